@@ -4,8 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpviz.app import frame, parts, state
+from dpviz.app import frame, glossary, parts, state
 from dpviz.app.data import using
+from dpviz.app.publish import checked
+from dpviz.app.serving import MANUAL
+from dpviz.app.tree import opened
 
 #: Groups of the navigation: (file in pages/, title, icon).
 GROUPS = {
@@ -21,13 +24,30 @@ GROUPS = {
     ),
     "Trust": (
         ("audit", "Audit", ":material/fact_check:"),
+        ("papers", "Papers", ":material/article:"),
         ("publish", "Publish", ":material/publish:"),
         ("register", "Register", ":material/menu_book:"),
     ),
     "Learn": (("learn", "Learn", ":material/school:"), ("epsilon", "What is a good ε?", ":material/help_center:")),
 }
+#: Page -> the page of the documentation that says how to use it.
+HELP = {
+    "data": "how-to/declare-the-schema",
+    "compare": "how-to/compare-algorithms",
+    "robustness": "explanation/poisoning",
+    "plan": "how-to/choose-epsilon",
+    "audit": "explanation/verdicts",
+    "publish": "how-to/release-and-sign",
+    "register": "how-to/back-up-the-register",
+    "learn": "tutorials/lessons",
+    "papers": "evidence/index",
+    "epsilon": "explanation/differential-privacy",
+}
 #: What stands at the bare address: a newcomer sees a trained tree at once.
 FIRST = "tree"
+#: Pages that may be about something else than the table in use, and say what.
+LINES = {"data": using.data_line, FIRST: opened.data_line, "register": checked.data_line}
+LINES |= dict.fromkeys(("audit", "learn", "epsilon"), parts.no_data_line)
 # `resolve`, and never a path relative to the working directory: the tests start this file from elsewhere.
 FOLDER = Path(__file__).resolve().parent / "pages"
 
@@ -46,9 +66,11 @@ pages = {
 pages["Explore"].append(frame.also_at(FIRST, FOLDER / f"{FIRST}.py"))
 chosen = st.navigation(pages)
 
-line = using if chosen.url_path == "data" else parts
-line.data_line(state.loaded())
+about = HELP.get(chosen.url_path, "tutorials/first-tree")
+st.sidebar.link_button("Help", f"{MANUAL}/{about}.html", type="tertiary", icon=":material/help:")
+LINES.get(chosen.url_path or FIRST, parts.data_line)(state.loaded())
 if problem is not None:
     parts.error(problem, kept="The default sample is in use instead.")
 chosen.run()
+glossary.explain_words()
 state.write_url()

@@ -1,27 +1,36 @@
 """Measure dpviz on this machine: `python -m benchmarks TOPIC`.
 
-`speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables` shows
-measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for poisoning
-guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's published level
-takes, `probabilities` measures pf-tree's leaves and its private test; `load` lets twenty people into the dashboard and measures
-what they wait for a tree, `memory` what visits leave behind, `outofcore` trees on tables larger than memory, `engines`
-questions to databases. `differences`, `evidence` and `learners` measure nothing: they write pages from what learners declare,
-and where every table, figure and claim stands. The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows
-and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do not notice one.
+`speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
+shows measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for
+poisoning guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's
+published level takes, `rivals` packages as they are shipped, `probabilities` measures pf-tree's leaves and its private test,
+`lookahead` two of its levels chosen together; `load` lets twenty people into the dashboard and measures what they wait for a
+tree, `memory` what visits leave behind, `outofcore` trees on tables larger than memory, `engines` questions to databases.
+`differences`, `evidence` and `learners` measure nothing: they write pages from what learners declare, and where every table,
+figure and claim stands; `risk` works out what one row risks, from ledgers; `papers` collects what the papers print beside
+what the stored pages found; `which` derives from them which learner to take. The exit code is 0 whether or not a target is
+met. Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do
+not notice one.
 """
 
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import engines as bench_engines
 from benchmarks import evidence as bench_evidence
+from benchmarks import lookahead as bench_lookahead
+from benchmarks import papers as bench_papers
 from benchmarks import probabilities as bench_probabilities
+from benchmarks import risk as bench_risk
+from benchmarks import rivals as bench_rivals
 from benchmarks import speed as bench_speed
 from benchmarks import tables as bench_tables
+from benchmarks import which as bench_which
+from benchmarks.arguments import add_data, add_out, add_workers, count
 from benchmarks.boosting import measure as bench_boosting
 from benchmarks.boosting import page as boosting_page
 from benchmarks.boosting import rival as bench_rival
@@ -47,7 +56,7 @@ from dpviz.__main__ import Parser, finish
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.evaluation.audit.verdicts import stored_run
-from dpviz.figures.audit.departures import departures_page
+from dpviz.figures.departures import departures_page
 from dpviz.learners import declared, get_learner
 
 
@@ -60,67 +69,33 @@ def parser() -> ArgumentParser:
     """The parser of all topics."""
     top = Parser(prog="python -m benchmarks", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     topics = top.add_subparsers(metavar="TOPIC", required=True, title="topics")
-    speed = topics.add_parser("speed", help="time and memory of fits", description=bench_speed.__doc__)
-    speed.add_argument("--data", type=Path, metavar="DIR", help="folder with a MANIFEST.csv (default: the loan sample)")
-    speed.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
-    speed.add_argument("--rounds", type=_count, default=9, metavar="N", help="rounds to take the median of (default: 9)")
-    speed.set_defaults(run=_speed)
-    tables = topics.add_parser("tables", help="accuracy beside the papers' tables", description=bench_tables.__doc__)
-    tables.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
-    tables.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
-    tables.add_argument("--learner", action="append", metavar="NAME", help="this learner; may be repeated (default: all)")
-    tables.add_argument("--published", type=Path, metavar="CSV", help="the papers' tables (default: beside DIR, if there)")
-    tables.add_argument("--repeats", type=_count, default=5, metavar="N", help="draws per fold (default: 5)")
-    tables.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default: 1)")
-    tables.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    tables.set_defaults(run=_tables)
-    poisoning = topics.add_parser("poisoning", help="guarantees beside the papers' tables", description=bench_poisoning.__doc__)
-    poisoning.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
-    poisoning.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
-    poisoning.add_argument("--published", type=Path, metavar="CSV", help="the papers' tables (default: beside DIR, if there)")
-    poisoning.add_argument("--splits", type=_count, default=3, metavar="N", help="splits to certify on (default: 3)")
-    poisoning.add_argument(
-        "--hundreds", type=_count, default=100, metavar="N", help="draws per split, in hundreds (default: 100)"
-    )
-    poisoning.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default: 1)")
-    poisoning.add_argument(
-        "--out", type=Path, metavar="MD", help="also write the page as Markdown, and the figures' data beside it"
-    )
-    poisoning.set_defaults(run=run_poisoning)
-    backdoor = topics.add_parser("backdoor", help="a backdoor on two digits", description=bench_backdoor.__doc__)
-    bench_backdoor.add_arguments(backdoor)
-    forests = topics.add_parser("forests", help="random forests beside their paper", description=bench_forests.__doc__)
-    forests_page.add_arguments(forests)
-    curves = topics.add_parser("curves", help="the papers' curves", description=bench_curves.__doc__)
-    curves_page.add_arguments(curves)
-    boosting = topics.add_parser("boosting", help="boosted trees beside their paper", description=bench_boosting.__doc__)
-    boosting_page.add_arguments(boosting)
-    dpboost = topics.add_parser("dpboost", help="what DPBoost's published level takes", description=bench_rival.__doc__)
-    bench_rival.add_arguments(dpboost)
-    probabilities = topics.add_parser(
-        "probabilities", help="honest leaves beside labels", description=bench_probabilities.__doc__
-    )
-    bench_probabilities.add_arguments(probabilities)
-    load = topics.add_parser("load", help="twenty people on one server", description=bench_load.__doc__)
-    load_page.add_arguments(load)
-    memory = topics.add_parser("memory", help="memory over many visits", description=bench_memory.__doc__)
-    memory_page.add_arguments(memory)
-    outofcore = topics.add_parser("outofcore", help="tables larger than memory", description=outofcore_page.__doc__)
-    outofcore_page.add_arguments(outofcore)
-    engines = topics.add_parser("engines", help="questions to databases", description=bench_engines.__doc__)
-    bench_engines.add_arguments(engines)
-    differences = topics.add_parser("differences", help="what learners do otherwise than their papers")
-    differences.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    differences.set_defaults(run=_differences)
-    learners = topics.add_parser("learners", help="the page of all learners")
-    learners.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    learners.set_defaults(run=_learners)
-    evidence = topics.add_parser("evidence", help="where every table, figure and claim is", description=bench_evidence.__doc__)
-    evidence.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    evidence.set_defaults(run=_evidence)
-    mutants = topics.add_parser("mutants", help="changes that tests must notice", description=mutants_page.__doc__)
-    mutants_page.add_arguments(mutants)
+    for name, words, about, add_arguments in TOPICS:
+        add_arguments(topics.add_parser(name, help=words, description=about))
     return top
+
+
+def _of_speed(parser: ArgumentParser) -> None:
+    add_data(parser, required=False)
+    parser.add_argument("--rounds", type=count, default=9, metavar="N", help="rounds to take the median of (default: 9)")
+    parser.set_defaults(run=_speed)
+
+
+def _of_tables(parser: ArgumentParser) -> None:
+    add_data(parser)
+    parser.add_argument("--learner", action="append", metavar="NAME", help="this learner; may be repeated (default: all)")
+    parser.add_argument("--published", type=Path, metavar="CSV", help="the papers' tables (default: beside DIR, if there)")
+    parser.add_argument("--repeats", type=count, default=5, metavar="N", help="draws per fold (default: 5)")
+    add_workers(parser)
+    add_out(parser, _tables)
+
+
+def _of_poisoning(parser: ArgumentParser) -> None:
+    add_data(parser)
+    parser.add_argument("--published", type=Path, metavar="CSV", help="the papers' tables (default: beside DIR, if there)")
+    parser.add_argument("--splits", type=count, default=3, metavar="N", help="splits to certify on (default: 3)")
+    parser.add_argument("--hundreds", type=count, default=100, metavar="N", help="draws per split, in hundreds (default: 100)")
+    add_workers(parser)
+    add_out(parser, run_poisoning, "the figures' data beside it")
 
 
 def _speed(args: Namespace) -> int:
@@ -131,7 +106,7 @@ def _speed(args: Namespace) -> int:
             f"{name}: {data.n_rows:,} rows, {data.n_features} features, {data.nbytes / 1e6:.2f} MB encoded; "
             f"depth {DEPTH}, epsilon {EPSILON:g} ({NEIGHBOURS}), median of {args.rounds} rounds"
         )
-        console.show_table(("", "MEASURED", "RATIO", "TARGET", ""), [_cells(line) for line in lines])
+        console.show_table("topics", ("", "MEASURED", "RATIO", "TARGET", ""), [_cells(line) for line in lines])
     return 0
 
 
@@ -151,18 +126,6 @@ def _tables(args: Namespace) -> int:
     return show_page(page, args.out)
 
 
-def _differences(args: Namespace) -> int:
-    return show_page(departures_page(declared()), args.out)
-
-
-def _evidence(args: Namespace) -> int:
-    return show_page(bench_evidence.evidence_page(), args.out)
-
-
-def _learners(args: Namespace) -> int:
-    return show_page(learners_page(declared(), stored_run()), args.out)
-
-
 def _cells(line: Line) -> tuple[str, ...]:
     ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
     target = "" if line.target is None else f"{line.target.relation} {line.target.limit:g}{line.target.unit}"
@@ -170,10 +133,36 @@ def _cells(line: Line) -> tuple[str, ...]:
     return line.what, f"{line.measured:.2f} {line.unit}", ratio, target, verdict
 
 
-def _count(text: str) -> int:
-    if text.isdecimal() and 1 <= int(text) <= 1000:
-        return int(text)
-    raise ArgumentTypeError(f"must be a whole number from 1 to 1000, got {text!r}")
+def _of_page(page: Callable[[], str]) -> Callable[[ArgumentParser], None]:
+    """A topic that measures nothing."""
+    return lambda parser: add_out(parser, lambda args: show_page(page(), args.out))
+
+
+#: Name, help, description, and what adds its options.
+TOPICS: tuple[tuple[str, str, str | None, Callable[[ArgumentParser], None]], ...] = (
+    ("speed", "time and memory of fits", bench_speed.__doc__, _of_speed),
+    ("tables", "accuracy beside the papers' tables", bench_tables.__doc__, _of_tables),
+    ("poisoning", "guarantees beside the papers' tables", bench_poisoning.__doc__, _of_poisoning),
+    ("backdoor", "a backdoor on two digits", bench_backdoor.__doc__, bench_backdoor.add_arguments),
+    ("forests", "random forests beside their paper", bench_forests.__doc__, forests_page.add_arguments),
+    ("curves", "the papers' curves", bench_curves.__doc__, curves_page.add_arguments),
+    ("boosting", "boosted trees beside their paper", bench_boosting.__doc__, boosting_page.add_arguments),
+    ("dpboost", "what DPBoost's published level takes", bench_rival.__doc__, bench_rival.add_arguments),
+    ("rivals", "packages as they are shipped", bench_rivals.__doc__, bench_rivals.add_arguments),
+    ("probabilities", "honest leaves beside labels", bench_probabilities.__doc__, bench_probabilities.add_arguments),
+    ("lookahead", "two levels at once beside one", bench_lookahead.__doc__, bench_lookahead.add_arguments),
+    ("load", "twenty people on one server", bench_load.__doc__, load_page.add_arguments),
+    ("memory", "memory over many visits", bench_memory.__doc__, memory_page.add_arguments),
+    ("outofcore", "tables larger than memory", outofcore_page.__doc__, outofcore_page.add_arguments),
+    ("engines", "questions to databases", bench_engines.__doc__, bench_engines.add_arguments),
+    ("differences", "what learners do otherwise than their papers", None, _of_page(lambda: departures_page(declared()))),
+    ("learners", "the page of all learners", None, _of_page(lambda: learners_page(declared(), stored_run()))),
+    ("evidence", "where every table, figure and claim is", bench_evidence.__doc__, _of_page(bench_evidence.evidence_page)),
+    ("papers", "printed beside measured, for the dashboard", bench_papers.__doc__, _of_page(bench_papers.papers_file)),
+    ("which", "where S-GBDT leads PF-tree, from stored pages", bench_which.__doc__, bench_which.add_arguments),
+    ("risk", "what one row risks, for every learner", bench_risk.__doc__, _of_page(bench_risk.risk_page)),
+    ("mutants", "changes that tests must notice", mutants_page.__doc__, mutants_page.add_arguments),
+)
 
 
 if __name__ == "__main__":

@@ -21,17 +21,18 @@ import pyarrow as pa
 import pytest
 
 import dpviz
+from benchmarks.arguments import add_out
 from benchmarks.boosting.measure import mean_of
 from benchmarks.page import made_today, markdown_table, show_page
 from dpviz.commands import console
-from dpviz.engines.reading import read_rows
+from dpviz.engines.opening import read_rows
 from dpviz.evaluation.compare.metrics import answered_by_leaf
 from dpviz.figures.wording import counted
 from dpviz.models.tree import Leaf, Tree
 from dpviz.randomness import generator
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.training.counting.levels import Division
+from dpviz.training.counting.nodes import Place
 
 FEATURES, DEPTH, ROWS, ROUNDS = 14, 4, 200_000, 3
 _TITLES = {"duckdb": "DuckDB", "postgresql": "PostgreSQL", "spark": "Spark"}
@@ -41,8 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """How many rows, how often, and where the page goes."""
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help=f"rows of the table (default: {ROWS:,})")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"rounds to take the mean of (default: {ROUNDS})")
-    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    parser.set_defaults(run=run)
+    add_out(parser, run)
 
 
 def run(args: Namespace) -> int:
@@ -117,12 +117,15 @@ def _steps(address: str, n_rows: int) -> Iterator[str]:
         yield "encode, once"
         rows.leaf_counts(Leaf(0), parts, 2)
         yield "join the coins, count one leaf"
-        divisions: dict[int, Division] = {}
+        places = [Place()]
         for level in range(DEPTH):
-            places = range(1 << level, 2 << level)
-            rows.count_level(grid, None, divisions, places)
+            rows.count_level(grid, None, places, "bins")
             yield f"level {level + 1}"
-            divisions |= {place: Division(level, np.arange(grid.features[level].n_bins) < 20) for place in places}
+            if level % 2 == 0:
+                rows.count_level(grid, None, places, "pairs")
+                yield f"levels {level + 1} and {level + 2} together"
+            left = np.arange(grid.features[level].n_bins) < 20
+            places = [Place(place, level, left, side) for place in places for side in (True, False)]
         assert rows.identity
         yield "digest for the register"
     with dpviz.open_table(address, schema) as rows:

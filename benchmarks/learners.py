@@ -26,10 +26,10 @@ def learner_line(spec: LearnerSpec, stored: StoredRun) -> list[str]:
 
 
 _HEAD = (
-    "What a learner's source claims under add/remove one row, and what is known of that claim: *holds* means that a proof "
-    "stands in the code, *violated* that a counterexample is known, *unproven* that there is neither; where that depends on "
-    "epsilon, all are listed. This page is made from the learners' own files and the stored run of the audit; `make check` fails "
-    "where it is not. Rerun: `python -m benchmarks learners --out data/benchmarks/learners.md`.\n\n"
-    "With the package `interpret-core` there is `dp-ebm` too: a curve per feature, added up. It claims epsilon and delta, which "
-    "is unproven here: the accounting is its package's own, with the exact row count as public."
+    "What a learner's source claims under add/remove one row, and what is known of that claim. *Holds*: a proof is in the "
+    "code. *Violated*: a counterexample is known. *Unproven*: neither. Where that depends on epsilon, all are listed. This "
+    "page is made from the learners' own files and the stored run of the audit, as `make check` checks. "
+    "Rerun: `python -m benchmarks learners --out data/benchmarks/learners.md`.\n\n"
+    "With the package `interpret-core` there is also `dp-ebm`: a curve per feature, added up. It claims epsilon and delta, "
+    "unproven here: the accounting is that of its package, with the exact row count as public."
 )

@@ -37,7 +37,8 @@ def tables_page(
 def _head(repeats: int, made: str) -> str:
     return (
         "# Accuracy beside the papers' tables\n\n"
-        f"{FOLDS}-fold stratified cross-validation, {repeats} draws per fold, depth {DEPTH} ({DEFAULT}: at most). "
+        f"{FOLDS}-fold stratified cross-validation, {repeats} draws per fold, depth {DEPTH} ({DEFAULT}: at most; by "
+        f"itself up to {get_learner(DEFAULT).usual_cap}). "
         f"Epsilon is what a learner *claims* ({NEIGHBOURS}); whether the claim holds stands in the head of its column.\n\n"
         "A cell reads: mean accuracy ± standard error over folds (published mean ± standard error, where there is one). "
         "Ranges, categories and row counts were read from the data, as in the papers. "

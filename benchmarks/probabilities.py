@@ -2,7 +2,7 @@
 
 Every split trains on four fifths and scores on the rest. Coverage is measured on halves, drawn anew for every fit: how often the
 95% intervals of private test results hold what the other half says exactly. How the halves differ is chance too, and adds
-up to a third to the variance: 91 of 100 can be what 95 look like. `tests/training/honest` measures known truths.
+up to a third to the variance: 91 of 100 can be what 95 look like. `tests/training/estimate` measures known truths.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arguments import add_data, add_out
 from benchmarks.boosting.measure import Mean, mean_of
 from benchmarks.data import bench_data
 from benchmarks.numbers import means_of, numbers_section, with_error
@@ -24,9 +24,9 @@ from dpviz.commands import console
 from dpviz.errors import DpvizError
 from dpviz.learners import fit
 from dpviz.randomness import child_seeds
+from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import FitResult
-from dpviz.training.honest.report import TestReport
+from dpviz.training.estimate.report import ClassReport
 
 EPSILONS = (0.1, 1.0)
 SPLITS, DRAWS, COVERED = 5, 3, 100
@@ -75,7 +75,7 @@ def _fit(train: EncodedDataset, epsilon: float, seed: int, leaves: str) -> FitRe
 
 
 def _honest(result: FitResult, test: EncodedDataset) -> tuple[float, ...]:
-    assert isinstance(result.test_report, TestReport)
+    assert isinstance(result.test_report, ClassReport)
     shares, accuracy = result.model.predict_proba(test), result.score(test)
     figures = accuracy, _auc(shares[:, 1], test.target), _log_loss(shares, test.target)
     return *figures, _calibration_error(shares[:, 1], test.target), abs(result.test_report.accuracy.value - accuracy)
@@ -90,7 +90,7 @@ def _coverage(data: EncodedDataset, epsilon: float) -> Iterator[tuple[bool, ...]
         train, test = data.split(0.5, seed=seed)
         result = _fit(train, epsilon, seed, "honest")
         report, shares = result.test_report, result.model.predict_proba(test)
-        assert isinstance(report, TestReport)
+        assert isinstance(report, ClassReport)
         truth = result.score(test), _auc(shares[:, 1], test.target), _log_loss(shares, test.target)
         found = report.accuracy, report.auc, report.log_loss
         yield tuple(estimate is not None and estimate.low <= t <= estimate.high for estimate, t in zip(found, truth, strict=True))
@@ -174,10 +174,8 @@ def _row(line: Line) -> str:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The arguments of the topic."""
-    parser.add_argument("--data", type=Path, metavar="DIR", help="folder with a MANIFEST.csv (default: the loan sample)")
-    parser.add_argument("--only", action="append", metavar="NAME", help="this data set of the manifest; may be repeated")
-    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    parser.set_defaults(run=run)
+    add_data(parser, required=False)
+    add_out(parser, run)
 
 
 def run(args: Namespace) -> int:

@@ -18,15 +18,15 @@ from dpviz.learners import fit
 from dpviz.randomness import child_seeds, generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.honest.report import TestReport
+from dpviz.training.estimate.report import ClassReport
 
 N_ROWS, N_TEST, DRAWS = 50_000, 200_000, 15
 EPSILONS = (0.1, 0.5, 1.0, 3.0)
 WEIGHTS = (1.0, 65.0)
 #: Name of the column -> what is asked.
 ASKED: dict[str, dict[str, Any]] = {
-    "no weights": {},
-    "weights (1, 65)": {"class_weights": WEIGHTS},
+    "no weights": {"max_depth": 4},
+    "weights (1, 65)": {"class_weights": WEIGHTS, "max_depth": 4},
     "weights, depth at most 3": {"class_weights": WEIGHTS, "max_depth": 3},
 }
 _SCHEMA = Schema(
@@ -58,7 +58,7 @@ class Ranked:
     found: dict[str, tuple[Mean, Mean]]
 
 
-def ranked(epsilon: float, train: EncodedDataset, test: EncodedDataset, draws: int = DRAWS) -> Ranked:
+def rank(epsilon: float, train: EncodedDataset, test: EncodedDataset, draws: int = DRAWS) -> Ranked:
     """Fits with `draws` seeds each."""
     return Ranked(epsilon, {name: _mean(epsilon, train, test, draws, asked) for name, asked in ASKED.items()})
 
@@ -67,7 +67,7 @@ def _mean(epsilon: float, train: EncodedDataset, test: EncodedDataset, draws: in
     figures = []
     for place, seed in enumerate(child_seeds(3, draws)):
         result = fit("pf-tree", train, epsilon=epsilon, seed=seed, **asked)
-        assert isinstance(result.test_report, TestReport)
+        assert isinstance(result.test_report, ClassReport)
         estimate = result.test_report.auc
         assert estimate is not None
         figures.append((place, (auc(test.target, result.model.predict_proba(test)), (estimate.high - estimate.low) / 2)))
@@ -80,7 +80,7 @@ def rare_section(epsilons: Iterable[float] = EPSILONS) -> str:
     train, (test, chance) = rare_rows(N_ROWS, seed=0)[0].with_cached_counts(), rare_rows(N_TEST, seed=1)
     best = auc(test.target, np.stack([1 - chance, chance], axis=1))
     ordinary = fit("cart", train, epsilon=1.0, max_depth=4, seed=0).model
-    rows = "\n".join(_row(ranked(epsilon, train, test)) for epsilon in epsilons)
+    rows = "\n".join(_row(rank(epsilon, train, test)) for epsilon in epsilons)
     cart = auc(test.target, ordinary.predict_proba(test))
     return (
         f"## A rare class\n\n{N_ROWS:,} simulated rows, {train.target.mean():.1%} of them positive; {DRAWS} draws, AUC on "

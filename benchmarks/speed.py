@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.learners import DEFAULT, fit, registry
+from dpviz.learners import DEFAULT, FitRequest, registry
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import LearnerSpec
 
@@ -104,7 +104,7 @@ def _first_fit(spec: LearnerSpec, data: EncodedDataset) -> Job:
 
 
 def _fit(name: str, data: EncodedDataset, seed: int | None = 0) -> Any:
-    return fit(name, data, epsilon=EPSILON, max_depth=DEPTH, depth=DEPTH, seed=seed)
+    return FitRequest.of(name, epsilon=EPSILON, depth=DEPTH, seed=seed).fit(data)  # a release of any table: nobody gets it
 
 
 def _fresh(data: EncodedDataset) -> EncodedDataset:

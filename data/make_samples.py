@@ -76,11 +76,11 @@ def loans() -> tuple[Columns, Schema]:
         np.where(burden > 0.5, np.where(housing < 2, -1.2, 1.8), np.where(employed < 1, -1.6, -3.2)),
     )
     smooth = 0.5 * unsteady + 0.35 * np.log(burden / 0.25) - 0.012 * (age - 40) + 0.3 * (purpose == 5)
-    defaulted = rng.random(n) < _logistic(planted + smooth)
+    outcome = np.where(rng.random(n) < _logistic(planted + smooth), "defaulted", "repaid")
     columns = {
         "age": age, "income": income, "employment_years": employed, "occupation": _named(OCCUPATIONS, job),
         "housing": _named(HOUSING, housing), "loan_amount": amount, "term": term, "purpose": _named(PURPOSES, purpose),
-        "debt_ratio": debt, "credit_cards": cards, "late_payments": np.minimum(late, 24), "defaulted": _yes_no(defaulted),
+        "debt_ratio": debt, "credit_cards": cards, "late_payments": np.minimum(late, 24), "defaulted": outcome,
     }  # fmt: skip
     return columns, _loans_schema()
 
@@ -99,7 +99,7 @@ def _loans_schema() -> Schema:
         NumericFeature("credit_cards", 0, 20, whole=True),
         NumericFeature("late_payments", 0, 30, "in two years", whole=True),
     )
-    return Schema(features, ClassTarget("defaulted", ("no", "yes")), n_public=20_000)
+    return Schema(features, ClassTarget("defaulted", ("repaid", "defaulted")), n_public=20_000)
 
 
 def clinic() -> tuple[Columns, Schema]:
@@ -118,12 +118,12 @@ def clinic() -> tuple[Columns, Schema]:
     creatinine = np.round(np.clip(np.exp(4.35 + 0.006 * (age - 60) + 0.35 * rng.standard_normal(n)), 35, 900))
     planted = np.where(earlier >= 2, np.where(creatinine > 95, 2.4, 0.7), np.where(haemoglobin < 11.5, 0.5, -2.2))
     smooth = 0.01 * (age - 66) + 0.25 * np.log(days / 5) + 0.4 * (smoking == 2) + 0.4 * (admitted == 0) - 0.3
-    readmitted = rng.random(n) < _logistic(planted + smooth)
+    outcome = np.where(rng.random(n) < _logistic(planted + smooth), "readmitted", "home")
     taken = rng.random(n) > 0.015
     columns = {
         "age": age, "bmi": bmi, "systolic_pressure": pressure, "haemoglobin": np.where(taken, _texts(haemoglobin), ""),
         "creatinine": creatinine, "days_in_hospital": days, "earlier_admissions": earlier, "ward": _named(WARDS, ward),
-        "admitted": _named(ADMISSIONS, admitted), "smoking": _named(SMOKING, smoking), "readmitted": _yes_no(readmitted),
+        "admitted": _named(ADMISSIONS, admitted), "smoking": _named(SMOKING, smoking), "readmitted": outcome,
     }  # fmt: skip
     return columns, _clinic_schema()
 
@@ -141,7 +141,7 @@ def _clinic_schema() -> Schema:
         CategoricalFeature("admitted", tuple(ADMISSIONS)),
         CategoricalFeature("smoking", tuple(SMOKING)),
     )
-    return Schema(features, ClassTarget("readmitted", ("no", "yes")), n_public=800)
+    return Schema(features, ClassTarget("readmitted", ("home", "readmitted")), n_public=800)
 
 
 def rents() -> tuple[Columns, Schema]:

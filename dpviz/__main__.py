@@ -3,14 +3,15 @@
 import errno
 import os
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
 from dpviz import interrupts
-from dpviz.commands import COMMANDS, load
+from dpviz.commands import COMMANDS, WITHOUT_RESULTS, console, current, load
 from dpviz.commands.console import complain
+from dpviz.commands.files import STDOUT
 from dpviz.errors import DpvizError, OutOfMemory
 from dpviz.version import VERSION
 
@@ -35,8 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0: done. 2: the input cannot be used; one line on stderr says what, where and what to do. 130: stopped with Ctrl-C.
     """
-    words = sys.argv[1:] if argv is None else argv
-    return finish(lambda: parser(words), words)
+    words, renamed = current(sys.argv[1:] if argv is None else argv)
+
+    def make() -> ArgumentParser:
+        top = parser(words)
+        top.set_defaults(renamed=renamed)
+        return top
+
+    return finish(make, words)
 
 
 def finish(make: Callable[[], ArgumentParser], words: Sequence[str] | None = None) -> int:
@@ -83,7 +90,10 @@ def _run(make: Callable[[], ArgumentParser], words: Sequence[str] | None) -> int
     except SystemExit as done:  # argparse has printed help or the version
         return int(done.code or 0)
     _require_text(args)
-    code: int = args.run(args)
+    for old, new in getattr(args, "renamed", ()):
+        console.warn(f"`{old}` is called `{new}` now; the old name works in this version only.")
+    with console.results(to_stderr=getattr(args, "out", None) == STDOUT, as_json=getattr(args, "json", False)):
+        code: int = args.run(args)
     return code
 
 
@@ -105,6 +115,13 @@ def parser(words: Sequence[str] = ()) -> ArgumentParser:
     """The parser of this command line. Only commands that `words` name are loaded, so that help and mistakes are quick."""
     top = Parser(prog="dpviz", description="Differentially private decision trees. `dpviz app` opens the dashboard.")
     top.add_argument("--version", action="version", version=f"dpviz {VERSION}")
+    top.add_argument(
+        "--completion",
+        choices=("bash", "zsh"),
+        metavar="SHELL",
+        action=_Completion,
+        help="print what completes words in bash or zsh",
+    )
     choices = top.add_subparsers(metavar="COMMAND", required=True, title="commands")
     for name, about in COMMANDS.items():
         own = choices.add_parser(name, help=about, formatter_class=RawDescriptionHelpFormatter)
@@ -112,8 +129,29 @@ def parser(words: Sequence[str] = ()) -> ArgumentParser:
             command = load(name)
             own.description = command.__doc__
             command.add_arguments(own)
+            if name not in WITHOUT_RESULTS:
+                _add_json_argument(own)
             own.set_defaults(run=command.run)
     return top
+
+
+def _add_json_argument(command: ArgumentParser) -> None:
+    """`--json`, to a command and to each of its topics."""
+    if command.prefix_chars == "-":
+        command.add_argument("--json", action="store_true", default=SUPPRESS, help="print the results as one JSON object")
+    for action in command._actions:
+        for topic in action.choices.values() if isinstance(action, _SubParsersAction) else ():
+            _add_json_argument(topic)
+
+
+class _Completion(Action):
+    """Prints a script for a shell, with every command, topic and option, and ends."""
+
+    def __call__(self, top: ArgumentParser, args: Namespace, shell: Any, option: str | None = None) -> NoReturn:
+        from dpviz.commands.completion import script_for
+
+        print(script_for(parser(list(COMMANDS)), shell))
+        top.exit()
 
 
 def _never_fail_to_print() -> None:

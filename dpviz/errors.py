@@ -4,7 +4,9 @@ Each says what is wrong, where, and what to do about it, both as a sentence and 
 line and a test read the same thing. Imports nothing of dpviz.
 """
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,6 +14,8 @@ from typing import Any
 _MOST_LISTED = 50
 #: Characters of what, of where and of remedy.
 _LONGEST = 2_000
+#: Entries of a list, and bits of a whole number, that an error quotes.
+_MOST_SHOWN, _MOST_BITS = 20, 200
 
 
 class DpvizError(Exception):
@@ -42,6 +46,20 @@ def _bounded(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
+def shown(value: Any) -> str:
+    """A parameter in words. Whatever could hold rows, and a number of thousands of digits, is named by its type alone."""
+    if isinstance(value, (list, tuple)) and len(value) <= _MOST_SHOWN and not any(map(_is_list, value)):
+        items = ", ".join(map(shown, value))
+        return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
+    is_short = value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() < _MOST_BITS)
+    kind = type(value).__name__
+    return repr(value) if is_short else f"{'an' if kind[:1] in 'aeiouAEIOU' else 'a'} {kind}"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
 def _as_it_was(kind: type[DpvizError], args: tuple[Any, ...], attributes: dict[str, Any]) -> DpvizError:
     error = kind.__new__(kind, *args)
     error.args = args
@@ -56,6 +74,14 @@ class TableError(DpvizError):
         self.code = code
         self.row = row
         super().__init__(what, where="" if row is None else f"row {row}", remedy=remedy)
+
+
+class RowsError(TableError, ValueError):
+    """Rows of a frame or an array cannot be used. A ValueError too, as scikit-learn wants it. It quotes no cell."""
+
+
+class CellTypeError(RowsError, TypeError):
+    """Cells are of a kind that nothing reads, such as dicts. A TypeError too, as scikit-learn wants it. It quotes no cell."""
 
 
 class SchemaError(DpvizError):
@@ -74,7 +100,7 @@ class ParameterError(DpvizError, ValueError):
         self.parameter = parameter
         self.value = value
         self.allowed = allowed
-        super().__init__(f"The {parameter!r} parameter of {owner} must be {allowed}. Got {value!r}.")
+        super().__init__(f"The {parameter!r} parameter of {owner} must be {allowed}. Got {shown(value)}.")
 
 
 class UnknownName(DpvizError):
@@ -86,7 +112,8 @@ class UnknownName(DpvizError):
         close = get_close_matches(str(name), self.known, n=1)
         listed = ", ".join(self.known[:_MOST_LISTED]) + (", ..." if len(self.known) > _MOST_LISTED else "")
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listed or 'none'}."
-        super().__init__(f"There is no {kind} called {name!r:.80}.", remedy=hint)
+        called = f"{name!r:.80}" if isinstance(name, str) else shown(name)
+        super().__init__(f"There is no {kind} called {called}.", remedy=hint)
 
 
 class CannotCount(DpvizError):
@@ -175,6 +202,10 @@ class RegisterError(_OfAKind):
     """
 
 
+class SignatureError(_OfAKind):
+    """A file cannot be signed, or is not as it was signed. `code`: key, unreleased, damaged, changed or other-key."""
+
+
 class RefusedRelease(DpvizError):
     """Something may not be released, or not yet. Nothing was spent unless the text says so."""
 
@@ -192,13 +223,11 @@ class EngineError(_OfAKind):
     """A table in an engine cannot be used. `code`: address, password, table, lost, failed, uncounted or unrecognised."""
 
 
-class FederationError(DpvizError):
-    """Data owners cannot go on together. `code`: length, number, key, round, plan or few; `owner`: whose message it was."""
+class Removed(DpvizError):
+    """Something that an earlier version of dpviz had was asked for. The remedy says what to do instead."""
 
-    def __init__(self, code: str, what: str, *, owner: int | None = None, remedy: str) -> None:
-        self.code = code
-        self.owner = owner
-        super().__init__(what, where="" if owner is None else f"owner {owner}", remedy=remedy)
+    def __init__(self, what: str, *, remedy: str) -> None:
+        super().__init__(f"{what} was removed from dpviz.", remedy=remedy)
 
 
 class ClassroomError(_OfAKind):
@@ -229,6 +258,26 @@ class OutOfMemory(DpvizError):
         super().__init__("There is not enough memory for this.", remedy="Use fewer rows or columns, or a larger machine.")
 
 
+class DpvizWarning(UserWarning):
+    """Something that should be known before a result is used. It quotes no cell and says no exact count."""
+
+
+class PublicValuesWarning(DpvizWarning):
+    """Something that must be public was read from the rows; no epsilon covers it."""
+
+
+class SpendsAgain(DpvizWarning):
+    """Doing this to private rows spends epsilon once more."""
+
+
+class WithoutEffect(DpvizWarning):
+    """Something that was asked for changes nothing."""
+
+
+class UnansweredWarning(DpvizWarning):
+    """Many new rows have no answer."""
+
+
 class Unforeseen(DpvizError):
     """An error in dpviz itself, in work off the page. Its own words are in no log: they could quote a cell."""
 
@@ -250,3 +299,34 @@ class MissingExtra(DpvizError):
         self.extra = extra
         what = f"{what} needs packages that are not installed: {', '.join(packages)}."
         super().__init__(what, remedy=f"Run: pip install 'dpviz[{extra}]'")
+
+
+def renamed(old: str, new: str) -> property:
+    """The attribute `new` under the name it had: reading it warns (DeprecationWarning) and says what it is called now."""
+
+    def read(owner: object) -> object:
+        what = f"{type(owner).__name__}.{old} is called {new} now; the old name works for this version only."
+        warnings.warn(what, DeprecationWarning, stacklevel=2)
+        return getattr(owner, new)
+
+    return property(read)
+
+
+@contextmanager
+def cells_stay_inside(in_words: Callable[[Exception], DpvizError]) -> Iterator[None]:
+    """Run a block that reads private rows with somebody else's code; whatever that raises becomes `in_words` of it.
+
+    Libraries promise neither types nor words for what a cell does to them, and many quote it. So nothing of theirs goes on: the
+    error has no cause and no context. An error of dpviz goes on as it is, without those.
+    """
+    try:
+        yield
+    except DpvizError as ours:
+        ours.__cause__ = ours.__context__ = None
+        raise
+    except Exception as theirs:
+        error = in_words(theirs)
+        try:
+            raise error from None
+        finally:
+            error.__context__ = None  # which `from None` only hides

@@ -1,8 +1,10 @@
-"""What is installed: the files that come with dpviz, and the optional packages of its extras."""
+"""What is installed: the files that come with dpviz, the optional packages of its extras, and what rooms offer to lower ones."""
 
 import os
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 from dpviz.errors import DpvizError, MissingExtra
 
@@ -10,11 +12,20 @@ from dpviz.errors import DpvizError, MissingExtra
 _IN_WHEEL = Path(__file__).resolve().parent / "_bundled"
 #: Set by `dpviz app --lessons` for its server, which strangers may reach.
 LESSONS_ONLY = "DPVIZ_LESSONS_ONLY"
+_OFFERED: dict[str, tuple[str, ...]] = {}
 
 
 def lessons_only() -> bool:
     """True in a server that shows lessons to a class: no tables, no register."""
     return bool(os.environ.get(LESSONS_ONLY))
+
+
+def manual(page: str = "index.html") -> Path:
+    """A page of the documentation. Raises DpvizError where it was not built: wheels have it, a clone after `make docs`."""
+    found = Path(__file__).with_name("manual") / page
+    if not found.is_file():
+        raise DpvizError("The documentation was not built here.", where=str(found.parent), remedy="Run `make docs` in the clone.")
+    return found
 
 
 def bundled(path: str) -> Path:
@@ -34,3 +45,13 @@ def require_extra(extra: str, what: str, *packages: str) -> None:
     missing = [name for name in packages if find_spec(name) is None]
     if missing:
         raise MissingExtra(extra, what, missing)
+
+
+def offer(what: str, *modules: str) -> None:
+    """Say which modules hold something that rooms below theirs ask for; `dpviz/__init__.py` does, above all rooms."""
+    _OFFERED[what] = modules
+
+
+def offered(what: str) -> list[ModuleType]:
+    """Those modules, imported when they are first asked for."""
+    return [import_module(name) for name in _OFFERED.get(what, ())]

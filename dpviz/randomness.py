@@ -36,6 +36,11 @@ def random_128_bits() -> int:
     return secrets.randbits(128)
 
 
+def secure_bits(count: int) -> int:
+    """A uniform integer of `count` bits from the operating system."""
+    return secrets.randbits(count)
+
+
 def secure_integers(count: int, size: int) -> np.ndarray:
     """`size` uniform integers below `count` <= 128, uint8, from the operating system: nobody can reconstruct them."""
     fair = 256 - 256 % count  # larger bytes would favour the small integers

@@ -1,36 +1,54 @@
 """Private learners as scikit-learn estimators: `fit`, `predict`, `score`, `get_params`, for pipelines and searches.
 
-Ranges, categories and classes must be public knowledge. What is not given is read from the rows. No epsilon covers that: it is
-a disclosure, and a `PublicValuesWarning` says so.
+Ranges, categories and classes must be public knowledge, given one by one or as a schema. What is not given is read from the rows.
+No epsilon covers that: it is a disclosure, and a `PublicValuesWarning` says so.
 
-Where all of it is given, `fit` leaves out a row with a missing number, an undeclared category or an undeclared class, whatever
+With `missing="middle"` a missing or unknown cell counts, in `fit` and in `predict`, as the middle of its column's public range or
+as the first of its categories, where a schema does not say otherwise; the exported model has the same rule. Without it, and
+where all of it is given, `fit` leaves out a row with a missing number, an undeclared category or an undeclared class, whatever
 the other rows are. Otherwise it refuses such rows, as scikit-learn does.
+
+Every fit without a `random_state` is a release of its own: a copy of such an estimator, as cross-validation and searches make
+them, says so (`SpendsAgain`).
 """
 
+import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
+from pandas import DataFrame
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from dpviz.errors import ParameterError, SchemaError
-from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, fit
+from dpviz.errors import (
+    CellTypeError,
+    ParameterError,
+    PublicValuesWarning,
+    RowsError,
+    SchemaError,
+    SpendsAgain,
+    cells_stay_inside,
+)
+from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
+from dpviz.learners.request import require_rows
 from dpviz.models.base import Model, holds_probabilities
-from dpviz.table.arrays import codes_of, numbers_of, texts_of, usable_rows
+from dpviz.results.result import FitResult
+from dpviz.table.arrays import codes_of, numbers_of, texts_of, usable_rows, with_named_moments
+from dpviz.table.checked_numbers import checked_count, is_number
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.dates import DateFeature
+from dpviz.table.encode import encode, encode_new
+from dpviz.table.frames import table_of
 from dpviz.table.proposal import rounded_count
+from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
-from dpviz.training.contract import FitResult
-
-
-class PublicValuesWarning(UserWarning):
-    """Something that must be public was read from the rows; no epsilon covers it."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -39,29 +57,47 @@ class _PrivateEstimator:
 
     learner: str = field(default=DEFAULT, kw_only=False)
     epsilon: float = 1.0
-    delta: float = 0.0
-    max_depth: int = 4
+    delta: float | None = None
+    max_depth: int | None = None
+    schema: Schema | None = None
     bounds: Any = None
     categories: Mapping[Any, Sequence[Any]] | None = None
     n_public: int | None = None
     params: Mapping[str, Any] | None = None
     random_state: Any = None
+    accept_rows: bool = False
+    missing: str | None = None
 
     n_features_in_: int = field(init=False)
-    _public: ClassVar[str]
+    _public: ClassVar[str]  #: The parameter that says what is public about the target
+    _kind_of_target: ClassVar[type]
+    _wants: ClassVar[str]  #: What a schema must be, in words that follow "must be"
 
     def __sklearn_tags__(self) -> Any:
         """Noise costs accuracy; texts are accepted where categories are declared."""
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         (tags.classifier_tags or tags.regressor_tags).poor_score = True
-        tags.input_tags.string = tags.input_tags.categorical = bool(self.categories)
+        tags.input_tags.string = tags.input_tags.categorical = bool(self.categories or self.schema)
         tags.input_tags.allow_nan = self._is_declared
         return tags
+
+    def __sklearn_clone__(self) -> Self:
+        """A copy that is not fitted; it warns where fitting it spends epsilon once more."""
+        if self.random_state is None:
+            what = f"Every copy that is fitted to private rows spends epsilon {self.epsilon:g} again: five folds"
+            remedy = "Give a random_state to explore rows that are not private."
+            warnings.warn(f"{what} spend five times as much. {remedy}", SpendsAgain, stacklevel=3)
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        made = type(self)(**{name: clone(value, safe=False) for name, value in params.items()})
+        for kept in ("_sklearn_output_config", "_metadata_request"):
+            if hasattr(self, kept):
+                setattr(made, kept, deepcopy(getattr(self, kept)))
+        return made
 
     @property
     def _is_declared(self) -> bool:
         """Nothing is read from the rows, so no row may decide whether `fit` fails."""
-        return self.bounds is not None and getattr(self, self._public) is not None
+        return self.schema is not None or (self.bounds is not None and getattr(self, self._public) is not None)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on private rows.
@@ -73,19 +109,82 @@ class _PrivateEstimator:
         DpvizError
             For what the learner refuses; NotReleasable when it has no exact sampler and `random_state` is None.
         """
+        with cells_stay_inside(partial(_in_words, X)):
+            return self._fitted(self._given(X), y)
+
+    def _given(self, X: Any) -> Any:
+        """As scikit-learn takes it."""
+        return with_named_moments(X) if self.categories else X
+
+    def _fitted(self, X: Any, y: Any) -> Self:
+        if self.missing not in (None, "middle") or (self.missing and not self._is_declared):
+            allowed = f"None, or 'middle' with a schema, or with `bounds` and `{self._public}` declared"
+            raise ParameterError(type(self).__name__, "missing", self.missing, allowed)
+        self._reads_tables = self.schema is not None
+        self.result_ = self._trained(self._by_schema(X, y) if self._reads_tables else self._by_parameters(X, y))
+        self._warn(self.result_.schema)
+        return self
+
+    def _by_schema(self, X: Any, y: Any) -> EncodedDataset:
+        """Rows as `dpviz.encode` has them: by the names of their columns, or by their order where they have none."""
+        schema = self._declared_schema()
+        validate_data(self, X, y, skip_check_array=True)
+        table, given = self._table(X, schema), column_or_1d(_cell_by_cell(y), warn=True)
+        check_consistent_length(table.columns[0].codes, given)
+        target = DataFrame({schema.target.name: self._cells_of_target(schema, given, y)})
+        return encode(RawTable((*table.columns, *table_of(target).columns), "X"), schema)
+
+    def _declared_schema(self) -> Schema:
+        """The schema, with the rule of `missing` where it has none; raises ParameterError where something is declared twice."""
+        if not isinstance(self.schema, Schema):
+            raise ParameterError(type(self).__name__, "schema", self.schema, "a Schema, such as from dpviz.load_schema")
+        for name in ("bounds", "categories", "n_public", self._public):
+            if getattr(self, name) is not None:
+                raise ParameterError(type(self).__name__, name, getattr(self, name), "left out: the schema says it")
+        if not isinstance(self.schema.target, self._kind_of_target):
+            raise ParameterError(type(self).__name__, "schema", self.schema.target.kind, self._wants)
+        if self.missing is None:
+            return self.schema
+        return replace(self.schema, features=tuple(map(_with_rule, self.schema.features)))
+
+    def _cells_of_target(self, schema: Schema, given: np.ndarray, y: Any) -> np.ndarray:
+        """The target's column as the schema reads it."""
+        return given
+
+    def _table(self, X: Any, schema: Schema) -> RawTable:
+        """The columns of the schema; an array has them in the schema's order."""
+        if not hasattr(X, "columns"):
+            rows = validate_data(self, _cell_by_cell(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0, reset=False)
+            if rows.shape[1] != schema.n_features:
+                what = f"X has {rows.shape[1]:,} columns without names, the schema {schema.n_features:,} features."
+                raise RowsError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
+            X = DataFrame(rows, columns=list(schema.feature_names))
+        columns = map(table_of(X, schema.feature_names).column, schema.feature_names)
+        return RawTable(tuple(columns if self.missing is None else map(_or_missing, columns, schema.features)), "X")
+
+    def _new_by_schema(self, X: Any, schema: Schema) -> EncodedDataset:
+        """Rows to be predicted; raises RowsError where the schema has no answer to one."""
+        validate_data(self, X, skip_check_array=True, reset=False)
+        new = encode_new(self._table(X, schema), schema)
+        if not new.usable.all():
+            column = next(name for name, count in new.dropped.items() if count)
+            what = f"The column {column!r:.80} has a value that is missing or not declared."
+            raise RowsError("undeclared", what, remedy="Declare what it counts as, or give missing='middle'.")
+        return new.data
+
+    def _by_parameters(self, X: Any, y: Any) -> EncodedDataset:
+        self._named = _name_of(y)
         rows, given = self._taken(X, y)
         self._categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
         target, encoded = self._target(given)
         schema = Schema(self._features(rows), target, n_public=self.n_public)
-        self.result_ = self._trained(usable_rows(schema, [*self._columns(rows, schema), encoded], refuse=not self._is_declared))
-        self._warn(self.result_.schema)
-        return self
+        return usable_rows(schema, [*self._columns(rows, schema), encoded], refuse=not self._is_declared)
 
     def _taken(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Both as arrays; where everything is declared, whatever their cells are."""
         if not self._is_declared:
-            with _quoting_nothing():
-                return validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
+            return validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
+        X, y = _cell_by_cell(X), _cell_by_cell(y)
         rows = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
         given = column_or_1d(y, warn=True)
         check_consistent_length(rows, given)
@@ -98,19 +197,32 @@ class _PrivateEstimator:
     def _trained(self, data: EncodedDataset) -> FitResult:
         """A learner that needs a public row count and has none gets the rounded count of the rows: another disclosure."""
         settings: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "max_depth": self.max_depth}
-        settings |= {"seed": self._seed(), **(self.params or {})}
+        request = FitRequest.of(self.learner, seed=self._seed(), **settings, **(self.params or {}))
+        if request.seed is None and request.spec.releases and not self.accept_rows:
+            require_rows(data, accept="set accept_rows=True")
         try:
-            return fit(self.learner, data, **settings)
+            return request.fit(data)
         except SchemaError as error:  # raised by the plan, before any row is touched
             if error.field != "n_public":
                 raise
         counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
-        return fit(self.learner, replace(data, schema=counted), **settings)
+        return request.fit(replace(data, schema=counted))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """As of scikit-learn: the accuracy, or R² of a number. As private as the rows."""
+        with cells_stay_inside(partial(_in_words, X)):
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
     def _encoded(self, X: Any) -> EncodedDataset:
-        with _quoting_nothing():
-            rows = validate_data(self, X, dtype=self._dtype(), ensure_all_finite=True, reset=False)
-        return usable_rows(self.model_.schema, [*self._columns(rows, self.model_.schema), np.zeros(len(rows))], refuse=True)
+        schema = self.model_.schema
+        with cells_stay_inside(partial(_in_words, X)):
+            if self._reads_tables:
+                return self._new_by_schema(X, schema)
+            if self.missing is None:
+                rows = validate_data(self, self._given(X), dtype=self._dtype(), ensure_all_finite=True, reset=False)
+            else:
+                rows = validate_data(self, self._given(X), dtype=None, ensure_all_finite=False, reset=False)
+            return usable_rows(schema, [*self._columns(rows, schema), np.zeros(len(rows))], refuse=True)
 
     @property
     def model_(self) -> Model:
@@ -120,9 +232,12 @@ class _PrivateEstimator:
 
     def _seed(self) -> int | None:
         """None releases; a RandomState gives one seed per fit."""
-        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
-            return None if self.random_state is None else int(self.random_state)
-        return int(self.random_state.randint(2**31 - 1))
+        if self.random_state is None:
+            return None
+        if hasattr(self.random_state, "randint"):
+            return int(self.random_state.randint(2**31 - 1))
+        allowed = "a whole number of at least 0, a RandomState, or None for a release"
+        return checked_count(type(self).__name__, "random_state", self.random_state, 0, allowed=allowed)
 
     def _dtype(self) -> Any:
         return object if self.categories else np.float64
@@ -133,14 +248,15 @@ class _PrivateEstimator:
     def _target_name(self) -> str:
         """A name no column has."""
         names = self._names()
-        return next(word for word in ("y", *(f"y{k}" for k in range(len(names) + 1))) if word not in names)
+        return next(word for word in (*self._named, "y", *(f"y{k}" for k in range(len(names) + 1))) if word not in names)
 
     def _position(self, key: Any) -> int:
         names = self._names()
         place = names.index(key) if key in names else key
         if isinstance(place, (int, np.integer)) and 0 <= place < len(names):
             return int(place)
-        raise ValueError(f"There is no column {key!r}; give the name or the position of one of {len(names)}.")
+        what = f"There is no column {key!r:.80}; give the name or the position of one of {len(names)}."
+        raise RowsError("column", what, remedy=f"Known: {', '.join(names[:_MOST_NAMED])}.")
 
     def _features(self, rows: np.ndarray) -> tuple[Feature, ...]:
         names = self._names()
@@ -149,9 +265,11 @@ class _PrivateEstimator:
 
     def _feature(self, place: int, name: str, bounds: tuple[float, float] | None, column: np.ndarray) -> Feature:
         if place in self._categories:
-            return CategoricalFeature(name, texts_of(self._categories[place]))
+            texts = texts_of(self._categories[place])
+            first = texts[0] if self.missing and texts else None
+            return CategoricalFeature(name, texts, missing_as=first, unknown_as=first)
         if bounds is not None:
-            return NumericFeature(name, *bounds)
+            return NumericFeature(name, *bounds, missing_as=(bounds[0] + bounds[1]) / 2 if self.missing else None)
         return NumericFeature(name, *_range_of(column), read_from_data=("low", "high"))
 
     def _bounds(self, count: int) -> dict[int, tuple[float, float]]:
@@ -159,19 +277,21 @@ class _PrivateEstimator:
         if self.bounds is None:
             return {}
         if isinstance(self.bounds, Mapping):
-            return {self._position(key): tuple(pair) for key, pair in self.bounds.items()}
-        pairs = np.asarray(self.bounds, dtype=np.float64)
-        if pairs.shape not in ((2,), (count, 2)):
+            return {self._position(key): _pair("bounds", pair) for key, pair in self.bounds.items()}
+        given = list(self.bounds) if np.iterable(self.bounds) else []
+        pairs = [given] * count if len(given) == 2 and not any(map(np.iterable, given)) else given
+        if len(pairs) != count:
             allowed = f"one pair (low, high), {count} pairs, or a mapping from columns to pairs"
             raise ParameterError(type(self).__name__, "bounds", self.bounds, allowed)
-        return dict(enumerate(map(tuple, np.broadcast_to(pairs, (count, 2)).tolist())))
+        return {place: _pair("bounds", pair) for place, pair in enumerate(pairs)}
 
     def _warn(self, schema: Schema) -> None:
         read = dict.fromkeys(column for column, _ in schema.read_fields())
         if read:
             shown = ", ".join(map(repr, list(read)[:5])) + (f" and {len(read) - 5} more" if len(read) > 5 else "")
             what = f"Public values of {shown} were read from the rows; no epsilon covers that."
-            remedy = f"Give `bounds`, `{self._public}` and `n_public` from public knowledge."
+            given = "them in the schema" if self._reads_tables else f"`bounds`, `{self._public}` and `n_public`"
+            remedy = f"Give {given} from public knowledge."
             warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=3)
 
     def _columns(self, rows: np.ndarray, schema: Schema) -> list[np.ndarray]:
@@ -180,8 +300,10 @@ class _PrivateEstimator:
 
     def _column(self, place: int, feature: Feature, column: np.ndarray) -> np.ndarray:
         if isinstance(feature, NumericFeature):
-            return np.clip(numbers_of(column), feature.low, feature.high)
-        return codes_of(column, self._categories[place])
+            found, instead = numbers_of(column), feature.missing_as
+        else:
+            found, instead = codes_of(column, self._categories[place]), None if self.missing is None else 0.0
+        return found if instead is None else np.where(np.isnan(found), instead, found)
 
 
 @dataclass(eq=False, repr=False)
@@ -194,21 +316,30 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
         One of `dpviz.learner_names()` that predicts classes.
     epsilon, delta : float
         Privacy loss under add/remove one row.
-    max_depth : int
-        Largest number of levels.
+    max_depth : int or None
+        Largest number of levels. None is the learner's own cap, as of `dpviz.fit`; it is not unlimited.
+    schema : Schema, or None
+        What is public about the columns of X and about y, as of `dpviz.fit`; instead of `bounds`, `categories`, `classes` and
+        `n_public`. Columns of X that it does not name are not used; an array has its features in its order. y may have any name.
     bounds : (low, high), or a sequence or mapping of such pairs, or None
         Public range of every number: one pair for all columns, one per column, or by column name or position. Values outside
         are clipped. None reads it from the rows, a disclosure.
     categories : mapping, or None
         Column name or position -> its categories, public. All other columns are numbers.
     classes : sequence, or None
-        The classes, public. None reads them from the rows, a disclosure.
+        The classes, public. None reads them from the rows, a disclosure. Where they (or those of the schema) are texts and y has
+        whole numbers, these are places in the list, as scikit-learn's voting, stacking and bagging give them; so is `classes_`.
     n_public : int or None
         A row count that is public, for learners that need one. Without it they take the rounded count of the rows, a disclosure.
     params : mapping, or None
         The learner's own parameters.
+    missing : "middle" or None
+        What a missing or unknown cell counts as, alike in `fit` and `predict`: the middle of the public range, or the first
+        category. None: `fit` leaves such rows out where everything is declared, and `predict` refuses them.
     random_state : int, RandomState or None
         None releases: exact samplers, no seed. A number simulates: repeatable, and protects nobody.
+    accept_rows : bool
+        Release although few of the rows can be used as they are, or far from `n_public` of them.
 
     Attributes
     ----------
@@ -224,22 +355,34 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     classes: Sequence[Any] | None = field(default=None, kw_only=True)
 
     _public = "classes"
+    _kind_of_target = ClassTarget
+    _wants = "one with classes; PrivateTreeRegressor predicts numbers"
 
     def _target(self, given: np.ndarray) -> tuple[ClassTarget, np.ndarray]:
         if self.classes is None:
             check_classification_targets(given)
-        self.classes_ = np.unique(given) if self.classes is None else np.asarray(self.classes)
+        self.classes_ = np.unique(given) if self.classes is None else _as_in(given.dtype, self.classes)
         if len(self.classes_) < 2:
-            raise ValueError("There is one class only; a classifier needs at least two. Declare `classes`.")
+            what = "There is one class only; a classifier needs at least two."
+            raise RowsError("one-class", what, remedy="Declare `classes`.")
         read = () if self.classes is not None else ("classes",)
-        return ClassTarget(self._target_name(), texts_of(self.classes_), read), codes_of(given, self.classes_.tolist())
+        names = texts_of(self.classes_ if self.classes is None else self.classes)
+        return ClassTarget(self._target_name(), names, read), codes_of(given, self.classes_.tolist())
+
+    def _cells_of_target(self, schema: Schema, given: np.ndarray, y: Any) -> np.ndarray:
+        """Names of classes as the schema has them; where y has them in other types, each as the one that it stands for."""
+        self.classes_ = _as_in(_dtype_of(y, given), schema.classes)
+        if self.classes_.dtype.kind == "U":
+            return given
+        codes = codes_of(given, self.classes_.tolist())
+        return np.array([*schema.classes, None], dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes, shape (n_rows,)."""
         codes = self.model_.predict(self._encoded(X))
         return self.classes_[codes]
 
-    @available_if(lambda estimator: holds_probabilities(estimator.result_.model))
+    @available_if(lambda estimator: not hasattr(estimator, "result_") or holds_probabilities(estimator.result_.model))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of every class, shape (n_rows, n_classes), if the model holds any; the likeliest need not be the label."""
         return self.model_.predict_proba(self._encoded(X))
@@ -268,15 +411,83 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
     target_bounds: tuple[float, float] | None = field(default=None, kw_only=True)
 
     _public = "target_bounds"
+    _kind_of_target = NumericTarget
+    _wants = "one with a number to predict; PrivateTreeClassifier predicts classes"
 
     def _target(self, given: np.ndarray) -> tuple[NumericTarget, np.ndarray]:
-        low, high = _range_of(given) if self.target_bounds is None else self.target_bounds
+        low, high = _range_of(given) if self.target_bounds is None else _pair("target_bounds", self.target_bounds)
         read = () if self.target_bounds is not None else ("low", "high")
-        return NumericTarget(self._target_name(), low, high, read), np.clip(numbers_of(given), low, high)
+        return NumericTarget(self._target_name(), low, high, read), numbers_of(given)
 
     def predict(self, X: Any) -> np.ndarray:
         """Numbers, shape (n_rows,)."""
         return self.model_.predict(self._encoded(X))
+
+
+def _with_rule(feature: Feature) -> Feature:
+    """The feature, with a rule for missing and unknown cells where none is declared."""
+    if isinstance(feature, CategoricalFeature):
+        first = feature.categories[0]
+        return replace(feature, missing_as=feature.missing_as or first, unknown_as=feature.unknown_as or first)
+    if feature.missing_as is not None:
+        return feature
+    middle = (feature.low + feature.high) / 2
+    return replace(feature, missing_as=float(np.floor(middle)) if feature.whole and np.floor(middle) >= feature.low else middle)
+
+
+def _or_missing(column: RawColumn, feature: Feature) -> RawColumn:
+    """The column in which a cell that holds no number, where one is wanted, is a missing one."""
+    if isinstance(feature, CategoricalFeature):
+        return column
+    if isinstance(feature, DateFeature):
+        is_date = np.append(~np.isnan(feature.numbers(column.texts)), False)
+        return CodedColumn(column.name, column.texts, np.where(is_date[column.codes], column.codes, -1))
+    return NumberColumn(column.name, column.numbers_and_missing(feature.missing_codes)[0])
+
+
+def _dtype_of(y: Any, given: np.ndarray) -> np.dtype:
+    """The type of the target's column: of a nullable column of numbers, too, that of its numbers."""
+    kinds = {"b": np.dtype(bool), "i": np.dtype(np.int64), "u": np.dtype(np.int64), "f": np.dtype(np.float64)}
+    return kinds.get(getattr(getattr(y, "dtype", None), "kind", ""), given.dtype)
+
+
+def _as_in(dtype: np.dtype, classes: Sequence[Any]) -> np.ndarray:
+    """The declared classes as a target of this type has them. The type decides, never a row.
+
+    Texts beside whole numbers: numbers if they read as such, else the places that scikit-learn's LabelEncoder gives them.
+    """
+    declared = np.asarray(classes)
+    if dtype.kind not in "biuf" or not all(isinstance(name, str) for name in classes):
+        return declared
+    if dtype.kind == "b":
+        return np.array([name.lower() in ("true", "1") for name in classes]) if _are_truth_values(classes) else declared
+    numbers = parse_numbers(classes)
+    if not np.isnan(numbers).any():
+        return numbers.astype(dtype)
+    if dtype.kind == "f":
+        return declared
+    if list(classes) != sorted(classes):
+        allowed = "sorted texts, as y has whole numbers that count as places in the sorted list; or give y in these words"
+        raise ParameterError("the estimator", "classes", classes, allowed)
+    return np.arange(len(classes))
+
+
+def _are_truth_values(classes: Sequence[str]) -> bool:
+    return {name.lower() for name in classes} in ({"true", "false"}, {"0", "1"})
+
+
+def _name_of(y: Any) -> tuple[str, ...]:
+    """What a column is called; nothing where it is not."""
+    name = getattr(y, "name", None)
+    return (name,) if isinstance(name, str) and name.strip() else ()
+
+
+def _pair(name: str, given: Any) -> tuple[float, float]:
+    """(low, high) of a parameter that says where numbers are."""
+    pair = tuple(given) if np.iterable(given) else ()
+    if len(pair) != 2 or not all(map(is_number, pair)):
+        raise ParameterError("the estimator", name, given, "pairs of numbers (low, high)")
+    return float(pair[0]), float(pair[1])
 
 
 def _range_of(column: np.ndarray) -> tuple[float, float]:
@@ -287,12 +498,41 @@ def _range_of(column: np.ndarray) -> tuple[float, float]:
     return low, high if high > low else low + max(1.0, abs(low))
 
 
-@contextmanager
-def _quoting_nothing() -> Iterator[None]:
-    """NumPy's error for a text among numbers quotes it: a private cell."""
-    try:
-        yield
-    except ValueError as error:
-        if "could not convert" not in str(error):
-            raise
-        raise ValueError("X has a cell that is not a number. Declare the column in `categories`, or leave it out.") from None
+#: What scikit-learn says of shapes, types and missing cells: of such a message the first line quotes no cell.
+_SAYS_NO_CELL = re.compile(
+    r"(Input (X |y )?contains (NaN|infinity)|Found (array with|input variables)|X has \d+ features|The feature names should|"
+    r"y should be a 1d array|Unknown label type: |Sparse |Expected 2D array|Complex data not supported|Feature names are only|"
+    r"dtype='numeric' is not compatible|This \w+ estimator requires y)[^\n]*"
+)
+_TWO_DIMENSIONS = "Reshape your data: one row per case, one column per feature."
+_MOST_NAMED = 20
+
+
+def _in_words(X: Any, theirs: Exception) -> RowsError:
+    """What scikit-learn, NumPy or a frame says about rows, as far as it quotes none of them."""
+    said = _SAYS_NO_CELL.match(str(theirs))
+    if said is not None:
+        return RowsError("rows", f"{said[0].rstrip(':.')}.", remedy=_TWO_DIMENSIONS if "2D" in said[0] else "")
+    if isinstance(theirs, TypeError) and "argument must be a string or a real number" in str(theirs):
+        what = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
+        return CellTypeError("cells", what, remedy="Give numbers, and texts where declared.")
+    column = _column_of_texts(X)
+    if not column and "could not convert" not in str(theirs):
+        return RowsError("cells", "X or y has cells that cannot be used here.", remedy="Give numbers, and texts where declared.")
+    where = f"The column {column!r:.80} of X" if column else "X"
+    return RowsError("cells", f"{where} has a cell that is not a number.", remedy="Declare it in `categories`, or leave it out.")
+
+
+def _column_of_texts(X: Any) -> str:
+    """The first column of a frame with a cell that is no number; empty where there is none, or columns have no names."""
+    for name in getattr(X, "columns", ()):
+        try:
+            np.asarray(X[name], dtype=np.float64)
+        except Exception:  # frames promise no type for it
+            return str(name)
+    return ""
+
+
+def _cell_by_cell(rows: Any) -> Any:
+    """Lists as arrays whose cells stay what they are: NumPy would make texts of all where one is a text."""
+    return np.array(rows, dtype=object) if isinstance(rows, (list, tuple)) else rows

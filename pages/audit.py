@@ -1,11 +1,14 @@
 """Page "Audit": which learners keep the epsilon they claim, and the pair of data sets that shows which do not."""
 
-from dpviz.app import parts
+from functools import partial
+
+from dpviz.app import frame, parts
 from dpviz.app.audit import ask, leaf, screen, why
+from dpviz.figures import as_python
 
-parts.page("Audit", "Do private algorithms keep the privacy they promise, and how do we know?")
+parts.page("Audit")
 
-what = screen.known()
+what = screen.findings()
 screen.lead(what, ask.chosen_epsilon())
 learners, evidence, more = screen.places()
 search = ask.ask(what, learners, more)
@@ -15,9 +18,13 @@ with evidence:
     if result is not None:
         why.why(result)
         screen.worst_pair(result)
+    screen.sources(search, what)
 with more:
+    screen.run(what, ask.chosen_epsilon())
     screen.everything(search, what)
     screen.differences(search)
     screen.rules(what)
     leaf.smooth_or_global()
     screen.meaning()
+frame.go_on("audit")
+frame.as_python(partial(as_python.audit, search.learner, search.params, search.epsilon))

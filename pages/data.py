@@ -1,12 +1,14 @@
 """Page "Data": whose rows, which table, what is public about it, and what encoding did."""
 
+from functools import partial
+
 import streamlit as st
 
-from dpviz.app import parts, state
+from dpviz.app import frame, parts, state
 from dpviz.app.data import checking, choosing, kept, look, prepared, schema_editor, schema_files, using
-from dpviz.app.session import file
+from dpviz.figures import as_python
 
-parts.page("Data", "Whose rows are used, which table, and what is known about it without looking?")
+parts.page("Data", "What is public about your rows?")
 
 work = prepared.prepared()
 choosing.ask_role(work)
@@ -26,6 +28,6 @@ if work.draft is not None:
     kept.say_kept(work)
 
 kept.keep(work)
-file.ask_session_file()
 st.divider()
 using.show_encoding(state.loaded())
+frame.as_python(partial(as_python.data, state.rows_read()))

@@ -1,9 +1,13 @@
 """Page "Learn": six short lessons. Guess first, see the answer, then move the control."""
 
-from dpviz.app import parts
+from functools import partial
+
+from dpviz.app import frame, parts
 from dpviz.app.learn import course
 
-parts.page("Learn", "Why does it work? Six short lessons: guess, see the answer, then move the control.")
+parts.page("Learn", "All rows are made up.")
 
 lesson = course.choose()
-course.teach(lesson)
+shown = course.teach(lesson)
+frame.go_on("learn")
+frame.as_python(partial(course.as_python, lesson, shown))

@@ -1,10 +1,16 @@
 """Page "Plan": questions asked backwards, on rows that describe nobody, and what one epsilon means three times over."""
 
-from dpviz.app import controls, parts, state
-from dpviz.app.plan import screen
+from functools import partial
 
-parts.page("Plan", "How much ε, how many rows or which depth does your goal need?")
+from dpviz.app import controls, frame, parts, state
+from dpviz.app.plan import expected, screen
+from dpviz.figures import as_python
+
+parts.page("Plan", "How much ε, how many rows or which depth?")
 
 loaded = state.loaded()
 asked = controls.ask_settings()
-screen.plan_screen(asked, loaded)
+expected.expected_screen(asked.request, loaded)
+n_rows = screen.plan_screen(asked, loaded)
+frame.go_on("plan")
+frame.as_python(partial(as_python.plan, state.rows_read(), asked.request, n_rows))

@@ -1,12 +1,16 @@
 """Page "Publish": what leaves, what it promises, and what has been spent for good."""
 
+from functools import partial
+
 import streamlit as st
 
-from dpviz.app import controls, parts, state
+from dpviz.app import controls, frame, parts, state
 from dpviz.app.data import checking
+from dpviz.app.plan import expected
 from dpviz.app.publish import check, data, history, release
+from dpviz.figures import as_python
 
-parts.page("Publish", "What may leave, what does it promise, and what has been spent for good?")
+parts.page("Publish", "What may leave?")
 
 loaded = state.loaded()
 asked = controls.ask_settings()
@@ -14,13 +18,17 @@ book = data.register()
 
 if book is not None:
     balance = data.ask_data_set(book, loaded)
-    st.divider()
-    promise = release.promised(book, balance, asked, loaded)
+    promise = release.promise_of(book, balance, asked, loaded)
     check.check(book, loaded)
+    st.divider()
+    expected.expected_screen(asked.request, loaded)
     if balance is not None:
         st.divider()
-        release.spent(balance, promise)
+        release.running_total(balance, promise)
         st.divider()
         release.ask_release(balance, promise, asked, loaded, told=checking.told)
     st.divider()
     history.history(book, balance, loaded)
+    name = None if balance is None else balance.data_set.name
+    frame.go_on("publish")
+    frame.as_python(partial(as_python.publish, state.rows_read(), asked.request, name))

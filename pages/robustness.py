@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from dpviz.app import explorations, parts
+from dpviz.app import explorations, frame, parts
 from dpviz.app.robustness import ask, backdoor, screen
 
 parts.page("Robustness", "How many poisoned rows can this tree stand, provably?")
 
 loaded = explorations.rows_to_explore()
-request = ask.ask_request(loaded)
+asked = ask.ask_request(loaded)
 
-if request is not None:
+if asked is not None:
+    request, view = asked
     verdict = st.container()
-    view = ask.ask_view()
     found = screen.robustness(request, view, loaded, verdict)
     st.divider()
     screen.attacks(request, found, loaded)
@@ -23,3 +23,6 @@ st.divider()
 backdoor.backdoor()
 st.divider()
 screen.meaning()
+if asked is not None:
+    frame.go_on("robustness")
+    frame.as_python(asked[0].as_python)

@@ -7,6 +7,7 @@ import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,14 @@ IN_CI = os.environ.get("CI") == "true"
 #: OpenMP's threads (scikit-learn's) spin while they wait for each other: beside other work, twenty times the time of one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-settings.register_profile("dpviz", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("fast", settings.get_profile("dpviz"), max_examples=20)  # make check; make test has five times as many
+settings.register_profile(
+    "dpviz", max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("fast", settings.get_profile("dpviz"), max_examples=20)  # make check; make test has three times as many
 settings.load_profile("dpviz")
 
-#: What takes minutes on one worker.
-LONGEST = ("tests/browser/", "tests/benchmarks/test_mutants.py")
-#: The half of the browser tests that a second worker takes where there is room.
-SECOND_HALF = tuple(f"tests/browser/test_{name}.py" for name in ("journey", "learn", "tree_view", "wheel"))
+#: The longest file without a browser.
+MUTANTS = "tests/benchmarks/test_mutants.py"
 
 #: The one seed of tests that need a generator and do not care which.
 SEED = 20_240_601
@@ -45,10 +46,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, then those with most slow tests: a long file that comes last leaves the other workers idle."""
-    slow = Counter(_file(item.nodeid) for item in items if item.get_closest_marker("slow"))
-    most = len(items)  # the list is empty while it is sorted
-    items.sort(key=lambda item: -most if item.nodeid.startswith(LONGEST) else -slow[_file(item.nodeid)])
+    """Long files first, since one that comes last leaves the other workers idle: those of browsers and others by turns.
+
+    Two browsers at a time would wait for each other, and what they wait for is worked off by one processor alone.
+    """
+    long = Counter({_file(item.nodeid): 0 for item in items})
+    long.update(_file(item.nodeid) for item in items if any(map(item.get_closest_marker, ("slow", "browser"))))
+    files = sorted(long, key=lambda file: (file != MUTANTS, -long[file]))
+    with_browser = [file for file in files if file.startswith("tests/browser/")]
+    others = [file for file in files if file not in with_browser]
+    place = {file: n for n, file in enumerate(chain.from_iterable(zip_longest(with_browser, others)))}
+    items.sort(key=lambda item: place[_file(item.nodeid)])
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
@@ -60,24 +68,13 @@ def _file(nodeid: str) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file stays on one worker, for what its tests share; so do the browser tests, since two browsers may starve each other.
-
-    With four workers or more there is room for two of them.
+    """A file stays on one worker, for what its tests share.
 
     `--dist loadgroup` promises the same, but pytest 9.2 with pytest-xdist 3.8 ignores the groups (pytest-xdist, issue 1386).
     """
-    from xdist.scheduler import LoadScopeScheduling
+    from xdist.scheduler import LoadFileScheduling
 
-    is_roomy = (config.getoption("numprocesses") or 0) >= 4
-
-    class OneFileOneWorker(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = _file(nodeid)
-            if not file.startswith("tests/browser/"):
-                return file
-            return "second browser" if is_roomy and file in SECOND_HALF else "browser"
-
-    return OneFileOneWorker(config, log)
+    return LoadFileScheduling(config, log)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -85,11 +82,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """With CI=true a skip is a failure, unless the test needs ../shared or a program that cannot be had everywhere."""
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
-    may_skip = any(map(item.get_closest_marker, ("shared", "renderer", "engine")))
+    may_skip = any(map(item.get_closest_marker, ("shared", "engine")))
     unwanted = report.skipped and not hasattr(report, "wasxfail") and not may_skip
     if IN_CI and unwanted:
         report.outcome = "failed"
-        report.longrepr = f"Skipped, which only tests of ../shared, renderers or engines may do with CI=true: {report.longrepr}"
+        report.longrepr = f"Skipped, which only tests of ../shared or engines may do with CI=true: {report.longrepr}"
 
 
 @pytest.fixture

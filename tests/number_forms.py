@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 #: A blank before the sign (unless it divides), a dash between numbers, thousands by anything but a comma.
@@ -16,12 +17,25 @@ def number_faults(text: str) -> list[str]:
     return _FAULTS.findall(text)
 
 
-def strings_of(path: Path) -> Iterator[str]:
-    """The texts in a file of Python, with 7 where a value would stand."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inside:
-            yield node.value
+def strings_of(path: Path, *, docstrings: bool = True) -> Iterator[str]:
+    """The texts in a file of Python, with 7 where a value would stand; its docstrings too, unless they are not wanted."""
+    return (text for text, is_docstring in _strings_of(path) if docstrings or not is_docstring)
+
+
+@cache
+def _strings_of(path: Path) -> tuple[tuple[str, bool], ...]:
+    """(text, whether it is a docstring)."""
+    nodes = tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    inside = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    return tuple((_text(node), id(node) in alone) for node in nodes if _is_text(node) and id(node) not in inside)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _text(node: ast.AST) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in node.values)
+    return str(node.value) if isinstance(node, ast.Constant) else ""

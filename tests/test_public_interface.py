@@ -1,12 +1,19 @@
 """The public Python interface: these names and signatures are promised; taking one away breaks somebody's script."""
 
+import base64
 import importlib
 import inspect
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import dpviz
+from dpviz.accounting.plan import BudgetPlan, HeldOutPart
+from dpviz.models.tree import Branch, MedianSplit, NumberLeaf, ThresholdRule
 
 CSV = b"age,colour,income\n" + b"".join(
     f"{20 + i % 60},{('red', 'green', 'blue')[i % 3]},{'high' if i % 60 > 30 else 'low'}\n".encode() for i in range(600)
@@ -16,6 +23,7 @@ PROMISED = {
     "read_csv",
     "read_table",
     "propose_schema",
+    "load_sample",
     "load_schema",
     "save_schema",
     "encode",
@@ -37,6 +45,17 @@ PROMISED = {
     "ExactTrace",
     "PrivacyLoss",
     "DpvizError",
+    "EncodedDataset",
+    "FitRequest",
+    "Parameter",
+    "RawTable",
+    "Register",
+    "TestReport",
+    "export_names",
+    "open_register",
+    "parameters",
+    "Recommended",
+    "which_learner",
     "__version__",
 }
 
@@ -51,11 +70,18 @@ def test_every_public_name_explains_itself(name):
     assert (inspect.getdoc(getattr(dpviz, name)) or "").strip()
 
 
+def test_a_file_is_read_by_whatever_is_called_first():
+    """No reader is imported before rows come as a file."""
+    code = "import dpviz; print(dpviz.propose_schema(b'age,label\\n1,no\\n2,yes\\n').target.classes)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("('no', 'yes')\n", "")
+
+
 def test_fit_takes_what_is_promised():
     parameters = inspect.signature(dpviz.fit).parameters
     assert list(parameters)[:7] == ["name", "data", "epsilon", "max_depth", "depth", "delta", "seed"]
     defaults = {name: parameters[name].default for name in ("max_depth", "depth", "delta", "seed")}
-    assert defaults == {"max_depth": 4, "depth": "auto", "delta": 0.0, "seed": None}
+    assert defaults == {"max_depth": None, "depth": "auto", "delta": None, "seed": None}
     assert parameters["epsilon"].default is inspect.Parameter.empty
     assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in ("epsilon", "max_depth", "depth", "seed"))
 
@@ -113,6 +139,7 @@ def test_without_a_seed_it_is_a_release():
     assert result.seed is None
 
 
+@pytest.mark.filterwarnings("ignore::dpviz.errors.PublicValuesWarning")
 def test_with_anything_read_from_the_rows_it_is_none():
     data = dpviz.encode(dpviz.read_csv(CSV), dpviz.propose_schema(dpviz.read_csv(CSV), target="income"))
     result = dpviz.fit("pf-tree", data, epsilon=1.0, depth=1)
@@ -123,3 +150,104 @@ def test_with_anything_read_from_the_rows_it_is_none():
 def test_dpviz_learners_is_the_package():
     assert dpviz.learners is importlib.import_module("dpviz.learners")
     assert dpviz.learner_names()[0] == dpviz.learners.DEFAULT == "pf-tree"
+
+
+def _result(learner: str = "pf-tree") -> dpviz.FitResult:
+    data = dpviz.encode(CSV, dpviz.propose_schema(CSV))
+    return dpviz.fit(learner, data, epsilon=2, seed=1)
+
+
+RETURNING = ("fit", "encode", "propose_schema", "sweep", "poisoning_curve", "export_names", "parameters", "open_register")
+
+
+@pytest.mark.parametrize("name", RETURNING)
+def test_what_returns_something_says_what(name):
+    assert "Returns\n-------" in inspect.getdoc(getattr(dpviz, name))
+
+
+def test_a_notebook_shows_the_tree_and_its_guarantee_and_nothing_that_runs():
+    shown = _result()._repr_html_()
+    picture = base64.b64decode(re.search(r"data:image/svg\+xml;base64,([^\"]+)", shown)[1]).decode()
+    root = ElementTree.fromstring(picture)
+    assert root.tag.endswith("svg")
+    assert "prefers-color-scheme:dark" in picture
+    assert "Not guaranteed" in shown
+    assert "<script" not in shown + picture
+    assert "many trees" in _result("s-gbdt")._repr_html_()
+
+
+def test_names_of_columns_are_no_markup_in_a_notebook():
+    rows = CSV.replace(b"income", b"<b>y</b>")
+    result = dpviz.fit("pf-tree", rows_of(rows), epsilon=2, seed=1)
+    assert "<b>y" not in result._repr_html_()
+
+
+def rows_of(raw: bytes) -> dpviz.EncodedDataset:
+    return dpviz.encode(raw, dpviz.propose_schema(raw))
+
+
+def test_what_a_call_returns_prints_a_few_lines_and_no_cell():
+    data = rows_of(CSV)
+    for thing in (_result(), data, data.schema, *data.schema.features, dpviz.read_csv(CSV), dpviz.parameters("pf-tree")[0]):
+        assert len(repr(thing)) < 800
+        assert "green" not in repr(thing)
+    assert "low=<read from the data>" in repr(data.schema.features[0])
+    assert "n_public=<read from the data>; 7 values read from the data" in repr(data.schema)
+
+
+def test_every_form_is_exported_by_name_and_a_wrong_name_is_told():
+    result = _result()
+    assert {"json", "svg", "report", "python", "sqlite", "rules"} <= set(dpviz.export_names())
+    assert result.export("svg").startswith("<svg")
+    assert dpviz.model_from_json(result.export("json")) == result.model
+    with pytest.raises(dpviz.DpvizError, match="Did you mean 'svg'"):
+        result.export("svgg")
+
+
+def test_a_result_is_saved_and_read_back_and_never_overwrites(tmp_path):
+    result = _result()
+    result.save(tmp_path / "tree.json")
+    assert dpviz.load_result(tmp_path / "tree.json").model == result.model
+    with pytest.raises(dpviz.DpvizError, match="cannot be saved"):
+        result.save(tmp_path / "tree.json")
+
+
+@pytest.mark.parametrize("learner", dpviz.learner_names())
+def test_parameters_are_what_fit_takes(learner):
+    for found in dpviz.parameters(learner):
+        assert found.allowed
+        assert found.about
+        assert dpviz.FitRequest.of(learner, **{found.name: found.default}).given == {}
+
+
+def test_a_release_goes_through_a_register_from_python(tmp_path):
+    data = rows_of(CSV)
+    schema = dpviz.Schema(
+        (dpviz.NumericFeature("age", 0, 100), dpviz.CategoricalFeature("colour", ("red", "green", "blue"))),
+        dpviz.ClassTarget("income", ("low", "high")),
+        n_public=600,
+    )
+    with dpviz.open_register(tmp_path / "register.sqlite") as register:
+        register.declare("clinic", epsilon_cap=1.0, unit="one patient")
+        with pytest.raises(dpviz.DpvizError, match="not assigned"):
+            register.release("clinic", "pf-tree", CSV, schema=schema, epsilon=0.5)
+        with pytest.raises(dpviz.DpvizError, match="read from the data"):
+            register.release("clinic", "pf-tree", data, epsilon=0.5, assign=True)
+        with pytest.raises(dpviz.DpvizError, match="protects nobody"):
+            register.release("clinic", "pf-tree", CSV, schema=schema, epsilon=0.5, seed=1, assign=True)
+        entry = register.release("clinic", "pf-tree", CSV, schema=schema, epsilon=0.5, assign=True, file=tmp_path / "tree.json")
+        assert register.balance("clinic").left.epsilon == pytest.approx(0.5)
+        with pytest.raises(dpviz.DpvizError, match="cap"):
+            register.release("clinic", dpviz.FitRequest.of("pf-tree", epsilon=0.6), CSV, schema=schema)
+    assert dpviz.load_result(entry.file).released
+
+
+def test_old_names_work_for_one_version_and_say_the_new_one():
+    plan = BudgetPlan(1.0, 1, (), held_out=(HeldOutPart("test", 0.1, 1.0),))
+    branch = Branch(ThresholdRule(0, 1.0), NumberLeaf(1.0), NumberLeaf(2.0), MedianSplit(1.5, low_left=True))
+    with pytest.warns(DeprecationWarning, match="BudgetPlan.aside is called held_out now"):
+        assert plan.aside == plan.held_out
+    with pytest.warns(DeprecationWarning, match="called held_out_part now"):
+        assert plan.set_aside("test") == plan.held_out_part("test")
+    with pytest.warns(DeprecationWarning, match="Branch.halves is called median_split now"):
+        assert branch.halves == branch.median_split

@@ -1,18 +1,22 @@
 """The estimators keep scikit-learn's contract, and say what they read from the rows."""
 
+import datetime as dt
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
-from dpviz.errors import NotReleasable, UnknownName, WrongTask
+from dpviz.errors import NotReleasable, SpendsAgain, UnknownName, WrongTask
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, PublicValuesWarning
 
 
@@ -270,8 +274,197 @@ def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):
     y = np.where(x[:, 0] > 0.5, "yes", "no")
     declared = {"bounds": (0, 1), "classes": ["no", "yes"], "n_public": 200, "random_state": 1}
     model = PrivateTreeClassifier("s-gbdt", delta=1e-6, params={"rounds": 5}, **declared)
-    assert not hasattr(model, "predict_proba")
+    assert hasattr(model, "predict_proba")  # nothing says otherwise before it is fitted, and calibration asks
     shares = model.fit(x, y).predict_proba(x)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(x))
     assert not hasattr(PrivateTreeClassifier("diffprivlib-tree", **declared).fit(x, y), "predict_proba")
+
+
+def test_a_score_of_labels_of_two_types_quotes_none():
+    X, y = np.arange(40.0).reshape(-1, 1), np.array(["no", "yes"] * 20, dtype=object)
+    fitted = PrivateTreeClassifier(bounds=(0, 40), classes=("no", "yes"), n_public=40, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="X or y has cells that cannot be used here") as refused:
+        fitted.score(X, np.arange(4711, 4751))
+    assert "4711" not in str(refused.value)
+    assert refused.value.__context__ is None
+
+
+MOMENTS = [dt.datetime(2024, 3, 1), dt.datetime(2024, 3, 1, 14, 30)] * 50
+FRAMES = {
+    "texts": lambda: pd.DataFrame({"shift": ["2024-03-01", "2024-03-01T14:30:00"] * 50, "x": 1.0}),
+    "NumPy": lambda: pd.DataFrame({"shift": MOMENTS, "x": 1.0}),
+    "NumPy, nanoseconds": lambda: pd.DataFrame({"shift": MOMENTS, "x": 1.0}).astype({"shift": "datetime64[ns]"}),
+    "objects": lambda: pd.DataFrame({"shift": pd.Series(MOMENTS, dtype=object), "x": 1.0}),
+    "with a zone": lambda: pd.DataFrame({"shift": pd.Series(MOMENTS).dt.tz_localize("Europe/Berlin"), "x": 1.0}),
+    "Arrow": lambda: pd.DataFrame({"shift": MOMENTS, "x": 1.0}).convert_dtypes(dtype_backend="pyarrow"),
+    "Polars": lambda: pytest.importorskip("polars").DataFrame({"shift": MOMENTS, "x": [1.0] * 100}),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("declared", [("2024-03-01", "2024-03-01T14:30:00"), tuple(MOMENTS[:2])], ids=["texts", "moments"])
+def test_a_column_of_moments_is_of_the_categories_that_a_file_of_them_has(kind, declared):
+    asked = {"categories": {"shift": declared}, "bounds": {"x": (0, 2)}, "classes": ("n", "p"), "n_public": 100}
+    fitted = PrivateTreeClassifier(epsilon=50, max_depth=1, random_state=0, **asked).fit(FRAMES[kind](), ["n", "p"] * 50)
+    assert fitted.result_.schema.features[0].categories == ("2024-03-01", "2024-03-01T14:30:00")
+    assert fitted.predict(FRAMES[kind]()).tolist() == ["n", "p"] * 50
+    assert fitted.result_.predict(FRAMES["texts"]()).tolist() == ["n", "p"] * 50
+
+
+def missing_rows():
+    X, y = rows()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["ward"] = pd.Series(["north", "south"] * 200, dtype=object)
+    frame.loc[3, "a"], frame.loc[5, "b"], frame.loc[7, "ward"] = None, np.inf, "elsewhere"
+    return frame.convert_dtypes(), pd.Series(y, name="outcome")
+
+
+WITH_A_RULE = DECLARED | {"categories": {"ward": ["north", "south"]}, "missing": "middle", "random_state": 0, "epsilon": 5.0}
+
+
+def test_cells_that_are_missing_or_unknown_count_alike_in_fit_and_predict():
+    X, y = missing_rows()
+    filled = X.astype({"a": float, "b": float, "ward": object})
+    filled.loc[3, "a"], filled.loc[5, "b"], filled.loc[7, "ward"] = 0.0, 1.0, "north"
+    models = [PrivateTreeClassifier(**WITH_A_RULE).fit(one, y) for one in (X, filled)]
+    assert models[0].result_.to_json() == models[1].result_.to_json()
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(filled))
+    np.testing.assert_array_equal(models[0].result_.predict(X.drop(index=5)), models[0].predict(X.drop(index=5)))
+
+
+SCHEMA = dpviz.Schema(
+    (*(dpviz.NumericFeature(name, -1, 1) for name in "abc"), dpviz.CategoricalFeature("ward", ("north", "south"))),
+    dpviz.ClassTarget("outcome", ("no", "yes")),
+    n_public=400,
+)
+BY_SCHEMA = {"schema": SCHEMA, "missing": "middle", "random_state": 0, "epsilon": 5.0}
+
+
+@pytest.mark.parametrize("asked", [WITH_A_RULE, BY_SCHEMA], ids=["parameters", "schema"])
+def test_cross_validation_calibration_voting_stacking_and_searches_take_missing_cells(asked):
+    X, y = missing_rows()
+    model = PrivateTreeClassifier(**asked)
+    assert cross_val_score(model, X, y, cv=3).min() > 0.7
+    estimators = [("one", model), ("two", clone(model).set_params(epsilon=4.0))]
+    ensembles = [VotingClassifier(estimators, voting="soft"), VotingClassifier(estimators), StackingClassifier(estimators, cv=2)]
+    for made in (*ensembles, CalibratedClassifierCV(model, cv=2), GridSearchCV(model, {"epsilon": [1.0, 5.0]}, cv=2)):
+        assert made.fit(X, y).score(X, y) > 0.7, made  # labels that it took for undeclared would leave no row
+
+
+def test_an_ensemble_that_hands_on_codes_for_labels_learns_from_all_rows():
+    X, y = rows()
+    bagged = BaggingClassifier(PrivateTreeClassifier(epsilon=5.0, random_state=0, **DECLARED), n_estimators=2, random_state=0)
+    assert bagged.fit(X, y).score(X, y) > 0.7
+
+
+@pytest.mark.parametrize("cell", ["no number", None, float("inf"), pd.NA])
+def test_what_is_no_number_and_no_date_counts_as_missing_alike(cell):
+    features = (dpviz.NumericFeature("x", 0, 9, whole=True), dpviz.DateFeature("day", 2000, 2020))
+    schema = dpviz.Schema(features, dpviz.ClassTarget("label", ("n", "p")), n_public=60)
+    whole = pd.DataFrame({"x": [1, 8] * 30, "day": ["2001-02-03", "2019-02-03"] * 30}, dtype=object)
+    asked = {"schema": schema, "missing": "middle", "random_state": 0}
+    fitted = []
+    for instead in ((cell, cell), (4, "2010-07-07")):
+        rows = whole.copy()
+        rows.iloc[7] = instead
+        fitted.append(PrivateTreeClassifier(**asked).fit(rows, ["n", "p"] * 30))
+        assert fitted[0].predict(rows).tolist() == fitted[-1].predict(rows).tolist()
+    assert fitted[0].result_.to_json() == fitted[1].result_.to_json()
+
+
+def test_with_a_schema_it_is_the_tree_of_dpviz_by_the_names_of_columns():
+    X, y = missing_rows()
+    whole = X.assign(outcome=y)
+    fitted = PrivateTreeClassifier(schema=SCHEMA, random_state=3).fit(X[["ward", "c", "a", "b"]].assign(more=1), y)
+    plain = dpviz.fit("pf-tree", whole, schema=SCHEMA, epsilon=1.0, seed=3)
+    assert fitted.result_.to_json() == plain.to_json()
+    answered = X.drop(index=[3, 5, 7])
+    found = fitted.predict(answered[["ward", "c", "a", "b"]].assign(more=1))
+    np.testing.assert_array_equal(found, plain.predict(answered))
+    with pytest.raises(ValueError, match=r"The column 'a' has a value that is missing or not declared.*missing='middle'"):
+        fitted.predict(X[["ward", "c", "a", "b"]].assign(more=1))
+
+
+@pytest.mark.parametrize(
+    ("classes", "y", "found"),
+    [
+        (("no", "yes"), [0, 1], [0, 1]),
+        (("0", "1"), [0, 1], [0, 1]),
+        (("0", "1"), [0.0, 1.0], [0.0, 1.0]),
+        (("true", "false"), [False, True], [True, False]),
+        (("no", "yes"), ["no", "yes"], ["no", "yes"]),
+    ],
+)
+def test_classes_are_answered_in_the_type_of_the_target(classes, y, found):
+    schema = dpviz.Schema((dpviz.NumericFeature("x", 0, 1),), dpviz.ClassTarget("label", classes), n_public=100)
+    rows = np.array([[0.0], [1.0]] * 50)
+    for given in (np.array(y * 50), pd.Series(y * 50), pd.Series(y * 50).convert_dtypes()):
+        fitted = PrivateTreeClassifier(schema=schema, epsilon=50, max_depth=1, random_state=0).fit(rows, given)
+        assert fitted.classes_.tolist() == found
+        assert fitted.predict(rows).tolist() == y * 50
+
+
+def test_a_number_is_predicted_by_a_schema():
+    X, y = numbers()
+    schema = dpviz.Schema(tuple(dpviz.NumericFeature(f"x{k}", -1, 1) for k in range(3)), dpviz.NumericTarget("rent", 0, 20), 400)
+    asked = {"epsilon": 50.0, "random_state": 0, "params": {"rounds": 5}}
+    fitted = PrivateTreeRegressor(schema=schema, **asked).fit(X, y)
+    declared = PrivateTreeRegressor(**asked, **DECLARED_NUMBERS).fit(
+        pd.DataFrame(X, columns=["x0", "x1", "x2"]), pd.Series(y, name="rent")
+    )
+    assert fitted.result_.to_json() == declared.result_.to_json()
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "says"),
+    [
+        ({"bounds": (0, 1)}, ValueError, "'bounds' parameter .* must be left out: the schema says it"),
+        ({"schema": "loans.json"}, ValueError, "must be a Schema, such as from dpviz.load_schema"),
+        ({"schema": SCHEMA.without("ward")}, ValueError, "X has 4 columns without names, the schema 3 features"),
+        ({"schema": replace(SCHEMA, target=dpviz.NumericTarget("y", 0, 1))}, ValueError, "PrivateTreeRegressor predicts numbers"),
+        (
+            {"schema": SCHEMA.declare("outcome", classes=("yes", "no"))},
+            ValueError,
+            "must be sorted texts, as y has whole numbers",
+        ),
+    ],
+)
+def test_a_schema_that_does_not_fit_is_refused_in_words(asked, error, says):
+    with pytest.raises(error, match=says):
+        PrivateTreeClassifier(**{"schema": SCHEMA, "random_state": 0, **asked}).fit(np.zeros((20, 4)), np.array([0, 1] * 10))
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_a_schema_read_from_the_rows_is_a_warning():
+    X, y = missing_rows()
+    with pytest.warns(PublicValuesWarning, match="Give them in the schema from public knowledge"):
+        PrivateTreeClassifier(schema=dpviz.propose_schema(X.assign(y=y), target="y"), random_state=0).fit(X, y)
+
+
+def test_columns_and_target_keep_their_names():
+    X, y = missing_rows()
+    schema = PrivateTreeClassifier(**WITH_A_RULE).fit(X, y).result_.schema
+    assert (schema.feature_names, schema.target.name) == (("a", "b", "c", "ward"), "outcome")
+
+
+def test_a_rule_for_missing_cells_needs_public_ranges():
+    with pytest.raises(ValueError, match="'middle' with a schema, or with `bounds` and `classes` declared"):
+        PrivateTreeClassifier(missing="middle", random_state=0).fit(*rows())
+
+
+def test_a_copy_that_would_spend_again_says_so():
+    with pytest.warns(SpendsAgain, match="spends epsilon 2 again"):
+        assert clone(PrivateTreeClassifier(epsilon=2.0)).epsilon == 2.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(PrivateTreeClassifier(random_state=0))
+
+
+def test_no_cell_of_a_list_makes_texts_of_the_others():
+    """Where everything is declared, a row with a text more is left out, and the others are used as before."""
+    X, y = [[row % 10, row % 3] for row in range(30)], [row % 2 for row in range(30)]
+    for more, label in (([1, "x"], 0), (["x", 1], 0), ([1, 1], "x"), ([1, None], 0), ([1, 1], None)):
+        model = PrivateTreeClassifier(bounds={0: (0, 10)}, categories={1: (0, 1, 2)}, classes=(0, 1), n_public=30, random_state=0)
+        alone, beside = (model.fit(*rows).result_.to_json() for rows in ((X, y), ([more, *X], [label, *y])))
+        assert alone == beside

@@ -8,14 +8,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import dpviz
 from dpviz.__main__ import main
-from dpviz.figures.publish.exports import export_as, targets
 from dpviz.installation import bundled
-from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample
+from dpviz.results.exports import export, export_names, form_called
 from tests.installing import build_wheel, clean_environment, install
 from tests.test_project import ROOT, tracked_files
 
@@ -24,21 +26,45 @@ pytestmark = pytest.mark.slow
 #: What a user of the library may write: trees of two samples, and one of them in every format.
 SCRIPT = """
 import dpviz
-from dpviz.figures.publish.exports import export_as, targets
-from dpviz.io.exports.contract import Exportable
+from dpviz.results.exports import export, form_called, export_names
 from dpviz.io.samples import load_sample
 
 for name in ("loans", "clinic"):
     text = dpviz.fit("pf-tree", dpviz.encode(*load_sample(name)), epsilon=0.5, max_depth=4, seed=11).to_json()
     open(f"{name}.json", "w", encoding="utf-8").write(text)
-for name in targets():
+for name in export_names():
     try:
-        content = export_as(name, Exportable(text)).content
+        content = export(name, text).content
     except dpviz.DpvizError as error:
         content = str(error)
     open(name, "wb").write(content if isinstance(content, bytes) else content.encode())
 print(dpviz.__file__)
 """
+
+#: From a DataFrame to pictures, predictions and a release, with public names alone.
+DOOR = """
+from pathlib import Path
+import dpviz, pandas
+
+rows = pandas.read_json("rows.json")
+features = dpviz.NumericFeature("age", 0, 100), dpviz.CategoricalFeature("colour", ("red", "green", "blue"))
+schema = dpviz.Schema(features, dpviz.ClassTarget("income", ("low", "high")), n_public=600)
+result = dpviz.fit("pf-tree", rows, schema=schema, epsilon=2, seed=11)
+result.save("tree.json")
+for name, file in (("report", "tree.html"), ("svg", "tree.svg"), ("python", "tree.py"), ("sqlite", "tree.sql")):
+    Path(file).write_text(result.export(name), encoding="utf-8")
+print(result.score(rows) > 0.8, (result.predict(rows) == dpviz.load_result("tree.json").predict(rows)).all())
+with dpviz.open_register("register.sqlite") as register:
+    register.declare("clinic", epsilon_cap=1, unit="one patient")
+    entry = register.release("clinic", "pf-tree", rows, schema=schema, epsilon=0.75, assign=True, file="release.json")
+    print(register.balance("clinic").left.epsilon, dpviz.load_result(entry.file).released)
+"""
+ROWS = {
+    "age": [20 + row % 60 for row in range(600)],
+    "colour": [("red", "green", "blue")[row % 3] for row in range(600)],
+    "income": ["high" if row % 60 > 30 else "low" for row in range(600)],
+}
+FRAMES = {"pandas": pd.DataFrame, "Polars": pl.DataFrame, "Arrow": pa.table}
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -81,8 +107,10 @@ def test_the_wheel_holds_the_package_and_what_the_dashboard_needs_and_nothing_el
     package = {name for name in names if name.startswith("dpviz/")}
     beside = {name for name in names if name.startswith(("pages/", ".streamlit/")) or name == "app.py"}
     samples = {name for name in names if name.startswith("data/") and name.count("/") == 1 and not name.endswith(".py")}
-    results = {"data/benchmarks/verdicts.json", "data/benchmarks/backdoor.csv"}
+    samples |= {name for name in names if name.startswith("data/counterexamples/")}
+    results = {"data/benchmarks/verdicts.json", "data/benchmarks/backdoor.csv", "data/benchmarks/papers.json"}
     results |= {"data/reference/dp_deployments.csv", "data/reference/dp_deployments_LICENSE"}
+    package |= {file.relative_to(ROOT).as_posix() for file in (ROOT / "dpviz" / "manual").rglob("*") if file.is_file()}
     expected = package | {f"dpviz/_bundled/{name}" for name in beside | samples | results}
     with zipfile.ZipFile(wheel) as archive:
         assert {name for name in archive.namelist() if ".dist-info/" not in name} == expected
@@ -100,13 +128,13 @@ def test_a_script_reproduces_a_samples_tree_to_the_bit(written: Path, name: str)
     assert (written / f"{name}.json").read_text(encoding="utf-8") == result.to_json()
 
 
-@pytest.mark.parametrize("name", targets())
+@pytest.mark.parametrize("name", export_names())
 def test_its_exports_are_those_of_the_clone_or_name_the_extra_they_need(written: Path, name: str) -> None:
     found = (written / name).read_bytes()
-    if extra := targets()[name].extra:
+    if extra := form_called(name).extra:
         assert found.decode().endswith(f"Run: pip install 'dpviz[{extra}]'")
         return
-    expected = export_as(name, Exportable((written / "clinic.json").read_text(encoding="utf-8"))).content
+    expected = export(name, (written / "clinic.json").read_text(encoding="utf-8")).content
     assert found == (expected if isinstance(expected, bytes) else expected.encode())
 
 
@@ -114,7 +142,7 @@ def test_its_exports_are_those_of_the_clone_or_name_the_extra_they_need(written:
     ("command", "more"),
     [
         ("sweep", ["--epsilon", "1", "--learners", "pf-tree,cart", "--folds", "2", "--repeats", "1"]),
-        ("poison", ["--epsilon", "1", "--draws", "20"]),
+        ("robustness", ["--epsilon", "1", "--draws", "20"]),
     ],
 )
 def test_its_tables_are_those_of_the_clone(run: Run, tmp_path: Path, command: str, more: list[str]) -> None:
@@ -129,11 +157,23 @@ def test_a_tree_is_released_and_booked(run: Run) -> None:
     rows = [bundled("data/clinic.csv.gz"), "--schema", bundled("data/clinic.schema.json")]
     unit = ("--unit", "one patient", "--rows-per-unit", "1")
     assert run("dpviz", "register", "declare", "stays", "--epsilon-cap", "1", *unit, "--register", "own.db").returncode == 0
-    words = [*rows, "--epsilon", "0.5", "--data-set", "stays", "--assign", "--register", "own.db", "--out", "release.json"]
+    words = [*rows, "--epsilon", "0.5", "--data-set", "stays", "--add-rows", "--register", "own.db", "--out", "release.json"]
     done = run("dpviz", "train", *words)
     assert done.returncode == 0, done.stderr
     listed = run("dpviz", "register", "list", "--register", "own.db", "--out", "register.json")
     assert listed.returncode == 0, listed.stderr
+
+
+def test_a_dataframe_goes_in_and_pictures_predictions_and_a_release_come_out(run: Run, tmp_path: Path) -> None:
+    """And the document is the one of the clone, from the same rows in any form."""
+    pd.DataFrame(ROWS).to_json(tmp_path / "rows.json")
+    done = run("python", "-c", DOOR)
+    assert (done.stdout, done.stderr) == ("True True\n0.25 True\n", "")
+    assert "<svg" in (tmp_path / "tree.html").read_text(encoding="utf-8")
+    result = dpviz.load_result(tmp_path / "tree.json")
+    for frame in FRAMES.values():
+        again = dpviz.fit("pf-tree", frame(ROWS), schema=result.schema, epsilon=2, seed=11)
+        assert again.to_json() == (tmp_path / "tree.json").read_text(encoding="utf-8").rstrip("\n")
 
 
 def test_the_stored_verdicts_come_with_it(run: Run) -> None:

@@ -39,7 +39,7 @@ def _contest(found: Sequence[Scored], words: str, one: str, other: str) -> Itera
         lost: list[str] = []
         total = 0
         for epsilon in epsilons_of(found):
-            gap = paired(found, data, epsilon, one, other)
+            gap = paired_difference(found, data, epsilon, one, other)
             if gap is None:
                 continue
             total += 1
@@ -53,7 +53,7 @@ def _list(epsilons: Sequence[str]) -> str:
     return f"{len(epsilons)} ({', '.join(epsilons)})" if epsilons else "none"
 
 
-def paired(found: Sequence[Scored], data: str, epsilon: float, one: str, other: str) -> Mean | None:
+def paired_difference(found: Sequence[Scored], data: str, epsilon: float, one: str, other: str) -> Mean | None:
     """By how much the R² or accuracy of one title exceeds another's, fold by fold; None where one is missing."""
     rows = [row for row in found if (row.data, row.epsilon) == (data, epsilon)]
     ours, theirs = ([(row.fold, row.score) for row in rows if row.title == title] for title in (one, other))

@@ -73,14 +73,14 @@ def other_data(folder: Path) -> Iterator[tuple[str, EncodedDataset]]:
         elif other.name in listed:
             raw = read_csv(folder / listed[other.name].file)
             if other.target is None:
-                yield other.title, widened(encode(raw, benchmark_schema(raw, listed[other.name])), other.wider)
+                yield other.title, widen_ranges(encode(raw, benchmark_schema(raw, listed[other.name])), other.wider)
             else:
                 data = encode(raw, propose_schema(raw, other.target))
                 rows = generator(7).permutation(data.n_rows)[:_FEW]
                 yield other.title, data.take(rows, share=len(rows) / data.n_rows)
 
 
-def widened(data: EncodedDataset, times: int) -> EncodedDataset:
+def widen_ranges(data: EncodedDataset, times: int) -> EncodedDataset:
     """The same rows, with upper ends of ranges declared as by someone who knows them badly."""
     features = tuple(
         replace(f, high=f.low + times * (f.high - f.low)) if isinstance(f, NumericFeature) else f for f in data.schema.features

@@ -22,16 +22,16 @@ import numpy as np
 
 from dpviz.accounting.events import Event
 from dpviz.accounting.gaussian import priced_rounds
-from dpviz.learners.ours import s_gbdt
+from dpviz.learners.native import s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.gaussian import contributions
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
+from dpviz.training.boosting.histograms import FeatureHistograms, numbers_of, release_histograms
 from dpviz.training.boosting.loss import Loss, initial_score, loss_of
-from dpviz.training.boosting.masses import Masses, numbers_of, release_masses
-from dpviz.training.boosting.rounds import GRADIENTS, WEIGHTS, Recipe, boosted
-from dpviz.training.boosting.trees import Nested, packed, split_features, two_sided, uniform
+from dpviz.training.boosting.rounds import GRADIENTS, WEIGHTS, Recipe, boosted_model
+from dpviz.training.boosting.trees import Nested, pack, split_features, two_sided, uniform
 from dpviz.training.contract import after
 
 #: Share of epsilon for the first score, and of the levels' rounds for the histogram of numbers.
@@ -65,8 +65,8 @@ def fit_by_histograms(
     event = priced_rounds((1 - _START) * epsilon, delta, sampling=1.0, rounds=rounds + counted, filtered=False, part="tree")
     loss = loss_of(schema, newton=True)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, _START * epsilon, source)
-    masses = release_masses(data, event.noise_multiplier, counted, source=source) if counted else None
-    bins = _bins(schema, masses, style.bins)
+    histograms = release_histograms(data, event.noise_multiplier, counted, source=source) if counted else None
+    bins = _bins(schema, histograms, style.bins)
     recipe = replace(s_gbdt.recipe(event, loss, s_gbdt.Params(), schema.n_public), rounds=style.trees)
     if not style.drawn:  # a row is in one bin of every feature
         recipe = replace(recipe, noise_multiplier=recipe.noise_multiplier * math.sqrt(len(bins)))
@@ -78,7 +78,7 @@ def fit_by_histograms(
         trees.append(tree)
         values.append(of_cells)
         scores += of_cells[cells]
-    return boosted(packed(schema, trees), loss, initial, values), after(before, event)
+    return boosted_model(pack(schema, trees), loss, initial, values), after(before, event)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,15 +99,15 @@ class _Bins:
         return self.feature, float(place if self.cuts is None else self.cuts[place])
 
 
-def _bins(schema: Schema, masses: Masses | None, count: int) -> list[_Bins]:
+def _bins(schema: Schema, histograms: FeatureHistograms | None, count: int) -> list[_Bins]:
     found = []
     for place in split_features(schema):
         declared = schema.features[place]
         if isinstance(declared, CategoricalFeature):
             found.append(_Bins(place, len(declared.categories), None))
             continue
-        assert masses is not None
-        cuts = declared.low + masses.quantiles(place, np.arange(1, count) / count) * (declared.high - declared.low)
+        assert histograms is not None
+        cuts = declared.low + histograms.quantiles(place, np.arange(1, count) / count) * (declared.high - declared.low)
         cuts = np.unique(np.floor(cuts) + 0.5 if declared.whole else cuts)
         cuts = cuts[(cuts > declared.low) & (cuts < declared.high)]
         found.append(_Bins(place, len(cuts) + 1, cuts))

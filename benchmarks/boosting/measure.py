@@ -24,7 +24,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.metrics import metrics
 from dpviz.evaluation.workers import light, spread
 from dpviz.io.csv import read_csv
-from dpviz.learners import fit, get_learner, learners_for
+from dpviz.learners import FitRequest, get_learner, learners_for
 from dpviz.models.base import Model
 from dpviz.owners.streams import GROUPS, WAYS, stream_of, train_on_stream
 from dpviz.privacy.source import Simulation
@@ -140,10 +140,10 @@ def boosting_data(folder: Path, only: Sequence[str] | None) -> Iterator[tuple[st
         if not only or name in only:
             [entry] = manifest(folder, [table.file])
             raw = read_csv(folder / entry.file)
-            yield name, encode(raw, declared(benchmark_schema(raw, entry), table))
+            yield name, encode(raw, declare(benchmark_schema(raw, entry), table))
 
 
-def declared(schema: Schema, table: Table) -> Schema:
+def declare(schema: Schema, table: Table) -> Schema:
     """The schema with ranges and row count declared; columns without a declared range stay as they are."""
     schema = schema.declare(n_public=table.n_public)
     for name, (low, high) in table.ranges.items():
@@ -206,7 +206,7 @@ def _model(asked: _Fit, train: EncodedDataset) -> Model:
         style = STYLES[entrant.learner]
         return fit_by_histograms(train, style, epsilon=epsilon, delta=DELTA, source=Simulation(seed))[0]
     spoken: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA, "max_depth": entrant.max_depth, "seed": seed}
-    return fit(entrant.learner, train, **spoken, **entrant.params).model
+    return FitRequest.of(entrant.learner, **spoken, **entrant.params).fit(train).model  # one cap: a rule may stay above it
 
 
 def measure_streams(name: str, data: EncodedDataset, plan: Plan) -> list[Streamed]:
@@ -224,7 +224,7 @@ def _stream(name: str, data: EncodedDataset, table: Table, folds: int, asked: tu
     spoken: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA, "max_depth": MAX_DEPTH, "seed": seed}
     if title == RIVAL:
         old = train.take(np.flatnonzero(~stream.is_new), share=1 - table.late_share)
-        errors = _errors_by_group(fit("dpboost", old, **spoken).model.predict(test), test, stream.is_new_test)
+        errors = _errors_by_group(FitRequest.of("dpboost", **spoken).fit(old).model.predict(test), test, stream.is_new_test)
         score = _score_of(errors["all"], test)
         return Streamed(name, title, epsilon, fold, score, score, errors, errors, math.nan, math.nan)
     way = next(way for way in WAYS if STREAM_TITLES[way] == title)

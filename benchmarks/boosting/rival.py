@@ -10,12 +10,12 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.arguments import add_data, add_out
 from benchmarks.boosting.entrants import OTHERS, RIVAL_BEST
 from benchmarks.boosting.measure import TABLES, boosting_data, mean_of
 from benchmarks.page import made_by, markdown_table, show_page
@@ -149,9 +149,8 @@ def _cell(found: Sequence[tuple[int, tuple[float, ...]]], is_number: bool) -> st
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Where the data are, and where to write."""
-    parser.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
-    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    parser.set_defaults(run=run_rival)
+    add_data(parser, only="")
+    add_out(parser, run_rival)
 
 
 def run_rival(args: Namespace) -> int:

@@ -19,17 +19,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks.boosting.measure import DELTA, EXTRA_ROUNDS, boosting_data
-from benchmarks.boosting.measure import MAX_DEPTH as BOOSTED_DEPTH
 from benchmarks.data import bench_data
 from benchmarks.forests.synthetic import TABLE_1, synthetic
 from benchmarks.forests.trace import forest_trace
 from dpviz.evaluation.budget.boosting import individual_losses
-from dpviz.learners import fit, get_learner
+from dpviz.learners import FitRequest, fit, get_learner
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
+from dpviz.results.result import score
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import score
-from dpviz.training.counting.in_memory import counted
+from dpviz.training.counting.arrays import counter_of
 from dpviz.training.forests.forest import ForestShape, fit_packed
 from dpviz.training.forests.random_trees import theorem_2_depth
 
@@ -101,7 +100,8 @@ def privatree_figure_1(name: str, data: EncodedDataset, runs: int) -> Iterator[P
 
 def _held_out(learner: str, data: EncodedDataset, epsilon: float, seed: int, **asked: Any) -> float:
     train, test = data.split(TEST_SHARE, seed=seed)
-    return score(fit(learner, train, epsilon=epsilon, seed=seed, **({"max_depth": DEPTH} | asked)).model, test)
+    request = FitRequest.of(learner, epsilon=epsilon, seed=seed, **({"max_depth": DEPTH} | asked))
+    return score(request.fit(train).model, test)
 
 
 def privatree_figure_2(name: str, data: EncodedDataset, runs: int) -> Iterator[Point]:
@@ -124,7 +124,7 @@ def figure_5b(runs: int) -> Iterator[Point]:
     def run(name: str, disjoint: bool, seed: int) -> float:
         data, shape = synthetic(name, seed=0), ForestShape(FOREST_TREES, min(8, theorem_2_depth(_schema(name))), disjoint)
         epsilon = 1.0 if disjoint else 1 / FOREST_TREES
-        counts = fit_packed(counted(data), shape, SmoothMajority(epsilon), Simulation(seed)).counts.counts
+        counts = fit_packed(counter_of(data), shape, SmoothMajority(epsilon), Simulation(seed)).counts.counts
         ordered = np.sort(counts, axis=1)
         return float(np.exp(-epsilon * (ordered[:, -1] - ordered[:, -2])).mean())
 
@@ -188,8 +188,8 @@ def sgbdt_figure_3(data: EncodedDataset, runs: int) -> Iterator[Point]:
     @cache
     def losses(seed: int) -> dict[str, np.ndarray]:
         train, _ = data.split(TEST_SHARE, seed=seed)
-        asked: dict[str, Any] = {"epsilon": 1.0, "delta": DELTA, "max_depth": BOOSTED_DEPTH, "extra_rounds": EXTRA_ROUNDS}
-        found = individual_losses(fit("s-gbdt", train, seed=seed, **asked), train)
+        fitted = fit("s-gbdt", train, epsilon=1.0, delta=DELTA, extra_rounds=EXTRA_ROUNDS, seed=seed)
+        found = individual_losses(fitted, train)
         return {"no filter": found.plain, f"filter, {EXTRA_ROUNDS} extra rounds": found.filtered}
 
     def run(series: str, x: str, seed: int) -> float:

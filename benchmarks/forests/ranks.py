@@ -32,8 +32,8 @@ def ranks_part(accuracy: Sequence[Mapping[str, float]]) -> str:
     rows = [[f"{one} against {other}", *_tested([(of[one], of[other]) for of in accuracy])] for one, other in PAIRS]
     words = (
         "Wilcoxon's signed ranks of the mean accuracies above, one pair per data set, two-sided. The paper tests its "
-        "repetitions on each data set apart and finds every difference from JPW, FS and RGV significant (p at most .00006); "
-        "five folds of one table cannot show that."
+        "repetitions on each data set separately. It finds every difference from JPW, FS and RGV significant (p at most .00006), "
+        "which five folds of one table cannot show."
     )
     return f"## Rank tests over data sets\n\n{words}\n\n" + markdown_table(["pair", "ahead", "behind", "p"], rows)
 

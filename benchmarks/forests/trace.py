@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.privacy.leaf_labels import LabelRule, LeafCounts
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.counting.in_memory import counted
+from dpviz.training.counting.arrays import counter_of
 from dpviz.training.forests.forest import MOST_LEAVES, ForestShape, fit_hashed, fit_packed
 from dpviz.training.forests.random_trees import mean_leaves
 
@@ -52,7 +52,7 @@ def forest_trace(data: EncodedDataset, shape: ForestShape, rule: LabelRule, sour
     """Fit a forest as the learners do, and look inside."""
     expected = shape.n_trees * mean_leaves(data.schema, shape.depth)
     if expected <= MOST_LEAVES:
-        packed = fit_packed(counted(data), shape, rule, source)
+        packed = fit_packed(counter_of(data), shape, rule, source)
         counts = packed.counts
         return ForestTrace(counts.n_leaves, len(counts.leaves), _flipped(counts, packed.model.labels[counts.leaves]))
     hashed = fit_hashed(data, shape, rule, source)

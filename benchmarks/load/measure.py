@@ -34,7 +34,7 @@ ARRIVE_WITHIN = 10.0
 PAUSE = (2.0, 6.0)
 #: Who waits longer than this gives up.
 PATIENCE = 60.0
-EPSILON_BOX, FIRST_EPSILON = "ε, exactly", 1.0
+FIRST_EPSILON = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _look(address: str, number: int, until: float, seed: int) -> tuple[list[Requ
         if monotonic() > until:
             break
         epsilon = float(next(wishes))
-        visitor.set_number(EPSILON_BOX, epsilon)
+        visitor.choose_epsilon(epsilon)
         waited = visitor.watch(tree_at(epsilon), PATIENCE)
         requests.append(Request(False, waited))
     visitor.close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
+from benchmarks.arguments import add_out
 from benchmarks.load.memory import AT_ONCE, KEPT, Memory, Sample, measure_memory, trend
 from benchmarks.page import made_today, markdown_table, show_page
 from dpviz.commands import console
@@ -16,8 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--loads", type=int, default=1000, metavar="N", help="page loads (default: 1000)")
     parser.add_argument("--sweeps", type=int, default=400, metavar="N", help="comparisons (default: 400)")
     parser.add_argument("--every", type=int, default=50, metavar="N", help="look after so many loads (default: 50)")
-    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    parser.set_defaults(run=run)
+    add_out(parser, run)
 
 
 def run(args: Namespace) -> int:

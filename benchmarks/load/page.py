@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks.arguments import add_out
 from benchmarks.load.measure import ARRIVE_WITHIN, LIMIT, PAUSE, Load, Request, measure, seconds_of
 from benchmarks.page import made_today, show_page
 from dpviz.commands import console
@@ -22,8 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--sessions", type=int, default=20, metavar="N", help="visitors in all (default: 20)")
     parser.add_argument("--comparing", type=int, default=5, metavar="N", help="of these on the Compare page (default: 5)")
     parser.add_argument("--seconds", type=float, default=60, metavar="S", help="after all have arrived (default: 60)")
-    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    parser.set_defaults(run=run)
+    add_out(parser, run)
 
 
 def run(args: Namespace) -> int:

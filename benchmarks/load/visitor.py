@@ -1,7 +1,7 @@
-"""One browser's side of a Streamlit session, without the browser: a websocket, the widgets' values, the fragments' clocks.
+"""One browser's side of a Streamlit session, without the browser: a websocket, the widgets' names, the fragments' clocks.
 
-Twenty browsers would need more of a small machine than the server they visit. A visitor sends what a browser sends (the value
-of a widget that was moved, a press of a button, the reruns that fragments ask for) and reads every message of the answer.
+Twenty browsers would need more of a small machine than the server they visit. A visitor sends what a browser sends (an
+epsilon that was chosen, a press of a button, the reruns that fragments ask for) and reads every message of the answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import connect
 
-#: Largest message, in bytes: a page comes in many small ones, a ladder of trees in one.
+#: Largest message, in bytes: a page comes in many small ones, a path of trees in one.
 _LARGEST = 64 * 2**20
 #: What a visitor waits for in one element of the page.
 Wanted = Callable[[Any], bool]
@@ -32,7 +32,6 @@ class Visitor:
         options: dict[str, Any] = {"origin": f"http://{address}", "subprotocols": ["streamlit"], "max_size": _LARGEST}
         self._line = self._open.enter_context(connect(f"ws://{address}/_stcore/stream", **options))
         self._ids: dict[tuple[str, str], str] = {}
-        self._values: dict[str, WidgetState] = {}
         self._clocks: dict[str, tuple[float, float]] = {}
         self._kept: dict[str, ForwardMsg] = {}
         self.failed = False
@@ -42,11 +41,12 @@ class Visitor:
         """Ask for the page."""
         self._rerun()
 
-    def set_number(self, label: str, value: float) -> None:
-        """Type a number into the box of this label."""
-        number = self._ids["number_input", label]
-        self._values[number] = WidgetState(id=number, double_value=value)
-        self._rerun()
+    def choose_epsilon(self, epsilon: float) -> None:
+        """Let go of the slider at this epsilon."""
+        sent = json.dumps([{"event": "epsilon", "value": epsilon}])
+        # as `_make_trigger_id` of Streamlit's components names what a view reports
+        place = f"$$STREAMLIT_INTERNAL_KEY_{self._ids['bidi_component', 'dpviz_epsilon']}__events"
+        self._rerun(pressed=WidgetState(id=place, json_trigger_value=sent))
 
     def press(self, label: str) -> bool:
         """Press the button whose label begins so; False where there is none."""
@@ -111,9 +111,10 @@ class Visitor:
             return None
         element = message.delta.new_element
         kind = element.WhichOneof("type")
-        if kind in ("number_input", "button"):
-            widget = getattr(element, kind)
-            self._ids[kind, widget.label] = widget.id
+        if kind == "button":
+            self._ids[kind, element.button.label] = element.button.id
+        elif kind == "bidi_component":
+            self._ids[kind, _name(element.bidi_component)] = element.bidi_component.id
         self.failed = self.failed or kind == "exception"
         return element
 
@@ -129,10 +130,13 @@ class Visitor:
         state = message.rerun_script
         state.query_string, state.page_name, state.fragment_id = self._query, self._page, fragment
         state.is_auto_rerun, state.page_script_hash = bool(fragment), self._script
-        state.widget_states.widgets.extend(self._values.values())
         if pressed is not None:
             state.widget_states.widgets.append(pressed)
         self._line.send(message.SerializeToString())
+
+
+def _name(view: Any) -> str:
+    return str(view.component_name.rsplit(".", 1)[-1])
 
 
 def tree_at(epsilon: float) -> Wanted:
@@ -140,9 +144,9 @@ def tree_at(epsilon: float) -> Wanted:
 
     def is_it(element: Any) -> bool:
         view = element.bidi_component
-        if element.WhichOneof("type") != "bidi_component" or view.component_name.rsplit(".", 1)[-1] != "dpviz_tree":
+        if element.WhichOneof("type") != "bidi_component" or _name(view) != "dpviz_tree":
             return False
         data = json.loads(view.mixed.json if view.WhichOneof("data") == "mixed" else view.json)
-        return bool(data.get("at", {}).get("epsilon") == epsilon)
+        return bool(data["epsilon"] == epsilon)
 
     return is_it

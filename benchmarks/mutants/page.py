@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 
+from benchmarks.arguments import add_out
 from benchmarks.mutants.changes import MUTANTS
 from benchmarks.mutants.mutant import problems
 from benchmarks.mutants.running import ROOT, Outcome, try_all
@@ -19,8 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Which changes, on how many processes, and where to write."""
     parser.add_argument("--only", action="append", metavar="TEXT", help="changes whose file or words hold it; may be repeated")
     parser.add_argument("--workers", type=int, default=1, choices=range(1, 65), metavar="N", help="processes (default: 1)")
-    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown")
-    parser.set_defaults(run=run_mutants)
+    add_out(parser, run_mutants)
 
 
 def run_mutants(args: Namespace) -> int:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.arguments import add_out
 from benchmarks.outofcore.chart import chart_svg
-from benchmarks.outofcore.measure import BINS, DEPTH, FEATURES, ROWS, TURNS, Measured, measure, schema_of, write_rows
+from benchmarks.outofcore.measure import BINS, DEPTH, EPSILON, FEATURES, ROWS, TURNS, Measured, measure, schema_of, write_rows
 from benchmarks.page import made_today, markdown_table, show_page
 from dpviz.commands import console
 from dpviz.commands.files import write_whole
+from dpviz.learners import DEFAULT, FitRequest
 from dpviz.table.candidates import multiscale_grid
 from dpviz.training.scores import MOST_ROWS
 
@@ -28,8 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--rows", type=int, action="append", metavar="N", help="this many; may be repeated (default: 10^5 to 2*10^7)"
     )
     parser.add_argument("--turns", type=int, default=TURNS, metavar="N", help=f"of which the median counts (default: {TURNS})")
-    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown, and its chart beside it")
-    parser.set_defaults(run=run)
+    add_out(parser, run, "its chart beside it")
 
 
 def run(args: Namespace) -> int:
@@ -107,15 +108,18 @@ def _where(one: Measured) -> str:
 
 
 def _on_paper() -> str:
-    grid = multiscale_grid(schema_of(ON_PAPER))
-    numbers = grid.n_bins * 2
-    levels = [2**level * numbers * 8 for level in range(DEPTH)]
-    sizes = ", ".join(f"{size / 1e3:,.0f}" for size in levels)
+    """Both children of a node are chosen with it: whoever counts is asked for pairs of bins, once per such choice."""
+    schema = schema_of(ON_PAPER)
+    n_bins = multiscale_grid(schema).n_bins
+    shares = FitRequest.of(DEFAULT, epsilon=EPSILON, depth=DEPTH).plan(schema).shares
+    blocks = [2 ** (share.level or 0) * n_bins**2 * 2 * 8 for share in shares if share.levels > 1]
+    assert len(blocks) == len(shares), "a level by itself is counted by bins"
+    sizes = ", ".join(f"{size / 1e6:,.0f}" for size in blocks)
     return (
-        f"{grid.n_bins:,} bins in all and two classes: a node is {numbers:,} counts of 8 bytes. Whoever counts is asked "
-        f"{DEPTH} times, once per level, and sends {sizes} kB, {sum(levels) / 1e3:,.0f} kB in all; then once for the leaves "
-        f"({2 * 2**DEPTH * 2} counts). Out of core, bins take {ON_PAPER * FEATURES / 1e9:,.0f} GB on disk (values, where a "
-        f"forest or the register needs them, {ON_PAPER * FEATURES * 8 / 1e9:,.0f} GB more), coins and nodes "
+        f"{n_bins:,} bins in all and two classes: a node with its children is {n_bins**2 * 2:,} counts of 8 bytes, one per pair "
+        f"of bins. Whoever counts is asked {len(blocks)} times, once per two levels, and sends at most {sizes} MB; then once for "
+        f"the leaves ({2 * 2**DEPTH * 2} counts). Out of core, bins take {ON_PAPER * FEATURES / 1e9:,.0f} GB on disk (values, "
+        f"where a forest or the register needs them, {ON_PAPER * FEATURES * 8 / 1e9:,.0f} GB more), coins and nodes "
         f"{3 * ON_PAPER / 1e9:,.0f} GB of memory. Scores are exact integers up to "
         f"{MOST_ROWS:,} rows. Processor time grows in proportion to the rows, as the chart shows."
     )

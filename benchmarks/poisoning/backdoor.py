@@ -11,11 +11,12 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.arguments import add_data, add_out
 from benchmarks.data import manifest
 from benchmarks.page import made_by, show_page
 from benchmarks.poisoning.backdoor_page import ATTACKS, EPSILON, FEW_ATTACKS, Attacked, backdoor_page
@@ -27,16 +28,16 @@ from dpviz.evaluation.robustness.backdoor import Backdoor, corner_backdoor
 from dpviz.evaluation.robustness.certificates import Certificate
 from dpviz.evaluation.robustness.draws import draw, limits
 from dpviz.io.csv import read_csv
-from dpviz.learners import DEFAULT, fit
-from dpviz.learners.ours import pf_tree
+from dpviz.learners import DEFAULT, FitRequest
+from dpviz.learners.native import pf_tree
 from dpviz.models.tree import Branch, Tree
 from dpviz.randomness import child_seeds, generator
+from dpviz.results.result import score
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.candidates import thresholds_candidates as cuts_at
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
-from dpviz.training.contract import score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,12 +122,12 @@ def figure_4(pictures: Pictures, curves: Sequence[Curve]) -> Iterator[pd.DataFra
 
 
 def _points(pictures: Pictures, curve: Curve) -> Iterator[dict[str, object]]:
-    asked: dict[str, Any] = {"epsilon": curve.epsilon, "max_depth": DEPTH, **asked_of(curve.learner)}
+    request = FitRequest.of(curve.learner, epsilon=curve.epsilon, max_depth=DEPTH, **asked_of(curve.learner))
     triggered, beta = pictures.backdoor.triggered(pictures.test), 0.05
-    clean = draw(curve.learner, pictures.train, [triggered], draws=curve.bound_draws, seed=0, **asked)
+    clean = draw(request, pictures.train, [triggered], draws=curve.bound_draws, seed=0)
     proved, clean_error = Certificate.of(clean, beta), _mean(clean.of(0))[1]
     for rows in (rows_at(share, pictures.train.n_rows) for share in curve.shares):
-        success, accuracies, _ = _attacks(pictures, rows, curve.attacks, curve.learner, **asked)
+        success, accuracies, _ = _attacks(pictures, rows, curve.attacks, request)
         low, high = limits(success, curve.learner, beta / len(curve.shares))
         (mean, error), (accuracy_mean, accuracy_error) = _mean(success), _mean(accuracies)
         yield {
@@ -148,24 +149,24 @@ def _points(pictures: Pictures, curve: Curve) -> Iterator[dict[str, object]]:
         }
 
 
-def _attacks(pictures: Pictures, rows: int, attacks: int, learner: str, **asked: Any) -> tuple[np.ndarray, np.ndarray, int]:
+def _attacks(pictures: Pictures, rows: int, attacks: int, request: FitRequest) -> tuple[np.ndarray, np.ndarray, int]:
     """(success, clean accuracy) of every attack, float64 of shape (attacks,), and how many trees ask for the trigger."""
     tests, found, asking = (pictures.backdoor.triggered(pictures.test), pictures.test), [], 0
     for seed in child_seeds(0, attacks):
         poisoned = pictures.backdoor.poison(pictures.train, rows, generator(seed))
-        model = fit(learner, poisoned, seed=seed, **asked).model
+        model = request.at(seed=seed).fit(poisoned).model
         found.append([score(model, test) for test in tests])
         asking += isinstance(model, Tree) and _asks(model, pictures.backdoor)
     kept, clean = np.array(found).T
     return 1 - kept, clean, asking
 
 
-def attacked(pictures: Pictures, title: str, attacks: int) -> Attacked:
+def attack(pictures: Pictures, title: str, attacks: int) -> Attacked:
     """The default learner with one of VARIANTS at EPSILON, with the largest share of poisoned rows."""
     grid, given = VARIANTS[title]
-    asked: dict[str, Any] = {"epsilon": EPSILON, "max_depth": DEPTH, **asked_of(DEFAULT), **given}
+    request = FitRequest.of(DEFAULT, epsilon=EPSILON, max_depth=DEPTH, **{**asked_of(DEFAULT), **given})
     with patch.object(pf_tree, "multiscale_grid", _once(grid)):
-        success, clean, asking = _attacks(pictures, rows_at(SHARES[-1], pictures.train.n_rows), attacks, DEFAULT, **asked)
+        success, clean, asking = _attacks(pictures, rows_at(SHARES[-1], pictures.train.n_rows), attacks, request)
     return Attacked(title, _mean(success), _mean(clean), asking, attacks)
 
 
@@ -193,10 +194,9 @@ def _mean(values: np.ndarray) -> tuple[float, float]:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Where the data are, how much to measure, and where to write."""
-    parser.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder with a MANIFEST.csv")
+    add_data(parser, only="")
     parser.add_argument("--quick", action="store_true", help="two attacks each, on the default learner: to see that it runs")
-    parser.add_argument("--out", type=Path, metavar="MD", help="also write the page as Markdown, and its figure's data as CSV")
-    parser.set_defaults(run=run_backdoor)
+    add_out(parser, run_backdoor, "its figure's data as CSV")
 
 
 def run_backdoor(args: Namespace) -> int:
@@ -208,7 +208,7 @@ def run_backdoor(args: Namespace) -> int:
     pictures, frames, variants = mnist(args.data), list[pd.DataFrame](), list[Attacked]()
     for title in VARIANTS:
         console.doing(f"Attacking candidates: {title}")
-        variants.append(attacked(pictures, title, attacks))
+        variants.append(attack(pictures, title, attacks))
     for curve, frame in zip(curves, figure_4(pictures, curves), strict=True):
         console.doing(f"Attacked {curve.learner} at epsilon {curve.epsilon:g} ({NEIGHBOURS})")
         frames.append(frame)

@@ -20,9 +20,9 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
 from dpviz.evaluation.workers import spread
 from dpviz.io.csv import read_csv
-from dpviz.learners import DEFAULT, fit
+from dpviz.learners import DEFAULT, FitRequest, fit
+from dpviz.results.result import score
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +102,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def covered(published: Sequence[PublishedRow], names: Sequence[str]) -> dict[str, list[PublishedRow]]:
+def lines_by_data(published: Sequence[PublishedRow], names: Sequence[str]) -> dict[str, list[PublishedRow]]:
     """Data set of the manifest -> the lines about it. Table VIII is about the version with categories where there is one."""
     found: dict[str, list[PublishedRow]] = {}
     for row in published:
@@ -113,7 +113,9 @@ def covered(published: Sequence[PublishedRow], names: Sequence[str]) -> dict[str
     return found
 
 
-def repeated(name: str, data: EncodedDataset, *, epsilon: float, workers: int, splits: int = PUBLISHED_SPLITS) -> Repeated:
+def repeat_experiment(
+    name: str, data: EncodedDataset, *, epsilon: float, workers: int, splits: int = PUBLISHED_SPLITS
+) -> Repeated:
     """The papers' experiment with the learner `name`."""
     one = partial(_one_split, name, data, epsilon)
     accuracies = np.array(list(spread(one, range(splits), workers)))
@@ -134,11 +136,11 @@ def rows_at(share: float, n_train: int) -> int:
     return math.floor(share * n_train + 1e-9)
 
 
-def certified(name: str, data: EncodedDataset, *, epsilon: float, splits: int, draws: int, workers: int) -> PoisoningTable:
+def certified_curves(name: str, data: EncodedDataset, *, epsilon: float, splits: int, draws: int, workers: int) -> PoisoningTable:
     """Curves of a learner up to 1% poisoned rows, 95% confidence over all splits."""
     pairs = [data.split(TEST_SHARE, seed=seed) for seed in range(splits)]
-    asked = asked_of(name)
-    return certify(name, pairs, epsilon=epsilon, max_poisoned=SHARES[-1], draws=draws, workers=workers, max_depth=DEPTH, **asked)
+    request = FitRequest.of(name, epsilon=epsilon, max_depth=DEPTH, **asked_of(name))
+    return certify(request, pairs, max_poisoned=SHARES[-1], draws=draws, workers=workers)
 
 
 def asked_of(name: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def run_poisoning(args: Namespace) -> int:
     """`poisoning`: measure, print, and write where --out says."""
     published = bench.read_published(args.published or args.data.parent / "reference" / "privatree_poisoning_tables.csv")
     names = [entry.name for entry in manifest(args.data, args.only)]
-    about = bench.covered(published, names)
+    about = bench.lines_by_data(published, names)
     lines = [
         line
         for name, data in (bench_data(args.data, list(about)) if about else ())
@@ -35,15 +35,16 @@ def run_poisoning(args: Namespace) -> int:
 
 def _lines(args: Namespace, name: str, data: EncodedDataset, published: list[bench.PublishedRow]) -> list[Line]:
     certified = {"data": data, "splits": args.splits, "workers": args.workers}
-    votes = bench.certified(bench.VOTES, epsilon=1.0, draws=1, **certified)
+    votes = bench.certified_curves(bench.VOTES, epsilon=1.0, draws=1, **certified)
     by_key = {(row.method, row.epsilon): row for row in published}
     lines = []
     for epsilon in bench.EPSILONS:
         console.doing(f"Certifying on {name} at epsilon {epsilon:g} ({NEIGHBOURS})")
-        ours = bench.certified(DEFAULT, epsilon=epsilon, draws=100 * args.hundreds, **certified)
+        ours = bench.certified_curves(DEFAULT, epsilon=epsilon, draws=100 * args.hundreds, **certified)
         ((method, learner),) = bench.SAME_LEARNER.items()
         same, linear = (
-            bench.repeated(again, data, epsilon=epsilon, workers=args.workers) for again in (learner, bench.OTHER_LEARNER)
+            bench.repeat_experiment(again, data, epsilon=epsilon, workers=args.workers)
+            for again in (learner, bench.OTHER_LEARNER)
         )
         theirs, other = by_key.get((method, epsilon)), by_key.get((bench.OTHER, epsilon))
         lines.append(Line(name, epsilon, theirs, other, same, linear, ours, votes))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 #: Of one plan. holds: proved; violated: a counterexample for this plan is known; unproven: neither; none: no privacy is claimed.
-Verdict = Literal["holds", "unproven", "violated", "none"]
+Standing = Literal["holds", "unproven", "violated", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Claim:
 
     epsilon: float
     source: str
-    verdict: Verdict
+    verdict: Standing
     because: str
     delta: float = 0.0
     evidence: str = ""

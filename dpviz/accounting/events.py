@@ -1,8 +1,8 @@
 """What was done to the rows, as frozen records.
 
 An event holds what accounting needs and nothing else: no data, no random choices, no arithmetic; `guarantee` works out the cost.
-Two events express composition: `Sequential` (the same rows again) and `Parallel` (disjoint *rows*; the features of one row are
-not disjoint data).
+Three events express composition: `Sequential` (the same rows again), `Parallel` (disjoint *rows*; the features of one row are
+not disjoint data) and `RandomParts` (disjoint rows, each of which a secret random assignment put into its part).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
+
+from dpviz.errors import ParameterError
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,9 @@ class Select:
     mechanism: str
     part: str
     level: int | None = None
+    #: True if the losses of all outcomes, for one pair of neighbours, lie within a range of length epsilon (where pure privacy
+    #: allows 2 epsilon): the exponential mechanism, never permute-and-flip. Source: Durfee & Rogers 2019, Theorem 1.
+    bounded_range: bool = False
     kind: ClassVar[str] = "select"
 
 
@@ -108,21 +113,64 @@ class Parallel:
     events: tuple[Event, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RandomParts:
+    """Steps on disjoint sets of rows, where a secret random assignment that looks at no row put every row into its set.
+
+    The largest epsilon counts, as for disjoint rows. What one row risks is less: the mean, because whoever looks at the result
+    does not know which part the row is in (hockey-stick divergences are jointly convex).
+    """
+
+    events: tuple[Event, ...]
+    #: The probability of every part; in what they leave to 1 a row is in none.
+    chances: tuple[float, ...]
+    shared: bool = False  #: True if all rows of a person are assigned together; else each by itself
+
+    def __post_init__(self) -> None:
+        if not (all(chance >= 0 for chance in self.chances) and sum(self.chances) <= 1 + 1e-12):
+            raise ParameterError("RandomParts", "chances", self.chances, "not negative, and at most 1 in all")
+        if not len(self.events) == len(self.chances) <= 26:
+            raise ParameterError("RandomParts", "chances", self.chances, "one per part, of which there are at most 26")
+
+
 Spend = Select | Noise | Approximate | GaussianRounds | NoCost | NonPrivate
-Event = Spend | Sequential | Parallel
+Event = Spend | Sequential | Parallel | RandomParts
 
 
-def walk(event: Event, path: str = "") -> Iterator[tuple[str, Spend]]:
-    """Every single step with its path, such as "2b.1": numbers count steps in sequence, letters disjoint parts."""
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A single step and its place among the others."""
+
+    #: Such as "2b.1": numbers count steps in sequence, small letters disjoint parts, capitals randomly assigned ones.
+    path: str
+    spend: Spend
+    chances: tuple[float, ...] = ()  #: Of the randomly assigned parts that it is in, outermost first
+    shared: tuple[bool, ...] = ()  #: Whether the rows of a person are assigned together
+
+
+def steps(event: Event) -> Iterator[Step]:
+    """Every single step."""
+    return _steps(event, "", (), ())
+
+
+def _steps(event: Event, path: str, chances: tuple[float, ...], shared: tuple[bool, ...]) -> Iterator[Step]:
     match event:
         case Sequential(events):
             for number, step in enumerate(events, start=1):
-                yield from walk(step, f"{path}.{number}" if path else str(number))
+                yield from _steps(step, f"{path}.{number}" if path else str(number), chances, shared)
         case Parallel(events):
             for number, step in enumerate(events):
-                yield from walk(step, f"{path}{_letter(number)}")
+                yield from _steps(step, f"{path}{_letter(number)}", chances, shared)
+        case RandomParts(events, of_parts, by_person):
+            for number, (step, chance) in enumerate(zip(events, of_parts, strict=True)):
+                yield from _steps(step, f"{path}{chr(ord('A') + number)}", (*chances, chance), (*shared, by_person))
         case _:
-            yield path or "1", event
+            yield Step(path or "1", event, chances, shared)
+
+
+def walk(event: Event) -> Iterator[tuple[str, Spend]]:
+    """Every single step with its path."""
+    return ((step.path, step.spend) for step in steps(event))
 
 
 def _letter(number: int) -> str:

@@ -53,8 +53,12 @@ def renyi_loss(noise_multiplier: float, sampling: float, order: float) -> float:
 
 def renyi_epsilon(order: float, loss: float, delta: float) -> float:
     """Epsilon at `delta` of a mechanism whose Renyi divergence at `order` is at most `loss`, never below 0."""
-    tight = loss + math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1)
-    return max(0.0, tight)
+    return max(0.0, loss + renyi_offset(order, delta))
+
+
+def renyi_offset(order: float, delta: float) -> float:
+    """What conversion to epsilon at `delta` adds to a Renyi loss of this order."""
+    return math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1)
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
@@ -72,7 +76,7 @@ def gaussian_epsilon(delta: float, mu: float) -> float:
     if gaussian_delta(0.0, mu) <= delta:
         return 0.0
     most = mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1e-12
-    return halved(lambda epsilon: gaussian_delta(epsilon, mu) <= delta, 0.0, most, times=60)[1]
+    return bisect(lambda epsilon: gaussian_delta(epsilon, mu) <= delta, 0.0, most, times=60)[1]
 
 
 @lru_cache(maxsize=4096)
@@ -120,12 +124,12 @@ def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: i
         return covers(GaussianRounds(epsilon, delta, math.exp(log_noise), sampling, rounds, order, part="calibration"))
 
     low, high = _bracket(enough, math.log(_guess(epsilon, delta, sampling, rounds)))
-    return math.exp(halved(enough, low, high, _HALVINGS)[1])
+    return math.exp(bisect(enough, low, high, _HALVINGS)[1])
 
 
 def _guess(epsilon: float, delta: float, sampling: float, rounds: int) -> float:
     """Roughly the right noise: while noise is large, sampling lowers the noise needed by about the sampling rate."""
-    log_mu, _ = halved(lambda log_mu: gaussian_delta(epsilon, math.exp(log_mu)) > delta, -50.0, 50.0, times=60)
+    log_mu, _ = bisect(lambda log_mu: gaussian_delta(epsilon, math.exp(log_mu)) > delta, -50.0, 50.0, times=60)
     return sampling * math.sqrt(rounds) / math.exp(log_mu)
 
 
@@ -143,7 +147,7 @@ def _bracket(enough: Callable[[float], bool], start: float) -> tuple[float, floa
     return high - step, high
 
 
-def halved(enough: Callable[[float], bool], low: float, high: float, times: int) -> tuple[float, float]:
+def bisect(enough: Callable[[float], bool], low: float, high: float, times: int) -> tuple[float, float]:
     """The interval between too little (`low`) and enough (`high`), halved so many times; enough must stay enough further up."""
     for _ in range(times):
         middle = (low + high) / 2

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dpviz.accounting.events import Approximate, Event, GaussianRounds, NoCost, NonPrivate, Parallel, Sequential
+from dpviz.accounting.events import Approximate, Event, GaussianRounds, NoCost, NonPrivate, Parallel, RandomParts, Sequential
 from dpviz.accounting.gaussian import covers
 from dpviz.errors import DpvizError, ParameterError
 
@@ -69,7 +69,7 @@ def _cost(event: Event) -> Fraction | float:
     match event:
         case Sequential(events):
             return sum(map(_cost, events), Fraction(0))
-        case Parallel(events):
+        case Parallel(events) | RandomParts(events):
             return max(map(_cost, events), default=Fraction(0))
         case NoCost():
             return Fraction(0)
@@ -87,7 +87,7 @@ def _delta(event: Event) -> Fraction:
     match event:
         case Sequential(events):
             return sum(map(_delta, events), Fraction(0))
-        case Parallel(events):
+        case Parallel(events) | RandomParts(events):
             return max(map(_delta, events), default=Fraction(0))
         case Approximate(_, delta) | GaussianRounds(_, delta):
             if not 0 <= delta <= 1:

@@ -3,20 +3,31 @@
 What a document says was done is composed again when it is read, not believed.
 """
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from dpviz.accounting.events import Event, Parallel, Sequential, Spend, walk
-from dpviz.accounting.guarantee import PrivacyLoss, guarantee
+import numpy as np
+
+from dpviz.accounting.costs import Cost, Everything, InTurn, Largest, Mean, Pure, Range, Rounds, cost_of
+from dpviz.accounting.events import Event, Parallel, RandomParts, Select, Sequential, Spend, Step, steps, walk
+from dpviz.accounting.guarantee import PrivacyLoss, guarantee, round_up
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.errors import ParameterError
 from dpviz.table.strict_json import read, read_entry, read_kind, with_infinity, wrong
 
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+
 _KINDS: dict[str, type[Spend]] = {kind.kind: kind for kind in get_args(Spend)}
-_STEP = re.compile(r"\.?(\d+)|([a-z])|(\[\d+\])")
+_STEP = re.compile(r"\.?(\d+)|([a-zA-Z])|(\[\d+\])")
 _DEEPEST = 200
 
 
@@ -48,12 +59,37 @@ class Ledger:
         """Every step, one line each."""
         return tuple(_row(path, step) for path, step in walk(self.event))
 
+    def dp_events(self) -> DpEvent:
+        """The steps as one event of the library `dp_accounting`, for its accountants; see `dpviz.accounting.ledger`."""
+        return dp_event(self.event)
+
+    def with_assignment_of(self, plan: BudgetPlan | None) -> Ledger:
+        """The same steps, where only this plan's random assignment of the rows it holds out is believed. None: no other is.
+
+        How likely the parts of another assignment are is not known, so they count as disjoint rows: the largest, not the mean.
+        """
+        return Ledger(_with_assignment(self.event, () if plan is None else plan.chances))
+
     def spent(self) -> dict[tuple[str, int | None], float]:
         """Epsilon per (part, level) on the path that costs a row the most; infinite where a step is non-private."""
         groups: dict[tuple[str, int | None], list[Spend]] = defaultdict(list)
         for step in _worst_path(self.event):
             groups[step.part, step.level].append(step)
         return {key: _total(steps) for key, steps in groups.items()}
+
+
+def _with_assignment(event: Event, chances: tuple[float, ...]) -> Event:
+    match event:
+        case Sequential(events):
+            return Sequential(tuple(_with_assignment(one, chances) for one in events))
+        case Parallel(events):
+            return Parallel(tuple(_with_assignment(one, chances) for one in events))
+        case RandomParts(events, stated, shared):
+            inside = tuple(_with_assignment(one, chances) for one in events)
+            is_told = len(stated) == len(chances) and bool(np.allclose(stated, chances, rtol=0, atol=1e-9))
+            return RandomParts(inside, stated, shared) if is_told else Parallel(inside)
+        case _:
+            return event
 
 
 def _row(path: str, step: Spend) -> LedgerRow:
@@ -71,7 +107,7 @@ def _row(path: str, step: Spend) -> LedgerRow:
 def _worst_path(event: Event) -> list[Spend]:
     """The single steps on the path that costs a row the most (the first such path)."""
     match event:
-        case Parallel(events):
+        case Parallel(events) | RandomParts(events):
             return max(map(_worst_path, events), key=_total, default=[])
         case Sequential(events):
             return [spend for step in events for spend in _worst_path(step)]
@@ -85,20 +121,52 @@ def _total(steps: list[Spend]) -> float:
 
 def ledger_entries(ledger: Ledger) -> list[dict[str, Any]]:
     """One entry per step: its line of the ledger, and what else its cost follows from."""
-    steps = zip(ledger.rows(), walk(ledger.event), strict=True)
-    return [asdict(row) | {k: v for k, v in asdict(step).items() if k != "reason"} for row, (_, step) in steps]  # it is the note
+    return [_entry(step) for step in steps(ledger.event)]
+
+
+def _entry(step: Step) -> dict[str, Any]:
+    assigned = {"chances": list(step.chances), "shared": list(step.shared)} if step.chances else {}
+    spend = {name: value for name, value in asdict(step.spend).items() if name != "reason"}  # it is the note
+    return asdict(_row(step.path, step.spend)) | spend | assigned
 
 
 def ledger_from(entries: Sequence[Any], where: str) -> Ledger:
-    """The ledger of these entries. Raises DocumentError for one that is no step, or lacks what its cost follows from."""
-    steps = [(_place(entry, f"{where}[{k}]"), _step(entry, f"{where}[{k}]")) for k, entry in enumerate(entries)]
-    return Ledger(_nested(steps, 0, where))
+    """The ledger of these entries. Raises DocumentError for one that is no step, or lacks what its cost follows from.
+
+    What an older version of dpviz did not write takes the side on which more is lost: no bounded range, and disjoint rows where
+    a random assignment put them.
+    """
+    return Ledger(_nested([_read(entry, f"{where}[{k}]") for k, entry in enumerate(entries)], 0, where))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A step that was read: the parts of its path, how likely rows are assigned to each (else None), and what it is."""
+
+    place: tuple[str, ...]
+    chances: tuple[tuple[float, bool] | None, ...]
+    spend: Spend
+
+
+def _read(entry: Any, where: str) -> _Read:
+    place = _place(entry, where)
+    chances = read(list[float], entry.get("chances", []), f"{where}.chances")
+    shared = read(list[bool], entry.get("shared", []), f"{where}.shared")
+    if not len(chances) == len(shared) == sum(part.isupper() for part in place):
+        raise wrong(
+            "A step has one chance for every random assignment on its path, and whether it is shared.", f"{where}.chances"
+        )
+    assigned = iter(zip(chances, shared, strict=True))
+    return _Read(place, tuple(next(assigned) if part.isupper() else None for part in place), _step(entry, where))
 
 
 def _step(entry: Any, where: str) -> Spend:
     kind = read_kind(_KINDS, entry, where)
     named = with_infinity(entry, "epsilon") | {"reason": entry.get("note", "")}
-    return read(kind, {item.name: named[item.name] for item in fields(kind) if item.name in named}, where)
+    step = read(kind, {item.name: named[item.name] for item in fields(kind) if item.name in named}, where)
+    if isinstance(step, Select) and step.bounded_range and "exponential" not in step.mechanism:
+        raise wrong("Only exponential mechanisms have losses of a bounded range.", f"{where}.bounded_range")
+    return step
 
 
 def _place(entry: Any, where: str) -> tuple[str, ...]:
@@ -109,10 +177,87 @@ def _place(entry: Any, where: str) -> tuple[str, ...]:
     return tuple(number or letter or more for number, letter, more in _STEP.findall(path))
 
 
-def _nested(steps: Sequence[tuple[tuple[str, ...], Spend]], depth: int, where: str) -> Event:
-    if len(steps) == 1 and len(steps[0][0]) == depth:
-        return steps[0][1]
-    if any(len(place) == depth for place, _ in steps) or len({place[depth].isdigit() for place, _ in steps}) > 1:
+def _nested(steps: Sequence[_Read], depth: int, where: str) -> Event:
+    if len(steps) == 1 and len(steps[0].place) == depth:
+        return steps[0].spend
+    if any(len(step.place) == depth for step in steps) or len({_kind(step.place[depth]) for step in steps}) > 1:
         raise wrong("The paths of the steps contradict each other.", where)
-    inside = tuple(_nested(list(group), depth + 1, where) for _, group in groupby(steps, key=lambda step: step[0][depth]))
-    return Sequential(inside) if not steps or steps[0][0][depth].isdigit() else Parallel(inside)
+    groups = [list(group) for _, group in groupby(steps, key=lambda step: step.place[depth])]
+    if len({group[0].place[depth] for group in groups}) < len(groups):  # one part said twice would cost its larger half
+        raise wrong("The steps of one part do not stand together.", where)
+    inside = tuple(_nested(group, depth + 1, where) for group in groups)
+    if not steps or steps[0].place[depth].isdigit():
+        return Sequential(inside)
+    return _random_parts(groups, inside, depth, where) if steps[0].place[depth].isupper() else Parallel(inside)
+
+
+def _kind(part: str) -> tuple[bool, bool]:
+    """Tells parts of a path apart: steps in sequence, disjoint rows, parts of a random assignment."""
+    return part.isdigit(), part.isupper()
+
+
+def _random_parts(groups: Sequence[list[_Read]], inside: tuple[Event, ...], depth: int, where: str) -> RandomParts:
+    said = [{step.chances[depth] for step in group} for group in groups]
+    parts = [of_part for one in said for of_part in one if of_part is not None]
+    if len(parts) != len(groups) or len({shared for _, shared in parts}) != 1:
+        raise wrong("The steps of a random assignment contradict each other.", where)
+    try:
+        return RandomParts(inside, tuple(chance for chance, _ in parts), parts[0][1])
+    except ParameterError as error:
+        raise wrong("The chances of a random assignment add up to more than 1.", where) from error
+
+
+# --- in the words of dp_accounting: what its events cannot say takes the side on which more is lost
+
+# A pure step, a bounded range too, is discrete Laplace noise of its epsilon, which no pure mechanism exceeds. Disjoint rows and
+# randomly assigned parts are one pure step of the largest total, or all of them in turn where they are not pure. Rounds with an
+# individual filter and costs that are only stated are unsupported: an accountant says so, instead of a number that no theorem
+# gives.
+
+
+def dp_event(event: Event) -> DpEvent:
+    """The steps as one event of `dp_accounting`, under add/remove one row."""
+    return _dp_event(cost_of(event))
+
+
+def _dp_event(cost: Cost) -> DpEvent:
+    from dp_accounting import dp_event as dp
+
+    match cost:
+        case Pure(epsilon) | Range(epsilon):
+            return dp.DiscreteLaplaceDpEvent(epsilon, 1)
+        case Rounds(noise, sampling, rounds, None):
+            one = dp.GaussianDpEvent(noise)
+            return dp.SelfComposedDpEvent(one if sampling >= 1 else dp.PoissonSampledDpEvent(sampling, one), rounds)
+        case InTurn(costs):
+            if not costs:
+                return dp.NoOpDpEvent()
+            return dp.ComposedDpEvent([dp.SelfComposedDpEvent(_dp_event(one), times) for one, times in _sorted(costs)])
+        case Everything():
+            return dp.NonPrivateDpEvent()
+        case Largest(costs) | Mean(costs):
+            total = _pure_total(cost)
+            if total is None:
+                return dp.ComposedDpEvent([_dp_event(one) for one in _sorted(costs)])
+            return dp.DiscreteLaplaceDpEvent(round_up(total), 1) if total else dp.NoOpDpEvent()
+        case _:
+            return dp.UnsupportedDpEvent()
+
+
+def _sorted(costs: Any) -> list[Any]:
+    return sorted(costs, key=repr)
+
+
+def _pure_total(cost: Cost) -> Fraction | None:
+    """The epsilon of steps that are all pure; None where one is not."""
+    match cost:
+        case Pure(epsilon) | Range(epsilon):
+            return Fraction(epsilon)
+        case InTurn(costs):
+            each = [times * total for one, times in costs if (total := _pure_total(one)) is not None]
+            return sum(each, Fraction(0)) if len(each) == len(costs) else None
+        case Largest(costs) | Mean(costs):
+            each = [total for one in costs if (total := _pure_total(one)) is not None]
+            return max(each, default=Fraction(0)) if len(each) == len(costs) else None
+        case _:
+            return None

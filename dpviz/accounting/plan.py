@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpviz.accounting.guarantee import round_up
+from dpviz.errors import renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Share:
     set_by: str = ""  #: Who chose it: a rule in words, or "you"
     #: "numeric" or "categorical" where a claim counts the two kinds of features in parallel; else empty.
     group: str = ""
+    levels: int = 1  #: How many levels of the tree it pays for, from `level` down
 
     @property
     def composed(self) -> float:
@@ -28,20 +30,24 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
-    """Rows that coins keep away from growing: what for ("leaf counts", "test"), each row's probability, and what it then pays."""
+class HeldOutPart:
+    """Rows held out at random from growing: what for ("leaf counts", "test"), each row's probability, and what it then pays.
+
+    `groups`: a categorical feature whose categories a test counts apart; empty for none.
+    """
 
     part: str
     share: float
     epsilon: float
+    groups: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetPlan:
     """How a learner will spend `epsilon` (and `delta`, 0 for a pure guarantee) on a tree of `depth`.
 
-    `shares` are what a row that the tree grows from pays. A row set `aside` pays for its own part instead, at most `epsilon` too.
-    `notes` explain the public rules that were applied, with their numbers.
+    `shares` are what a row that the tree grows from pays. A row of a part in `held_out` pays for that part instead, at most
+    `epsilon` too. `notes` explain the public rules that were applied, with their numbers.
     """
 
     epsilon: float
@@ -49,16 +55,25 @@ class BudgetPlan:
     shares: tuple[Share, ...]
     notes: tuple[str, ...] = ()
     delta: float = 0.0
-    aside: tuple[Aside, ...] = ()
+    held_out: tuple[HeldOutPart, ...] = ()
 
-    def set_aside(self, part: str) -> Aside | None:
+    aside = renamed("aside", "held_out")
+    set_aside = renamed("set_aside", "held_out_part")
+
+    def held_out_part(self, part: str) -> HeldOutPart | None:
         """The rows set aside for this part; None where the plan has none."""
-        return next((aside for aside in self.aside if aside.part == part), None)
+        return next((held_out for held_out in self.held_out if held_out.part == part), None)
 
     def of(self, part: str, level: int | None = None, group: str = "") -> float:
         """Epsilon of one mechanism for this part, level and group; 0 where the plan has none."""
         wanted = part, level, group
         return next((share.epsilon for share in self.shares if (share.part, share.level, share.group) == wanted), 0.0)
+
+    @property
+    def chances(self) -> tuple[float, ...]:
+        """How likely a row is to grow the tree, and to be set aside for each part."""
+        shares = [held_out.share for held_out in self.held_out]
+        return 1 - sum(shares), *shares
 
     @property
     def is_private(self) -> bool:

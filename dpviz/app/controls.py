@@ -1,85 +1,109 @@
-"""The sidebar: which learner, how much epsilon, how deep, which draw, and the learner's own parameters.
+"""The row of settings above a picture: how much epsilon, how deep, which learner, which draw; the learner's own parameters.
 
 All settings are keyed widgets bound to the URL, so a link holds them and a page change keeps them; what equals its default
 leaves the URL. Nothing here touches rows. A learner's widgets come from its `Control`s; no learner is named.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.app.epsilon_slider import epsilon_slider, take_epsilon
+from dpviz.app import frame
+from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, nearest, take_epsilon
+from dpviz.app.parts import error
 from dpviz.app.state import loaded
 from dpviz.app.widgets import learner_title, linked
-from dpviz.figures.guarantee_text import number_text, odds_text
-from dpviz.learners import get_learner
+from dpviz.errors import DpvizError
+from dpviz.evaluation.tree import paths
+from dpviz.figures.tree.labels import visible
+from dpviz.learners import FitRequest, get_learner
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from dpviz.training.params import Control, controls_of
+from dpviz.training.estimate.groups import groups_of
+from dpviz.training.params import Control, Settings, controls_of
 
 #: Rounded steps, about three a decade: 0.001, 0.002, 0.003, 0.005, 0.01, ... 10.
 EPSILONS = (*(float(f"{digit}e{power}") for power in range(-3, 1) for digit in (1, 2, 3, 5)), 10.0)
-DEPTHS = ("auto", *map(str, range(1, 9)))
+DEPTHS = ("auto", *map(str, range(1, int(controls_of(Settings)["max_depth"].high) + 1)))
 #: Learners of classes chosen at first, where offered: the default, those it is compared with most often, one without privacy.
 FIRST_LEARNERS = ("pf-tree", "privatree-corrected", "diffprivlib-tree", "cart")
-#: Depth "auto" never goes deeper than this.
+#: A picture of more levels is a long list: depth "auto" goes no deeper on screen, whatever the learner's own cap is.
 AUTO_CAP = 4
 PRIVATE_DRAW = "_private_draw"
 _SLIDER = "_epsilon_slider"
 _SHOWN = "_shown_settings"
 _MOST_REMEMBERED = 50
+_GROUPS = "groups"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the sidebar says: arguments of `fit` (`settings`: epsilon, max_depth, depth), and those `params` that are no default.
+class Sidebar:
+    """What the row of settings says."""
 
-    `draw` is the seed for simulated and public rows; for private rows only a count, never a seed. `widgets` has the value of
-    every widget by its key, to come back to.
-    """
-
-    learner: str
-    settings: dict[str, Any]
-    params: dict[str, Any]
-    draw: int
-    widgets: dict[str, Any]
+    request: FitRequest  #: With a seed for simulated and public rows, without one for private rows
+    draw: int  #: The seed; for private rows only a count
+    widgets: dict[str, Any]  #: The value of every widget by its key, to come back to
 
 
-def ask_settings() -> Asked:
-    """Draw the sidebar and return what it says."""
+def settings_row() -> Any:
+    """The row, which a page may end with buttons of its own."""
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=frame.ROW)
+
+
+def ask_settings(row: Any = None, more: Callable[[], None] | None = None) -> Sidebar:
+    """Fill the row and return what it says. `more` adds to the box of what is rarely changed."""
     widgets: dict[str, Any] = {}
     st.session_state["_drawn_settings"] = widgets
-    with st.sidebar:
-        learner = _ask_learner()
+    with row or settings_row():
         epsilon = _ask_epsilon()
-        words = f"Levels of rules. Auto: the algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels."
-        depth = _noted("depth", st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth")))
-        params = _ask_params(learner, depth)
+        words = f"Levels of rules. {auto_in_words()}"
+        depth = _noted("depth", st.selectbox("Depth", DEPTHS, help=words, width=96, **linked("depth")))
+        learner = _ask_learner()
         draw = _ask_draw(loaded().role)
-        _reset_button(widgets)
-    return Asked(learner, _settings(epsilon, depth), params, draw, dict(widgets))
+        with st.popover("More", icon=":material/tune:"):
+            params = _ask_params(learner, depth)
+            groups = _ask_groups(learner)
+            if more is not None:
+                more()
+            _reset_button(widgets)
+    given = {"seed": None if loaded().role is DataRole.PRIVATE else draw, "epsilon": epsilon, "groups": groups, **depth_of(depth)}
+    try:
+        request = FitRequest.of(learner, **given, **params)
+    except DpvizError as problem:  # weights that are all 0
+        error(problem, kept="Until then the algorithm's own settings count.")
+        request = FitRequest.of(learner, **given)
+    return Sidebar(request, draw, dict(widgets))
 
 
-def asked_for(learner: str, epsilon: float, depth: str, params: dict[str, Any], draw: int) -> Asked:
-    """What the sidebar says once its widgets are set to this, for rows whose draws are numbered; `params` as in Asked."""
-    widgets = {_learner_key(): learner, "epsilon": epsilon, "depth": depth, "draw": draw}
-    for name, about in controls_of(get_learner(learner).Params).items():
-        widgets |= widgets_of(f"{learner}.{name}", about, depth, params.get(name, _default(learner, name)))
-    return Asked(learner, _settings(epsilon, depth), params, draw, widgets)
+def sidebar_of(request: FitRequest, draw: int) -> Sidebar:
+    """What the sidebar says once its widgets are set to this request, for rows whose draws are numbered."""
+    return Sidebar(request, draw, {_learner_key(): request.learner, "draw": draw, **widgets_of_request(request)})
 
 
-def _settings(epsilon: float, depth: str) -> dict[str, Any]:
-    return {"epsilon": epsilon, **depth_of(depth)}
+def widgets_of_request(request: FitRequest) -> dict[str, Any]:
+    """The widgets that say epsilon, depth and parameters of a request."""
+    depth = str(request.settings.depth)
+    widgets: dict[str, Any] = {"epsilon": request.settings.epsilon, "depth": depth}
+    for name, about in controls_of(request.spec.Params).items():
+        widgets |= widgets_of(f"{request.learner}.{name}", about, depth, getattr(request.params, name))
+    return widgets | ({_GROUPS: request.settings.groups or ""} if _groups_for(request.learner) else {})
 
 
 def depth_of(depth: str) -> dict[str, Any]:
     """The depth that was chosen as arguments of `fit`."""
     cap = AUTO_CAP if depth == "auto" else int(depth)
     return {"max_depth": cap, "depth": "auto" if depth == "auto" else cap}
+
+
+def auto_in_words() -> str:
+    """What depth "auto" is, and what more levels are good for."""
+    deeper = [spec.title for spec in map(get_learner, loaded().learners) if spec.usual_cap > AUTO_CAP]
+    more = f" More can make {' and '.join(deeper)} more accurate where rows times ε are many." if deeper else ""
+    return f"Auto: each algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels.{more}"
 
 
 def widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, Any]:
@@ -101,8 +125,9 @@ def _noted(key: str, value: Any) -> Any:
 def _ask_learner() -> str:
     """Those that predict this kind of target; each kind has its own key, so that going back to a table finds its learner."""
     key = _learner_key()
-    name = st.selectbox("Algorithm", loaded().learners, format_func=learner_title, **linked(key))
-    st.caption(f"{get_learner(name).idea} {get_learner(name).citation}.")
+    known = get_learner(st.session_state.get(key) if st.session_state.get(key) in loaded().learners else loaded().learners[0])
+    words = f"{known.title}: {known.idea} {known.citation}."
+    name = st.selectbox("Algorithm", loaded().learners, format_func=learner_title, help=words, width=200, **linked(key))
     return _noted(key, name)
 
 
@@ -111,30 +136,40 @@ def _learner_key() -> str:
 
 
 def _ask_epsilon() -> float:
-    """A box for any value, which holds it, and above it a slider over rounded steps."""
-    above = st.container()
-    options = {"step": 0.01, "format": "%g", "help": f"Privacy loss under {NEIGHBOURS}.", **linked("epsilon")}
-    epsilon = st.number_input("ε, exactly", 1e-4, 100.0, 1.0, **options)
-    with above:
-        at = EPSILONS.index(nearest_step(epsilon))
-        epsilon_slider(epsilon, EPSILONS, at, key=_SLIDER, on_epsilon=partial(take_epsilon, _SLIDER))
-    odds = odds_text(PrivacyLoss(epsilon))
-    st.caption(f"Where ε = {number_text(epsilon)} holds: {odds[:1].lower()}{odds[1:]}")
+    epsilon = epsilon_in_use()
+    epsilon_slider(epsilon, paths.EPSILONS, key=_SLIDER, on_epsilon=partial(take_epsilon, _SLIDER))
     return _noted("epsilon", epsilon)
 
 
 def nearest_step(epsilon: float) -> float:
-    """The slider's step closest to `epsilon` on a log scale."""
-    return min(EPSILONS, key=lambda step: abs(math.log(step / epsilon)))
+    """The rounded step closest to `epsilon` on a log scale."""
+    return nearest(epsilon, EPSILONS)
 
 
 def _ask_params(learner: str, depth: str) -> dict[str, Any]:
     controls = controls_of(get_learner(learner).Params)
     if not controls:
         return {}
-    with st.expander("Algorithm settings"):
-        given = {name: _ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in controls.items()}
-    return {name: value for name, value in given.items() if value != _default(learner, name)}
+    return {name: _ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in controls.items()}
+
+
+def _ask_groups(learner: str) -> str | None:
+    """The feature by which the test of classes counts, where there is one; not in the link, for names belong to a table."""
+    able = _groups_for(learner)
+    if not able:
+        return None
+    if st.session_state.get(_GROUPS) not in able:  # of the table before
+        st.session_state.pop(_GROUPS, None)
+    words = "The private test then tells error and found share per category, at no further ε and with wider intervals."
+    named: dict[str, Any] = {"format_func": lambda name: visible(name or "none"), "help": words, "key": _GROUPS}
+    return _noted(_GROUPS, st.selectbox("Test by group", able, persist_state="session", **named)) or None
+
+
+def _groups_for(learner: str) -> tuple[str, ...]:
+    """None of them first; empty where there is nothing to choose."""
+    schema = loaded().schema
+    is_tested = get_learner(learner).tests_itself and not isinstance(schema.target, NumericTarget)
+    return ("", *groups_of(schema)) if is_tested and groups_of(schema) else ()
 
 
 def _default(learner: str, name: str) -> Any:
@@ -184,23 +219,23 @@ def _parts_of(about: Control, depth: str, n_classes: int) -> tuple[str, ...]:
 
 def _ask_draw(role: DataRole) -> int:
     """The visible number of the draw; for private rows a hidden one, because who knows the seed can undo the noise."""
+    key, draw = PRIVATE_DRAW, 0
     if role is DataRole.PRIVATE:
-        st.session_state.setdefault(PRIVATE_DRAW, 1)
-        st.button("New noise", icon=":material/casino:", on_click=_next_draw, args=(PRIVATE_DRAW,), width="stretch")
-        st.caption("Fresh noise from the operating system. Each draw you keep spends ε again.")
-        return _noted(PRIVATE_DRAW, st.session_state[PRIVATE_DRAW])
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = "The same number gives the same noise, so this is a simulation, not a release."
-        draw = st.number_input("Random seed", 1, 1_000_000, 1, help=words, **linked("draw"))
-        st.button("New noise", icon=":material/casino:", on_click=_next_draw, args=("draw",))
-    return _noted("draw", int(draw))
+        words = "Fresh noise from the operating system. Each draw you keep spends ε again."
+        draw = st.session_state.setdefault(PRIVATE_DRAW, 1)
+    else:
+        words, key = "Another seed.", "draw"
+        same = "The same number gives the same noise, so this is a simulation, not a release."
+        draw = int(st.number_input("Seed", 1, 1_000_000, 1, help=same, width=112, **linked("draw")))
+    st.button("New noise", icon=":material/casino:", help=words, on_click=_next_draw, args=(key,))
+    return _noted(key, draw)
 
 
 def _next_draw(key: str) -> None:
     st.session_state[key] += 1
 
 
-def note_shown(asked: Asked) -> None:
+def note_shown(asked: Sidebar) -> None:
     """Say that the tree of these settings is on screen, so that a later change can be taken back."""
     shown = st.session_state.setdefault(_SHOWN, [])
     if not shown or shown[-1] != asked.widgets:
@@ -209,13 +244,11 @@ def note_shown(asked: Asked) -> None:
 
 
 def _reset_button(now: dict[str, Any]) -> None:
-    """Back to the settings of the tree that was on screen before the last change."""
+    """Back to the settings of the tree that was on screen before the last change, where there was one."""
     place = last_other(st.session_state.get(_SHOWN, []), now)
-    reason = "No other tree was shown yet." if place is None else "All settings as they were for the tree before the last change."
-    options = {"icon": ":material/undo:", "help": reason, "width": "stretch"}
-    st.button("Reset to last tree", on_click=_go_back, args=(place,), disabled=place is None, **options)
-    if place is None:
-        st.caption(reason)
+    if place is not None:
+        words = "All settings as they were for the tree before the last change."
+        st.button("Reset to last tree", on_click=_go_back, args=(place,), icon=":material/undo:", help=words)
 
 
 def last_other(shown: list[dict[str, Any]], now: dict[str, Any]) -> int | None:

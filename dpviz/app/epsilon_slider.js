@@ -15,38 +15,42 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 class Slider {
   constructor(element) {
-    this.said = element.querySelector("output");
-    this.input = element.querySelector("input");
-    this.input.addEventListener("input", () => this.drag());
-    this.input.addEventListener("change", () => this.choose());
+    this.exact = element.querySelector(".exact");
+    this.scale = element.querySelector(".scale");
+    this.scale.addEventListener("input", () => this.drag());
+    this.scale.addEventListener("change", () => this.choose(this.data.steps[this.scale.value]));
+    const chosen = () => this.exact.reportValidity() && this.choose(Number(this.exact.value));
+    this.exact.addEventListener("change", chosen);
+    // Jupyter keeps Enter from being a change.
+    this.exact.addEventListener("keydown", (event) => event.key === "Enter" && chosen());
   }
 
   close() { clearTimeout(this.waiting); }
 
   show(data) {
     this.data = data;
-    this.input.max = data.steps.length - 1;
-    if (this.waiting || this.input.matches(":active")) return;
-    this.input.value = data.at;
-    this.say(data.said);
+    this.scale.max = data.steps.length - 1;
+    if (this.waiting || this.scale.matches(":active")) return;
+    this.scale.value = data.at;
+    this.say(data.epsilon);
   }
 
   drag() {
-    const at = this.input.value;
-    this.say(this.data.words[at]);
-    window.dispatchEvent(new CustomEvent("dpviz-epsilon", { detail: this.data.steps[at] }));
+    const epsilon = this.data.steps[this.scale.value];
+    this.say(epsilon);
+    window.dispatchEvent(new CustomEvent("dpviz-epsilon", { detail: epsilon }));
   }
 
-  choose() {
+  choose(epsilon) {
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => {
       this.waiting = undefined;
-      this.send(this.data.steps[this.input.value]);
+      this.send(epsilon);
     }, MOMENT);
   }
 
-  say(words) {
-    this.said.textContent = words;
-    this.input.setAttribute("aria-valuetext", words);
+  say(epsilon) {
+    this.exact.value = epsilon;
+    this.scale.setAttribute("aria-valuetext", `ε = ${epsilon}`);
   }
 }

@@ -1,30 +1,57 @@
-"""A slider for epsilon that holds no value: it shows what the server says and sends what was chosen.
+"""The one control of epsilon: a slider over fixed steps and, above its middle, a box for any value.
 
-Epsilon itself is in one place, the box in the sidebar. A second Streamlit widget for it would report its own value with every
-poll, also the one it had before the box changed.
+It holds no value: it shows what the session says and sends what was chosen. A widget of Streamlit's would say the old value while
+another view is dragged.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import streamlit as st
 
 from dpviz.app.component import component, event_in
-from dpviz.figures.guarantee_text import number_text
+
+LEAST, MOST, FIRST = 1e-4, 100.0, 1.0
+_KEY = "epsilon"
 
 
-def epsilon_slider(epsilon: float, steps: Sequence[float], at: int, *, key: str, on_epsilon: Callable[[], None]) -> None:
-    """Show `epsilon` on a slider over `steps`, its thumb at step number `at`.
+def epsilon_slider(epsilon: float, steps: Sequence[float], *, key: str, on_epsilon: Callable[[], None]) -> None:
+    """Show `epsilon`; the thumb stands at the closest of `steps`.
 
-    `on_epsilon` is called when a step was chosen; `event_in(key, "epsilon")` is its value.
+    `on_epsilon` is called when one was chosen; `event_in(key, "epsilon")` is its value.
     """
-    words = [number_text(step) for step in steps]
-    data = {"steps": list(steps), "words": words, "at": at, "said": number_text(epsilon)}
+    data = {"steps": list(steps), "at": list(steps).index(nearest(epsilon, steps)), "epsilon": epsilon}
     component("dpviz_epsilon", Path(__file__))(key=key, data=data, on_epsilon_change=on_epsilon)
 
 
+def nearest(epsilon: float, steps: Sequence[float]) -> float:
+    """The step closest to `epsilon` on a log scale."""
+    return min(steps, key=lambda step: abs(math.log(step / epsilon)))
+
+
 def take_epsilon(key: str) -> None:
-    """The box in the sidebar takes the epsilon that was chosen in the view of this key."""
+    """The session takes the epsilon that was chosen in the view of this key."""
     chosen = event_in(key, "epsilon")
     if chosen is not None:
-        st.session_state["epsilon"] = float(chosen)
+        st.session_state[_KEY] = min(MOST, max(LEAST, float(chosen)))
+
+
+def epsilon_in_use() -> float:
+    """The epsilon of this session; in a new one that of the address, where it names one, which then keeps it."""
+    if _KEY not in st.session_state:
+        st.session_state[_KEY] = _from_link(st.query_params.get(_KEY))
+    epsilon: float = st.session_state[_KEY]
+    if epsilon == FIRST:
+        st.query_params.pop(_KEY, None)
+    elif st.query_params.get(_KEY) != f"{epsilon:g}":
+        st.query_params[_KEY] = f"{epsilon:g}"
+    return epsilon
+
+
+def _from_link(text: str | None) -> float:
+    try:
+        epsilon = float(text or FIRST)
+    except ValueError:
+        return FIRST
+    return epsilon if LEAST <= epsilon <= MOST else FIRST

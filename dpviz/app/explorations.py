@@ -3,10 +3,12 @@
 Before, pages show rows simulated from the schema. What was explored is covered by no guarantee, and noted apart from releases.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
+from dpviz.app import frame
 from dpviz.app.parts import error
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, loaded
@@ -31,11 +33,10 @@ def rows_to_explore() -> Loaded:
     if now.role is not DataRole.PRIVATE:
         return now
     if st.session_state.get(AGREED) == now.data.identity:
-        st.warning(prose("private", "looking"), icon=":material/lock:")
-        st.button("Back to simulated rows", icon=":material/science:", on_click=st.session_state.pop, args=(AGREED, None))
+        _line("looking", ":material/lock_open:", "Back to simulated rows", st.session_state.pop, (AGREED, None))
         return now
     try:
-        data = _stand_in(repr(now.schema), now.schema)
+        data = _stand_in(now.schema.key, now.schema)
     except DpvizError as problem:
         error(problem)
         _ask(now)
@@ -45,9 +46,15 @@ def rows_to_explore() -> Loaded:
 
 
 def _ask(now: Loaded) -> None:
-    st.info(prose("private", "simulated"), icon=":material/science:")
-    agreed = {"on_click": st.session_state.update, "args": ({AGREED: now.data.identity},)}
-    st.button("Explore the private rows instead", icon=":material/lock_open:", **agreed)
+    agreed = ({AGREED: now.data.identity},)
+    _line("simulated", ":material/science:", "Explore the private rows", st.session_state.update, agreed)
+
+
+def _line(words: str, icon: str, label: str, go: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Whose rows are on screen, and the way to the others, on one line."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.WHOSE):
+        st.markdown(f"{icon} {prose('private', words)}", width="content")
+        st.button(label, type="tertiary", on_click=go, args=args)
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

@@ -8,9 +8,9 @@ from dpviz.app.component import CANVAS, component
 from dpviz.app.parts import error, plain
 from dpviz.app.widgets import download, on_demand
 from dpviz.errors import DpvizError
-from dpviz.figures.publish.exports import export_as, targets
-from dpviz.io.exports.contract import Exportable, Exported
-from dpviz.models.document import JSON_SCHEMA
+from dpviz.results.exports import Exported, export, form_called, forms
+from dpviz.results.json_schema import JSON_SCHEMA
+from dpviz.results.verdict import Unit
 
 _LONGEST_PREVIEW = 6_000
 #: Forms whose text says nothing to a reader: the drawing is on the page already, a report is opened in a browser.
@@ -19,21 +19,20 @@ _PNG = '<button type="button">Download PNG</button><p role="status"></p>'
 _GROUPS = {"data": "", "code": "Code: ", "words": "", "picture": "Drawing: "}
 
 
-def offer_export(document: str, stem: str, *, key: str, label: str = "Download") -> None:
+def offer_export(document: str, stem: str, *, key: str, label: str = "Download", unit: Unit | None = None) -> None:
     """The forms a `dpviz-tree/1` document (released values only) can be taken away in, in files whose names begin with `stem`.
 
     Where two models are offered, `key` tells their widgets apart; `label` is on the button before the form
-    ("Download simulation").
+    ("Download simulation"). `unit`: whom a register says a release protects.
     """
 
     @st.fragment
     def offer() -> None:
-        names = list(targets())
+        names = list(forms())
         name = st.selectbox("Export format", names, format_func=_title, key=f"{key}-form", persist_state="session")
-        target = targets()[name]
-        st.caption(target.about)
+        st.caption(form_called(name).about)
         try:
-            done = _checked(name, document)
+            done = _checked(name, document, unit)
         except DpvizError as problem:
             error(problem)
             return
@@ -43,37 +42,37 @@ def offer_export(document: str, stem: str, *, key: str, label: str = "Download")
 
 
 def _title(name: str) -> str:
-    target = targets()[name]
-    return f"{_GROUPS[target.group]}{target.title}"
+    form = form_called(name)
+    return f"{_GROUPS[form.group]}{form.title}"
 
 
 @st.cache_resource(scope="session", max_entries=24, show_spinner="Checking it on golden rows …")
-def _checked(name: str, document: str) -> Exported:
-    return export_as(name, Exportable(document))
+def _checked(name: str, document: str, unit: Unit | None) -> Exported:
+    return export(name, document, unit)
 
 
 def _offer(done: Exported, document: str, stem: str, key: str, label: str) -> None:
-    target = done.target
+    form = done.form
     st.caption(f":material/task_alt: {plain(done.checked)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        name = f"{label} ({target.title})"
-        download(name, done.content, f"{stem}{target.suffix}", target.mime, key=f"{key}-{target.name}")
-        if target.name == "svg":
+        name = f"{label} ({form.title})"
+        download(name, done.content, f"{stem}{form.suffix}", form.media_type, key=f"{key}-{form.name}")
+        if form.name == "svg":
             png_button(str(done.content), f"{stem}.png", key=f"{key}-png")
-        if target.name == "json":
+        if form.name == "json":
             schema = JSON_SCHEMA.read_bytes
             st.download_button("Its JSON Schema", schema, JSON_SCHEMA.name, "application/schema+json", on_click="ignore")
     _preview(done, key)
 
 
 def _preview(done: Exported, key: str) -> None:
-    if isinstance(done.content, bytes) or done.target.name in _UNSEEN:
+    if isinstance(done.content, bytes) or done.form.name in _UNSEEN:
         return
     with on_demand("Preview", icon=":material/visibility:", key=f"{key}-preview") as box:
         if not box.open:  # it is coloured by a script of a megabyte
             return
         text = done.content[:_LONGEST_PREVIEW]
-        st.code(text, language=done.target.language, height=320)
+        st.code(text, language=done.form.language, height=320)
         if len(done.content) > len(text):
             st.caption(f"The first {len(text):,} of {len(done.content):,} characters.")
 

@@ -6,13 +6,17 @@ file uses a private one, and does without where Streamlit no longer has it (`tes
 """
 
 from base64 import b64encode
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from dpviz.app.serving import CHECKED
+from dpviz.app.widgets import on_demand
 from dpviz.figures.theme import LIGHT
+from dpviz.installation import bundled, lessons_only
 
 _DRAWING = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <path d="M16 9v5M16 14H8v5M16 14h8v5" fill="none" stroke="{LIGHT.accent}" stroke-width="2.5"/>
@@ -21,17 +25,52 @@ _DRAWING = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <circle cx="24" cy="23" r="5" fill="{LIGHT.class_colour(1)}"/></svg>"""
 #: The icon of the browser tab. Drawn here, because a named Streamlit icon would be fetched from the internet.
 ICON = "data:image/svg+xml;base64," + b64encode(_DRAWING.encode()).decode()
-#: The key of a row in which buttons stand beside a choice: `frame.css` makes them as low as its parts.
-LOW = "low-buttons"
+#: Keys that `frame.css` knows: the title of a page, one that only screen readers find, the row of settings, the line of the
+#: guarantee, whose rows stand in, and what is said of work under way.
+TITLE, UNSEEN_TITLE, ROW, GUARANTEE, WHOSE, WORK = "title", "unseen-title", "settings", "guarantee-row", "whose-rows", "work"
+#: File of a page in `pages/` -> where it leads, and in which words.
+NEXT = {
+    "data": ("tree", "See its tree"),
+    "tree": ("publish", "Release a tree like this"),
+    "budget": ("compare", "Compare algorithms"),
+    "compare": ("robustness", "See what poisoned rows change"),
+    "robustness": ("plan", "See how much ε is needed"),
+    "plan": ("publish", "Release a tree"),
+    "audit": ("publish", "Release a tree"),
+    "publish": ("register", "Report, papers, balance"),
+    "register": ("data", "Choose another table"),
+    "learn": ("epsilon", "What is a good ε?"),
+    "epsilon": ("tree", "See a tree"),
+}
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("ACCENT", LIGHT.accent)
 
 
 def enter() -> None:
-    """Start again through app.py if this run does not come from there (the address stays the same); then dress the page."""
+    """Start again through app.py if this run does not come from there (the address stays the same); then dress the page.
+
+    Behind a server that does not check who asks (`streamlit run`), there is no page.
+    """
+    if st.context.headers and CHECKED not in st.context.headers:  # no headers: no server, as in tests
+        st.error("Start dpviz with `dpviz app`: this server does not check which page a request comes from.")
+        st.stop()
     if getattr(PagesManager, "uses_pages_directory", False):
         PagesManager.uses_pages_directory = False
         st.rerun()
     st.html(f"<style>{_STYLE}</style>")
+
+
+def go_on(page: str) -> None:
+    """A button that leads from a page to the one that most people want next; none on a server for lessons, which has no other."""
+    place, words = NEXT[page]
+    if not lessons_only() and st.button(words, key="go-on", icon=":material/arrow_forward:"):
+        st.switch_page(bundled(f"pages/{place}.py"))
+
+
+def as_python(write: Callable[[], str]) -> None:
+    """At the foot of every page: the few lines that make its numbers."""
+    with on_demand("This page as Python", icon=":material/code:") as box:
+        if box.open:
+            st.code(write(), language="python", wrap_lines=True)
 
 
 def also_at(name: str, first: Path) -> Any:

@@ -5,28 +5,35 @@ Exact figures are for rows anyone may see, never for private ones; the private t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
 
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
+from dpviz.app.widgets import chart, table
 from dpviz.errors import NoProbabilities
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.evaluation.measures import CalibrationBin, calibration, confusion, lift
 from dpviz.figures.compare.measure_text import interval_text, measure_text
+from dpviz.figures.publish.groups import WIDE, group_figure, group_rows
 from dpviz.figures.publish.test_result import has_rare_classes, result_sentences
 from dpviz.figures.wording import capital
 from dpviz.models.base import Model
+from dpviz.results.document import Estimate
+from dpviz.results.result import TestReport
+from dpviz.results.verdict import Unit
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from dpviz.training.honest.number_report import NumberReport
-from dpviz.training.honest.report import Estimate, TestReport
+from dpviz.training.estimate.report import ClassReport
 
 TEST_SHARE = 0.2
 Parts = tuple[EncodedDataset, EncodedDataset]
+#: By the data they were split from, as long as somebody uses it.
+_PARTS: WeakKeyDictionary[EncodedDataset, Parts] = WeakKeyDictionary()
 #: Measure -> its value, and its 95% interval.
 Exact = tuple[Mapping[str, float], Mapping[str, tuple[float, float]]]
 
@@ -77,14 +84,13 @@ class HeldOutNumber:
 def parts_of(data: EncodedDataset) -> Parts | None:
     """(four fifths, one fifth) of the rows, always the same ones; None when there are too few to hold any out.
 
-    Kept with the data. Fits on the first part share their counts.
+    Made once for all sessions that use the same data. Fits on the first part share their counts.
     """
-    return data.binning("held out", lambda: _split(data)) if data.n_rows >= 10 else None
-
-
-def _split(data: EncodedDataset) -> Parts:
-    train, test = data.split(TEST_SHARE, seed=0)
-    return train.with_cached_counts(), test
+    found = _PARTS.get(data)
+    if found is None and data.n_rows >= 10:
+        train, test = data.split(TEST_SHARE, seed=0)
+        found = _PARTS[data] = train.with_cached_counts(), test
+    return found
 
 
 def rows_of_the_tree(loaded: Loaded) -> EncodedDataset:
@@ -115,18 +121,33 @@ def _ranked(model: Model, test: EncodedDataset, label: int) -> Ranked | None:
     return Ranked(label, calibration(is_class, share), lift(is_class, share))
 
 
-def private_test(report: TestReport | NumberReport, exact: Exact | None, rows: str = "", note: str = "") -> None:
+def private_test(report: TestReport, unit: Unit, exact: Exact | None, rows: str = "", note: str = "") -> None:
     """What the test says in words, or, where `exact` is known of `rows`, in a table beside it with a `note` below."""
     st.markdown("**Private test result**")
+    _sentences_or_table(report, unit, exact, rows, note)
+    group_screen(report, key="groups-tested")
+
+
+def group_screen(report: TestReport, *, key: str) -> None:
+    """Who pays for the noise, where the test counts groups apart."""
+    lines = group_rows(report)
+    if lines and isinstance(report, ClassReport):
+        st.markdown(f"**By {plain(report.groups)}**")
+        chart(group_figure(report), "Error and found share per group, each with its 95% interval.", key=key)
+        st.caption(WIDE.replace("epsilon", "ε"))
+        table(lines, "Error and found share per group.", key=key)
+
+
+def _sentences_or_table(report: TestReport, unit: Unit, exact: Exact | None, rows: str, note: str) -> None:
     if exact is None:
-        st.markdown("\n".join(f"- {plain(line)}" for line in result_sentences(report)))
+        st.markdown("\n".join(f"- {plain(line)}" for line in result_sentences(report, unit)))
         return
     words = "Measures by the private test, and exactly, each with a 95% interval."
     st.dataframe(result_rows(report, exact, rows), hide_index=True, alt=words)
-    st.caption(f"{result_sentences(report)[-1]} {note}")
+    st.caption(f"{plain(result_sentences(report, unit)[-1])} {note}")
 
 
-def result_rows(report: TestReport | NumberReport, exact: Exact, rows: str) -> list[dict[str, str]]:
+def result_rows(report: TestReport, exact: Exact, rows: str) -> list[dict[str, str]]:
     """One line per measure: the private test result, and what `rows` say exactly, each with its 95% interval."""
     values, between = exact
     known = _estimates(report)
@@ -141,12 +162,10 @@ def result_rows(report: TestReport | NumberReport, exact: Exact, rows: str) -> l
     ]
 
 
-def _estimates(report: TestReport | NumberReport) -> dict[str, Estimate | None]:
+def _estimates(report: TestReport) -> dict[str, Estimate | None]:
     """By measure, in the order in which they are shown."""
-    if isinstance(report, NumberReport):
-        return {"r2": report.r_squared, "rmse": report.rmse, "mae": report.absolute_error}
-    rest = {"balanced_accuracy": report.balanced_accuracy, "auc": report.auc, "log_loss": report.log_loss}
-    return {**rest, "accuracy": report.accuracy} if has_rare_classes(report) else {"accuracy": report.accuracy, **rest}
+    found = report.estimates
+    return found | {"accuracy": found.pop("accuracy")} if has_rare_classes(report) else found
 
 
 def _measured(value: float, between: tuple[float, float], name: str) -> str:

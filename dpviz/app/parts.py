@@ -18,13 +18,13 @@ from dpviz.figures.tree.labels import visible
 from dpviz.figures.wording import counted
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Provenance, Schema
+from dpviz.table.schema import ClassTarget, Provenance
 
 #: What each role means for the person who chooses it.
 CONSEQUENCES = {
-    DataRole.SIMULATED: "Nobody's rows. Everything may be shown, exact counts too.",
-    DataRole.PUBLIC: "Anyone may see the rows. Ranges and categories may be read from them.",
-    DataRole.PRIVATE: "Real people's rows. You declare everything; only column names are shown.",
+    DataRole.SIMULATED: "Nobody's rows. Everything may be shown.",
+    DataRole.PUBLIC: "Anyone may see the rows.",
+    DataRole.PRIVATE: "Real people's rows. Only column names are shown.",
 }
 _ROLE_LOOK = {
     DataRole.SIMULATED: ("green", ":material/science:"),
@@ -53,6 +53,12 @@ def in_list(name: str) -> str:
     return shown if len(shown) <= _LONGEST_IN_LIST else f"{shown[: _LONGEST_IN_LIST - 1]}…"
 
 
+def plain_bound(words: str) -> None:
+    """One click away from the guesses about the algorithm at hand: what its ε alone allows. Nothing for an empty text."""
+    if words:
+        st.caption("Counted from what this algorithm does, not from ε alone.", help=plain(words))
+
+
 def plain(text: str) -> str:
     """Markdown that shows a sentence as it is, without signs that turn what stands beside it."""
     escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", visible(text) if text.strip() else "")
@@ -65,11 +71,16 @@ def names_text(names: list[str], *, most: int = 3) -> str:
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
-def page(title: str, question: str) -> None:
-    """Head of a page: its title and the one question it answers."""
+def page(title: str, question: str = "") -> None:
+    """Head of a page: its title and the one question it answers, on one line.
+
+    Without a question the title is there for screen readers only: the list of pages shows it.
+    """
     frame.enter()
-    st.title(title, anchor=False)
-    st.caption(question)
+    with st.container(horizontal=True, vertical_alignment="bottom", key=frame.TITLE if question else frame.UNSEEN_TITLE):
+        st.title(title, anchor=False, width="content")
+        if question:
+            st.caption(question, width="content")
 
 
 def role_badge(role: DataRole) -> None:
@@ -88,7 +99,7 @@ def source_badge(source: Provenance) -> None:
 
 def data_line(loaded: Loaded) -> None:
     """One line on top of every page: whose rows, which table, what is predicted, how many values were read."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with _line():
         role_badge(loaded.role)
         st.markdown(f"**{plain(loaded.title)}** · {_shape_text(loaded)}", width="content")
         read = len(loaded.schema.read_fields())
@@ -96,10 +107,25 @@ def data_line(loaded: Loaded) -> None:
             st.badge(f"{counted(read, 'value')} read from data", color="orange", icon=":material/visibility:")
 
 
+def no_data_line(loaded: Loaded) -> None:
+    """The same where a page reads no rows."""
+    st.markdown("None of your rows are used here.")
+
+
+def file_line(name: str, words: str) -> None:
+    """The same where a file is looked at instead of the table in use."""
+    with _line():
+        st.badge("file", color="violet", icon=":material/description:")
+        st.markdown(f"**{plain(name)}** · {plain(words)}", width="content")
+
+
+def _line() -> Any:
+    return st.container(horizontal=True, vertical_alignment="center", gap="small")
+
+
 def _shape_text(loaded: Loaded) -> str:
     schema, rows = loaded.schema, _rows_text(loaded) + _persons_text(loaded)
-    kind = f"{len(schema.classes)} classes" if isinstance(schema.target, ClassTarget) else "a number"
-    return f"{rows} · {_features_text(schema)} · predicts {literal(schema.target.name)} ({kind})"
+    return f"{rows} · predicts {literal(schema.target.name)}"
 
 
 def _rows_text(loaded: Loaded) -> str:
@@ -115,12 +141,6 @@ def _persons_text(loaded: Loaded) -> str:
     if most is None:
         return ""
     return " · one row of each person" if most == 1 else f" · at most {most:,} rows of each person: {most:,} times ε for a person"
-
-
-def _features_text(schema: Schema) -> str:
-    categorical = sum(isinstance(feature, CategoricalFeature) for feature in schema.features)
-    counts = ((schema.n_features - categorical, "numeric"), (categorical, "categorical"))
-    return " + ".join(f"{count:,} {kind}" for count, kind in counts if count) + " features"
 
 
 def needs_classes(loaded: Loaded, what: str) -> bool:
@@ -147,9 +167,11 @@ def upload(label: str, name: str, take: Callable[[Any], None], *, kept: str = ""
     """
     key = f"{name}-{st.session_state.setdefault(f'{name}-count', 0)}"
     st.file_uploader(label, key=key, on_change=take_upload, args=(name, key, take), **options)
-    problem = st.session_state.get(f"{name}-problem")
+    problem, taken = (st.session_state.get(f"{name}-{what}") for what in ("problem", "taken"))
     if problem is not None:
         error(problem, kept=kept)
+    elif taken:
+        st.caption(f":material/draft: {plain(taken)}")
 
 
 def take_upload(name: str, key: str, take: Callable[[Any], None]) -> None:
@@ -163,6 +185,8 @@ def take_upload(name: str, key: str, take: Callable[[Any], None]) -> None:
         take(file)
     except DpvizError as problem:
         st.session_state[f"{name}-problem"] = problem
+    else:
+        st.session_state[f"{name}-taken"] = file.name
 
 
 def why_disabled(sentence: str) -> None:

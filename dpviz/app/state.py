@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from dpviz.errors import DpvizError, SchemaError
+from dpviz.figures.as_python import RowsRead
 from dpviz.io.samples import load_sample, samples
 from dpviz.learners import get_learner, learners_for
 from dpviz.randomness import random_128_bits
@@ -58,6 +59,13 @@ def loaded() -> Loaded:
     if _KEY not in st.session_state:
         use_sample(DEFAULT_SAMPLE)
     return st.session_state[_KEY]
+
+
+def rows_read() -> RowsRead:
+    """How a script reads the data in use."""
+    now = loaded()
+    is_private = now.role is DataRole.PRIVATE  # how many rows those are is not said
+    return RowsRead(now.sample, now.title, now.person, now.data.rows_per_person, is_private, is_private or now.data.n_rows >= 10)
 
 
 def use(

@@ -1,4 +1,4 @@
-// Goes through draws, one step or played: what `draws_view.js` and `redraws.js` share. It stands before their text.
+// Goes through draws, one step or played: what `draws_view.js` and `resampling.js` share. It stands before their text.
 //
 // Streamlit calls the default export again whenever data or theme change, on the same elements. What outlives that stands in a
 // View beside its element. Play is off at first, and is left out where less motion is asked for. `data.said` has the words of

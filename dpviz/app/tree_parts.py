@@ -1,12 +1,17 @@
 """Parts of the pages about one tree: the verdict, what is growing, disclosures, export."""
 
+from dataclasses import replace
+
 import streamlit as st
 
-from dpviz.accounting.claim import Disclosure, why_uncovered
-from dpviz.app.controls import Asked, note_shown
+from dpviz.accounting.claim import Disclosure
+from dpviz.app import frame
+from dpviz.app.controls import Sidebar, note_shown
 from dpviz.app.explorations import keep_unnoted
 from dpviz.app.exports import offer_export
-from dpviz.app.parts import error, plain
+from dpviz.app.guarantee_line import guarantee_line
+from dpviz.app.parts import error, plain, plain_bound
+from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained, last_tree, tree_task
 from dpviz.app.widgets import on_demand
@@ -14,10 +19,11 @@ from dpviz.app.work.session import Status, begin, begin_unasked
 from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
-from dpviz.figures.guarantee_text import verdict
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest, get_learner, result_verdict
+from dpviz.learners.which import which_learner
+from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
-from dpviz.training.contract import FitResult
+from dpviz.table.schema import Schema
 
 _LOOK = {
     "released": (st.success, ":material/verified_user:"),
@@ -32,17 +38,20 @@ SHORT = 0.35
 _BEFORE = "The tree below is still the one for the settings before."
 
 
-def verdict_box(result: FitResult, *, reason: bool = True, released: bool = False) -> None:
-    """Learner, guarantee and odds in one box whose icon, colour and words say whether it can be relied on, and the reason.
+def guarantee_of(result: FitResult, *, released: bool = False) -> None:
+    """One line about the guarantee, and "why?", which opens the rest.
 
     `released`: it comes from a released file. What a page has trained itself is not released, whatever its noise.
     """
-    spec = get_learner(result.learner)
-    why_not = why_uncovered(result.disclosures, is_exact=spec.exact)
-    said = verdict(result.claim, result.ledger.guarantee, released=released, why_not=why_not)
-    box, icon = _LOOK[said.kind]
-    because = f" {said.because}" if reason else ""
-    box(f"**{spec.title}. {said.headline}.**  \n{said.odds}{because}", icon=icon)
+    said = result_verdict(result, released=released)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.GUARANTEE):
+        guarantee_line(said)
+        with st.popover("why?", type="tertiary"):
+            box, icon = _LOOK[said.kind]
+            head = f"**{get_learner(result.learner).title}. {plain(said.headline)}.**"
+            box(f"{head}  \n{plain(said.odds)} {said.because}", icon=icon)
+            plain_bound(said.plain_bound)
+            disclosures(result)
 
 
 def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
@@ -59,8 +68,25 @@ def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
         st.caption(f":material/science: Simulation, not a release: draw {result.seed} can be repeated, so it protects nobody.")
 
 
-def tree_on_page(asked: Asked, loaded: Loaded) -> Trained | None:
-    """Train what is asked for; returns the tree to draw: that one, or until it is there the one before, and says so."""
+def recommended_line(request: FitRequest, schema: Schema) -> None:
+    """One line where the public rule recommends another learner than this; none without a declared number of rows."""
+    if schema.n_public is None:
+        return
+    found = which_learner(schema, epsilon=request.settings.epsilon)
+    if found.learner != request.learner:
+        st.caption(f"Recommended here: {get_learner(found.learner).title}. {found.lost}")
+
+
+def tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
+    """Train what is asked for; returns the tree to draw: that one, or until it is there the one before, and says so.
+
+    Its result says whom the rows in use protect, whatever rows stand in for them.
+    """
+    trained = _tree_on_page(asked, loaded)
+    return trained and replace(trained, result=replace(trained.result, unit=unit_in_use()))
+
+
+def _tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
     try:
         task = tree_task(asked, loaded)
     except DpvizError as problem:
@@ -92,11 +118,8 @@ def _say_why_not(task: Task, status: Status) -> None:
 def disclosures(result: FitResult) -> None:
     """What is learned from the rows outside the ledger, each with its remedy."""
     found = result.disclosures
-    if not found:
-        nothing = ":material/check: Everything learned from the data is counted in ε."
-        st.caption(nothing if result.ledger.guarantee.is_finite else "The ledger itself has no limit.")
-        return
-    with st.expander(f":material/visibility: Learned from the rows outside the ledger ({len(found)})"):
+    if found:
+        st.markdown(f":material/visibility: Learned from the rows outside the ledger ({len(found)}):")
         st.markdown("\n".join(f"- {line}" for line in disclosure_lines(found)))
 
 

@@ -3,7 +3,9 @@
 // Streamlit calls the default export again whenever data or theme change, on the same elements; everything that must outlive
 // a rerun therefore stands in a View kept beside its element, and where it was looking in `memory`, beside the widget's key.
 
-const NARROW = 520, TALLEST = 640, SHORTEST = 320, SMALLEST = 0.2, LARGEST = 3, READABLE = 0.7, STEP = 1.25;
+const NARROW = 520, SHORTEST = 340, SMALLEST = 0.2, LARGEST = 3, STEP = 1.25;
+const READABLE = 0.93, ROOMY = 1.4;  // of a fitted tree: its text has 13 pixels at least, and a wide screen is used
+const ABOVE = 330;  // pixels that a window needs for what is above and below the frame
 const TALL = 1.5;  // times the height of its frame: such a tree has an overview beside it
 const ROW = 33, INDENT = 16, WORTH_CLOSING = 3;  // from row to row of an outline, as in dpviz/figures/tree/layout.py; leaves
 const views = new WeakMap();
@@ -14,7 +16,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!views.has(element)) views.set(element, new View(element, parentElement));
   const view = views.get(element);
   view.report = (id) => setTriggerValue("clicked", id);
-  view.drag = (along, value) => setTriggerValue(along, value);
   view.show(data);
   return () => { view.close(); views.delete(element); };
 }
@@ -26,12 +27,7 @@ class View {
     this.stage = element.querySelector(".stage");
     this.level = element.querySelector("output");
     this.dragged = false;
-    this.ladder = element.querySelector(".ladder");
-    this.rails = [...element.querySelectorAll(".ladder input")];
-    for (const rail of this.rails) {
-      rail.addEventListener("input", () => this.step(rail));
-      rail.addEventListener("change", () => this.drag(rail.dataset.along, rail.steps[rail.value].value));
-    }
+    this.measured = element.querySelector(".measured");
     this.follow = (event) => this.stepTo(event.detail);
     window.addEventListener("dpviz-epsilon", this.follow);
     this.element.querySelector(".zoom").addEventListener("click", (event) => this.press(event));
@@ -56,61 +52,60 @@ class View {
 
   show(data) {
     const asked = !this.data || data.selected !== this.data.selected;
+    if (data.epsilon !== this.data?.epsilon || data.epsilon === this.at?.value) this.at = undefined;  // else: still being dragged
     this.data = data;
     this.closed ??= new Set(memory.get(data.key)?.closed);
-    if (!this.rails.some((rail) => rail.matches(":active"))) this.at = undefined;
     if (asked) this.chosen = data.selected;
     this.lay();
     this.dress();
     this.climb();
   }
 
-  // --- the ladders: the tree at other epsilons and depths, without asking the server --------------------------------------
+  // --- the path: the tree at other epsilons, without asking the server -------------------------------------------------
 
   async climb() {
-    const packed = this.data.ladders;
-    for (const rail of this.rails) {
-      const text = packed[rail.dataset.along] ?? "";
-      if (text !== rail.packed) {
-        rail.packed = text;
-        const steps = text ? await unpacked(text) : [];
-        if (text !== rail.packed) return;
-        rail.steps = steps;
-      }
-      rail.parentElement.hidden = !rail.steps.length;
+    const text = this.data.steps;
+    if (text !== this.packed) {
+      this.packed = text;
+      const steps = text ? await unpacked(text) : [];
+      if (text !== this.packed) return;
+      this.steps = steps;
     }
-    const rails = this.rails.filter((rail) => rail.steps.length);
-    this.ladder.hidden = !rails.length;
-    if (!rails.length || this.at) return;
-    for (const rail of rails) {
-      rail.max = rail.steps.length - 1;
-      rail.value = nearest(rail.steps, this.data.at[rail.dataset.along]);
-      this.name(rail);
-    }
-    this.say(rails[0]);
+    if (!this.at) this.say(this.data.said, this.stepOf(this.data.epsilon));
   }
 
-  step(rail) {
-    this.at = rail.steps[rail.value];
-    this.name(rail);
-    this.say(rail);
-    this.lay();
-  }
+  stepOf(epsilon) { return this.steps?.find(({ value }) => value === epsilon); }
 
-  // Epsilon is being dragged elsewhere on the page; there may be values that this ladder does not have.
+  // Epsilon is being dragged; until the path is there, only the epsilon itself is known.
   stepTo(epsilon) {
-    const [rail] = this.rails, at = rail.steps?.findIndex(({ value }) => value === epsilon) ?? -1;
-    if (at < 0) return;
-    rail.value = at;
-    this.step(rail);
+    const step = this.stepOf(epsilon);
+    this.measured.classList.toggle("unknown", !step);
+    if (!step) return;
+    this.at = step;
+    this.say(step.said, step);
+    this.lay();
+    // after every other view has heard of the drag
+    queueMicrotask(() => window.dispatchEvent(new CustomEvent("dpviz-guarantee", { detail: step.guarantee })));
   }
 
-  name(rail) { rail.setAttribute("aria-valuetext", rail.steps[rail.value].words); }
-
-  say(rail) {
-    const { words, strip } = rail.steps[rail.value];
-    this.ladder.querySelector(".said").textContent = words;
-    this.ladder.querySelector(".strip").replaceChildren(drawing(strip));
+  // The measure of the tree, and beside it that of the draws.
+  say(said, step) {
+    this.measured.hidden = !said;
+    if (!said) return;
+    this.measured.classList.remove("unknown");
+    const put = (part, words) => { this.measured.querySelector(part).textContent = words; };
+    put(".lead", said.lead);
+    put(".tested", said.tested);
+    put(".spread", step?.spread ?? "");
+    put(".besides", said.besides ?? "");
+    const [survives, shape] = this.element.querySelector(".survives").children;
+    survives.textContent = (step ?? said).survives ?? "";
+    const next = (step ?? said).shape ?? "", jumped = Boolean(this.at && this.rule && next !== this.rule);
+    shape.textContent = jumped ? `The public rule changes here: ${next}.` : next && `${next[0].toUpperCase()}${next.slice(1)}.`;
+    shape.classList.toggle("changed", jumped);
+    this.rule = next;
+    this.measured.querySelector(".strip").replaceChildren(drawing(step?.strip ?? said.strip));
+    this.measured.setAttribute("aria-label", step?.words ?? "");
   }
 
   // Draws when the drawing or the room for it has changed; a tree of the same shape keeps its zoom, place and focus.
@@ -146,7 +141,6 @@ class View {
       const { fitted } = this;
       this.zoomTo(fitted ? Math.min(this.scale, this.across()) : this.scale, this.left, this.top);
       this.fitted = fitted;
-      this.grow();
       this.dress();
       if (!matchMedia("(prefers-reduced-motion: reduce)").matches) move(this.svg, before);
       return;
@@ -273,9 +267,9 @@ class View {
 
   // --- the overview of a tree much taller than its frame --------------------------------------------------------------------
 
-  // Draws it beside the frame, which then is narrower, so it neither comes nor goes while a ladder is being dragged.
+  // Draws it beside the frame, which then is narrower, so it neither comes nor goes while epsilon is being dragged.
   survey() {
-    const across = clamp((this.element.clientWidth - 2) / this.size.width, SMALLEST, 1.15);
+    const across = clamp((this.element.clientWidth - 2) / this.size.width, SMALLEST, ROOMY);
     if (!this.at) this.map.hidden = this.size.height * across < TALL * this.tallest();
     this.map.querySelector("svg")?.remove();
     if (this.map.hidden) return;
@@ -348,13 +342,13 @@ class View {
 
   // --- zoom and pan ----------------------------------------------------------------------------------------------------
 
-  // The whole tree where its text stays readable, else its full width; the frame takes the height that needs.
+  // The whole tree where its text stays readable, else its full width. The frame is as high for every tree: nothing below it jumps.
   fit(left = 0, top = 0) {
     const across = this.across();
     const tallest = this.tallest();
     const whole = Math.min(across, (tallest - 4) / this.size.height);
-    const scale = whole >= READABLE ? whole : across;
-    this.stage.style.height = `${Math.ceil(Math.min(tallest, this.size.height * scale + 4))}px`;
+    const scale = whole >= READABLE ? whole : Math.min(across, 1);
+    this.stage.style.height = `${Math.ceil(tallest)}px`;
     const again = clamp((this.stage.clientWidth - 1) / this.size.width, SMALLEST, scale);  // a scroll bar may have come
     this.zoomTo(again, left, top);
     this.fitted = true;
@@ -362,14 +356,9 @@ class View {
   }
 
   // The zoom at which the drawing is as wide as the frame.
-  across() { return clamp((this.stage.clientWidth - 2) / this.size.width, SMALLEST, 1.15); }
+  across() { return clamp((this.stage.clientWidth - 2) / this.size.width, SMALLEST, ROOMY); }
 
-  grow() {
-    const wanted = Math.min(this.tallest(), this.size.height * this.scale + 4);
-    if (wanted > this.stage.clientHeight) this.stage.style.height = `${Math.ceil(wanted)}px`;
-  }
-
-  tallest() { return clamp(window.innerHeight * 0.75, SHORTEST, TALLEST); }
+  tallest() { return Math.max(window.innerHeight - ABOVE, SHORTEST); }
 
   zoomTo(scale, left, top) {
     this.scale = clamp(scale, SMALLEST, LARGEST);
@@ -510,12 +499,6 @@ function drawing(text) {
 async function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-}
-
-// The place of the step whose value is nearest, on a log scale.
-function nearest(steps, value) {
-  const away = steps.map((step) => Math.abs(Math.log(step.value / Math.max(value, 1e-9))));
-  return away.indexOf(Math.min(...away));
 }
 
 function made(kind, attributes) {

@@ -1,8 +1,8 @@
 """The tree drawing as a widget: zoom, pan, choose a node by mouse, finger or keyboard. Its behaviour is in `tree_view.js`."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from dpviz.app.component import component, event_in, ignore
 
@@ -13,9 +13,9 @@ def tree_view(
     *,
     selected: str | None,
     key: str,
-    ladders: Mapping[str, str] | None = None,
-    at: Mapping[str, float] | None = None,
-    on_dragged: Callable[[str], None] = lambda along: None,
+    steps: str = "",
+    epsilon: float | None = None,
+    said: Mapping[str, str] | None = None,
 ) -> str | None:
     """Show a tree; return the id of the node that was chosen just now ("root.L"), None on every other run.
 
@@ -24,15 +24,13 @@ def tree_view(
     the drawings may be made without a selection. `selected` is the node to mark, as the page knows it; a choice made just now
     goes before it.
 
-    `ladders` is the tree at other values of "epsilon" and of "depth", to drag through, as `dpviz.app.tree.ladder` packs them, and
-    `at` where the drawings stand on them. `on_dragged` is called when another "epsilon" or "depth" was chosen;
-    `event_in(key, "depth")` is its value.
+    `said` is the line above the drawing, as `dpviz.figures.tree.headline` makes it. `steps` is the tree at other epsilons, which
+    are shown while `epsilon_slider` is dragged, as `dpviz.app.tree.paths` packs them; `epsilon` is that of the drawings.
     """
     marked = chosen_node(key) or selected
-    data = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key, "ladders": ladders or {}, "at": at or {}}
-    show = component("dpviz_tree", Path(__file__))
-    dragged = {f"on_{along}_change": partial(on_dragged, along) for along in ("epsilon", "depth")}
-    result = show(key=key, data=data, on_clicked_change=ignore, **dragged)
+    data: dict[str, Any] = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key}
+    data |= {"steps": steps, "epsilon": epsilon, "said": said}
+    result = component("dpviz_tree", Path(__file__))(key=key, data=data, on_clicked_change=ignore)
     return result.clicked
 
 

@@ -7,30 +7,30 @@ rows get exact noise where every mechanism has an exact sampler, else a seed fro
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpviz.app.controls import Asked
+from dpviz.app.controls import Sidebar
 from dpviz.app.explorations import note
 from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of
 from dpviz.app.state import Loaded
-from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import last_shown
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.errors import Cancelled, DpvizError
-from dpviz.learners import fit, get_learner
+from dpviz.learners import FitRequest
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Tree
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.progress import Progress, Stop, is_stopped
 from dpviz.randomness import random_128_bits
+from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
-from dpviz.training.contract import FitResult
+from dpviz.training.contract import LearnerSpec
 
-SLOT, LANE = "tree", Lane.TREE
+SLOT, LANE = "tree", "tree"
 #: Trees of this session that can be shown again without training.
 KEPT = 32
 _ENTROPY = "_entropy"
@@ -43,7 +43,7 @@ class Trained:
     `unnoted` is why an exploration of private rows could not be noted in the register.
     """
 
-    asked: Asked
+    asked: Sidebar
     result: FitResult
     held_out: HeldOut | HeldOutNumber | None
     unnoted: DpvizError | None = None
@@ -65,45 +65,39 @@ class UnseenSimulation(Simulation):
         """Nothing: trees of private rows never share noise, because two that do cancel it."""
 
 
-def canonical_key(loaded: Loaded, asked: Asked, **more: Any) -> str:
+def canonical_key(loaded: Loaded, request: FitRequest, **more: Any) -> str:
     """One text per question: equal questions, equal text; different rows, settings or roles, different text."""
-    parts = {
-        "data": loaded.data.fingerprint,
-        "role": str(loaded.role),
-        "learner": asked.learner,
-        "settings": asked.settings,
-        "params": asked.params,
-        **more,
-    }
+    parts = {"data": loaded.data.fingerprint, "role": str(loaded.role), "request": request.key, **more}
     return json.dumps(parts, sort_keys=True, allow_nan=False)
 
 
-def tree_task(asked: Asked, loaded: Loaded) -> Task:
+def tree_task(asked: Sidebar, loaded: Loaded) -> Task:
     """The training of the tree asked for. Raises DpvizError for a learner that is not shown on these rows."""
-    if loaded.role is DataRole.PRIVATE and not get_learner(asked.learner).spends_epsilon:
-        title = get_learner(asked.learner).title
-        raise DpvizError(f"{title} is not shown on private rows.", remedy="Choose an algorithm that spends ε.")
-    key = canonical_key(loaded, asked, draw=asked.draw)
+    spec = asked.request.spec
+    if loaded.role is DataRole.PRIVATE and not spec.spends_epsilon:
+        raise DpvizError(f"{spec.title} is not shown on private rows.", remedy="Choose an algorithm that spends ε.")
+    key = canonical_key(loaded, asked.request, draw=asked.draw)
     if loaded.role is DataRole.PRIVATE:
-        make = partial(_private_tree, asked, loaded, _source(asked.learner, key))
-    else:
-        make = partial(_tree, asked, loaded, parts_of(loaded.data))
+        make = partial(_private_tree, asked, loaded, _source(spec, key))
+    else:  # also the simulated rows that stand for private ones, whose request has no seed
+        seeded = replace(asked, request=asked.request.at(seed=asked.draw))
+        make = partial(_tree, seeded, loaded, parts_of(loaded.data))
     return in_one(SLOT, key, make, about=_about(loaded), lane=LANE, keep=KEPT)
 
 
 def last_tree(loaded: Loaded) -> Trained | None:
     """The tree of these rows that was on screen last."""
     shown = last_shown(SLOT, _about(loaded))
-    return shown.values[0] if shown else None
+    return shown[0] if shown else None
 
 
 def _about(loaded: Loaded) -> tuple[str, str]:
     return loaded.data.fingerprint, str(loaded.role)
 
 
-def _tree(asked: Asked, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:
-    given = {**asked.settings, **asked.params}
-    result = fit(asked.learner, parts[0] if parts else loaded.data, seed=asked.draw, **given)
+def _tree(asked: Sidebar, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:
+    request = asked.request.at(seed=asked.draw)  # of rows that stand in for private ones the sidebar names no seed
+    result = request.fit(parts[0] if parts else loaded.data)
     _require_wanted(stop)
     progress(0.5)
     counted = held_out(result.model, parts) if parts else None
@@ -111,11 +105,10 @@ def _tree(asked: Asked, loaded: Loaded, parts: Parts | None, *, progress: Progre
     return Trained(asked, result, counted)
 
 
-def _private_tree(asked: Asked, loaded: Loaded, source: NoiseSource, *, progress: Progress, stop: Stop) -> Trained:
-    given = {**asked.settings, **asked.params}
-    result = fit(asked.learner, loaded.data, source=source, **given)
+def _private_tree(asked: Sidebar, loaded: Loaded, source: NoiseSource, *, progress: Progress, stop: Stop) -> Trained:
+    result = asked.request.fit(loaded.data, source)
     _require_wanted(stop)
-    return Trained(asked, result, None, note(loaded, "tree on screen", asked.learner, given))
+    return Trained(asked, result, None, note(loaded, "tree on screen", asked.request.learner, asked.request.arguments))
 
 
 def _require_wanted(stop: Stop) -> None:
@@ -124,9 +117,9 @@ def _require_wanted(stop: Stop) -> None:
         raise Cancelled
 
 
-def _source(learner: str, key: str) -> NoiseSource:
+def _source(spec: LearnerSpec, key: str) -> NoiseSource:
     """Noise that nobody can repeat."""
-    if get_learner(learner).exact:
+    if spec.exact:
         return ExactNoise()
     if _ENTROPY not in st.session_state:
         st.session_state[_ENTROPY] = random_128_bits()

@@ -1,6 +1,7 @@
 """The command line: one file per command, named here so that help loads none of them."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -12,13 +13,47 @@ COMMANDS = {
     "predict": "predict new rows with a model, as CSV",
     "evaluate": "measure a model on rows whose target is known",
     "export": "write a model as code, rules, a drawing or a report",
-    "sweep": "accuracy or R² of learners over epsilon, depth and rows, as CSV",
-    "poison": "how many poisoned rows a learner provably withstands",
+    "sweep": "accuracy or R² over epsilon, depth and rows, as CSV",
+    "robustness": "how many poisoned rows a learner provably withstands",
     "verify": "check privacy claims on every small data set",
-    "owners": "train on rows that stay with several owners, or arrive late",
+    "owners": "what can still be learned from rows that arrive late",
     "learners": "list the learners and what holds of their claims",
+    "check": "check a released file against the register, without rows",
+    "sign": "sign a released file with a key of yours",
     "register": "list what was released and spent; set caps",
+    "lessons": "write the lessons into one file to hand out",
+    "docs": "open the documentation, which needs no network",
 }
+
+#: What a command line began with one version ago -> what it begins with now.
+RENAMED = {
+    ("poison",): ("robustness",),
+    ("register", "restored"): ("register", "resume"),
+    ("register", "questions"): ("register", "export-questions"),
+    ("register", "entry"): ("register", "export-entry"),
+    ("register", "assessment"): ("register", "export-assessment"),
+}
+#: The same for options.
+RENAMED_OPTIONS = {"--again": "--confirm-cap", "--assign": "--add-rows"}
+
+#: Commands that print no result, so that there is none to print as JSON.
+WITHOUT_RESULTS = ("app", "sweep")
+
+
+def current(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """A command line in today's names, and every (old, new) that was put in its place."""
+    found = list(words)
+    changed = []
+    for old, new in RENAMED.items():
+        if tuple(found[: len(old)]) == old:
+            found[: len(old)] = new
+            changed.append((" ".join(old), " ".join(new)))
+    for place, word in enumerate(found):
+        option, equals, value = word.partition("=")
+        if option in RENAMED_OPTIONS:
+            found[place] = f"{RENAMED_OPTIONS[option]}{equals}{value}"
+            changed.append((option, RENAMED_OPTIONS[option]))
+    return found, changed
 
 
 class Command(Protocol):

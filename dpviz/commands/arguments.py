@@ -10,6 +10,9 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.engines.address import is_address
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.learners import DEFAULT
+from dpviz.results.verdict import DELTA
+from dpviz.results.wording import signs_spelled
+from dpviz.table.checked_numbers import is_number
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Control, controls_of
 
@@ -22,7 +25,7 @@ _MORE = (
 #: Largest whole number of any argument; a register and a table hold 64 bits.
 MOST = 10**18
 _MOST_DIGITS = 40
-_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -78,7 +81,7 @@ def add_person_arguments(parser: ArgumentParser) -> None:
     """`--person` and `--rows-per-person`."""
     whose = "column that says whose row it is; no feature. Then --rows-per-person is needed"
     parser.add_argument("--person", metavar="COLUMN", help=whose)
-    kept = "of each person keep at most K rows, chosen by secret coins; epsilon for a person is K times that for a row"
+    kept = "of each person keep at most K rows, chosen at random; epsilon for a person is K times that for a row"
     parser.add_argument("--rows-per-person", type=whole(), metavar="K", help=kept)
 
 
@@ -86,14 +89,15 @@ def add_learner_arguments(parser: ArgumentParser) -> None:
     """`--learner`, `--epsilon`, `--max-depth` and `--param`."""
     parser.add_argument("--learner", default=DEFAULT, metavar="NAME", help=f"see `dpviz learners` (default: {DEFAULT})")
     parser.add_argument("--epsilon", required=True, type=number, metavar="E", help=f"privacy loss, {NEIGHBOURS}")
-    parser.add_argument("--max-depth", type=int, default=4, metavar="D", help="largest number of levels (default: 4)")
+    levels = "largest number of levels (default: the learner's own)"
+    parser.add_argument("--max-depth", type=int, metavar="D", help=levels)
     add_parameter_argument(parser)
 
 
 def add_boosting_arguments(parser: ArgumentParser) -> None:
     """`--epsilon`, `--delta`, `--max-depth` and `--param` of s-gbdt."""
     parser.add_argument("--epsilon", required=True, type=number, metavar="E", help=f"privacy loss, {NEIGHBOURS}")
-    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="chance that epsilon may fail (default: 5e-8)")
+    parser.add_argument("--delta", type=number, metavar="D", help=f"{signs_spelled(DELTA)} Default: 5e-8")
     parser.add_argument("--max-depth", type=int, default=6, metavar="D", help="largest number of levels (default: 6)")
     add_parameter_argument(parser)
 
@@ -126,7 +130,7 @@ def whole(least: int = 1, most: int = MOST) -> Callable[[str], int]:
 
 def number(text: str) -> float:
     """Reads a number in plain digits; Python itself would also take 1_0, and digits of other alphabets."""
-    if not _NUMBER.fullmatch(text):
+    if not _NUMBER.fullmatch(text) or not is_number(float(text)):
         raise ArgumentTypeError(f"must be a number, got {text!r:.80}")
     return float(text)
 

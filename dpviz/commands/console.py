@@ -1,15 +1,45 @@
-"""What a command prints: results on stdout, everything else on stderr.
+"""What a command prints: results on stdout, everything else on stderr. With `--json` the results are one JSON object.
 
 A command prints when its work is done, so that bad input leaves exactly one line; until then a terminal shows the current stage.
 Texts from files are printed on one line and without control characters, so that a column name cannot control the terminal.
 """
 
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
 from dpviz.progress import Progress
 
 _ERASE = "\r\x1b[2K"
+
+
+@dataclass
+class _Results:
+    """Where results go: a stream, or a JSON object that is printed at the end."""
+
+    to_stderr: bool = False  #: stdout takes the file itself
+    as_json: bool = False
+    found: dict[str, Any] = field(default_factory=dict)
+
+
+_results = _Results()
+
+
+@contextmanager
+def results(*, to_stderr: bool, as_json: bool) -> Iterator[None]:
+    """Say where the results of one command go; what is collected as JSON is printed when it has succeeded."""
+    global _results
+    before, _results = _results, _Results(to_stderr, as_json)
+    try:
+        yield
+        if as_json:
+            _erase()
+            _print(json.dumps(_results.found, indent=2, ensure_ascii=False))
+    finally:
+        _results = before
 
 
 def doing(text: str) -> None:
@@ -40,30 +70,57 @@ def complain(text: str) -> None:
 
 def show_title(text: str) -> None:
     """Print a line above a table."""
-    _erase()
-    print(f"\n{printable(text)}")
+    if not _results.as_json:
+        _erase()
+        _print(f"\n{printable(text)}")
+
+
+def is_json() -> bool:
+    """Whether results are collected, not printed for people."""
+    return _results.as_json
+
+
+def show_values(values: Mapping[str, Any]) -> None:
+    """Add numbers to the JSON object, beside or instead of the texts that people read."""
+    if _results.as_json:
+        _results.found |= values
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
     """Print one name and value per line, with the values aligned."""
+    if _results.as_json:
+        _results.found |= {_key(name): value for name, value in pairs}
+        return
     _erase()
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
-        print(f"{name:<{width}}  {printable(value)}")
+        _print(f"{name:<{width}}  {printable(value)}")
 
 
-def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns; the last one may have any width."""
+def show_table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print aligned columns; the last one may have any width. As JSON a list called `name`, one object per row."""
+    if _results.as_json:
+        _results.found[name] = [dict(zip(map(_key, header), row, strict=True)) for row in rows]
+        return
     _erase()
     lines = [list(header), *([printable(cell) for cell in row] for row in rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(header))]
     for line in lines:
-        print("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+        _print("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def printable(text: str) -> str:
     """`text` on one line, without control characters."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _key(name: str) -> str:
+    """The name of a value or column as JSON has it: "OLD, BEFORE" is old_before."""
+    return "_".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr if _results.to_stderr else sys.stdout)
 
 
 def _to_stderr(text: str) -> None:

@@ -16,7 +16,7 @@ from dpviz.commands.arguments import add_model_arguments
 from dpviz.commands.rows import engine_rows, large_rows, table_of
 from dpviz.errors import DpvizError, EngineError
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
-from dpviz.evaluation.compare.metrics import Answered, answered, answered_by_leaf, metric_intervals, metrics
+from dpviz.evaluation.compare.metrics import Answered, answered_by_leaf, classifier_answers, metric_intervals, metrics
 from dpviz.evaluation.measures import recalls
 from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
@@ -70,7 +70,7 @@ def _evaluate(args: Namespace, model: Model, data: EncodedDataset, n_read: int) 
     if isinstance(model.schema.target, NumericTarget):
         _show_metrics(model, data.n_rows, metrics(model, data, data), metric_intervals(model, data))
     else:
-        _show_classes(model, answered(model, data), int(data.class_counts().argmax()))
+        _show_classes(model, classifier_answers(model, data), int(data.class_counts().argmax()))
     return 0
 
 
@@ -94,6 +94,9 @@ def _show_metrics(model: Model, n_rows: int, found: dict[str, float], between: d
     named = [(capital(METRICS[name]), _text(found[name], name, between.get(name))) for name in order]
     constant = [("Most frequent class", f"{found['majority']:.1%}")] if "majority" in found else []  # what accuracy is worth
     console.show_pairs([("Rows", f"{n_rows:,}"), *constant, *named])
+    known = [name for name in order if not math.isnan(found[name])]
+    console.show_values({"rows": n_rows, "measures": {name: found[name] for name in known}})
+    console.show_values({"intervals": {name: list(between[name]) for name in known if between.get(name) is not None}})
 
 
 def _text(value: float, name: str, between: tuple[float, float] | None) -> str:
@@ -107,4 +110,4 @@ def _show_confusion(classes: tuple[str, ...], confused: np.ndarray) -> None:
     console.show_title("Rows of each class, and as what they are predicted")
     lines = zip(classes, confused.tolist(), recalls(confused).tolist(), strict=True)
     rows = [[name, *map(str, row), "-" if np.isnan(right) else percent(1 - right)] for name, row, right in lines]
-    console.show_table(["class", *classes, "error"], rows)
+    console.show_table("confusion", ["class", *classes, "error"], rows)

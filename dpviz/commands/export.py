@@ -10,32 +10,26 @@ from pathlib import Path
 
 from dpviz.commands import console
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
-from dpviz.errors import UnknownName
-from dpviz.figures.publish.exports import export_as, targets
-from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import read_model_file
-
-#: `--to sql` means SQLite, which comes with Python.
-_ALSO = {"sql": "sqlite"}
+from dpviz.results.exports import export_names, form_called
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Model, format, file."""
     parser.add_argument("model", type=Path, metavar="MODEL.json", help="a model written by `dpviz train`")
-    names = ", ".join(targets())
+    names = ", ".join(export_names())
     parser.add_argument("--to", required=True, metavar="FORMAT", help=f"one of {names} (sql: the same as sqlite)")
+    parser.add_argument("--key", default="", metavar="COLUMN", help="of SQL: a column of the table that comes first")
     add_output_arguments(parser, "the export")
 
 
 def run(args: Namespace) -> int:
     """Read, export, check, write, and say where it was checked."""
-    name = _ALSO.get(args.to, args.to)
-    if name not in targets():
-        raise UnknownName("export format", args.to, [*targets(), *_ALSO])
+    form = form_called(args.to)
     check_output(args.out, force=args.force, inputs=[args.model])
-    given = Exportable(read_model_file(args.model))
-    console.doing(f"Writing {targets()[name].title}, and checking it")
-    done = export_as(name, given)
+    document = read_model_file(args.model)
+    console.doing(f"Writing {form.title}, and checking it")
+    done = form.export(document, key=args.key)
     write_whole(args.out, done.content, force=args.force)
-    console.show_pairs([("Format", done.target.title), ("Checked", done.checked), ("File", str(args.out))])
+    console.show_pairs([("Format", form.title), ("Checked", done.checked), ("File", str(args.out))])
     return 0

@@ -4,34 +4,48 @@ Three facts from the stored run (`data/benchmarks/verdicts.json`), each at epsil
 "violated": a counterexample is known; "unproven": neither; where it differs at another epsilon, all are listed), SEARCHED and
 ATTACKED (lower bounds on epsilon). RELEASE says whether its trees can be released: whether it is private and has exact samplers.
 
-With a name: its source, and where it differs from it.
+With --for: which one to take for such a table, and what the other would lose. With a name: its source, its parameters, where
+it differs from its source, and which theorems of its paper hold.
 """
 
 import math
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
+from dpviz.commands.arguments import number
 from dpviz.commands.verify import bounds_in_words
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
-from dpviz.figures.audit.departures import departure_rows
+from dpviz.figures.departures import departure_rows, statement_rows
+from dpviz.io.schemas import load_schema
 from dpviz.learners import get_learner, registry
+from dpviz.learners.catalogue import parameters
+from dpviz.learners.which import which_learner
 from dpviz.training.contract import LearnerSpec
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """One learner, or none for the list."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="one learner: its source, and every difference from it")
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("name", nargs="?", metavar="NAME", help="one learner: its source, its parameters and all departures")
+    one.add_argument("--for", dest="schema", type=Path, metavar="SCHEMA", help="which one to take, from what is declared alone")
+    parser.add_argument("--epsilon", type=number, default=1.0, metavar="E", help=f"with --for: {NEIGHBOURS} (default: 1)")
 
 
 def run(args: Namespace) -> int:
-    """Print the table, or one learner's differences from its source."""
+    """Print the table, which learner to take, or one learner's differences from its source."""
+    if args.schema is not None:
+        found = which_learner(load_schema(args.schema), epsilon=args.epsilon)
+        console.show_pairs([("take", found.learner), ("because", found.reason), ("otherwise", found.lost)])
+        return 0
     if args.name is not None:
         return _differences(get_learner(args.name))
     stored = stored_run()
     rows = [_row(spec, stored) for spec in registry().values()]
-    console.show_table(("NAME", "TITLE", "CLAIMS", "PROVED", "SEARCHED", "ATTACKED", "RELEASE", "IDEA"), rows)
+    console.show_table("learners", ("NAME", "TITLE", "CLAIMS", "PROVED", "SEARCHED", "ATTACKED", "RELEASE", "IDEA"), rows)
     return 0
 
 
@@ -55,11 +69,22 @@ def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
 
 def _differences(spec: LearnerSpec) -> int:
     console.show_pairs([("name", spec.name), ("title", spec.title), ("source", spec.citation)])
+    found = parameters(spec.name)
+    if found:
+        console.show_title("parameters (--param NAME=VALUE; in Python arguments of fit)")
+        lines = [(item.name, str(item.default), item.allowed, item.about) for item in found]
+        console.show_table("parameters", ("NAME", "DEFAULT", "MUST BE", "WHAT IT IS"), lines)
     rows = departure_rows(spec)
+    if console.is_json():
+        console.show_values({"differences": rows, "statements": statement_rows(spec)})
+        return 0
     if not rows:
         console.show_title("No difference is known.")
-    for number, row in enumerate(rows, 1):
-        console.show_title(f"difference {number}")
+    for place, row in enumerate(rows, 1):
+        console.show_title(f"difference {place}")
+        console.show_pairs(list(row.items()))
+    for row in statement_rows(spec):
+        console.show_title("statement of the paper")
         console.show_pairs(list(row.items()))
     return 0
 

@@ -1,8 +1,9 @@
-"""Predict new rows with a model and write one line of answers per row of DATA, in order.
+"""Predict new rows with a model and write one line of answers per row of DATA, in order, as CSV or Parquet.
 
 DATA needs the columns the model asks for and no target. The output has the column `label` and, where the model holds
 probabilities, `p_CLASS` for every class; for a number the column `value`. A line is empty where the model's schema has no
-answer (a missing or unknown cell that drops the row) and where the line of DATA is no record of the table.
+answer (a missing or unknown cell that drops the row) and where the line of DATA is no record of the table. With --key the
+first column is that column of DATA.
 
 With ENGINE://PLACE?table=NAME&order=KEY the rows are read from a database in the order of the column KEY, which comes first in
 the output. The model's columns and KEY leave the database for that; `dpviz export --to duckdb` writes SQL that answers inside.
@@ -13,25 +14,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import reading_of, require_plain, table_of
 from dpviz.engines.address import parse_address
-from dpviz.engines.reading import read_rows
-from dpviz.errors import NoProbabilities
-from dpviz.io.csv_text import csv_text
+from dpviz.engines.opening import read_rows
+from dpviz.io.answers import Answers, answers_to, keys_of, parts
 from dpviz.io.large.arrow import table_of_batch
-from dpviz.io.large.source import is_large, pieces_of
+from dpviz.io.large.source import IN_BATCHES, is_large, pieces_of
 from dpviz.io.results import read_model_file
-from dpviz.io.tables.cells import Asked
+from dpviz.io.tables.cells import ReadRequest
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
-from dpviz.models.new_rows import answers, probabilities
+from dpviz.models.new_rows import Unanswered
+from dpviz.table.encode import encode_new
 from dpviz.table.raw import RawTable
-from dpviz.table.schema import NumericTarget
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,17 +38,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser,
         "rows, in a file or folder of any kind that `train` reads, or ENGINE://PLACE?table=NAME&order=KEY; no target is needed",
     )
-    add_output_arguments(parser, "the answers, as CSV")
+    parser.add_argument("--key", metavar="COLUMN", help="a column of DATA that says whose answer it is; it comes first")
+    add_output_arguments(parser, "the answers, as CSV, or as Parquet where FILE ends in .parquet")
 
 
 def run(args: Namespace) -> int:
     """Read, predict, write, and say how many rows got an answer."""
     check_output(args.out, force=args.force, inputs=[path for path in (args.model, args.data) if isinstance(path, Path)])
     model = model_from_json(read_model_file(args.model))
-    counts = [0, 0]
-    write_whole(args.out, _texts(model, _pieces(args, model), counts), force=args.force)
-    n_rows, without = counts
-    console.show_pairs([("Rows", f"{n_rows:,}"), ("Without an answer", f"{without:,}"), ("File", str(args.out))])
+    unanswered = Unanswered()
+    found = _answers(model, _pieces(args, model), unanswered)
+    write_whole(args.out, parts(args.out.suffix, found), force=args.force)
+    if unanswered.sentence:
+        console.warn(unanswered.sentence)
+    pairs = [("Rows", f"{unanswered.n_rows:,}"), ("Without an answer", f"{unanswered.count:,}"), ("File", str(args.out))]
+    console.show_pairs(pairs)
     return 0
 
 
@@ -60,57 +62,36 @@ class _Piece:
 
     table: RawTable
     key: str = ""
-    keys: Sequence[object] = ()
+    keys: Sequence[object] | None = None  #: None: they are in the table
 
 
 def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
-    """DATA as a whole, or in pieces where it is in an engine, a folder, a database or too large for memory."""
+    """DATA as a whole, or in pieces where it is in an engine, a folder, a database, of a typed kind or too large for memory."""
+    names, key = model.schema.feature_names, args.key or ""
     if isinstance(args.data, str):
         address = parse_address(args.data)
-        require_plain(args)
+        require_plain(args, "key")
         console.doing("Reading rows from the engine")
-        for keys, batch in read_rows(args.data, model.schema.feature_names):
-            yield _Piece(table_of_batch(batch, str(address)), address.order, keys)
-    elif is_large(args.data):
-        pieces = pieces_of(args.data, Asked(args.data.name, **reading_of(args)))
-        yield from map(_Piece, pieces.read(console.telling(f"Predicting {args.data}")))
+        for keys, batch in read_rows(args.data, names):
+            yield _Piece(table_of_batch(batch, ReadRequest(str(address))), address.order, keys)
+    elif is_large(args.data) or (args.data.suffix.lower() in IN_BATCHES and args.data.is_file()):
+        wanted = tuple(dict.fromkeys([*names, *([key] if key else [])]))
+        asked = ReadRequest(args.data.name, **reading_of(args), wanted=wanted, keep_empty=True)
+        for table in pieces_of(args.data, asked).read(console.telling(f"Predicting {args.data}")):
+            yield _Piece(table, key)
     else:
-        yield _Piece(table_of(args))
+        yield _Piece(table_of(args), key)
 
 
-def _texts(model: Model, pieces: Iterable[_Piece], counts: list[int]) -> Iterator[str]:
-    """The output, piece by piece; `counts` becomes (rows, rows without an answer)."""
+def _answers(model: Model, pieces: Iterable[_Piece], unanswered: Unanswered) -> Iterator[Answers]:
+    """What the model says, piece by piece; `unanswered` counts the rows."""
     for number, piece in enumerate(pieces):
-        header, lines = _answers(model, piece.table)
-        counts[:] = counts[0] + len(lines), counts[1] + sum(line[0] is None for line in lines)
-        if piece.key:
-            header, lines = [piece.key, *header], [[key, *line] for key, line in zip(piece.keys, lines, strict=True)]
-        yield csv_text(header if number == 0 else [], lines)
-
-
-def _answers(model: Model, table: RawTable) -> tuple[list[str], list[list[object]]]:
-    found = answers(model, table)
-    if isinstance(model.schema.target, NumericTarget):
-        return ["value"], [[None if np.isnan(value) else value] for value in found.tolist()]
-    try:
-        shares = probabilities(model, table)
-    except NoProbabilities as error:
-        console.warn(f"Only labels are written. {error.what}")
-        shares = np.empty((len(found), 0))
-    header = ["label", *(f"p_{name}" for name in model.schema.classes[: shares.shape[1]])]
-    given = shares.astype(object)
-    given[np.isnan(shares)] = None
-    labels = (None if label is None else _cell(label) for label in found.tolist())
-    return header, [[label, *values] for label, values in zip(labels, given.tolist(), strict=True)]
-
-
-def _cell(label: str) -> str | float:
-    """A class that is a number stays one: no spreadsheet takes it for a formula."""
-    for kind in (int, float):
-        try:
-            value = kind(label)
-        except ValueError:
-            continue
-        if str(value) == label:
-            return value
-    return label
+        new = encode_new(piece.table, model.schema)
+        unanswered.add(new)
+        keys = piece.keys
+        if keys is None:
+            keys = keys_of(piece.table.column(piece.key), new.usable, piece.table.left_out) if piece.key else ()
+        found, why = answers_to(model, new, piece.key, keys)
+        if why and number == 0:
+            console.warn(f"Only labels are written. {why}")
+        yield found

@@ -1,33 +1,36 @@
 """The release register: what was spent for good on which rows, and what is left.
 
 `list` shows everything, or writes it to a CSV or JSON file. `declare` names a data set that shares no rows with any other, and
-sets its cap; `cap` changes a cap. `check` finds a register that was changed, truncated or put back from an old copy;
-`restored` goes on with an old copy where there is no newer one, with nothing left to spend. `questions`, `entry` and
-`assessment` write papers about a release: a draft for the public DP Deployments Registry, and a self-assessment. Releases are
-booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is for adding or removing one row.
+sets its cap; `--account renyi` adds up Renyi losses in place of epsilons. `cap` changes a cap.
+`check` finds a register that was changed, truncated or put back from an old copy;
+`resume` goes on with an old copy where there is no newer one, with nothing left to spend. `export-questions`, `export-entry`
+and `export-assessment` write papers about a release: a draft for the public DP Deployments Registry, and a self-assessment.
+Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is for adding or removing one row.
 """
 
+import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.commands import console
 from dpviz.commands.arguments import number, whole
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError, RefusedRelease, UnknownName
 from dpviz.figures.publish.paper_facts import answers_from, answers_template, facts_of
 from dpviz.figures.publish.papers import ASSESSMENT, ENTRY, FORMS, TITLES, paper
-from dpviz.figures.publish.summary import loss_text
+from dpviz.figures.publish.release import account_sentence, composed_sentence, spent_sentence
 from dpviz.io.csv_text import csv_text
 from dpviz.io.text import read_document
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
-from dpviz.release.records import Balance, CapChange, Entry
+from dpviz.release.records import ACCOUNTS, SUM, Balance, CapChange, DataSet, Entry, for_others
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.rows_used import for_others
+from dpviz.results.verdict import loss_text
+from dpviz.results.wording import signs_spelled
 from dpviz.table.role import DataRole
 
 _WRITERS = {".csv": lambda register: csv_text(COLUMNS, register_lines(register)), ".json": register_json}
@@ -37,7 +40,7 @@ NOT_AS_WRITTEN = 1
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Topics: list, declare, cap, check, restored, and papers."""
+    """Topics: list, declare, cap, check, resume, and papers."""
     topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
     listing = topics.add_parser("list", help="show data sets, releases and explorations, or write them to a file")
     listing.add_argument("--out", type=Path, metavar="FILE", help="write a .csv or .json file, without fingerprints and paths")
@@ -46,15 +49,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_caps(declare)
     declare.add_argument("--unit", required=True, metavar="TEXT", help="whom it protects, such as 'one patient'")
     declare.add_argument("--rows-per-unit", required=True, type=whole(), metavar="K", help="most rows of one of them")
+    declare.add_argument("--account", choices=ACCOUNTS, default=SUM, help="what adds up under the cap, for good (default: sum)")
+    declare.add_argument("--order", type=number, metavar="A", help="of the Renyi losses (default: the best for these caps)")
     declare.add_argument("--role", choices=[str(role) for role in DataRole], default="private", help="default: private")
     cap = topics.add_parser("cap", help="change the cap of a data set; what was spent stays spent")
     _add_caps(cap)
     _add_decision(cap, required=False)
-    cap.add_argument("--again", type=number, metavar="E", help="the raised cap on epsilon once more")
+    cap.add_argument("--confirm-cap", type=number, metavar="E", help="the raised cap on epsilon once more")
     check = topics.add_parser("check", help="is it as it was written? Exit code 1 when it is not")
     check.add_argument("--head", action="append", default=[], metavar="HEX", help="a head that was noted elsewhere")
     check.add_argument("files", nargs="*", type=Path, metavar="RELEASE.json", help="released files that are kept elsewhere")
-    back = topics.add_parser("restored", help="go on with an old copy; what was left counts as spent")
+    back = topics.add_parser("resume", help="go on with an old copy; what was left counts as spent")
     _add_decision(back, required=True)
     ours = ((listing, _list), (declare, _declare), (cap, _cap), (check, _check), (back, _restored))
     for topic, do in (*ours, *_add_paper_topics(topics)):
@@ -87,7 +92,7 @@ def run(args: Namespace) -> int:
 
 
 def _declare(args: Namespace, register: ReleaseRegister) -> None:
-    caps = {"epsilon_cap": args.epsilon_cap, "delta_cap": args.delta_cap}
+    caps = {"epsilon_cap": args.epsilon_cap, "delta_cap": args.delta_cap, "account": args.account, "order": args.order}
     unit = {"unit": args.unit, "rows_per_unit": args.rows_per_unit, "role": DataRole(args.role)}
     register.declare(args.name, **caps, **unit)
     console.show_pairs(balance_pairs(register.balance(args.name)))
@@ -95,9 +100,10 @@ def _declare(args: Namespace, register: ReleaseRegister) -> None:
 
 def _cap(args: Namespace, register: ReleaseRegister) -> None:
     known = register.data_set(args.name)
-    if args.epsilon_cap > known.epsilon_cap and args.again != args.epsilon_cap:
-        what = f"This raises the cap from epsilon = {known.epsilon_cap:g} to {args.epsilon_cap:g} ({NEIGHBOURS})."
-        raise RefusedRelease(what, where=args.name, remedy="Give the new cap once more with --again, if it is meant.")
+    if args.epsilon_cap > known.epsilon_cap and args.confirm_cap != args.epsilon_cap:
+        before, after = (_loss(PrivacyLoss(cap), known) for cap in (known.epsilon_cap, args.epsilon_cap))
+        what = f"This raises the cap from {before} to {after}."
+        raise RefusedRelease(what, where=args.name, remedy="Give the new cap once more with --confirm-cap, if it is meant.")
     decided = {"reason": args.reason, "made_by": args.by}
     register.change_caps(args.name, epsilon_cap=args.epsilon_cap, delta_cap=args.delta_cap, **decided)
     console.show_pairs(balance_pairs(register.balance(args.name)))
@@ -135,6 +141,9 @@ def _list(args: Namespace, register: ReleaseRegister) -> None:
 
 
 def _show(register: ReleaseRegister) -> None:
+    if console.is_json():
+        console.show_values(json.loads(register_json(register)) | {"warnings": list(findings(register))})
+        return
     data_sets = register.data_sets()
     about = [("Register", str(register.path))]
     console.show_pairs(about if data_sets else [*about, ("Releases", "none, and no data set is declared yet")])
@@ -142,22 +151,22 @@ def _show(register: ReleaseRegister) -> None:
         balance = register.balance(found.name)
         console.show_title(found.name)
         console.show_pairs(balance_pairs(balance))
-        _show_caps(register.cap_changes(found.name))
+        _show_caps(register.cap_changes(found.name), found)
         if balance.releases:
             lines = [
-                (str(entry.number), entry.started, entry.status, entry.learner, loss_text(entry.loss), Path(entry.file).name)
+                (str(entry.number), entry.started, entry.status, entry.learner, _loss(entry.loss, found), Path(entry.file).name)
                 for entry in balance.releases
             ]
-            console.show_table(("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), lines)
+            console.show_table("releases", ("NO", "STARTED", "STATUS", "LEARNER", "SPENT", "FILE"), lines)
     _show_explorations(register)
     for line in findings(register):
         console.warn(line)
 
 
-def _show_caps(changes: Sequence[CapChange]) -> None:
+def _show_caps(changes: Sequence[CapChange], found: DataSet) -> None:
     if len(changes) > 1:
-        lines = [(it.at, loss_text(PrivacyLoss(it.epsilon_cap, it.delta_cap)), it.made_by, it.reason) for it in changes]
-        console.show_table(("SINCE", "CAP", "SET BY", "REASON"), lines)
+        lines = [(it.at, _loss(PrivacyLoss(it.epsilon_cap, it.delta_cap), found), it.made_by, it.reason) for it in changes]
+        console.show_table("caps", ("SINCE", "CAP", "SET BY", "REASON"), lines)
 
 
 def _show_explorations(register: ReleaseRegister) -> None:
@@ -165,21 +174,24 @@ def _show_explorations(register: ReleaseRegister) -> None:
     if found:
         console.show_title(f"Explorations ({found[0].status})")
         lines = [(item.at, item.data_set or "(not assigned)", item.what, item.learner, f"{item.times:,}") for item in found]
-        console.show_table(("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), lines)
+        console.show_table("explorations", ("LAST", "DATA SET", "WHAT", "LEARNER", "TIMES"), lines)
 
 
 def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
     """What a data set's releases cost together, and what is left."""
     found, spent = balance.data_set, balance.spent
-    each = for_unit(spent, found.rows_per_unit).epsilon
-    rows = f", up to {found.rows_per_unit} rows: epsilon = {each:.6g} for all of them" if found.rows_per_unit > 1 else ""
     return [
         ("Data set", f"{found.name} ({found.role} rows)"),
-        ("Unit", f"{found.unit}{rows}"),
-        ("Cap", loss_text(PrivacyLoss(found.epsilon_cap, found.delta_cap))),
-        ("Spent", loss_text(spent)),
-        ("Left", loss_text(balance.left)),
+        ("Unit", found.protects.described),
+        *((name, _loss(loss, found)) for name, loss in (("Cap", found.cap), ("Spent", spent), ("Left", balance.left))),
+        *([("Budget", signs_spelled(spent_sentence(balance)))] if found.renyi_order is not None else []),
+        ("Account", signs_spelled(account_sentence(found))),
+        *([("Composed", signs_spelled(said))] if (said := composed_sentence(balance)) else []),
     ]
+
+
+def _loss(loss: PrivacyLoss, found: DataSet) -> str:
+    return signs_spelled(loss_text(loss, found.protects))
 
 
 # --- papers
@@ -187,13 +199,14 @@ def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
 
 def _add_paper_topics(topics: Any) -> list[tuple[Any, Any]]:
     """(parser, what to do) of every topic about papers."""
-    asking = topics.add_parser("questions", help="write the questions only people can answer, to fill in")
+    asking = topics.add_parser("export-questions", help="write the questions only people can answer, to fill in")
     add_output_arguments(asking, "the questions (.json)")
     found = [(asking, _questions)]
     for kind in (ENTRY, ASSESSMENT):
-        topic = topics.add_parser(kind, help=f"write the {TITLES[kind][0].lower()}{TITLES[kind][1:]}; nothing is sent")
+        title = f"{TITLES[kind][0].lower()}{TITLES[kind][1:]}"
+        topic = topics.add_parser(f"export-{kind}", help=f"write the {title}; nothing is sent")
         topic.add_argument("release", type=whole(), metavar="NUMBER", help="number of the release, see `dpviz register list`")
-        topic.add_argument("--answers", required=True, type=Path, metavar="FILE", help="filled-in `dpviz register questions`")
+        topic.add_argument("--answers", required=True, type=Path, metavar="FILE", help="the questions, filled in")
         add_output_arguments(topic, f"the paper ({', '.join(FORMS)})")
         topic.set_defaults(kind=kind)
         found.append((topic, _paper))

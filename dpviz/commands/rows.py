@@ -6,12 +6,12 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from dpviz.commands import console
 from dpviz.engines.address import parse_address
 from dpviz.engines.opening import open_table
-from dpviz.errors import DpvizError, RefusedRelease
+from dpviz.errors import DpvizError
 from dpviz.io.large.encode import encode_large
 from dpviz.io.large.source import is_large
 from dpviz.io.schemas import load_schema
@@ -23,8 +23,8 @@ from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec
+from dpviz.training.counting.arrays import ArrayRows
 from dpviz.training.counting.contract import Rows
-from dpviz.training.counting.mapped import MappedRows
 
 if TYPE_CHECKING:
     from dpviz.engines.rows import EngineRows
@@ -126,7 +126,7 @@ def _schema_of_large(args: Namespace) -> Schema:
     return schema
 
 
-def large_rows(args: Namespace, schema: Schema) -> MappedRows:
+def large_rows(args: Namespace, schema: Schema) -> ArrayRows:
     """DATA, read in pieces and encoded."""
     return encode_large(args.data, schema, **reading_of(args), progress=console.telling(f"Reading and encoding {args.data}"))
 
@@ -149,12 +149,6 @@ def _without(table: RawTable, name: str | None) -> RawTable:
 def encoded_rows(args: Namespace) -> EncodedDataset:
     """DATA, encoded by its `--schema` or by one read from the data."""
     return encode(*table_and_schema(args), person=args.person, rows_per_person=args.rows_per_person)
-
-
-def refuse_rows(found: tuple[str, ...], where: str = "") -> NoReturn:
-    """Raise RefusedRelease with what is doubtful about the rows (`dpviz.release.rows_used`), until their owner accepts it."""
-    remedy = "Correct the schema by what you know without the rows, or add --accept-rows. Nothing was spent. This is private."
-    raise RefusedRelease(" ".join(found), where=where, remedy=remedy)
 
 
 def warn_of_proposal(table: RawTable, schema: Schema, target: str | None) -> None:

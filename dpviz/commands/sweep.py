@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.commands import console
 from dpviz.commands.arguments import add_table_arguments, add_workers_argument, listed, number, whole
-from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.files import STDOUT, add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.grid import SweepGrid, columns_of, n_fits
@@ -36,10 +36,10 @@ _TYPES = dict.fromkeys(("learner", "verdict"), str) | dict.fromkeys(("max_depth"
 def add_arguments(parser: ArgumentParser) -> None:
     """Table, grid, workers, file."""
     add_table_arguments(parser)
-    names, depths = f"see `dpviz learners` (default: {DEFAULT})", "largest numbers of levels (default: 4)"
+    names, depths = f"see `dpviz learners` (default: {DEFAULT})", "largest numbers of levels (default: the learner's own)"
     parser.add_argument("--learners", type=listed(str), default=(DEFAULT,), metavar="A,B", help=names)
     parser.add_argument("--epsilon", required=True, type=listed(number), metavar="E,E", help="privacy losses, add/remove one row")
-    parser.add_argument("--max-depth", type=listed(whole()), default=(4,), metavar="D,D", help=depths)
+    parser.add_argument("--max-depth", type=listed(whole()), default=(None,), metavar="D,D", help=depths)
     parser.add_argument("--rows", type=listed(whole()), default=(None,), metavar="N,N", help="training rows (default: all)")
     parser.add_argument("--folds", type=whole(), default=5, metavar="N", help="splits; 1 holds out one row in five (default: 5)")
     parser.add_argument("--repeats", type=whole(), default=10, metavar="N", help="draws per split (default: 10)")
@@ -52,6 +52,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Check, read, fit, write. 130 after Ctrl-C; what was finished is in the file."""
     grid = SweepGrid(args.learners, args.epsilon, args.max_depth, args.rows, args.folds, args.repeats, args.seed)
+    if args.resume and args.out == STDOUT:
+        raise DpvizError("--resume continues a file.", where="--out", remedy="Name the file, or leave --resume out.")
     overwrites = args.force or args.resume
     check_output(args.out, force=overwrites, inputs=(args.data, args.schema))
     done = _read_frame(args.out) if args.resume and args.out.exists() else None

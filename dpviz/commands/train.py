@@ -7,35 +7,39 @@ of that data set, and its epsilon is spent for good (see `dpviz register`). Ever
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
-from typing import Any
 
 from dpviz.commands import console
 from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, file_or_address, number, parse_parameters, whole
-from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.files import STDOUT, add_output_arguments, check_output, write_whole
 from dpviz.commands.register import add_register_argument, balance_pairs
-from dpviz.commands.rows import Given, given_rows, refuse_rows, warn_of_proposal, warn_of_read_values
-from dpviz.errors import DpvizError
-from dpviz.figures.publish.summary import loss_text, summary
-from dpviz.learners import fit, get_learner
-from dpviz.release.publish import ReleaseRequest, publish
+from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
+from dpviz.commands.sign import Signing, add_key_argument
+from dpviz.errors import DpvizError, RefusedRelease
+from dpviz.figures.publish.proof import proof_of, proof_sentence
+from dpviz.figures.publish.summary import summary
+from dpviz.learners import FitRequest, get_learner
+from dpviz.learners.request import require_rows
+from dpviz.release.publish import publish
+from dpviz.release.records import WARNED
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.rows_used import WARNED, doubts
+from dpviz.results.verdict import DELTA, loss_text
+from dpviz.results.wording import signs_spelled
 from dpviz.table.role import DataRole
-from dpviz.training.contract import LearnerSpec
 from dpviz.training.counting.contract import Rows
-from dpviz.training.params import Settings
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Table, learner, noise, register, file."""
     add_table_arguments(parser, read=file_or_address)
     add_learner_arguments(parser)
-    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="chance that epsilon may fail (default: 0)")
+    parser.add_argument("--delta", type=number, metavar="D", help=f"{signs_spelled(DELTA)} Default: automatic")
     parser.add_argument("--depth", type=_depth, default="auto", metavar="auto|N", help="a fixed depth, not the learner's rule")
+    parser.add_argument("--groups", metavar="COLUMN", help="a categorical feature whose categories the test tells apart")
     parser.add_argument("--seed", type=whole(0), metavar="N", help="simulate, repeatably; not a release")
     parser.add_argument("--data-set", metavar="NAME", help="book the release in the register, under the cap of this data set")
-    parser.add_argument("--assign", action="store_true", help="these rows belong to NAME; needed once per table and schema")
+    parser.add_argument("--add-rows", action="store_true", help="these rows belong to NAME; needed once per table and schema")
     parser.add_argument("--accept-rows", action="store_true", help="release although many rows are dropped or changed")
+    add_key_argument(parser, "--sign", words="sign the release with this ")
     add_register_argument(parser)
     add_output_arguments(parser, "the tree")
 
@@ -44,25 +48,30 @@ def run(args: Namespace) -> int:
     """Check, read, encode, train, write, report."""
     spec = get_learner(args.learner)
     asked = {"epsilon": args.epsilon, "max_depth": args.max_depth, "depth": args.depth, "delta": args.delta}
-    Settings(**asked)  # a mistake shows before the table is read
-    params = parse_parameters(spec, args.param)
+    asked["groups"] = args.groups
+    request = FitRequest.of(spec.name, seed=args.seed, **asked, **parse_parameters(spec, args.param))  # before any row is read
     _check_release(args)
     check_output(args.out, force=args.force, inputs=[path for path in (args.data, args.schema) if isinstance(path, Path)])
+    signing = None if args.sign is None else Signing.of(args.out, args.sign)  # before anything is spent
     with given_rows(args, spec) as given:
         if args.seed is None:
-            _require_rows(args, given.rows)
+            if spec.releases and not args.accept_rows:
+                _require_rows(args, given.rows)
+            _prove(given.rows)
         console.doing(f"Training {spec.title}")
         if args.data_set:
-            return _release(args, given, ReleaseRequest(spec.name, asked, params))
-        return _train(args, given, spec, asked, params)
+            return _release(args, given, request, signing)
+        return _train(args, given, request)
 
 
-def _train(args: Namespace, given: Given, spec: LearnerSpec, asked: dict[str, Any], params: dict[str, Any]) -> int:
-    result = fit(spec.name, given.rows, seed=args.seed, **asked, **params)
+def _train(args: Namespace, given: Given, request: FitRequest) -> int:
+    result = request.fit(given.rows)
     console.doing("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
     _report(args, given)
-    if args.seed is None:
+    if not get_learner(args.learner).spends_epsilon:
+        console.warn(f"{args.learner} has no privacy, and --epsilon no effect: the file holds exact values of the rows.")
+    elif args.seed is None:
         console.done("The register does not count this release; --data-set NAME books one, under a cap.")
     console.show_pairs([*summary(result), ("File", str(args.out))])
     return 0
@@ -72,16 +81,22 @@ def _check_release(args: Namespace) -> None:
     if args.data_set and args.seed is not None:
         remedy = "A seeded run protects nobody; leave --seed out."
         raise DpvizError("--data-set and --seed cannot be combined.", remedy=remedy)
+    if args.data_set and args.out == STDOUT:
+        raise DpvizError("A release that is booked is a file.", where="--out", remedy="Name a new file, or leave --data-set out.")
     if args.data_set and args.force:
         raise DpvizError("A release never overwrites a file.", where="--force", remedy="Choose a new --out.")
+    if args.sign and not args.data_set:
+        raise DpvizError(
+            "Only a release that is booked is signed.", where="--sign", remedy="Add --data-set, or leave --sign out."
+        )
 
 
-def _release(args: Namespace, given: Given, request: ReleaseRequest) -> int:
-    """Assign the rows if asked to, release, and say what is left."""
+def _release(args: Namespace, given: Given, request: FitRequest, signing: Signing | None) -> int:
+    """Assign the rows if asked to, release, sign if asked to, and say what is left."""
     register, data = ReleaseRegister(args.register), given.rows
     if given.table is not None:
         register.recognise(data.identity, given.table.fingerprint, given.names)
-    if args.assign:
+    if args.add_rows:
         # the same people may be in a data set with the same columns: then its cap counts
         others = [found.name for found in register.alike(given.names) if found.name != args.data_set]
         if others:
@@ -90,31 +105,41 @@ def _release(args: Namespace, given: Given, request: ReleaseRequest) -> int:
         raise DpvizError(
             f"These rows are not assigned to {args.data_set!r} yet.",
             where=str(args.data),
-            remedy="Add --assign if they belong to it; else declare another data set (`dpviz register declare`).",
+            remedy="Add --add-rows if they belong to it; else declare another data set (`dpviz register declare`).",
         )
-    assigned = {"assign_to": args.data_set, "columns": given.names} if args.assign else {}
+    assigned = {"assign_to": args.data_set, "columns": given.names} if args.add_rows else {}
     entry = publish(register, data, request, file=args.out, **assigned)
-    if args.assign and given.table is not None:
+    if args.add_rows and given.table is not None:
         register.assign(given.table.fingerprint, args.data_set, columns=given.names)  # recognised under any other schema
     _report(args, given)
     unit = register.data_set(args.data_set)
     if unit.rows_per_unit > 1 and data.rows_per_person is None:
         console.warn(f"Nothing but your word bounds the rows of {unit.unit!r}; --person and --rows-per-person do.")
-    about = [("Release", f"number {entry.number}, {loss_text(entry.loss)}"), ("SHA-256", entry.sha256), ("File", entry.file)]
+    said = signs_spelled(loss_text(entry.loss, unit.protects))
+    about = [("Release", f"number {entry.number}, {said}"), ("SHA-256", entry.sha256), ("File", entry.file)]
     console.show_pairs([*about, *balance_pairs(register.balance(args.data_set))])
+    if signing is not None:
+        console.show_pairs([("Signature", str(signing.path)), ("Key", signing.write(args.out).fingerprint)])
     return 0
+
+
+def _prove(rows: Rows) -> None:
+    """Every export on a tree of the same columns, before anything is spent."""
+    console.doing("Trying every export on a tree of these columns")
+    proof = proof_of(rows.schema)
+    if proof.lacking:
+        console.warn(proof_sentence(proof))
 
 
 def _require_rows(args: Namespace, data: Rows) -> None:
     """Refuse a release on few of the rows, or on far from as many as declared, until its owner accepts them."""
-    found = doubts(data)
-    if not found or args.accept_rows:
-        return
-    if args.data_set:
+    try:
+        require_rows(data, accept="add --accept-rows", where=str(args.data))
+    except RefusedRelease:
         register = ReleaseRegister(args.register)
-        if register.data_set(args.data_set).role is DataRole.PRIVATE:  # what is said here, somebody has learned from the rows
+        if args.data_set and register.data_set(args.data_set).role is DataRole.PRIVATE:  # somebody has learned from the rows
             register.note_exploration(data.identity, what=WARNED, learner="", settings={})
-    refuse_rows(found, str(args.data))
+        raise
 
 
 def _report(args: Namespace, given: Given) -> None:

@@ -2,8 +2,12 @@
 
 PROVED is the verdict on the plan: "holds" (a proof can be read), "violated" (a counterexample is known), "unproven" (neither).
 SEARCHED is the largest log ratio of the probabilities of one output, over all neighbouring pairs of small data sets: a certain
-lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95% confidence. COMPOSED is what the learner's own
-steps add up to: an upper bound.
+lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95% confidence. STRENGTH is the share of the proved
+loss that the attack found, right guesses where there is a delta; "-" where no attack is known that comes near it. COMPOSED is
+what the learner's own steps add up to: an upper bound. SECONDS are of the processor, for search and attack.
+
+With --outputs, code that is not ours: two files with one output per independent run (a line of text, a number, or a JSON object
+of several), on a table and on the same with one row more. --epsilon is then what the code claims. Exit code 1 when it is refuted.
 
 With --all, every learner, or the ones named, at three epsilons; `--out FILE --force` then replaces the entries of these in FILE.
 Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question cannot be answered.
@@ -11,6 +15,7 @@ Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question canno
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,16 +26,17 @@ from dpviz.commands.arguments import add_parameter_argument, number, parse_param
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
+from dpviz.evaluation.audit.foreign import audit_outputs
 from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run
-from dpviz.evaluation.audit.verify import NAMED_PAIRS, QUICK_UNIVERSES, verify_each
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, verify_each
 from dpviz.evaluation.audit.verify_all import verify_all
-from dpviz.figures.audit.text import ATTACKED, SEARCHED, Badge, against_claim, at_least_text
+from dpviz.figures.audit.text import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
 from dpviz.learners import get_learner
 
 BROKEN = 1
 
 _HEADER = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "SEARCHED", "FINDING", "WHERE", "REASON")
-_FACTS = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "CLAIMED", "COMPOSED", "SECONDS", "DATE", "REASON")
+_FACTS = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "STRENGTH", "CLAIMED", "COMPOSED", "SECONDS", "DATE", "REASON")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,11 +46,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_parameter_argument(parser)
     parser.add_argument("--all", action="store_true", help="every learner (or the named ones), flag and epsilon; attacks too")
     parser.add_argument("--quick", action="store_true", help="smaller universes, no attacks")
+    files: dict[str, Any] = {"nargs": 2, "type": Path, "metavar": ("WITHOUT", "WITH")}
+    parser.add_argument("--outputs", help="files of outputs on two neighbouring tables, of any code", **files)
+    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="delta that the code of --outputs claims")
     add_output_arguments(parser, "the facts of --all", required=False)
 
 
 def run(args: Namespace) -> int:
     """Search and print a table. The exit code says whether our own ledgers hold."""
+    if args.outputs is not None:
+        return _outputs(args)
     if not args.all and len(args.learners) != 1:
         raise DpvizError("Give one learner, or --all.", where="verify", remedy="`dpviz learners` lists their names.")
     return _all(args) if args.all else _one(args)
@@ -56,18 +67,29 @@ def _one(args: Namespace) -> int:
     spec = get_learner(args.learners[0])
     params = parse_parameters(spec, args.param)
     console.doing(f"Verifying {spec.title}")
-    places = (*QUICK_UNIVERSES, *NAMED_PAIRS) if args.quick else None
+    places = (*QUICK_UNIVERSES, *COUNTEREXAMPLES) if args.quick else None
     found = verify_each(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
     worst = worst_of(found)
-    console.show_table(_HEADER, [_cells(worst)])
+    console.show_table("verdict", _HEADER, [_cells(worst)])
     console.show_title("Where the search looked")
     rows = [
         (f"{item.log_ratio:.4f}", item.verdict, f"{item.n_sets:,}", f"{item.n_pairs:,}", f"{item.seconds:.1f}", item.searched)
         for item in found
     ]
-    console.show_table(("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
+    console.show_table("searched", ("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
     _show_pair(worst)
     return BROKEN if worst.verdict == "ledger violated" else 0
+
+
+def _outputs(args: Namespace) -> int:
+    if args.all or args.learners or args.param or args.out is not None:
+        raise DpvizError("--outputs stands alone.", where="--outputs", remedy="Leave learners, --all, --param and --out out.")
+    found = audit_outputs(*args.outputs, delta=args.delta, claimed=args.epsilon)
+    if console.is_json():
+        console.show_values({**asdict(found), "refutes": found.refutes})
+    else:
+        console.show_pairs([("Attacked", str(found))])
+    return BROKEN if found.refutes else 0
 
 
 def _all(args: Namespace) -> int:
@@ -91,15 +113,16 @@ def _all(args: Namespace) -> int:
 def show_facts(found: StoredRun) -> None:
     """The three facts of every plan, and the rules inside learners."""
     console.show_title(f"Learners ({NEIGHBOURS}; {found.processor_seconds:.0f} processor seconds)")
-    console.show_table(_FACTS, list(map(_fact_cells, found.facts)))
+    console.show_table("facts", _FACTS, list(map(_fact_cells, found.facts)))
     if found.mechanisms:
         console.show_title("Mechanisms on their own")
-        console.show_table(_HEADER, [_cells(result) for result in found.mechanisms])
+        console.show_table("mechanisms", _HEADER, [_cells(result) for result in found.mechanisms])
 
 
 def _fact_cells(facts: Facts) -> Sequence[str]:
     claim, seconds = facts.claim, f"{facts.processor_seconds:.1f}"
-    numbers = (f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
+    strength = strength_text(facts.attacked) if facts.attacked is not None else ""
+    numbers = (strength or "-", f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
     return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *bounds_in_words(facts), *numbers
 
 
@@ -132,7 +155,7 @@ def _show_pair(found: AuditResult) -> None:
         return
     console.show_title("The pair of data sets that shows it")
     rows = [("without", *row) for row in pair.first] + [("with", *row) for row in pair.second]
-    console.show_table(("", *pair.columns), rows)
+    console.show_table("pair", ("", *pair.columns), rows)
     console.show_title("Probability of the output that distinguishes them")
     console.show_pairs([("without", f"{pair.probabilities[0]:.6g}"), ("with", f"{pair.probabilities[1]:.6g}")])
     console.show_pairs([("output", str(found.output))])

@@ -23,7 +23,7 @@ class Address:
 
     engine: str  #: "postgresql", "duckdb" or "spark"
     table: tuple[str, ...]  #: The table's name, with its schema and catalog before it
-    #: The column by which rows are numbered, so that a seed draws the same coins as for a file in this order. Without it rows are
+    #: The column by which rows are numbered, so that a seed assigns them as in a file in this order. Without it rows are
     #: numbered as they are stored.
     order: str = ""
     #: user, host, port, database: of a server; for DuckDB `database` is the path of the file. Empty where the driver's own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from sqlglot.expressions import Expression
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.statements import joining, numbering, written
-from dpviz.errors import DpvizError, EngineError
+from dpviz.errors import DpvizError, EngineError, cells_stay_inside
 from dpviz.randomness import random_128_bits
 
 if TYPE_CHECKING:
@@ -36,20 +36,23 @@ class Connection(Protocol):
         """The encoded rows, columns of these `names`, numbered as stored or in the order of `o`; returns the temporary table."""
 
     def make_parts(self, encoded: str, parts: np.ndarray) -> str:
-        """The usable rows, each with the part its coin sends it to; returns the name of the temporary table."""
-        coins = self._make_coins(parts)
-        made = self._make(written(joining(encoded, coins), self.words.dialect))
-        self.drop(coins)
+        """The usable rows, each with the part it is assigned to at random; returns the name of the temporary table."""
+        assignment = self._make_assignment(parts)
+        made = self._make(written(joining(encoded, assignment), self.words.dialect))
+        self.drop(assignment)
         return made
 
-    def _make_coins(self, parts: np.ndarray) -> str:
-        """The `blocks` of the coins; returns the temporary table."""
+    def _make_assignment(self, parts: np.ndarray) -> str:
+        """The `blocks` of the random assignment; returns the temporary table."""
 
     def _make(self, select: str) -> str:
         """The rows of a statement; returns the temporary table."""
 
     def rows(self, statement: str | Expression) -> list[tuple[int, ...]]:
         """The few rows of a statement, which are counts."""
+
+    def columns(self, statement: str | Expression) -> Sequence[np.ndarray]:
+        """The columns of a statement whose rows are many: whole numbers, none missing."""
 
     def batches(self, statement: str | Expression) -> Iterator[pa.RecordBatch]:
         """The rows of a statement, whatever they hold, some at a time and in order."""
@@ -104,18 +107,16 @@ def asked(ask: Callable[[], T], cancel: Callable[[], None]) -> T:
             raise
 
 
-@contextmanager
-def in_our_words(engine: str, *lost: type[Exception]) -> Iterator[None]:
+def in_our_words(engine: str, *lost: type[Exception]) -> AbstractContextManager[None]:
     """Whatever a driver raises becomes one error that quotes nothing; `lost` are types of a connection that is gone."""
-    try:
-        yield
-    except DpvizError:
-        raise
-    except lost:
-        what = f"The connection to {engine} is lost, or could not be made."
-        remedy = "Check that it is running and accepts your login, then try again. Temporary tables end with the connection."
-        raise EngineError("lost", what, remedy=remedy) from None
-    except Exception as error:  # drivers promise no common type, and some quote cells
+
+    def in_words(error: Exception) -> DpvizError:
+        if isinstance(error, lost):
+            what = f"The connection to {engine} is lost, or could not be made."
+            remedy = "Check that it is running and accepts your login, then try again. Temporary tables end with the connection."
+            return EngineError("lost", what, remedy=remedy)
         what = f"{engine} could not do what was asked ({type(error).__name__})."
         remedy = "Its own log says why. It may lack rights, memory or room for temporary tables."
-        raise EngineError("failed", what, remedy=remedy) from None
+        return EngineError("failed", what, remedy=remedy)
+
+    return cells_stay_inside(in_words)

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpviz.table.raw import number_text
+from dpviz.table.raw import canonical_number
 
 Kind = Literal["whole", "decimal", "single", "double", "text", "boolean", "date"]
 
@@ -93,7 +93,7 @@ class ColumnKind:
     def cell(self, place: int) -> str:
         """The text of the cell that the readers of typed files make of this number."""
         if self.kind != "decimal":
-            return str(place) if self.kind == "whole" else number_text(float(self.values([place])[0]))
+            return str(place) if self.kind == "whole" else canonical_number(float(self.values([place])[0]))
         text = self.literal(place)
         return (text.rstrip("0").rstrip(".") if self.scale else text) or "0"
 

@@ -17,9 +17,10 @@ from dpviz.engines.kinds import ColumnKind, last_places
 from dpviz.errors import SchemaError
 from dpviz.table.candidates import FeatureCandidates, bin_column, thresholds_candidates
 from dpviz.table.dates import DateFeature
-from dpviz.table.new_rows import encode_new
-from dpviz.table.raw import MISSING_MARKS, NumberColumn, RawColumn, RawTable, finite_number, parse_numbers
+from dpviz.table.encode import encode_new
+from dpviz.table.raw import MISSING_MARKS, CodedColumn, NumberColumn, RawColumn, RawTable, finite_number, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
+from dpviz.table.texts import spelled
 
 #: The outcome of a cell that takes its row out.
 DROPPED = -1
@@ -80,9 +81,9 @@ class _Encoder:
     def of(self, column: RawColumn) -> np.ndarray:
         """The outcome of every cell, int64 of shape (n_cells,)."""
         schema = Schema((self.feature,), ClassTarget(f"{self.feature.name}'", ("0", "1")))
-        data, usable = encode_new(RawTable((column,)), schema)
-        found = np.full(len(usable), DROPPED)
-        found[usable] = bin_column(self.candidates, data.columns[0])
+        new = encode_new(RawTable((column,)), schema)
+        found = np.full(len(new.usable), DROPPED)
+        found[new.usable] = bin_column(self.candidates, new.data.columns[0])
         return found
 
     def of_numbers(self, values: np.ndarray) -> np.ndarray:
@@ -90,11 +91,11 @@ class _Encoder:
 
     def of_texts(self, texts: Iterable[str]) -> list[int]:
         cells = tuple(texts)
-        return self.of(RawColumn(self.feature.name, cells, np.arange(len(cells)))).tolist()
+        return self.of(CodedColumn(self.feature.name, cells, np.arange(len(cells)))).tolist()
 
     @property
     def of_missing(self) -> int:
-        return int(self.of(RawColumn(self.feature.name, (), np.array([-1])))[0])
+        return int(self.of(CodedColumn(self.feature.name, (), np.array([-1])))[0])
 
     def steps(self, kind: ColumnKind, outcome: Callable[[np.ndarray], np.ndarray]) -> tuple[tuple[tuple[str, int], ...], int]:
         """(steps, the outcome above the last) of outcomes that increase with the number."""
@@ -127,7 +128,8 @@ def _of_categories(feature: CategoricalFeature, asked: _Encoder, kind: ColumnKin
         return Outcomes(kind, asked.of_missing, texts=pairs, otherwise=other)
     if kind.kind == "text":
         _require_words(feature.name, named)
-        texts = [text for text in named if text.strip() == text and text not in MISSING_MARKS]
+        written = dict.fromkeys((*named, *map(spelled, named)))
+        texts = [text for text in written if text.strip() == text and text not in MISSING_MARKS]
         pairs = tuple(zip(texts, asked.of_texts(texts), strict=True))
         return Outcomes(kind, asked.of_missing, texts=pairs, otherwise=other)
     if not kind.is_number:

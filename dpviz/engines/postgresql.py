@@ -68,21 +68,27 @@ class PostgreSQL(SQLConnection):
         name = ".".join('"' + part.replace('"', '""') + '"' for part in table)
         return {column: _kind(kind, modifier) for column, kind, modifier in self._execute(_COLUMNS, [name])}
 
-    def _make_coins(self, parts: np.ndarray) -> str:
+    def _make_assignment(self, parts: np.ndarray) -> str:
         """Copied, not written into a statement, so that no log holds them."""
         import pyarrow as pa
 
-        coins = new_name()
+        assignment = new_name()
         first, digits = zip(*blocks(parts), strict=True) if len(parts) else ((), ())
         filled = pa.table({"first": pa.array(first, pa.int64()), "parts": pa.array(digits, pa.string())})
         with in_our_words("PostgreSQL", *self._lost), self._base.cursor() as cursor:
-            cursor.adbc_ingest(coins, filled, mode="create", temporary=True)
-        return coins
+            cursor.adbc_ingest(assignment, filled, mode="create", temporary=True)
+        return assignment
 
     def _execute(self, statement: str, parameters: list[Any] | None = None) -> list[Any]:
         with in_our_words("PostgreSQL", *self._lost), self._base.cursor() as cursor:
             asked(lambda: cursor.execute(statement, parameters), cursor.adbc_cancel)
             return cursor.fetchall() if cursor.description else []
+
+    def columns(self, statement: str | Expression) -> Sequence[np.ndarray]:
+        """Whole numbers, as arrays."""
+        with in_our_words("PostgreSQL", *self._lost), self._base.cursor() as cursor:
+            asked(lambda: cursor.execute(written(statement, self.words.dialect)), cursor.adbc_cancel)
+            return [column.to_numpy() for column in asked(cursor.fetch_arrow_table, cursor.adbc_cancel).columns]
 
     def batches(self, statement: str | Expression) -> Iterator[Any]:
         """Rows, in Arrow batches."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from dpviz.engines.statements import (
     counting_classes,
     counting_leaves,
     counting_level,
+    counting_pairs,
     counting_rows,
     encoded_names,
     encoding,
@@ -36,12 +39,10 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.schema import ClassTarget, Schema
-from dpviz.training.counting.contract import CountedRows, Measure
-from dpviz.training.counting.levels import Division, LevelNode, level_root
-from dpviz.training.halving import banded_schema, target_cuts
-
-#: The learner whose many thresholds no bins tell apart, and the one that draws its own.
-FOREST, OWN_BINS = "pf-forest", "diffprivlib-tree"
+from dpviz.training.counting.contract import EVERY_COUNT, Count, CountedRows, Measure
+from dpviz.training.counting.nodes import CountedNode, Kind, Place, mirrored, root_of
+from dpviz.training.estimate.window import target_cuts
+from dpviz.training.median_splits import banded_schema
 
 
 class EngineRows(CountedRows):
@@ -96,7 +97,7 @@ class EngineRows(CountedRows):
         """
         self.book()
         if not self._digest:
-            found = hashlib.sha256(repr(self.schema).encode())
+            found = hashlib.sha256(self.schema.key.encode())
             for batch in self._connection.batches(sorting(self._encode(), self.schema)):
                 found.update(np.column_stack([_bits(column.to_numpy()) for column in batch]).tobytes())
             self._digest = found.hexdigest()
@@ -112,15 +113,13 @@ class EngineRows(CountedRows):
             self._use(multiscale_grid(self.schema))
             self._is_booked = True
 
-    def refuse(self, learner: str) -> None:
-        """Raise EngineError for a learner that asks for values: bins are all that the engine keeps of features.
+    @property
+    def answers(self) -> frozenset[Count]:
+        """Bins are all that the engine keeps of features: the thresholds of a forest are too many for them.
 
-        And, where the register is to recognise the rows, for one with bins of its own: they would be of another snapshot.
+        Where the register is to recognise the rows, those of a single tree would be bins of another snapshot.
         """
-        if learner == FOREST:
-            raise _uncounted("A forest of random trees cannot be counted in an engine.")
-        if self._is_booked and learner == OWN_BINS:
-            raise _uncounted("A tree with bins of its own cannot be booked for rows in an engine: they would be read twice.")
+        return EVERY_COUNT - {"leaves of forests"} - ({"leaves by value"} if self._is_booked else set())
 
     def class_counts(self) -> np.ndarray:
         """Rows per class."""
@@ -129,22 +128,22 @@ class EngineRows(CountedRows):
             found[code] = count
         return found
 
-    def root(self, grid: CandidateGrid) -> LevelNode:
+    def root(self, grid: CandidateGrid) -> CountedNode:
         """All rows, binned by `grid`; counted level by level."""
         self._use(grid)
-        return level_root(self, grid)
+        return root_of(grid, len(self._classes), partial(_Levels, self, grid))
 
-    def count_level(
-        self, grid: CandidateGrid, parts: np.ndarray | None, divisions: Mapping[int, Division], places: Sequence[int]
-    ) -> np.ndarray:
-        """Class counts per bin of the nodes at `places`: one pass of the engine."""
-        found = np.zeros((len(places), grid.n_bins, len(self._classes)), dtype=np.int64)
-        node = {place: number for number, place in enumerate(places)}
+    def count_level(self, grid: CandidateGrid, parts: np.ndarray | None, places: Sequence[Place], kind: Kind) -> np.ndarray:
+        """Class counts of the nodes at `places`, as `Counter.count`: one pass of the engine."""
         table = self._encode(grid) if parts is None else self._parted(grid, parts)
-        asked = counting_level(table, place_of_row(divisions, places), len(grid.features), of_part_0=parts is not None)
-        for place, feature, number, code, count in self._connection.rows(asked):
-            found[node[place], grid.offsets[feature] + number, code] = count
-        return found
+        counting, axes = (counting_level, 1) if kind == "bins" else (counting_pairs, 2)
+        asked = counting(table, place_of_row(places), len(grid.features), of_part_0=parts is not None)
+        found = np.zeros((len(places), *[grid.n_bins] * axes, len(self._classes)), dtype=np.int64)
+        if columns := self._connection.columns(asked):
+            node, *bins, code, counts = columns
+            numbers = [grid.offsets[feature] + own for feature, own in zip(bins[:axes], bins[axes:], strict=True)]
+            found[(node - 1, *numbers, code)] = counts
+        return found if kind == "bins" else mirrored(found, [bins for _, bins, _ in grid.slices])
 
     def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
         """Rows by part, leaf and class."""
@@ -157,7 +156,7 @@ class EngineRows(CountedRows):
         return found
 
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
-        """Raises EngineError: see `refuse`."""
+        """Raises EngineError: see `answers`."""
         raise _uncounted("A forest of random trees cannot be counted in an engine.")
 
     def banded(self, cuts: np.ndarray) -> EngineRows:
@@ -213,6 +212,24 @@ class EngineRows(CountedRows):
         return self._with_parts
 
 
+@dataclass(frozen=True)
+class _Levels:
+    """Counts the nodes of one tree."""
+
+    rows: EngineRows
+    grid: CandidateGrid
+    parts: np.ndarray | None
+
+    @property
+    def held(self) -> np.ndarray:
+        """All bins: which of them hold rows would be a question of its own."""
+        return np.arange(self.grid.n_bins)
+
+    def count(self, places: Sequence[Place], others: Sequence[Place], kind: Kind) -> np.ndarray:
+        """Class counts of the nodes at `places`."""
+        return self.rows.count_level(self.grid, self.parts, places, kind)
+
+
 def _bits(column: np.ndarray) -> np.ndarray:
     """Whole numbers as they are, others by their bits; zero has one form."""
     return (column + 0.0).astype("<f8").view("<i8") if column.dtype.kind == "f" else column.astype("<i8")
@@ -246,7 +263,9 @@ def kinds_of(connection: Connection, table: Sequence[str], columns: Iterable[str
 
 
 def _uncounted(what: str) -> EngineError:
-    return EngineError("uncounted", what, remedy="Export the table as Parquet and train on the file, or grow a 'pf-tree'.")
+    return EngineError(
+        "uncounted", what, remedy="Export the table as Parquet and train on the file, or choose a learner that counts less."
+    )
 
 
 def connect(address: Address) -> Connection:

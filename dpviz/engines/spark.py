@@ -67,7 +67,7 @@ class Spark(Connection):
         self.drop(stored)
         return made
 
-    def _make_coins(self, parts: np.ndarray) -> str:
+    def _make_assignment(self, parts: np.ndarray) -> str:
         return self._keep_rows(list(blocks(parts)), "first BIGINT, parts STRING")
 
     def _make(self, select: str) -> str:
@@ -89,6 +89,11 @@ class Spark(Connection):
         with in_our_words("Spark"):
             found = self._session.sql(statement if as_written else written(statement, "spark")).collect()
             return [tuple(row) for row in found]
+
+    def columns(self, statement: str | Expression) -> Sequence[np.ndarray]:
+        """Whole numbers, as arrays."""
+        rows = self.rows(statement)
+        return [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
 
     def batches(self, statement: str | Expression) -> Iterator[Any]:
         """Rows, in Arrow batches, partition by partition."""

@@ -1,13 +1,14 @@
 """The questions put to an engine, as SQL. Names in them are random, the user's are quoted, and results are counts.
 
 The encoded table has one small integer per feature (`b0`, `b1`, ...), the class `y` (of a numeric target its band, and the
-number `v`), and `k`: the number of the row among those that can be used, NULL for the others. Coins come in blocks of `BLOCK`
-rows: `first` is the number of a block's first row, `parts` its coins, one digit per row.
+number `v`), and `k`: the number of the row among those that can be used, NULL for the others. Parts come in blocks of `BLOCK`
+rows: `first` is the number of a block's first row, `parts` what they are assigned to, one digit per row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
 
 import numpy as np
 from sqlglot import exp, parse_one
@@ -19,9 +20,9 @@ from dpviz.engines.outcomes import Outcomes
 from dpviz.models.tree import Branch, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
 from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
-from dpviz.training.counting.levels import Division
+from dpviz.training.counting.nodes import Place
 
-#: Rows whose coins are one text; PostgreSQL packs texts of more than 2 kB, and would unpack them for every row.
+#: Rows whose parts are one text; PostgreSQL packs texts of more than 2 kB, and would unpack them for every row.
 BLOCK = 1024
 #: Parts that one digit can tell apart.
 MOST_PARTS = 9
@@ -106,10 +107,10 @@ def sorting(encoded: str, schema: Schema) -> str:
     return f"SELECT {names}, COUNT(*) AS n FROM {encoded} WHERE NOT k IS NULL GROUP BY {names} ORDER BY {names}"
 
 
-def joining(encoded: str, coins: str) -> str:
-    """SELECT the usable rows with the part that each one's coin sends it to."""
+def joining(encoded: str, assignment: str) -> str:
+    """SELECT the usable rows with the part that each one is assigned to at random."""
     part = f"CAST(SUBSTRING(c.parts, CAST(e.k % {BLOCK} AS INT) + 1, 1) AS INT)"
-    return f"SELECT e.*, {part} AS part FROM {encoded} AS e JOIN {coins} AS c ON e.k - e.k % {BLOCK} = c.first"
+    return f"SELECT e.*, {part} AS part FROM {encoded} AS e JOIN {assignment} AS c ON e.k - e.k % {BLOCK} = c.first"
 
 
 def counting_level(encoded: str, node: str, n_features: int, *, of_part_0: bool) -> str:
@@ -124,6 +125,20 @@ def counting_level(encoded: str, node: str, n_features: int, *, of_part_0: bool)
     return f"SELECT node, CASE {feature} END, COALESCE({', '.join(bins)}, -1), y, n FROM ({grouped}) AS g"
 
 
+def counting_pairs(encoded: str, node: str, n_features: int, *, of_part_0: bool) -> str:
+    """SELECT (node, feature, a later feature, bin, bin, class, rows): one pass, every pair of features a grouping of its own."""
+    bins = [f"b{number}" for number in range(n_features)]
+    groups = ", ".join(f"(node, y, {one}, {other})" for one, other in combinations(bins, 2))
+    places = [f"WHEN NOT {name} IS NULL THEN {number}" for number, name in enumerate(bins)]
+    ends = [f"CASE {' '.join(order)} END" for order in (places, reversed(places))]
+    ends += [f"COALESCE({', '.join(order)}, -1)" for order in (bins, reversed(bins))]
+    rows = f"SELECT {node} AS node, y, {', '.join(bins)} FROM {encoded} WHERE {_counted(of_part_0)}"
+    grouped = (
+        f"SELECT node, y, {', '.join(bins)}, COUNT(*) AS n FROM ({rows}) AS r WHERE node > 0 GROUP BY GROUPING SETS ({groups})"
+    )
+    return f"SELECT node, {', '.join(ends)}, y, n FROM ({grouped}) AS g"
+
+
 def _counted(of_part_0: bool) -> str:
     return "part = 0" if of_part_0 else "NOT k IS NULL"
 
@@ -135,20 +150,24 @@ def counting_leaves(encoded: str, leaf: str, *, with_parts: bool) -> str:
     return f"SELECT part, leaf, y, COUNT(*) FROM ({rows}) AS r GROUP BY part, leaf, y"
 
 
-def place_of_row(divisions: Mapping[int, Division], places: Sequence[int]) -> str:
-    """The place that a row has reached, 0 where it is none of `places`."""
-    wanted = set(places)
-    above = {place >> up for place in places for up in range(place.bit_length())}
+def place_of_row(places: Sequence[Place]) -> str:
+    """The number of the place that a row has reached, from 1 in this order; 0 where it is none of them."""
+    numbers = {place: str(number) for number, place in enumerate(places, 1)}
+    below: dict[Place, dict[bool, Place]] = {}
+    for place in places:
+        for child, above in pairwise(place.way):
+            below.setdefault(above, {})[child.is_left] = child
 
-    def at(place: int) -> str:
-        if place in wanted:
-            return str(place)
-        if place not in above or place not in divisions:
+    def at(place: Place | None) -> str:
+        if place is None:
             return "0"
-        feature, left = divisions[place]
-        return f"CASE WHEN {_is_in(feature, left)} THEN {at(2 * place)} ELSE {at(2 * place + 1)} END"
+        if place in numbers:
+            return numbers[place]
+        sides = below[place]
+        one = next(iter(sides.values()))
+        return f"CASE WHEN {_is_in(one.feature, one.left_bins)} THEN {at(sides.get(True))} ELSE {at(sides.get(False))} END"
 
-    return at(1)
+    return at(places[0].way[-1])
 
 
 def leaf_of_row(root: Node, grid: CandidateGrid) -> str:

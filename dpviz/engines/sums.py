@@ -14,8 +14,8 @@ from functools import singledispatch
 from dpviz.engines.expressions import double
 from dpviz.engines.statements import VALUE
 from dpviz.training.counting.contract import Measure
-from dpviz.training.counting.measures import Beyond, Errors, Masses, Steps
-from dpviz.training.honest.window import Window, widths
+from dpviz.training.counting.measures import BernsteinUnits, Beyond, Errors, Steps
+from dpviz.training.estimate.window import Window, widths
 
 #: Quotients below this are 0.
 _TINY = 2.0**-100
@@ -49,7 +49,7 @@ def _(measure: Beyond, rows: str) -> tuple[str, list[str]]:
 
 
 @_cells.register
-def _(measure: Masses, rows: str) -> tuple[str, list[str]]:
+def _(measure: BernsteinUnits, rows: str) -> tuple[str, list[str]]:
     rows = _spread(rows, {"x": _share(measure.window)}, measure.degree, measure.units)
     return rows, [f"x{j}" for j in range(measure.degree + 1)]
 

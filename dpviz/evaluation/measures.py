@@ -46,10 +46,12 @@ def auc(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None)
     if len(np.unique(target)) < n_classes:
         return float("nan")
     codes = (1,) if n_classes == 2 else range(n_classes)
-    return float(np.mean([_area(*ranked(target == code, shares[:, code], times)[:2]) for code in codes]))
+    return float(np.mean([_area(*rows_by_score(target == code, shares[:, code], times)[:2]) for code in codes]))
 
 
-def ranked(is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows_by_score(
+    is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of either kind, positive first, at every score, lowest first; and the place of each row's score among these."""
     values, place = np.unique(score, return_inverse=True)
     above, below = (

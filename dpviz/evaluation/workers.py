@@ -13,15 +13,15 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import cache
 from itertools import islice, takewhile
-from threading import Event, Thread, current_thread, main_thread
+from threading import Event, Thread
 from time import sleep
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dpviz.errors import WorkersEnded
 from dpviz.evaluation.cluster import active_cluster, on_cluster
 from dpviz.progress import Progress, Stop, steps
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.node_cache import BUDGET
+from dpviz.training.counting.remembered import LIMIT
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -63,9 +63,10 @@ def _spread(work: Callable[[T], R], tasks: Iterable[T], workers: int, *, in_orde
     from joblib import Parallel, delayed
 
     _keep_to_ourselves(os.getpid())
-    home, left = os.getpid(), Event()
-    away = (delayed(_run_away)(home, work, task) for task in takewhile(lambda _: not left.is_set(), tasks))
-    options = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
+    left = Event()
+    away = (delayed(work)(task) for task in takewhile(lambda _: not left.is_set(), tasks))
+    options: dict[str, Any] = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
+    options |= {"initializer": _enter_worker, "initargs": (os.getpid(),)}
     try:
         parallel = Parallel(return_as="generator" if in_order else "generator_unordered", **options)
     except ValueError:  # this backend only returns everything at once: give it a little at a time
@@ -129,7 +130,7 @@ def _keep_to_ourselves(process: int) -> None:
 
 def light(data: EncodedDataset) -> EncodedDataset:
     """The same rows without what is cheap to compute again; the fingerprint goes along."""
-    lean = replace(data, report=None, _binnings={})
+    lean = replace(data, report=None)
     lean.__dict__["fingerprint"] = data.fingerprint
     return lean
 
@@ -147,22 +148,16 @@ def kept_here(data: EncodedDataset) -> EncodedDataset:
     return kept
 
 
-def _run_away(home: int, work: Callable[[T], R], task: T) -> R:
-    if os.getpid() != home:
-        _enter_worker(home)
-    return work(task)
-
-
-@cache
 def _enter_worker(home: int) -> None:
-    """Once per worker process: give way to the screen, remember little, leave Ctrl-C to the process that started the work."""
-    if os.getppid() == home:
-        Thread(target=_end_after, args=(home,), daemon=True).start()
-    BUDGET.numbers_held = _REMEMBERED
+    """As a worker process starts: give way to the screen, remember little, leave Ctrl-C to the process that started it.
+
+    It also ends with that process. A worker that waited for its first task to do so would outlive a killed process by minutes.
+    """
+    Thread(target=_end_after, args=(home,), daemon=True).start()
+    LIMIT.numbers = _REMEMBERED
     if hasattr(os, "nice"):
         os.nice(10)
-    if current_thread() is main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _end_after(home: int) -> None:

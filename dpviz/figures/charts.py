@@ -35,6 +35,13 @@ def chart(height: int, *, top: int = 8, right: int = 12, **layout: Any) -> Figur
     return Figure(layout=_sized(height, top, right) | layout)
 
 
+def script_of_plotly() -> str:
+    """What draws charts in a page that has no server."""
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
+
+
 def panels(count: int, height: int, *, top: int = 8, spacing: float, layout: Style | None = None, **subplots: Any) -> Figure:
     """Empty figures one below the other over one horizontal axis; `subplots` goes to plotly's `make_subplots`."""
     from plotly.subplots import make_subplots
@@ -47,7 +54,7 @@ def _sized(height: int, top: int, right: int) -> Style:
     return {"height": height, "margin": {"l": 8, "r": right, "t": top, "b": 8}}
 
 
-def joined(count: int) -> str:
+def line_mode(count: int) -> str:
     """Plotly's mode for so many measured points: two of them make no curve."""
     return "lines+markers" if count > 2 else "markers"
 
@@ -85,13 +92,13 @@ def bar(name: str, length: float, words: str, style: Style, *, inside: bool = Fa
     return ends | where | {"text": [words], "marker": style}
 
 
-def filled(colour: str | Sequence[str], hatch: str | Sequence[str] = "") -> Style:
+def hatched_bar(colour: str | Sequence[str], hatch: str | Sequence[str] = "") -> Style:
     """A bar in its colour with hatching over it, or several with one each."""
     pattern = {"shape": hatch, "fillmode": "overlay", "fgcolor": translucent(WHITE, 0.5), "size": 7, "solidity": 0.25}
     return {"color": colour, "pattern": pattern}
 
 
-def open_ended(colour: str) -> Style:
+def outline(colour: str) -> Style:
     """Only lines: a bar without an end, for what is infinite."""
     pattern = {"shape": "/", "fillmode": "replace", "fgcolor": colour, "bgcolor": CLEAR, "size": 9, "solidity": 0.15}
     return {"color": colour, "pattern": pattern, "line": {"color": colour, "width": 2}}

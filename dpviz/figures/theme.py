@@ -8,7 +8,7 @@ they keep their order without any hue. Marks in charts keep one colour on both g
 
 from dataclasses import dataclass, fields
 
-FONT = '"Source Sans", "Source Sans 3", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+FONT = '"Source Sans", "Source Sans 3", Arial, "Liberation Sans", "Helvetica Neue", Helvetica, system-ui, sans-serif'
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,22 @@
 A codebook is written by people from public knowledge, not read from the rows, so everything in it counts as declared.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from dpviz.errors import DpvizError, SchemaError
+from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.io.csv_text import csv_text
 from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.tables.read import read_table
 from dpviz.io.text import Source, name_of, read_bytes
-from dpviz.table.dates import ORDERS, PARTS, DateFeature
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+from dpviz.table.column_draft import ColumnDraft, Use, feature_of, number_in, target_of
+from dpviz.table.dates import ORDERS, PARTS
+from dpviz.table.schema import Feature, Schema, Target
 from dpviz.table.strict_json import parse_json
-from dpviz.table.written_numbers import number_in
 
 #: Field -> how codebooks call its column, in small letters; the first is how we do.
 _HEADERS = {
@@ -29,9 +31,11 @@ _HEADERS = {
     "unit": "unit, units, einheit",
     "part": "date as, date part, datum als",
     "order": "date written, date order",
+    "since": "date since, days since",
     "groups": "groups, grouping, also written, synonyms, recode, zusammengefasst",
     "missing_as": "if missing, missing as",
     "unknown_as": "if unknown, unknown as",
+    "role": "role, rolle",
 }
 _KINDS = {
     "number": "number, numeric, numerical, float, double, decimal, real, continuous, metric, interval, ratio, zahl, numerisch",
@@ -45,28 +49,28 @@ _FIELD_OF = {word: field for field, words in _HEADERS.items() for word in words.
 _KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split(", ")}
 _RANGE = re.compile(r"[\[(]?\s*([-+−]?[\d.,'’ ]+?)\s*(?:-|–|\.\.\.?|…|to|bis|;)\s*([-+−]?[\d.,'’ ]+?)\s*[\])]?")
 _TRUTH = ("false", "true")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of a codebook. `kind` is "number", "whole", "categories", "date", "leave out", or empty where it says nothing."""
-
-    name: str
-    kind: str = ""
-    low: float | None = None
-    high: float | None = None
-    values: tuple[str, ...] = ()
-    groups: tuple[tuple[str, str], ...] = ()
-    missing_codes: tuple[str, ...] = ()
-    unit: str = ""
-    part: str = ""
-    order: str = ""
-    missing_as: str = ""
-    unknown_as: str = ""
+Ends = tuple[float | None, float | None]
+#: What the name of a line begins with that shows how one is written: it is about no column.
+EXAMPLE = "# example: "
+_ROLES = {"target": "target", "ziel": "target", "person": "person", "person id": "person", "": ""}
 
 
 #: How we call the columns of a codebook, in order.
 HEADER = tuple(words.split(", ")[0] for words in _HEADERS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Codebook:
+    """A codebook as it was read: a description per column, complete or not.
+
+    `target` and `person` are the columns that it says are to be predicted and whose row it is; None where it does not say.
+    `unread` are columns of the codebook itself that mean nothing here.
+    """
+
+    columns: tuple[ColumnDraft, ...]
+    target: str | None = None
+    person: str | None = None
+    unread: tuple[str, ...] = ()
 
 
 def import_codebook(source: Source, *, target: str, sheet: str | int | None = None, n_public: int | None = None) -> Schema:
@@ -92,34 +96,74 @@ def import_codebook(source: Source, *, target: str, sheet: str | int | None = No
     SchemaError, DpvizError
         A line says too little, contradicts itself, or holds a number that may mean two; the target is not in it.
     """
-    entries = {entry.name: entry for entry in read_codebook(source, sheet=sheet)}
-    if target not in entries:
+    book = read_codebook(source, sheet=sheet, target=target)
+    columns = {column.name: column for column in book.columns if column.name != book.person}
+    if target not in columns:
         what = f"The codebook has no line for the target {target!r:.60}."
         raise SchemaError(what, field=target, remedy="Add one, or name another target.")
-    features = tuple(_feature(entry) for entry in entries.values() if entry.name != target and entry.kind != "leave out")
-    return Schema(features, _target(entries[target]), n_public)
+    _require_complete(columns[target])
+    features = [column for column in columns.values() if column.name != target and column.use is not Use.LEFT_OUT]
+    for column in features:
+        _require_complete(column)
+    return Schema(tuple(map(feature_of, features)), target_of(columns[target]), n_public)
+
+
+def _require_complete(column: ColumnDraft) -> None:
+    """Raise SchemaError for what the codebook leaves open."""
+    name = column.name[:60]
+    if column.use in (None, Use.LEFT_OUT):
+        raise SchemaError("The codebook does not say what it is.", field=name, remedy="Give its type, or 'leave out'.")
+    if lacking := column.lacks():
+        what = {"low": "min", "high": "max", "categories": "values"}[lacking.split()[0]]
+        remedy = f"Give {what}, or the type 'leave out'."
+        raise SchemaError(f"The codebook gives no {what}.", field=name, remedy=remedy)
 
 
 def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str:
-    """A codebook as CSV to fill in, with a line per column; with what `schema` declares where one is given."""
-    known = {} if schema is None else {column.name: column for column in (*schema.features, schema.target)}
-    return csv_text(HEADER, [_line(name, known.get(name), schema is not None) for name in names])
+    """A codebook as CSV to fill in, with a line per column; with what `schema` declares where one is given.
+
+    Without one, lines whose names begin with "# example" show how columns are described. They are about no column, and are
+    not read. Raises ParameterError for names that are not texts.
+    """
+    names = list(names)
+    if not all(isinstance(name, str) for name in names):
+        raise ParameterError("codebook_template", "names", names, "a list of texts")
+    if schema is None:
+        return csv_text(HEADER, [*map(_example, _EXAMPLES), *(_line(name, None) for name in names)])
+    known = {column.name: column for column in (*schema.features, schema.target)}
+    return csv_text(HEADER, [_line(name, known.get(name), schema) for name in names])
 
 
-def _line(name: str, column: Feature | Target | None, is_known: bool) -> list[Any]:
+#: How columns of four kinds are described.
+_EXAMPLES: tuple[dict[str, str], ...] = (
+    {"name": "age", "kind": "whole", "low": "18", "high": "99", "missing_codes": "999; k.A.", "unit": "years"},
+    {"name": "ward", "kind": "categories", "values": "internal medicine; surgery", "groups": "int. med. = internal medicine"},
+    {"name": "admitted", "kind": "date", "low": "1", "high": "12", "part": "month", "order": "dmy"},
+    {"name": "patient", "kind": "leave out", "role": "person"},
+    {"name": "readmitted", "kind": "categories", "values": "no; yes", "groups": "0 = no; 1 = yes", "role": "target"},
+)
+
+
+def _example(line: dict[str, str]) -> list[str | None]:
+    return [f"{EXAMPLE}{line[field]}" if field == "name" else line.get(field) for field in _HEADERS]
+
+
+def _line(name: str, column: Feature | Target | None, schema: Schema | None = None) -> list[Any]:
     said = {} if column is None else column.to_dict()
     kind = {"numeric": "whole" if said.get("whole") else "number", "categorical": "categories", "classes": "categories"}
     values = said.get("categories") or said.get("classes") or ()
     return [
         name,
-        kind.get(said.get("kind", ""), said.get("kind") or ("leave out" if is_known else None)),
+        kind.get(said.get("kind", ""), said.get("kind") or (None if schema is None else "leave out")),
         _unmistakable(said.get("low")),
         _unmistakable(said.get("high")),
         "; ".join(values) or None,
         "; ".join(said.get("missing_codes", ())) or None,
         *(said.get(field) or None for field in ("unit", "part", "order")),
+        said.get("since") if said.get("part") == "days" else None,
         "; ".join(f"{text} = {label}" for text, label in said.get("groups", ())) or None,
         *(said.get(field) for field in ("missing_as", "unknown_as")),
+        "target" if schema is not None and name == schema.target.name else None,
     ]
 
 
@@ -128,56 +172,18 @@ def _unmistakable(number: float | None) -> float | str | None:
     return f"{number}0" if number is not None and re.fullmatch(r"-?[1-9]\d{0,2}\.\d{3}", str(number)) else number
 
 
-def _feature(entry: Entry) -> Feature:
-    if entry.kind == "categories" or (entry.values and not entry.kind):
-        about: dict[str, Any] = {"missing_as": entry.missing_as or None, "unknown_as": entry.unknown_as or None}
-        about |= {"missing_codes": entry.missing_codes, "groups": entry.groups}
-        return CategoricalFeature(entry.name, _needed(entry, "values", entry.values), **about)
-    if entry.kind == "date":
-        part = entry.part or "year"
-        fixed = PARTS.get(part)
-        low, high = (entry.low, entry.high) if fixed is None or part == "year" or entry.low is not None else fixed
-        rule: dict[str, Any] = {"part": part, "order": entry.order or ORDERS[0]}
-        return DateFeature(entry.name, _needed(entry, "min", low), _needed(entry, "max", high), **_of_number(entry), **rule)
-    _require_kind(entry)
-    low, high = _needed(entry, "min", entry.low), _needed(entry, "max", entry.high)
-    return NumericFeature(entry.name, low, high, whole=entry.kind == "whole", **_of_number(entry))
-
-
-def _of_number(entry: Entry) -> dict[str, Any]:
-    missing = number_in(entry.missing_as) if entry.missing_as else None
-    return {"unit": entry.unit, "missing_as": missing, "missing_codes": entry.missing_codes}
-
-
-def _target(entry: Entry) -> Target:
-    if entry.kind == "categories" or (entry.values and entry.kind != "number"):
-        return ClassTarget(entry.name, _needed(entry, "values", entry.values), groups=entry.groups)
-    _require_kind(entry)
-    low, high = _needed(entry, "min", entry.low), _needed(entry, "max", entry.high)
-    return NumericTarget(entry.name, low, high, missing_codes=entry.missing_codes)
-
-
-def _require_kind(entry: Entry) -> None:
-    if not entry.kind and entry.low is None and entry.high is None:
-        raise SchemaError("The codebook does not say what it is.", field=entry.name[:60], remedy="Give its type, or 'leave out'.")
-
-
-def _needed(entry: Entry, what: str, value: Any) -> Any:
-    if value is None or value == ():
-        raise SchemaError(
-            f"The codebook gives no {what}.", field=entry.name[:60], remedy=f"Give {what}, or the type 'leave out'."
-        )
-    return value
-
-
 # --- lines
 
 
-def read_codebook(source: Source, *, sheet: str | int | None = None) -> tuple[Entry, ...]:
-    """The lines of a codebook, complete or not; raises what `import_codebook` raises for a file."""
+def read_codebook(source: Source, *, sheet: str | int | None = None, target: str | None = None) -> Codebook:
+    """What a codebook says; raises what `import_codebook` raises for a file. `target` is predicted whatever it says.
+
+    Nothing that a line says is dropped: where its type cannot hold it, the line contradicts itself. Of missing and unknown cells
+    of which it says nothing, rows are dropped.
+    """
     raw = read_bytes(source, LARGEST_SCHEMA)
     if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-        return _checked(_from_json(parse_json(raw)))
+        return _read(_from_json(parse_json(raw)), True, target)
     table = read_table(raw, name=name_of(source, None), sheet=sheet, max_rows=20_000, max_columns=200)
     fields = [_FIELD_OF.get(_plain(name), "") for name in table.names]
     if "name" not in fields:
@@ -189,34 +195,110 @@ def read_codebook(source: Source, *, sheet: str | int | None = None) -> tuple[En
         if field
     }
     lines = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-    by_program = raw.startswith(b"PK")  # a workbook holds numbers, which have one meaning
-    return _checked([_entry(line, by_program) for line in lines if line["name"]])
+    unread = tuple(name for name, field in zip(table.names, fields, strict=True) if not field)
+    return _read(lines, raw.startswith(b"PK"), target, unread)  # a workbook holds numbers, which have one meaning
+
+
+def _read(
+    lines: Iterable[Mapping[str, str | None]], by_program: bool, target: str | None, unread: tuple[str, ...] = ()
+) -> Codebook:
+    about = [line for line in lines if line.get("name") and not str(line["name"]).startswith(EXAMPLE.strip())]
+    roles = {role: _in_role(role, about) for role in ("target", "person")}
+    target = target or roles["target"]
+    return Codebook(_checked([_column(line, by_program, target) for line in about]), target, roles["person"], unread)
+
+
+def _in_role(role: str, lines: Iterable[Mapping[str, str | None]]) -> str | None:
+    """The one column in this role."""
+    said = [(str(line["name"]).strip(), _plain(line.get("role") or "")) for line in lines]
+    strange = next((name for name, word in said if word not in _ROLES), None)
+    if strange is not None:
+        raise SchemaError("The codebook gives a role that is not known.", field=strange[:60], remedy="Write target or person.")
+    names = [name for name, word in said if _ROLES[word] == role]
+    if len(names) > 1:
+        raise SchemaError(f"The codebook names two columns as {role}.", field=names[1][:60], remedy="Keep one of them.")
+    return names[0] if names else None
 
 
 def _plain(text: str) -> str:
     return " ".join(re.sub(r"[^\w]+|_", " ", text.lower()).split())
 
 
-def _checked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def _checked(columns: Sequence[ColumnDraft]) -> tuple[ColumnDraft, ...]:
     seen: set[str] = set()
-    for entry in entries:
-        if entry.name in seen:
-            what = f"The codebook has two lines for {entry.name!r:.60}."
-            raise SchemaError(what, field=entry.name[:60], remedy="Keep one of them.")
-        seen.add(entry.name)
-    return tuple(entries)
+    for column in columns:
+        if column.name in seen:
+            what = f"The codebook has two lines for {column.name!r:.60}."
+            raise SchemaError(what, field=column.name[:60], remedy="Keep one of them.")
+        seen.add(column.name)
+    return tuple(columns)
 
 
-def _entry(line: Mapping[str, str | None], by_program: bool) -> Entry:
+def _column(line: Mapping[str, str | None], by_program: bool, target: str | None) -> ColumnDraft:
     said = {field: (text or "").strip() for field, text in line.items()}
+    name, kind, part = said["name"], _kind(said), said.get("part", "").lower()
+    if kind == "leave out":
+        return ColumnDraft(name, Use.LEFT_OUT)
     low, high = (_number(said, field, by_program) for field in ("low", "high"))
-    kind, values = _kind(said), said.get("values", "")
-    if kind in ("number", "whole", "") and low is None and high is None and (found := _RANGE.fullmatch(values)):
+    if name == target and (part or kind == "date"):
+        raise SchemaError("A date cannot be predicted.", field=name[:60], remedy="Choose another target, or give its classes.")
+    if kind in ("number", "whole", "") and low is None and high is None and (found := _RANGE.fullmatch(said.get("values", ""))):
         low, high = (number_in(end, point_is_decimal=by_program) for end in found.groups())
-        kind, values = kind or "number", ""
-    listed = _codes(values), groups_in(said.get("groups", ""), field=said["name"][:60]), _codes(said.get("missing_codes", ""))
-    rule = said.get("unit", ""), said.get("part", "").lower(), said.get("order", "").lower()
-    return Entry(said["name"], kind, low, high, *listed, *rule, said.get("missing_as", ""), said.get("unknown_as", ""))
+        kind, said["values"] = kind or "number", ""
+    values, is_open = _codes(said.get("values", "")), low is None and high is None
+    whole_codes = kind == "whole" and bool(values) and (name == target or (is_open and len(values) > 1))
+    if kind == "categories" or whole_codes or (values and not kind and not part):
+        use: Use | None = Use.CATEGORIES
+    else:
+        use = Use.NUMBER if kind or part or not is_open else None
+    _require_held(said, use, kind == "date" or bool(part), values, (low, high))
+    if use is Use.NUMBER and (kind == "date" or part):
+        part = part or "year"
+        usual = (None, None) if part == "year" else PARTS.get(part) or (None, None)
+        low, high = (usual[place] if end is None else end for place, end in enumerate((low, high)))
+    missing = said.get("missing_as", "")
+    return ColumnDraft(
+        name,
+        use,
+        low,
+        high,
+        said.get("unit", ""),
+        whole=use is Use.NUMBER and bool(kind == "whole" or part),
+        part=part,
+        order=said.get("order", "").lower() or ORDERS[0],
+        since=said.get("since", "") or "1970-01-01",
+        missing_codes=_codes(said.get("missing_codes", "")),
+        categories=values,
+        groups=groups_in(said.get("groups", ""), field=name[:60]),
+        missing_number=number_in(missing) if missing and use is Use.NUMBER else None,
+        missing_as=missing if missing and use is not Use.NUMBER else None,
+        unknown_as=said.get("unknown_as", "") or None,
+    )
+
+
+def _require_held(said: Mapping[str, str], use: Use | None, is_date: bool, values: Sequence[str], ends: Ends) -> None:
+    """Raise SchemaError for a cell that says what a column of this use cannot hold: it would be lost without a word."""
+    lost: dict[Use | None, tuple[str, ...]] = {
+        Use.NUMBER: ("values", "groups", "unknown_as", *(() if is_date else ("order", "since"))),
+        Use.CATEGORIES: ("unit", "part", "order", "since", *(() if _within(values, ends) else ("low", "high"))),
+    }
+    kind = "categories" if use is Use.CATEGORIES else "a date" if is_date else "a number"
+    for field in lost.get(use, ()):
+        if said.get(field):
+            what = f"The codebook gives {_HEADERS[field].split(',')[0]!r} for {kind}, which cannot hold it."
+            raise SchemaError(what, field=said["name"][:60], remedy="Leave that cell empty, or give another type.")
+    for field, known in {"part": tuple(PARTS), "order": ORDERS}.items():
+        if said.get(field) and said[field].lower() not in known:
+            what = f"{_HEADERS[field].split(',')[0]} = {said[field]!r:.40} is not known."
+            raise SchemaError(what, field=said["name"][:60], remedy=f"Give one of {', '.join(map(repr, known))}.")
+
+
+def _within(values: Sequence[str], ends: Ends) -> bool:
+    """True where the values are numbers within a range, which then says nothing more."""
+    low, high = (end if end is not None else other for end, other in zip(ends, (-math.inf, math.inf), strict=True))
+    with suppress(DpvizError):
+        return all(low <= number_in(value) <= high for value in values)  # type: ignore[operator]
+    return False
 
 
 def _number(said: Mapping[str, str], field: str, by_program: bool) -> float | None:
@@ -258,7 +340,7 @@ def groups_in(text: str, *, field: str = "") -> tuple[tuple[str, str], ...]:
     return tuple(pairs)  # type: ignore[arg-type]
 
 
-def _from_json(document: Any) -> list[Entry]:
+def _from_json(document: Any) -> list[dict[str, str | None]]:
     """A list of objects, or a Frictionless Table Schema (also inside a resource's `schema`)."""
     if isinstance(document, dict) and isinstance(document.get("schema"), dict):
         document = document["schema"]
@@ -267,7 +349,7 @@ def _from_json(document: Any) -> list[Entry]:
         remedy = "Give a list of objects with 'name', or a Frictionless Table Schema with 'fields'."
         raise SchemaError("This JSON is no codebook.", remedy=remedy)
     common = document.get("missingValues", []) if isinstance(document, dict) else []
-    return [_entry(_flat(line, common), by_program=True) for line in lines if line.get("name")]
+    return [_flat(line, common) for line in lines if line.get("name")]
 
 
 def _flat(line: Mapping[str, Any], common: Any) -> dict[str, str | None]:

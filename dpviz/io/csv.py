@@ -23,7 +23,7 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
 from dpviz.io.records import Aligned, Chunks, table_of_records
-from dpviz.io.tables.cells import Asked
+from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.text import LONGEST_LINE, Source, name_of, read_text
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.raw import RawTable, parse_numbers
@@ -83,11 +83,11 @@ def read_csv(
     """
     given = None if names is None else tuple(names)
     limits, told = (max_bytes, max_rows, max_columns), watched(progress, stop)
-    asked = Asked(name_of(source, name), *limits, given, delimiter, encoding, rename=rename_duplicates, step=told)
+    asked = ReadRequest(name_of(source, name), *limits, given, delimiter, encoding, rename=rename_duplicates, step=told)
     return read_lines(source, asked, row_wise=row_wise)
 
 
-def read_lines(source: Source, asked: Asked, *, row_wise: bool = True) -> RawTable:
+def read_lines(source: Source, asked: ReadRequest, *, row_wise: bool = True) -> RawTable:
     """As `read_csv`."""
     has_header = asked.names is None
     text = read_text(source, header=has_header, encoding=asked.encoding, row_wise=row_wise, max_bytes=asked.max_bytes)
@@ -147,7 +147,7 @@ class Header:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, lines: Iterator[str], asked: Asked) -> Header:
+    def of(cls, lines: Iterator[str], asked: ReadRequest) -> Header:
         """Names and delimiter (commas unless somebody says otherwise) from the caller, else from the first line alone."""
         if asked.names is None:
             header = cls._read(lines, asked)
@@ -161,7 +161,7 @@ class Header:
         return header
 
     @classmethod
-    def _read(cls, lines: Iterator[str], asked: Asked) -> Header:
+    def _read(cls, lines: Iterator[str], asked: ReadRequest) -> Header:
         line = next(lines, "")
         if not line.strip():
             remedy = "Choose a CSV file with one line of column names and then the data."

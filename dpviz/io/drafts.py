@@ -13,6 +13,7 @@ from pathlib import Path
 from time import time
 
 from dpviz.errors import DpvizError
+from dpviz.files import write_whole
 from dpviz.randomness import random_128_bits
 
 #: Bytes of the largest file: 2,000 columns of 1,000 categories have fewer.
@@ -21,7 +22,7 @@ MOST_BYTES = 50_000_000
 DAYS_KEPT = 90
 _KEY = re.compile("[0-9a-f]{32}")
 #: Drafts, and what a killed program left of one.
-_OURS = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}-[0-9a-f]{32}\.part")
+_OURS = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}(\.json)?-[0-9a-f]{32}\.part")
 
 
 def new_key() -> str:
@@ -41,18 +42,10 @@ class DraftFolder:
         Raises DpvizError when the text cannot be written; then the old text stays.
         """
         target = self._file(key)
-        part = target.with_name(f".{key}-{new_key()}.part")
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, target)
+            write_whole(target, text, mode=0o600)
         except (OSError, ValueError) as error:
-            with suppress(OSError):  # it was never made
-                part.unlink()
             reason = getattr(error, "strerror", None) or "it cannot be written as text"
             remedy = "Check the permissions of the folder and the room on its disk, or save the draft as a file."
             raise DpvizError(f"The draft cannot be kept: {reason}.", where=str(self.path), remedy=remedy) from error

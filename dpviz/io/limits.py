@@ -39,8 +39,10 @@ def _rounded(count: int) -> int:
 
 
 _MEMORY = memory()
-#: Most bytes of a file, packed and unpacked. Its text, its columns and its encoded rows take a few times as much.
-MAX_BYTES = _rounded(_MEMORY // 8)
+#: What a file, packed or unpacked, its texts, its columns and its encoded rows take together, at most, for each of its bytes.
+MEMORY_PER_BYTE = 8
+#: Most bytes of a file, packed and unpacked.
+MAX_BYTES = _rounded(_MEMORY // MEMORY_PER_BYTE)
 #: Most rows: encoded, read and trained on, a row of twenty columns takes about 400 bytes.
 MAX_ROWS = _rounded(_MEMORY // 1_600)
 MAX_COLUMNS = 2_000

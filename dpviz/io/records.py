@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable, finite_number, without_codes
+from dpviz.table.texts import Codes, narrowest, text_column
 
 
 @dataclass(frozen=True)
@@ -41,29 +42,6 @@ def table_of_columns(columns: Sequence[RawColumn], source: str, notes: Sequence[
     left_out = tuple(np.flatnonzero(empty).tolist())
     kept = tuple(column.rows(~empty) for column in columns)
     return RawTable(kept, source, (*notes, *_lost(0, len(left_out))), left_out=left_out)
-
-
-def text_column(name: str, texts: Iterable[str], places: np.ndarray) -> RawColumn:
-    """A column whose rows hold `texts[place]`, missing where the place is negative; texts that no row holds are left out."""
-    codes = _Codes()
-    code_of = np.array([*map(codes.__getitem__, texts), -1], dtype=np.int32)
-    code_of = code_of.astype(_narrowest(len(codes.texts)))
-    return RawColumn(name, *_in_order_of_appearance(codes.texts, code_of[places]))
-
-
-def _in_order_of_appearance(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    first = np.full(len(texts) + 1, len(codes))
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several places the last one written stays
-    order = np.argsort(first[:-1], kind="stable")
-    order = order[first[order] < len(codes)]
-    new_code = np.full(len(texts) + 1, -1, dtype=codes.dtype)
-    new_code[order] = np.arange(len(order))
-    return tuple(texts[place] for place in order.tolist()), new_code[codes]
-
-
-def _narrowest(count: int) -> type:
-    """Of codes below `count`, and of -1 and `count` itself."""
-    return next(kind for kind in (np.int8, np.int16, np.int32) if count <= np.iinfo(kind).max)
 
 
 def _lost(n_malformed: int, empty_rows: int) -> Iterator[str]:
@@ -126,19 +104,18 @@ def _is_blank(record: list[str] | None) -> bool:
     return record is not None and (not record or (len(record) == 1 and not record[0].strip()))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class TextColumn(RawColumn):
     """A column of text whose cells wait, joined, until somebody asks for their numbers or for their texts.
 
     So a column that is declared a number costs no dictionary of its texts.
     """
 
-    packs: list[str]
-
-    def __init__(self, name: str, packs: list[str]) -> None:
-        vars(self).update(name=name, packs=packs)
+    name: str
+    packs: list[str]  #: Cells joined by NUL
 
     @cached_property
-    def n_rows(self) -> int:  # type: ignore[override]
+    def n_rows(self) -> int:
         """Number of cells. Private."""
         return sum(pack.count("\0") + 1 for pack in self.packs)
 
@@ -149,19 +126,19 @@ class TextColumn(RawColumn):
             distinct = cells.dictionary_encode()
             column = text_column(self.name, distinct.dictionary.to_pylist(), distinct.indices.to_numpy())
             return column.texts, column.codes
-        codes = _Codes()
+        codes = Codes()
         found = np.fromiter(map(codes.__getitem__, self._cells()), np.int32, self.n_rows)
-        found = found.astype(_narrowest(len(codes.texts)), copy=False)
+        found = found.astype(narrowest(len(codes.texts)), copy=False)
         found.flags.writeable = False
         return tuple(codes.texts), found
 
     @property
-    def texts(self) -> tuple[str, ...]:  # type: ignore[override]
+    def texts(self) -> tuple[str, ...]:
         """The distinct texts in order of first appearance."""
         return self._encoded[0]
 
     @property
-    def codes(self) -> np.ndarray:  # type: ignore[override]
+    def codes(self) -> np.ndarray:
         """Index of each cell into `texts`; -1 where it is missing."""
         return self._encoded[1]
 
@@ -262,26 +239,6 @@ def _by_float(pack: str, read: Callable[[str], tuple[float, bool]]) -> Numbers:
 def _number_or_missing(missing: frozenset[str], cell: str) -> tuple[float, bool]:
     text = cell.strip()
     return (np.nan, True) if text in missing else (finite_number(text), False)
-
-
-class _Codes(dict[str, int]):
-    """Cell as written -> code, found on first sight. `texts` are the distinct stripped cells; missing marks are -1."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-
-    def __missing__(self, cell: str) -> int:
-        text = cell.strip()
-        if text in MISSING_MARKS:
-            code = -1
-        elif text != cell:
-            code = self[text]
-        else:
-            code = len(self.texts)
-            self.texts.append(text)
-        self[cell] = code
-        return code
 
 
 def _empty_rows(columns: Sequence[RawColumn]) -> np.ndarray:

@@ -1,23 +1,157 @@
-"""A result read back from its JSON document: not only the model, but everything that is said about it."""
+"""What a `dpviz-tree/1` document says, read with typed errors: the whole result, and the facts that exports carry along."""
 
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import PrivacyLoss
+from msgspec import UnsetType
+
+from dpviz.accounting.claim import Disclosure, why_uncovered
 from dpviz.accounting.ledger import Ledger, ledger_from
 from dpviz.accounting.plan import BudgetPlan
+from dpviz.accounting.risk import Risk, check_risks
 from dpviz.errors import DpvizError
-from dpviz.io.exports.statement import statement_of, test_result_of
 from dpviz.io.text import read_document
-from dpviz.learners import get_learner
-from dpviz.models.document import model_from_json
-from dpviz.table.schema import Schema
-from dpviz.table.strict_json import parse_json, read_entry, wrong
-from dpviz.training.contract import FitResult, LearnerSpec
-from dpviz.training.honest.testing import plan_with_test
+from dpviz.learners import get_learner, registry
+from dpviz.models.document import model_from_json, read_leaf
+from dpviz.results.document import UNRECORDED, LearnerEntry, Statement, TestEntry, is_recorded, learner_of, statement_of
+from dpviz.results.result import FitResult, TestReport
+from dpviz.results.verdict import Unit, Verdict, verdict
+from dpviz.results.wording import signs_spelled
+from dpviz.table.schema import NumericTarget, Schema
+from dpviz.table.strict_json import given, parse_json, read, read_entry, wrong
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.estimate.groups import groups_of, names_of
+from dpviz.training.estimate.number_report import DEGREE, NumberReport
+from dpviz.training.estimate.report import ClassReport
+from dpviz.training.estimate.testing import plan_with_test
+from dpviz.training.estimate.window import Window
 from dpviz.training.params import Settings, controls_of, make_params
+
+_MOST_DISCLOSURES = 5
+
+
+def test_result_of(document: Any, schema: Schema) -> TestReport | None:
+    """The private test result, computed anew from its released table; None where there is none. Raises DocumentError."""
+    where = "test_report"
+    if where not in document:
+        return None
+    body = read(TestEntry, document[where], where)
+    if isinstance(schema.target, NumericTarget):
+        return _of_numbers(body, schema, where)
+    table = tuple(read_leaf(item, schema, f"{where}.table[{k}]") for k, item in enumerate(given(body.table, f"{where}.table")))
+    if any(answer.counts is None for answer in table):
+        raise wrong("Every answer of the model needs its counts.", f"{where}.table")
+    groups = "" if isinstance(body.groups, UnsetType) else body.groups
+    if groups not in ("", *groups_of(schema)):
+        raise wrong("This must be a categorical feature of the schema.", f"{where}.groups")
+    n_answers, left = divmod(len(table), len(names_of(schema, groups)))
+    if left:
+        raise wrong("Every answer needs its counts in every group.", f"{where}.table")
+    counted = _counted(body, (n_answers, len(schema.classes)), where)
+    return ClassReport(schema, body.share, body.epsilon, table, counted, groups)
+
+
+def _of_numbers(body: TestEntry, schema: Schema, where: str) -> NumberReport:
+    names = ("table_epsilon", "centre", "width", "sums")
+    table_epsilon, centre, width, sums = (given(getattr(body, name), f"{where}.{name}") for name in names)
+    if table_epsilon > body.epsilon:
+        raise wrong("The table must cost at most epsilon.", where)
+    if any(len(row) != len(sums) for row in sums):
+        raise wrong(f"{DEGREE + 1} rows of {DEGREE + 1} sums are needed.", f"{where}.sums")
+    return NumberReport(schema, body.share, body.epsilon, table_epsilon, Window(centre, width), sums)
+
+
+def _counted(body: TestEntry, shape: tuple[int, int], where: str) -> tuple[tuple[int, ...], ...] | None:
+    found = body.counted
+    if isinstance(found, UnsetType):
+        return None
+    if len(found) != shape[0] or any(len(row) != shape[1] for row in found):
+        raise wrong("One row per answer and one number per class are needed.", f"{where}.counted")
+    return found
+
+
+test_result_of.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
+
+
+def facts(document: Any, target: str, found: Verdict) -> list[str]:
+    """What every export carries: who made it, what is guaranteed, what is not covered. A sentence or two each."""
+    learner, version = entry_text(document, "learner", "name"), entry_text(document, "versions", "dpviz")
+    statement = statement_of(document)
+    return [
+        f"Predicts {target!r}. Learner {learner}, dpviz {version}.",
+        found.in_file,
+        *([signs_spelled(f"{found.odds} {found.plain_bound}".strip())] if found.proven.is_finite else []),
+        *([statement.noise.warning] if statement.noise.warning else []),
+        *_uncovered(statement.disclosures),
+    ]
+
+
+def entry_text(document: Any, part: str, name: str) -> str:
+    """The text `name` of a part of the document, such as "learner"; "unknown" where there is none. Raises DocumentError."""
+    found = read(dict, read(dict, document).get(part, {}), part).get(name, "unknown")
+    return read(str, found, f"{part}.{name}")
+
+
+def stated_plan(document: Any, schema: Schema) -> BudgetPlan | None:
+    """The plan of a document's own settings; None where it has none, or this version of dpviz would plan otherwise."""
+    with suppress(DpvizError):
+        learner = learner_of(document)
+        spec = get_learner(learner.name)
+        plan = plan_with_test(spec, schema, settings_of(learner), params_of(spec, learner))
+        if plan.depth == learner.depth:
+            return plan
+    return None
+
+
+def settings_of(learner: LearnerEntry) -> Settings:
+    """The settings that a document names."""
+    told = {item.name: learner.settings[item.name] for item in fields(Settings) if item.name in learner.settings}
+    return Settings(**told | {"delta": told.get("delta") or None})  # a document says 0 where none was asked for
+
+
+def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
+    """The learner's own parameters. A file without one of these is older: labels alone, and levels chosen one by one."""
+    before = {"leaves": "labels", "lookahead": "1"}
+    older = {name: value for name, value in before.items() if name in controls_of(spec.Params)}
+    return make_params(spec.Params, spec.name, older | learner.parameters)
+
+
+def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) -> Verdict:
+    """What may be said about a document; `unit`: whom a register says it protects. Raises DocumentError."""
+    found, spec = statement_of(document), registry().get(entry_text(document, "learner", "name"))
+    why_not = why_uncovered(found.disclosures, is_exact=spec is None or spec.exact)
+    released = found.noise.warning is None
+    about: dict[str, Any] = {
+        "why_not": why_not,
+        "unit": _known(unit, found.unit),
+        "risk": _risk(found, stated_plan(document, schema)),
+    }
+    said = verdict(found.claim, found.guarantee, released=released, **about)
+    if said.kind != "released" or is_recorded(document):
+        return said
+    return replace(said, because=f"{said.because} {UNRECORDED}")
+
+
+def _risk(found: Statement, plan: BudgetPlan | None) -> Risk | None:
+    """What the steps of the ledger come to; None where they are not those that the guarantee is stated for."""
+    ledger = ledger_from(found.ledger, "privacy.ledger").with_assignment_of(plan)
+    return Risk(ledger.event) if ledger.guarantee == found.guarantee else None
+
+
+def _known(declared: Unit | None, stated: Unit) -> Unit:
+    """The unit in the register's words; what bounded its rows is in the file."""
+    return stated if declared is None else replace(declared, is_bounded=stated.is_bounded)
+
+
+def _uncovered(found: tuple[Disclosure, ...]) -> list[str]:
+    lines = [f"Outside the guarantee: {item.what}" for item in found[:_MOST_DISCLOSURES]]
+    more = len(found) - _MOST_DISCLOSURES
+    return [*lines, f"And {more} more such disclosures; the JSON document lists them."] if more > 0 else lines
+
+
+_OTHERWISE = "Read from a file; this version of dpviz plans otherwise."
 
 
 def load_result(source: str | Path) -> FitResult:
@@ -25,7 +159,8 @@ def load_result(source: str | Path) -> FitResult:
 
     The file is a statement of whoever wrote it. What its steps add up to is composed again; whether they were taken is not
     in a file. The plan is not in it either: it is worked out again from public values, and has the depth alone where this
-    version of dpviz would plan another one.
+    version of dpviz would plan another one. A random assignment that does not hold out what that plan does is not believed:
+    its steps count as those of disjoint rows.
 
     Parameters
     ----------
@@ -34,7 +169,8 @@ def load_result(source: str | Path) -> FitResult:
     Raises
     ------
     DocumentError
-        No document of dpviz, a model without what was said about it, or steps that do not add up to the guarantee it states.
+        No document of dpviz, a model without what was said about it, or steps that do not add up to the guarantee it states, or
+        compose to a larger risk.
     DpvizError
         The file cannot be read; its learner is not known here.
     """
@@ -56,54 +192,37 @@ def result_from_json(text: str | bytes) -> FitResult:
     """The result of a document; see `load_result`."""
     model = model_from_json(text)
     document = parse_json(text)
-    learner, privacy = (read_entry(dict, document, name) for name in ("learner", "privacy"))
-    spec = get_learner(read_entry(str, learner, "name", "learner"))
-    stated = read_entry(dict, learner, "settings", "learner")
-    settings = Settings(**{item.name: stated[item.name] for item in fields(Settings) if item.name in stated})
-    params = make_params(spec.Params, spec.name, _given(spec, read_entry(dict, learner, "parameters", "learner")))
+    learner = learner_of(document)
+    spec = get_learner(learner.name)
+    settings, params = settings_of(learner), params_of(spec, learner)
+    plan = stated_plan(document, model.schema)
     said = statement_of(document)
-    noise, seed = _noise(read_entry(dict, privacy, "noise", "privacy"))
     return FitResult(
         learner=spec.name,
         model=model,
-        ledger=_ledger(privacy, said.guarantee),
+        ledger=_ledger(document, said).with_assignment_of(plan),
         claim=said.claim,
-        plan=_plan(spec, model.schema, settings, params, read_entry(int, learner, "depth", "learner")),
+        plan=plan or BudgetPlan(settings.epsilon, learner.depth, (), (_OTHERWISE,), settings.delta or 0.0),
         params=params,
         settings=settings,
         schema=model.schema,
         disclosures=said.disclosures,
-        noise=noise,
-        seed=seed,
+        noise="simulation" if said.noise.source == "simulation" else "release",
+        seed=None if isinstance(said.noise.seed, UnsetType) else said.noise.seed,
         test_report=test_result_of(document, model.schema),
-        rows_per_person=None if said.per_person is None else said.per_person.rows,
+        unit=said.unit,
     )
 
 
-def _given(spec: LearnerSpec, parameters: dict[str, Any]) -> dict[str, Any]:
-    """A file without `leaves` is older than honest leaves: its tree has labels alone."""
-    return {"leaves": "labels", **parameters} if "leaves" in controls_of(spec.Params) else parameters
+def with_our_verdict(result: FitResult) -> FitResult:
+    """What is known of its learner's claim here, not what the file says about it."""
+    return replace(result, claim=get_learner(result.learner).claim(result.plan, result.params, result.schema))
 
 
-def _plan(spec: LearnerSpec, schema: Schema, settings: Settings, params: Any, depth: int) -> BudgetPlan:
-    with suppress(DpvizError):
-        plan = plan_with_test(spec, schema, settings, params)
-        if plan.depth == depth:
-            return plan
-    return BudgetPlan(settings.epsilon, depth, (), ("Read from a file; this version of dpviz plans otherwise.",), settings.delta)
-
-
-def _ledger(privacy: dict[str, Any], stated: PrivacyLoss) -> Ledger:
+def _ledger(document: dict[str, Any], said: Statement) -> Ledger:
+    privacy = read_entry(dict, document, "privacy")
     ledger = ledger_from(read_entry(list, privacy, "ledger", "privacy"), "privacy.ledger")
-    if ledger.guarantee != stated:
+    if ledger.guarantee != said.guarantee:
         raise wrong("The steps of the ledger do not add up to this.", "privacy.guarantee")
+    check_risks(said.risk or (), Risk(ledger.event), "privacy.risk")
     return ledger
-
-
-def _noise(entry: dict[str, Any]) -> tuple[str, int | None]:
-    """(noise, seed) of a result."""
-    source = read_entry(str, entry, "source", "privacy.noise")
-    if source not in ("simulation", "release", "exact samplers"):
-        raise wrong("This source of noise is not known.", "privacy.noise.source")
-    seed = read_entry(int, entry, "seed", "privacy.noise") if "seed" in entry else None
-    return ("simulation" if source == "simulation" else "release"), seed

@@ -46,9 +46,22 @@ def samples() -> tuple[Sample, ...]:
 
 
 def load_sample(name: str) -> tuple[RawTable, Schema]:
-    """The table and its schema.
+    """A table that comes with dpviz: simulated rows, or public ones.
 
-    Raises UnknownName where there is no such sample; DpvizError where its files are missing.
+    Parameters
+    ----------
+    name : str
+        "loans", "clinic", "rents", "breast-cancer", "wine" or "digits".
+
+    Returns
+    -------
+    (RawTable, Schema)
+        The rows, and what is public about them; of the last three ranges are read from the rows, and marked so.
+
+    Raises
+    ------
+    UnknownName, DpvizError
+        There is no such sample; its files are missing.
     """
     names = [sample.name for sample in _SAMPLES]
     if name not in names:

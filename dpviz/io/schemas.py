@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from dpviz.errors import DocumentError
 from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.text import read_document
 from dpviz.table.schema import Schema
@@ -16,4 +17,9 @@ def save_schema(schema: Schema, path: str | Path) -> None:
 def load_schema(path: str | Path) -> Schema:
     """Read the schema in `path`; DpvizError when there is no such file, DocumentError or SchemaError when it is no schema."""
     remedy = "Check the path; it must name a schema saved by dpviz."
-    return schema_from_json(read_document(path, "The schema file", remedy, LARGEST_SCHEMA))
+    text = read_document(path, "The schema file", remedy, LARGEST_SCHEMA)
+    try:
+        return schema_from_json(text)
+    except DocumentError as error:
+        where = f"{Path(path).name}, {error.where}" if error.where else Path(path).name
+        raise DocumentError(error.what, where=where, remedy=error.remedy) from error

@@ -1,14 +1,15 @@
 """Models that add up one term per feature: looked up by its value (two classes), or a weight times the scaled value."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from dpviz.models.base import chances_by, classes_by, classes_of, n_scores, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
-from dpviz.table.strict_json import read_entry, wrong
+from dpviz.table.strict_json import FilledText, given, wrong
 
 
 @dataclass(frozen=True)
@@ -52,38 +53,54 @@ def bins_of(schema: Schema, cuts: tuple[tuple[float, ...], ...]) -> list[int]:
     return [len(f.categories) if isinstance(f, CategoricalFeature) else len(c) + 1 for f, c in pairs]
 
 
-def additive_body(model: AdditiveModel) -> dict[str, Any]:
+class Term(Struct, omit_defaults=True):
+    """What one feature adds: a value per category, or one per range between increasing cuts."""
+
+    feature: FilledText
+    categories: dict[str, float] | UnsetType = UNSET
+    cuts: tuple[float, ...] | UnsetType = UNSET
+    values: tuple[float, ...] | UnsetType = UNSET
+
+
+class AdditiveBody(Struct):
+    """One value per feature, added up; above 0 means `class`."""
+
+    class_: FilledText = field(name="class")
+    offset: float
+    terms: tuple[Term, ...]
+
+
+def additive_body(model: AdditiveModel) -> AdditiveBody:
     """What the model predicts by, for a document."""
-    terms = [
-        {"feature": feature.name, "categories": dict(zip(feature.categories, values, strict=True))}
+    terms = (
+        Term(feature.name, categories=dict(zip(feature.categories, values, strict=True)))
         if isinstance(feature, CategoricalFeature)
-        else {"feature": feature.name, "cuts": list(cuts), "values": list(values)}
+        else Term(feature.name, cuts=cuts, values=values)
         for feature, cuts, values in zip(model.schema.features, model.cuts, model.values, strict=True)
-    ]
-    return {"class": model.schema.classes[1], "offset": model.offset, "terms": terms}
+    )
+    return AdditiveBody(model.schema.classes[1], model.offset, tuple(terms))
 
 
-def additive_from(document: dict[str, Any], schema: Schema) -> AdditiveModel:
+def additive_from(body: AdditiveBody, schema: Schema) -> AdditiveModel:
     """The model of a document; raises DocumentError naming the place."""
-    terms = read_entry(tuple[dict[str, Any], ...], document, "terms")
-    if tuple(term.get("feature") for term in terms) != schema.feature_names:
+    if tuple(term.feature for term in body.terms) != schema.feature_names:
         raise wrong("One term per feature of the schema is needed, in its order.", "terms")
-    read = [_term(*pair, f"terms[{place}]") for place, pair in enumerate(zip(terms, schema.features, strict=True))]
-    cuts, values = zip(*read, strict=True)
+    pairs = enumerate(zip(body.terms, schema.features, strict=True))
+    cuts, values = zip(*(_term(*pair, f"terms[{place}]") for place, pair in pairs), strict=True)
     try:
-        return AdditiveModel(schema, cuts, values, read_entry(float, document, "offset"))
+        return AdditiveModel(schema, cuts, values, body.offset)
     except ValueError as error:
         raise wrong(f"They do not fit the schema: {error}.", "terms") from error
 
 
-def _term(term: dict[str, Any], feature: Feature, where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _term(term: Term, feature: Feature, where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     if isinstance(feature, CategoricalFeature):
-        values = read_entry(dict, term, "categories", where)
-        return (), tuple(read_entry(float, values, name, f"{where}.categories") for name in feature.categories)
-    cuts = read_entry(tuple[float, ...], term, "cuts", where)
+        values = given(term.categories, f"{where}.categories")
+        return (), tuple(given(values.get(name, UNSET), f"{where}.categories.{name}") for name in feature.categories)
+    cuts = given(term.cuts, f"{where}.cuts")
     if list(cuts) != sorted(cuts):
         raise wrong("The cuts must increase.", f"{where}.cuts")
-    return cuts, read_entry(tuple[float, ...], term, "values", where)
+    return cuts, given(term.values, f"{where}.values")
 
 
 @dataclass(frozen=True)
@@ -136,29 +153,37 @@ def height(feature: Feature, column: np.ndarray) -> np.ndarray:
     return column / max(len(feature.categories) - 1, 1)
 
 
-def linear_body(model: LinearModel) -> dict[str, Any]:
+class Score(Struct):
+    """A weighted sum: `offset`, and a weight per feature."""
+
+    class_: FilledText = field(name="class")
+    offset: float
+    weights: dict[str, float]
+
+
+class LinearBody(Struct, kw_only=True, omit_defaults=True):
+    """Weighted sums: one score for two classes (above 0 means the second), else one per class."""
+
+    inputs: FilledText | UnsetType = UNSET
+    scores: Annotated[tuple[Score, ...], Meta(min_length=1)]
+
+
+def linear_body(model: LinearModel) -> LinearBody:
     """What the model predicts by, for a document."""
-    scored = model.schema.classes[-len(model.offsets) :]
+    scored, names = model.schema.classes[-len(model.offsets) :], model.schema.feature_names
     rows = zip(scored, model.offsets, model.weights, strict=True)
-    return {
-        "inputs": "every feature scaled to 0 .. 1: place in its declared range, or in its declared list of categories",
-        "scores": [
-            {"class": name, "offset": offset, "weights": dict(zip(model.schema.feature_names, weights, strict=True))}
-            for name, offset, weights in rows
-        ],
-    }
+    scores = tuple(Score(name, offset, dict(zip(names, weights, strict=True))) for name, offset, weights in rows)
+    inputs = "every feature scaled to 0 .. 1: place in its declared range, or in its declared list of categories"
+    return LinearBody(inputs=inputs, scores=scores)
 
 
-def linear_from(document: dict[str, Any], schema: Schema) -> LinearModel:
+def linear_from(body: LinearBody, schema: Schema) -> LinearModel:
     """The model of a document; raises DocumentError naming the place."""
-    items = read_entry(tuple[dict[str, Any], ...], document, "scores")
     scored = classes_of(schema, "scores")[-n_scores(schema) :]
-    if tuple(item.get("class") for item in items) != scored:
+    if tuple(score.class_ for score in body.scores) != scored:
         raise wrong(f"One score per class is needed, in this order: {', '.join(map(repr, scored))[:160]}.", "scores")
-    offsets = tuple(read_entry(float, item, "offset", f"scores[{k}]") for k, item in enumerate(items))
-    return LinearModel(schema, tuple(_read_weights(item, schema, f"scores[{k}]") for k, item in enumerate(items)), offsets)
-
-
-def _read_weights(item: dict[str, Any], schema: Schema, where: str) -> tuple[float, ...]:
-    weights = read_entry(dict, item, "weights", where)
-    return tuple(read_entry(float, weights, name, f"{where}.weights") for name in schema.feature_names)
+    weights = (
+        tuple(given(score.weights.get(name, UNSET), f"scores[{k}].weights.{name}") for name in schema.feature_names)
+        for k, score in enumerate(body.scores)
+    )
+    return LinearModel(schema, tuple(weights), tuple(score.offset for score in body.scores))

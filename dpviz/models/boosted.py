@@ -19,6 +19,44 @@ from dpviz.models.tree import NumberLeaf
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericTarget
 
+#: Rows that are worked on at once: their columns and sums stay close to the processor.
+_AT_ONCE = 1 << 14
+#: Cells of a table that is worked out once for two features.
+_LARGEST = 1 << 18
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What trees that ask one feature (named twice) or two add to the scores."""
+
+    features: tuple[int, int]
+    width: int  #: Steps of the second
+    added: np.ndarray  #: Float64 of shape (steps of the first * steps of the second, n_scores)
+
+
+def _parts(splits: PackedTrees, tree: int) -> list[tuple[tuple[int, int], int | None]]:
+    """(features, side of the root) of parts of a tree that ask two features at most; side None: the whole tree. Empty: none."""
+    root = int(splits.roots[tree])
+    whole = _asked(splits, root)
+    if len(whole) <= 2:
+        return [(_pair(whole), None)]
+    sides = range(splits.n_children_of(root))
+    found = [_asked(splits, int(splits.first_child[root]) + side) | {int(splits.feature[root])} for side in sides]
+    return [(_pair(features), side) for side, features in zip(sides, found, strict=True)] if max(map(len, found)) <= 2 else []
+
+
+def _pair(features: set[int]) -> tuple[int, int]:
+    return (min(features), max(features)) if features else (0, 0)
+
+
+def _asked(splits: PackedTrees, node: int) -> set[int]:
+    """The features that are asked at a node or below it."""
+    if splits.feature[node] == LEAF:
+        return set()
+    first = int(splits.first_child[node])
+    below = (_asked(splits, first + side) for side in range(splits.n_children_of(node)))
+    return {int(splits.feature[node])}.union(*below)
+
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees(OfPackedTrees):
@@ -49,12 +87,8 @@ class BoostedTrees(OfPackedTrees):
         """The sum per row, float64: not clipped, or log-odds of the second class, shape (n_rows,); else (n_rows, n_classes)."""
         require_same_columns(self.schema, data.schema)
         total = np.full((data.n_rows, self.n_scores), self.initial)
-        for feature, trees in enumerate(self._trees_of_one_feature):
-            self._add_looked_up(total, data, feature, trees)
-        if len(self._other_trees):
-            rows = values_of(data)
-            for tree in self._other_trees:
-                self._add(total, rows, tree)
+        for start in range(0, data.n_rows, _AT_ONCE):
+            self._add_rows(total[start : start + _AT_ONCE], [column[start : start + _AT_ONCE] for column in data.columns])
         return total[:, 0] if self.n_scores == 1 else total
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
@@ -84,42 +118,69 @@ class BoostedTrees(OfPackedTrees):
     def _add(self, total: np.ndarray, rows: np.ndarray, tree: int) -> None:
         total[:, tree % self.n_scores] += self._values(rows, tree)
 
-    @cached_property
-    def _uses(self) -> np.ndarray:
-        """Which tree uses which feature, bool of shape (n_trees, n_features)."""
-        inner = self.splits.feature != LEAF
-        uses = np.zeros((self.splits.n_trees, self.schema.n_features), dtype=bool)
-        uses[self.splits.tree[inner], self.splits.feature[inner]] = True
-        return uses
+    def _add_rows(self, total: np.ndarray, columns: list[np.ndarray]) -> None:
+        """Add all trees. What depends on one feature or two is looked up, whichever tree it is of; the rest falls through."""
+        tables, others = self._tables
+        asked = {feature for table in tables for feature in table.features}
+        step = {feature: self._step(feature, columns[feature]) for feature in sorted(asked)}
+        for table in tables:
+            first, second = table.features
+            place = step[first] if first == second else step[first] * table.width + step[second]
+            for score in range(self.n_scores):
+                total[:, score] += table.added[:, score].take(place)
+        if len(others):
+            rows = np.column_stack([column.astype(np.float64) for column in columns])
+            for tree in others:
+                self._add(total, rows, tree)
 
     @cached_property
-    def _trees_of_one_feature(self) -> tuple[np.ndarray, ...]:
-        """Per feature the trees that use no other."""
-        alone = self._uses & (self._uses.sum(axis=1, keepdims=True) == 1)
-        return tuple(map(np.flatnonzero, alone.T))
+    def _cuts(self) -> tuple[np.ndarray, ...]:
+        """Per feature the distinct thresholds of all trees, increasing."""
+        every = (self.splits.threshold[self.splits.feature == feature] for feature in range(self.schema.n_features))
+        return tuple(np.unique(found[~np.isnan(found)]) for found in every)
 
-    @cached_property
-    def _other_trees(self) -> np.ndarray:
-        return np.flatnonzero(self._uses.sum(axis=1) != 1)
+    def _step(self, feature: int, column: np.ndarray) -> np.ndarray:
+        """The step of every row: its category, or between which thresholds it lies."""
+        if isinstance(self.schema.features[feature], CategoricalFeature):
+            return column.astype(np.int64)
+        return np.searchsorted(self._cuts[feature], column)
 
-    def _add_looked_up(self, total: np.ndarray, data: EncodedDataset, feature: int, trees: np.ndarray) -> None:
-        """Add trees of one feature: together they are a step function, worked out once per step instead of once per row."""
-        if len(trees):
-            steps, step = self._steps(feature, trees, data.columns[feature])
-            rows = np.zeros((len(steps), self.schema.n_features))
-            rows[:, feature] = steps
-            table = np.zeros((len(steps), self.n_scores))
-            for tree in trees:
-                self._add(table, rows, tree)
-            total += table[step]
-
-    def _steps(self, feature: int, trees: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(a value per step, the step of every row) for a feature: categories, or the intervals between thresholds."""
+    def _steps(self, feature: int) -> np.ndarray:
+        """A value in every step."""
         declared = self.schema.features[feature]
         if isinstance(declared, CategoricalFeature):
-            return np.arange(len(declared.categories)), column
-        cuts = np.unique(self.splits.threshold[np.isin(self.splits.tree, trees) & (self.splits.feature == feature)])
-        return np.append(cuts, np.inf), np.searchsorted(cuts, column)
+            return np.arange(float(len(declared.categories)))
+        return np.append(self._cuts[feature], np.inf)
+
+    @cached_property
+    def _tables(self) -> tuple[tuple[_Table, ...], np.ndarray]:
+        """(what trees, or what lies on one side of a root, add, by the one or two features it asks; the trees that ask more)."""
+        parts: dict[tuple[int, int], list[tuple[int, int | None]]] = {}
+        others: list[int] = []
+        for tree in range(self.splits.n_trees):
+            found = _parts(self.splits, tree)
+            sizes = [len(self._steps(first)) * len(self._steps(second)) for (first, second), _ in found if first != second]
+            if not found or max(sizes, default=0) > _LARGEST:
+                others.append(tree)
+                continue
+            for features, side in found:
+                parts.setdefault(features, []).append((tree, side))
+        return tuple(self._table(features, parts[features]) for features in sorted(parts)), np.array(others, dtype=np.int64)
+
+    def _table(self, features: tuple[int, int], parts: list[tuple[int, int | None]]) -> _Table:
+        first, second = features
+        steps, width = self._steps(first), 1 if first == second else len(self._steps(second))
+        rows = np.zeros((len(steps) * width, self.schema.n_features))
+        rows[:, first] = np.repeat(steps, width)
+        if first != second:
+            rows[:, second] = np.tile(self._steps(second), len(steps))
+        added = np.zeros((len(rows), self.n_scores))
+        for tree, side in parts:
+            values = self._values(rows, tree)
+            if side is not None:
+                values = np.where(self.splits.side(rows, int(self.splits.roots[tree])) == side, values, 0.0)
+            added[:, tree % self.n_scores] += values
+        return _Table(features, width, np.asfortranarray(added))
 
     def accumulated(self, data: EncodedDataset) -> Iterator[np.ndarray]:
         """The scores after no tree, after the first, ...: n_trees + 1 arrays, the same one filled further each time."""

@@ -20,7 +20,7 @@ _CELLS_AT_ONCE = 4_000_000
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def mixed(values: np.ndarray) -> np.ndarray:
+def mix(values: np.ndarray) -> np.ndarray:
     """Well-spread uint64 from uint64, one to one. Source: the finaliser of SplitMix64 (Steele, Lea & Flood 2014)."""
     with np.errstate(over="ignore"):
         values = values + _GOLDEN
@@ -71,7 +71,7 @@ class _Falling:
 
     def __init__(self, schema: Schema, values: np.ndarray, keys: np.ndarray) -> None:
         low, high = starting_box(schema)
-        self.values, self.node = values, mixed(keys)
+        self.values, self.node = values, mix(keys)
         self.low, self.high = (np.tile(side, (len(values), 1)) for side in (low, high))
         self.many = np.array([isinstance(feature, CategoricalFeature) for feature in schema.features])
         self.whole = np.array([is_cut_between(feature) for feature in schema.features])
@@ -86,13 +86,13 @@ class _Falling:
 
     def _step(self, rows: np.ndarray, free: np.ndarray) -> None:
         here = self.node[rows]
-        feature = nth_free(free, (fractions(mixed(here ^ np.uint64(1))) * free.sum(axis=1)).astype(np.int64))
+        feature = nth_free(free, (fractions(mix(here ^ np.uint64(1))) * free.sum(axis=1)).astype(np.int64))
         low, high = self.low[rows, feature], self.high[rows, feature]
-        cut = low + fractions(mixed(here ^ np.uint64(2))) * (high - low)
+        cut = low + fractions(mix(here ^ np.uint64(2))) * (high - low)
         cut = np.where(self.whole[feature], np.floor(cut) + 0.5, cut)
         value, many = self.values[rows, feature], self.many[feature]
         above = value > cut
-        self.node[rows] = mixed(here ^ (np.where(many, value, above).astype(np.uint64) << np.uint64(8)))
+        self.node[rows] = mix(here ^ (np.where(many, value, above).astype(np.uint64) << np.uint64(8)))
         ceiling, floor = (np.where(self.whole[feature], cut + side, cut) for side in (-0.5, 0.5))
         self.high[rows, feature] = np.where(many, low, np.where(above, high, ceiling))
         self.low[rows, feature] = np.where(many, low, np.where(above, floor, low))
@@ -123,7 +123,7 @@ class HashedForest(OfArrays, Voting):
         return votes
 
     def _labels_of(self, leaves: np.ndarray) -> np.ndarray:
-        others = mixed(leaves ^ mixed(np.array([self.label_key], dtype=np.uint64)))
+        others = mix(leaves ^ mix(np.array([self.label_key], dtype=np.uint64)))
         labels = (fractions(others) * len(self.schema.classes)).astype(np.uint8)
         if not len(self.leaves):
             return labels

@@ -67,6 +67,19 @@ class PackedTrees(OfArrays):
         sizes = np.array([len(f.categories) if isinstance(f, CategoricalFeature) else 2 for f in self.schema.features])
         return np.where(self.feature == LEAF, 0, np.where(np.isnan(self.threshold), sizes[self.feature], 2))
 
+    def n_children_of(self, node: int) -> int:
+        """Children of one node."""
+        return int(self._n_children[node])
+
+    @cached_property
+    def _n_children(self) -> np.ndarray:
+        return self.n_children()
+
+    def side(self, values: np.ndarray, node: int) -> np.ndarray:
+        """Which child of a node each row of `values` goes to, int64 of shape (n_rows,)."""
+        value, threshold = values[:, self.feature[node]], self.threshold[node]
+        return (value if np.isnan(threshold) else value > threshold).astype(np.int64)
+
     def leaf_of(self, values: np.ndarray, start: np.ndarray) -> np.ndarray:
         """The leaf number that each row of `values` (n_rows, n_features) reaches from node `start` (n_rows,)."""
         node = start.astype(np.int64)

@@ -7,10 +7,11 @@ per class. `=0.25` in boosted trees: a leaf that adds 0.25. The children of the 
 
 import math
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
 
 import numpy as np
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from dpviz.errors import DpvizError
 from dpviz.models.base import n_scores
@@ -18,7 +19,7 @@ from dpviz.models.boosted import BoostedTrees
 from dpviz.models.hashed_forest import HashedForest
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
-from dpviz.table.strict_json import read_entry, wrong
+from dpviz.table.strict_json import FilledText, wrong
 
 L = TypeVar("L")
 
@@ -33,25 +34,45 @@ _NODE = re.compile(r"(\d{1,9})(?:<=(\S+)|\?)|=(\S+)")
 _LEAF = re.compile(r"(\d{1,9})(?::(-?\d{1,40}(?:,-?\d{1,40})*))?")
 
 
+#: One tree per text; `form` says how it is read.
+Trees = Annotated[tuple[FilledText, ...], Meta(min_length=1, description="One tree per text; `form` says how it is read.")]
+
+
+class PackedForestBody(Struct):
+    """Many trees as texts; with noisy counts at the leaves these add up, else each tree has one vote."""
+
+    form: FilledText
+    trees: Trees
+
+
+class BoostedBody(Struct, kw_only=True, omit_defaults=True):
+    """Trees whose leaves add up, from `initial` on; `score` says to what."""
+
+    score: FilledText | UnsetType = UNSET
+    form: FilledText
+    initial: float
+    trees: Trees
+
+
 # --- writing
 
 
-def packed_body(forest: PackedForest) -> dict[str, Any]:
+def packed_body(forest: PackedForest) -> PackedForestBody:
     """The document of a packed forest without its schema."""
     labels = [f"={label}" for label in forest.labels.tolist()]
     if forest.tallies is not None:
         tallies = forest.tallies.tolist()
         labels = [f"{label}:{','.join(map(str, tally))}" for label, tally in zip(labels, tallies, strict=True)]
-    return {"form": FOREST_FORM, "trees": _trees_text(forest.splits, labels)}
+    return PackedForestBody(FOREST_FORM, _trees_text(forest.splits, labels))
 
 
-def boosted_body(model: BoostedTrees) -> dict[str, Any]:
+def boosted_body(model: BoostedTrees) -> BoostedBody:
     """The document of boosted trees without their schema."""
     trees = _trees_text(model.splits, [f"={value!r}" for value in model.values.tolist()])
-    return {"score": _score_in_words(model.schema), "form": BOOSTED_FORM, "initial": model.initial, "trees": trees}
+    return BoostedBody(score=_score_in_words(model.schema), form=BOOSTED_FORM, initial=model.initial, trees=trees)
 
 
-def refuse_hashed(forest: HashedForest) -> dict[str, Any]:
+def refuse_hashed(forest: HashedForest) -> Struct:
     """Raises DpvizError: such a forest is never written to a file."""
     raise DpvizError(
         "This forest has too many leaves to be written down, and a list of those that held rows would reveal where rows are.",
@@ -68,14 +89,14 @@ def _score_in_words(schema: Schema) -> str:
     return f"one per class; tree number t (from 0) adds to class number t mod {len(target.classes)}"
 
 
-def _trees_text(splits: PackedTrees, leaves: list[str]) -> list[str]:
+def _trees_text(splits: PackedTrees, leaves: list[str]) -> tuple[str, ...]:
     """One string per tree; `leaves` are the words of its leaves, in their order."""
     words = np.empty(len(splits.feature), dtype=object)
     words[splits.leaves] = leaves
     inner = np.flatnonzero(splits.feature != LEAF)
     words[inner] = [*map(_split_text, splits.feature[inner].tolist(), splits.threshold[inner].tolist())]
     ends = (*splits.roots[1:].tolist(), len(words))
-    return [" ".join(words[start:end]) for start, end in zip(splits.roots.tolist(), ends, strict=True)]
+    return tuple(" ".join(words[start:end]) for start, end in zip(splits.roots.tolist(), ends, strict=True))
 
 
 def _split_text(feature: int, threshold: float) -> str:
@@ -85,9 +106,9 @@ def _split_text(feature: int, threshold: float) -> str:
 # --- reading
 
 
-def packed_from(document: dict[str, Any], schema: Schema) -> PackedForest:
+def packed_from(body: PackedForestBody, schema: Schema) -> PackedForest:
     """The forest of a document. Raises DocumentError naming the tree."""
-    splits, leaves = _read_trees(document, schema, lambda text, where: _read_label(text, schema, where))
+    splits, leaves = _read_trees(body.trees, schema, lambda text, where: _read_label(text, schema, where))
     tallies = [tally for _, tally in leaves if tally]
     if tallies and len(tallies) != len(leaves):
         raise wrong("Some leaves lack their counts.", "trees")
@@ -95,13 +116,12 @@ def packed_from(document: dict[str, Any], schema: Schema) -> PackedForest:
     return PackedForest(splits, labels, np.array(tallies, dtype=np.int64) if tallies else None)
 
 
-def boosted_from(document: dict[str, Any], schema: Schema) -> BoostedTrees:
+def boosted_from(body: BoostedBody, schema: Schema) -> BoostedTrees:
     """The model of a document. Raises DocumentError naming the place."""
-    initial = read_entry(float, document, "initial")
-    splits, values = _read_trees(document, schema, _read_number)
+    splits, values = _read_trees(body.trees, schema, _read_number)
     if splits.n_trees % n_scores(schema):
         raise wrong("Every class must have the same number of trees.", "trees")
-    return BoostedTrees(splits, np.array(values, dtype=np.float64), initial)
+    return BoostedTrees(splits, np.array(values, dtype=np.float64), body.initial)
 
 
 def _read_label(text: str, schema: Schema, where: str) -> tuple[int, list[int]]:
@@ -126,11 +146,8 @@ def _read_number(text: str, where: str) -> float:
     return value
 
 
-def _read_trees(document: dict[str, Any], schema: Schema, read_leaf: Callable[[str, str], L]) -> tuple[PackedTrees, list[L]]:
+def _read_trees(texts: Sequence[str], schema: Schema, read_leaf: Callable[[str, str], L]) -> tuple[PackedTrees, list[L]]:
     """The splits of all trees, and what `read_leaf(text, where)` makes of each leaf, in their order."""
-    texts = read_entry(tuple[str, ...], document, "trees")
-    if not texts:
-        raise wrong("There is no tree.", "trees")
     nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
     leaves: list[L] = []
     for tree, text in enumerate(texts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,10 +10,10 @@ from itertools import count
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities, ParameterError
+from dpviz.errors import NoProbabilities, ParameterError, renamed
 from dpviz.models.base import Voting, require_same_columns
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ class NumberLeaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
-    """What a rule parts: about half of the rows have a target of at most `median`, and go left if `low_left`. Both released."""
+class MedianSplit:
+    """What a rule is meant to part: targets of at most `median`, a cut near the median, go left if `low_left`. Both released."""
 
     median: float
     low_left: bool
@@ -75,12 +76,13 @@ class Halves:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A rule and its two subtrees; `halves` where a private median was released with the rule."""
+    """A rule and its two subtrees; `median_split` where a private cut was released with the rule."""
 
     rule: Rule
     left: Node
     right: Node
-    halves: Halves | None = None
+    median_split: MedianSplit | None = None
+    halves = renamed("halves", "median_split")
 
 
 End = Leaf | NumberLeaf
@@ -269,13 +271,27 @@ def rule_in_words(schema: Schema, rule: Rule) -> str:
     match rule:
         case ThresholdRule():
             unit = f" {feature.unit}" if isinstance(feature, NumericFeature) and feature.unit else ""
-            return f"{feature.name} ≤ {format_number(rule.threshold)}{unit}"
+            return f"{feature.name} ≤ {format_number(declared_precision(feature, rule.threshold))}{unit}"
         case SubsetRule():
             assert isinstance(feature, CategoricalFeature)
             named = [feature.categories[code] for code in rule.codes]
             if len(named) > MOST_NAMED:
                 named[MOST_NAMED - 1 :] = [f"{len(named) - MOST_NAMED + 1} more"]
             return f"{feature.name} is {' or '.join(named)}"
+
+
+def declared_precision(feature: Feature, threshold: float) -> float:
+    """The threshold as people read it; files hold it in full.
+
+    Between whole numbers the lower one, which parts them alike; else to a decimal place of at most a thousandth of the declared
+    range. The declaration alone decides: no row and no other threshold is looked at.
+    """
+    if not isinstance(feature, NumericFeature):
+        return threshold
+    if feature.whole:
+        return math.floor(threshold)
+    place = math.floor(math.log10((feature.high - feature.low) / 1000))
+    return min(feature.high, max(feature.low, round(threshold, -place)))
 
 
 def format_number(value: float) -> str:

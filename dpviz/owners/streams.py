@@ -5,12 +5,12 @@ noise on the new rows only, which were in no round before; disjoint rows, so no 
 old and new, with something left in their accounts. *from the start*: all rows are there from the first round, for comparison.
 
 Held-out errors and accounts are computed from exact rows: for the owner of the rows only. All of it is a simulation, to choose
-a way with; `several-owners.md`, beside this file, explains it.
+a way with; `docs/how-to/several-holders.md` explains it.
 
 Source: Kirschte et al. 2023, section VIII-E and Figure 7 (*stop* and *filter*; how they cut the stream is not said).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,15 +19,16 @@ import numpy as np
 from dpviz.accounting.events import Event, GaussianRounds, Parallel, Sequential
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.learners.ours import s_gbdt
+from dpviz.learners.native import s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.source import Simulation
 from dpviz.progress import Progress, Stop, all_steps
+from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
 from dpviz.training.boosting.filter import BUDGET_UNITS
 from dpviz.training.boosting.loss import initial_score, loss_of
-from dpviz.training.boosting.rounds import Rounds, boosted
+from dpviz.training.boosting.rounds import Rounds, boosted_model
 from dpviz.training.params import Settings, make_params
 
 WAYS = ("stop", "new rows alone", "filter", "from the start")
@@ -42,8 +43,8 @@ class Stream:
     train: EncodedDataset
     test: EncodedDataset
     #: is_new, is_new_test: which training and which test rows are new, bool.
-    is_new: np.ndarray
-    is_new_test: np.ndarray
+    is_new: np.ndarray = field(repr=False)
+    is_new_test: np.ndarray = field(repr=False)
     share: float  #: Rough share of new training rows. Public
 
 
@@ -52,8 +53,7 @@ def stream_of(train: EncodedDataset, test: EncodedDataset, feature: str, share: 
 
     Categories count in their declared order. Raises UnknownName, ParameterError, and DpvizError when all rows have one value.
     """
-    if not 0 < share < 1:
-        raise ParameterError("stream_of", "share", share, "a number between 0 and 1, both excluded")
+    share = checked_share("stream_of", "share", share)
     train.schema.feature(feature)
     place = train.schema.feature_names.index(feature)
     values = train.columns[place].astype(np.float64)
@@ -76,7 +76,7 @@ class Course:
     #: classes, after 0, 1, 2, ... trees.
     errors: dict[str, np.ndarray]
     #: Shape (n_rows,). Share of the budget for rounds that each training row has left at the end.
-    left: np.ndarray
+    left: np.ndarray = field(repr=False)
 
     def before(self, group: str) -> float:
         """Error when the new rows arrived."""
@@ -92,7 +92,7 @@ def train_on_stream(
     way: str,
     *,
     epsilon: float,
-    delta: float = 0.0,
+    delta: float | None = None,
     max_depth: int = 6,
     seed: int,
     progress: Progress | None = None,
@@ -104,7 +104,7 @@ def train_on_stream(
     Parameters
     ----------
     epsilon, delta : float
-        Total privacy loss of every row, old or new, under add/remove one row. `delta` 0 is the learner's default.
+        Total privacy loss of every row, old or new, under add/remove one row. `delta` None is the learner's default.
     seed : int
         For simulated noise.
     progress : callable (share in (0, 1]), optional
@@ -121,9 +121,10 @@ def train_on_stream(
     Cancelled
         When stopped.
     """
-    training = _Training(stream, way, Settings(epsilon=epsilon, max_depth=max_depth, delta=delta), params, Simulation(seed))
+    source = Simulation(checked_count("train_on_stream", "seed", seed, 0))
+    training = _Training(stream, way, Settings(epsilon=epsilon, max_depth=max_depth, delta=delta), params, source)
     values = [training.run(tree) for tree in all_steps(range(training.n_trees), progress, stop)]
-    model = boosted(training.trees, training.loss, training.initial, values)
+    model = boosted_model(training.trees, training.loss, training.initial, values)
     errors = _errors(model, stream, training.loss.n_scores)
     return Course(way, model, Ledger(training.event), training.regular, errors, training.left())
 

@@ -59,6 +59,10 @@ class GaussianNoise:
         noisy = exact.gaussian(np.ravel(values).tolist(), self.scale)
         return np.array(noisy, dtype=np.int64).reshape(np.shape(values))
 
+    def log_likelihood(self, values: np.ndarray, noisy: np.ndarray) -> float:
+        """ln of the probability of `noisy` where `values` are exact, but for a constant."""
+        return -float(np.square((noisy - values) / self.scale).sum()) / 2
+
     def pmf(self, noise: np.ndarray) -> np.ndarray:
         """Probability that the noise equals these whole numbers, for a scale of at most 1000; exact to 1e-15."""
         radius = math.ceil(40 * self.scale) + 1

@@ -64,6 +64,10 @@ class GeometricNoise:
         rate = self.epsilon / self.l1
         return np.tanh(rate / 2) * np.exp(-rate * np.abs(noise))  # tanh(x/2) = (1-a)/(1+a) without cancellation
 
+    def log_likelihood(self, counts: np.ndarray, noisy: np.ndarray) -> float:
+        """ln of the probability of `noisy` where `counts` are exact, but for a constant."""
+        return -self.epsilon / self.l1 * float(np.abs(noisy - counts).sum())
+
     def tail(self, noise: int) -> float:
         """Exact probability that the noise is at least `noise`."""
         return self.decay**noise / (1 + self.decay) if noise > 0 else 1 - self.tail(1 - noise)

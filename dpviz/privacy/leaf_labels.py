@@ -79,7 +79,7 @@ class GlobalMajority:
 
     def event(self, part: str, level: int | None) -> Event:
         """One selection."""
-        return MAJORITY.event(self.epsilon, self.title, part, level)
+        return MAJORITY.event(self.epsilon, self.title, part, level, bounded_range=self._mechanism.bounded_range)
 
     @property
     def _mechanism(self) -> ExponentialMechanism:

@@ -87,8 +87,16 @@ def minimiser(x: np.ndarray, y: np.ndarray, penalty: float, linear: np.ndarray) 
     """The f that minimises sum ln(1 + exp(-y f.x)) + penalty/2 |f|^2 + linear.f, by Newton steps in a trust region.
 
     The trust region stops where rounding hides whether the value still falls, well before the gradient is as small as `TOLERANCE`
-    asks; the plain Newton steps that follow look at the gradient alone.
+    asks; the plain Newton steps that follow look at the gradient alone. One thread: sums are rounded by how many
+    threads share them.
     """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        return _minimiser(x, y, penalty, linear)
+
+
+def _minimiser(x: np.ndarray, y: np.ndarray, penalty: float, linear: np.ndarray) -> np.ndarray:
     from scipy.optimize import minimize
     from scipy.special import expit
 

@@ -58,7 +58,7 @@ class JointQuantiles:
         self, values: np.ndarray, *, source: NoiseSource, part: str = "quantile", level: int | None = None
     ) -> Released[np.ndarray]:
         """Estimated quantiles of `values` (shape (n,), private), shape (m,), never decreasing."""
-        event = self._sensitivity.event(self.epsilon, self.title, part, level)
+        event = self._sensitivity.event(self.epsilon, self.title, part, level, bounded_range=True)
         return Released(source.draw(self, values), event)
 
     def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:

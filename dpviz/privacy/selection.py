@@ -29,6 +29,8 @@ class _Selection:
     epsilon: float
     sensitivity: Sensitivity
     title: ClassVar[str]
+    #: Whether its losses have a bounded range, as `accounting.events.Select` means it.
+    bounded_range: ClassVar[bool]
 
     def __post_init__(self) -> None:
         check_epsilon(type(self).__name__, self.epsilon)
@@ -39,7 +41,7 @@ class _Selection:
 
     def event(self, part: str, level: int | None) -> Select | NonPrivate:
         """The event of one choice."""
-        return self.sensitivity.event(self.epsilon, self.title, part, level)
+        return self.sensitivity.event(self.epsilon, self.title, part, level, bounded_range=self.bounded_range)
 
     def _logits(self, utilities: np.ndarray) -> np.ndarray:
         behind = np.max(utilities, axis=-1, keepdims=True) - utilities  # before scaling: exact for integers
@@ -61,6 +63,7 @@ class PermuteAndFlip(_Selection):
     """
 
     title: ClassVar[str] = "permute-and-flip"
+    bounded_range: ClassVar[bool] = False
 
     def sample(self, utilities: np.ndarray, rng: np.random.Generator) -> int:
         """One index."""
@@ -108,6 +111,7 @@ class ExponentialMechanism(_Selection):
     #: is the mechanism over the points of a public range).
     log_weights: np.ndarray | None = None
     title: ClassVar[str] = "exponential mechanism"
+    bounded_range: ClassVar[bool] = True
 
     def sample(self, utilities: np.ndarray, rng: np.random.Generator) -> int:
         """One index."""

@@ -35,10 +35,16 @@ class Sensitivity:
         """The factor on utilities inside exp(): eps / (2 Delta), or eps / Delta if monotone."""
         return epsilon / (self.value if self.monotone else 2 * self.value)
 
-    def event(self, epsilon: float, mechanism: str, part: str, level: int | None) -> Select | NonPrivate:
-        """The event of a selection with this sensitivity; it costs `epsilon` only if the value is a bound."""
+    def event(
+        self, epsilon: float, mechanism: str, part: str, level: int | None, *, bounded_range: bool = False
+    ) -> Select | NonPrivate:
+        """The event of a selection with this sensitivity; it costs `epsilon` only if the value is a bound.
+
+        `bounded_range`: the selection prefers utility u by exp(exponent(epsilon) u), divided by a constant. The exponents of one
+        row then differ by at most epsilon between candidates: from 0 to epsilon if monotone, else from -epsilon/2 to epsilon/2.
+        """
         if self.is_bound:
-            return Select(epsilon, mechanism, part, level)
+            return Select(epsilon, mechanism, part, level, bounded_range)
         return NonPrivate(self.source, part, level)
 
     def integers_and_scale(self, epsilon: float, utilities: np.ndarray) -> tuple[list[int], float]:
@@ -49,6 +55,22 @@ class Sensitivity:
         if epsilon == 0:
             return [0] * len(utilities), 1.0
         return utilities.tolist(), round_up(Fraction(self.value) * (1 if self.monotone else 2) / Fraction(epsilon))
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """One row more changes every utility of a selection by something in [low, low + value], with the same low for all.
+
+    Odds between candidates then change by a factor of at most exp(epsilon) where exp(epsilon u / value) weighs them: what moves
+    all utilities alike moves no odds.
+    """
+
+    value: int  #: In the units of the utilities, which are whole numbers
+    source: str  #: Why it holds: a proof in words
+
+    def rate(self, epsilon: float) -> Fraction:
+        """The factor on utilities inside exp(), exactly."""
+        return Fraction(epsilon) / self.value
 
 
 def check_epsilon(owner: str, epsilon: float, *, positive: bool = False) -> None:

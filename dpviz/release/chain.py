@@ -26,8 +26,12 @@ CHAINED: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("exploration", "an exploration", "fingerprint what learner settings", "fingerprint what learner settings times at"),
         ("restoration", "a restoration", "number", "number at reason made_by lost"),
+        ("renyi_account", "an account of Renyi losses", "name", "name renyi_order"),
+        ("renyi_loss", "the Renyi loss of a release", "token", "token renyi"),
     )
 }
+#: The tables that came with the third version of the register.
+OF_RENYI = ("renyi_account", "renyi_loss")
 
 
 def digest(*values: object) -> str:
@@ -35,9 +39,9 @@ def digest(*values: object) -> str:
     return hashlib.sha256(json.dumps(values, ensure_ascii=True).encode()).hexdigest()
 
 
-def triggers() -> str:
-    """SQL: every insert into and every update of a chained table appends an entry."""
-    return "\n".join(_trigger(table, change) for table in CHAINED for change in ("INSERT", "UPDATE"))
+def triggers(tables: Iterable[str]) -> str:
+    """SQL: every insert into and every update of these chained tables appends an entry."""
+    return "\n".join(_trigger(table, change) for table in tables for change in ("INSERT", "UPDATE"))
 
 
 def _trigger(table: str, change: str) -> str:
@@ -79,6 +83,12 @@ def head_of_release(connection: sqlite3.Connection, token: str) -> str | None:
     return None if found is None else str(found[0])
 
 
+def release_with_head(connection: sqlite3.Connection, known: str) -> str | None:
+    """The digest of the token of the release that was started with this entry; None where there is none."""
+    found = connection.execute("SELECT item FROM entry WHERE kind = 'release' AND head = ?", (known,)).fetchone()
+    return None if found is None else str(found[0])
+
+
 def identity(connection: sqlite3.Connection) -> str:
     """What tells this register from others: the start of the hash of its first entry."""
     return str(connection.execute("SELECT head FROM entry WHERE number = 1").fetchone()[0])[:16]
@@ -104,13 +114,14 @@ def _broken_links(entries: Iterable[tuple[int, str, str, str, str]]) -> Iterator
 
 def _other_rows(connection: sqlite3.Connection, table: str, latest: dict[tuple[str, str], str]) -> Iterator[str]:
     (word, key, columns), seen = CHAINED[table], set()
+    what = word[0].upper() + word[1:]
     for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}"):
         named = dict(zip(columns, row, strict=True))
         item = digest(*(named[name] for name in key))
         seen.add((table, item))
         entry = latest.get((table, item))
         if entry != digest(*row):
-            yield f"{word.capitalize()} was {'added' if entry is None else 'changed'} outside the chain."
+            yield f"{what} was {'added' if entry is None else 'changed'} outside the chain."
     gone = sum(1 for place in latest if place[0] == table and place not in seen)
     if gone:
-        yield f"{word.capitalize()} that the chain knows is gone." if gone == 1 else f"{gone:,} rows like {word} are gone."
+        yield f"{what} that the chain knows is gone." if gone == 1 else f"{gone:,} rows like {word} are gone."

@@ -5,16 +5,19 @@ head beside the register, by released files, and by heads somebody noted). Nothi
 head *and* every released file were put back together: then only a head noted elsewhere tells.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DocumentError, RefusedRelease
 from dpviz.randomness import random_128_bits
-from dpviz.release import beside, chain, queries
+from dpviz.release import chain, queries, sidecar
 from dpviz.release.files import is_file_with, text_of
-from dpviz.release.records import Seal
+from dpviz.release.records import Entry, Seal
 from dpviz.release.register import ReleaseRegister, named_line
 from dpviz.table.strict_json import parse_json, read
 
@@ -30,7 +33,7 @@ def findings(register: ReleaseRegister, *, heads: Iterable[str] = (), files: Ite
     `heads` were noted elsewhere. `files` are released files elsewhere; those in the register's folder are always looked at.
     Other registers may have theirs in that folder, but each of these must be of this one.
     """
-    kept, files = beside.read_head(register.path), tuple(files)
+    kept, files = sidecar.read_head(register.path), tuple(files)
     released = {path: seal_in(path) for path in (*sorted(register.folder.glob("*.json")), *files)}
     with register.store.reading() as connection:
         found = list(chain.faults(connection))
@@ -44,7 +47,7 @@ def findings(register: ReleaseRegister, *, heads: Iterable[str] = (), files: Ite
                 found.append(f"The release {path.name} is not in the register: it was truncated, or is an old copy.")
     strange = [path for path in files if (seal := released[path]) is not None and seal.of != own]
     found += [f"The release {path.name} is of another register." for path in strange]
-    found += list(_changed_files(register, released))
+    found += [*_changed_files(register, released), *_unrecorded_caps(register)]
     return tuple(found)
 
 
@@ -57,13 +60,66 @@ def _changed_files(register: ReleaseRegister, released: Iterable[Path]) -> Itera
             yield f"The released file {path.name} was changed."
 
 
+def _unrecorded_caps(register: ReleaseRegister) -> Iterator[str]:
+    """Data sets under other caps than the last recorded change set."""
+    with register.store.reading() as connection:
+        for known in queries.data_sets(connection):
+            if not queries.has_recorded_caps(connection, known):
+                yield f"The cap of {known.name!r} was changed without a record of it."
+
+
 def seal_in(path: Path) -> Seal | None:
     """What a released file says about the register; None where it says nothing or cannot be read."""
     try:
-        document = read(dict, parse_json(text_of(path)))
-        return read(Seal, document["register"], "register")
-    except (OSError, UnicodeDecodeError, DocumentError, KeyError):
+        return seal_of(text_of(path))
+    except (OSError, UnicodeDecodeError):
         return None
+
+
+def seal_of(text: str | bytes) -> Seal | None:
+    """What the text of a released file says about the register; None where it says nothing."""
+    try:
+        return read(Seal, read(dict, parse_json(text))["register"], "register")
+    except (DocumentError, KeyError):
+        return None
+
+
+class Place(StrEnum):
+    """Where a file stands in a register."""
+
+    AS_RELEASED = "as released"  #: It is, to the byte, what a release of this register wrote
+    CHANGED = "changed"  #: It names a release of this register, which wrote another file
+    LOST = "not in its register"  #: It names this register, which holds no such release
+    FOREIGN = "of another register"
+    UNRECORDED = "in no register"  #: It names none
+    NO_REGISTER = "no register here"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where a file stands in a register: `entry` is the release that wrote it, or that it names."""
+
+    place: Place
+    sha256: str
+    entry: Entry | None = None
+
+
+def matched(register: ReleaseRegister, content: bytes) -> Match:
+    """The release of a register that wrote this very file, by its SHA-256; else what the file says of its register."""
+    sha256, seal = hashlib.sha256(content).hexdigest(), seal_of(content)
+    if not register.path.exists():  # to open one would make it
+        return Match(Place.NO_REGISTER, sha256)
+    with register.store.reading() as connection:
+        written = next(iter(queries.entries(connection, "WHERE sha256 = ?", sha256)), None)
+        if written is not None:
+            return Match(Place.AS_RELEASED, sha256, written)
+        if seal is None:
+            return Match(Place.UNRECORDED, sha256)
+        if seal.of != chain.identity(connection):
+            return Match(Place.FOREIGN, sha256)
+        item = chain.release_with_head(connection, seal.head)
+        named = next((entry for entry in queries.entries(connection) if chain.digest(entry.token) == item), None)
+    return Match(Place.LOST if named is None else Place.CHANGED, sha256, named)
 
 
 def current_head(register: ReleaseRegister) -> str:
@@ -79,7 +135,7 @@ def restored(register: ReleaseRegister, *, reason: str, made_by: str) -> None:
     a reason. Raises RefusedRelease where the register is not an old copy, or was changed besides.
     """
     given = named_line("reason", reason), named_line("name", made_by)
-    kept = beside.read_head(register.path)
+    kept = sidecar.read_head(register.path)
     seals = [seal for path in register.folder.glob("*.json") if (seal := seal_in(path)) is not None]
     with register.store.writing(on_old_copy=True) as connection:
         own = chain.identity(connection)
@@ -90,9 +146,10 @@ def restored(register: ReleaseRegister, *, reason: str, made_by: str) -> None:
         if not lost and not chain.may_be_old(connection, kept):
             raise RefusedRelease("This register is no old copy: it holds its latest entry.", remedy="There is nothing to do.")
         for data_set in queries.data_sets(connection):
-            left = queries.balance(connection, data_set).left
-            if left.epsilon or left.delta:
-                queries.add_entry(connection, _as_spent(data_set.name, left))
+            balance = queries.balance(connection, data_set)
+            if balance.left.epsilon or balance.left.delta:
+                renyi = None if data_set.renyi_order is None else balance.renyi_left
+                queries.add_entry(connection, _as_spent(data_set.name, balance.left), renyi)
         values = (queries.now(), *given, json.dumps(lost))
         connection.execute("INSERT INTO restoration (at, reason, made_by, lost) VALUES (?, ?, ?, ?)", values)
 

@@ -9,33 +9,38 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.release.records import Balance, Entry, Exploration
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.release.composed import composed
+from dpviz.release.records import Balance, Entry, Exploration, for_others
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.rows_used import for_others
+from dpviz.results.verdict import Unit
 
 FORMAT = "dpviz-releases/1"
 _WHAT = ("kind", "number", "data_set", "unit", "status", "started", "finished", "learner", "settings")
-_COST = ("epsilon", "delta", "neighbours", "assumptions", "times", "file", "sha256")
+_OF_UNIT = ("unit_rows", "unit_epsilon", "unit_delta")
+_COST = (*_OF_UNIT, "epsilon", "delta", "neighbours", "assumptions", "times", "file", "sha256")
 #: Of `register_lines`.
 COLUMNS = (*_WHAT, *_COST)
 
 
 def register_lines(register: ReleaseRegister) -> list[list[Any]]:
     """One line per release, then one per exploration, in the order of COLUMNS. Texts are not escaped."""
-    units = {found.name: found.unit for found in register.data_sets()}
-    lines = [_of_entry(entry) | {"kind": "release", "unit": units[entry.data_set]} for entry in register.releases()]
+    units = {found.name: found.protects for found in register.data_sets()}
+    lines = [
+        _of_entry(it, units[it.data_set]) | {"kind": "release", "unit": units[it.data_set].name} for it in register.releases()
+    ]
     lines += [_of_exploration(item) | {"kind": "exploration"} for item in for_others(register.explorations())]
     return [[_flat(line.get(column, "")) for column in COLUMNS] for line in lines]
 
 
 def register_json(register: ReleaseRegister) -> str:
     """Everything but fingerprints and folders, indented."""
+    units = {found.name: found.protects for found in register.data_sets()}
     document = {
         "format": FORMAT,
         "neighbours": NEIGHBOURS,
         "data_sets": [_of_balance(register, register.balance(found.name)) for found in register.data_sets()],
-        "releases": [_of_entry(entry) for entry in register.releases()],
+        "releases": [_of_entry(entry, units[entry.data_set]) for entry in register.releases()],
         "explorations": [_of_exploration(item) for item in for_others(register.explorations())],
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -49,15 +54,42 @@ def _of_balance(register: ReleaseRegister, balance: Balance) -> dict[str, Any]:
             {"at": it.at, "epsilon": it.epsilon_cap, "delta": it.delta_cap, "reason": it.reason, "made_by": it.made_by}
             for it in changes
         ],
+        **_of_unit(balance.data_set.protects, balance.spent, "spent_by_unit_"),
         "spent": asdict(balance.spent),
         "left": asdict(balance.left),
+        **_of_renyi(balance),
+        "composed": _composed(balance),
     }
 
 
-def _of_entry(entry: Entry) -> dict[str, Any]:
+def _of_renyi(balance: Balance) -> dict[str, Any]:
+    """The account of Renyi losses, where these add up."""
+    if balance.data_set.renyi_order is None:
+        return {}
+    return {"renyi_budget": balance.data_set.budget, "renyi_spent": balance.renyi_spent, "renyi_left": balance.renyi_left}
+
+
+def _composed(balance: Balance) -> dict[str, Any] | None:
+    """The total by the steps that were run, where no release was chosen by what came of those before; null for fewer than two."""
+    found = composed(balance.releases)
+    if found is None or not found.loss.is_finite:
+        return None
+    guesses = found.risk.for_rows(balance.data_set.protects.rows).guesses()
+    return {**asdict(found.loss), "unit_right_guesses": guesses, "releases_without_file": found.n_unread}
+
+
+def _of_unit(unit: Unit, row: PrivacyLoss, prefix: str = "unit_") -> dict[str, Any]:
+    """What it costs one unit, all rows of which come or go together, where one row costs `row`."""
+    loss = unit.loss_of(row)
+    return {f"{prefix}rows": unit.rows, f"{prefix}epsilon": loss.epsilon, f"{prefix}delta": loss.delta}
+
+
+def _of_entry(entry: Entry, unit: Unit) -> dict[str, Any]:
     named = ("number", "data_set", "status", "started", "finished", "learner", "settings")
     return {name: getattr(entry, name) for name in named} | {
+        **_of_unit(unit, entry.loss),
         **asdict(entry.loss),
+        **({} if entry.renyi is None else {"renyi": entry.renyi}),
         "neighbours": NEIGHBOURS,
         "assumptions": list(entry.disclosures),
         "file": Path(entry.file).name,

@@ -2,81 +2,60 @@
 
 The promise uses public information only, before a row is touched: what the release will cost, and whether it may be made. Then
 the cost is booked, the model is trained with exact samplers and randomness from the operating system, its file is written and
-moved into place, and the release is recorded.
+moved into place, and the release is recorded. `Register` is the same from Python.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
 from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease, RegisterError
-from dpviz.learners import fit, get_learner, require_counts, require_task
+from dpviz.learners import FitRequest, require_counts, require_task
+from dpviz.learners.request import require_rows, rows_of
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.assumptions import Assumption, assumptions
 from dpviz.release.files import discard, move_into_place, write_part
-from dpviz.release.records import DataSet, Entry, Seal, State
+from dpviz.release.records import DataSet, Entry, Seal, State, protected
 from dpviz.release.register import ReleaseRegister
+from dpviz.results.document import AssumptionEntry, Booking, Recorded
+from dpviz.results.result import FitResult
 from dpviz.table.schema import Schema
-from dpviz.training.contract import FitResult
 from dpviz.training.counting.contract import Rows
-from dpviz.training.params import Settings, make_params
-
-
-@dataclass(frozen=True)
-class ReleaseRequest:
-    """What is to be released: the arguments of `fit` other than the noise.
-
-    `settings` are epsilon, delta, max_depth and depth; `params` the learner's own.
-    """
-
-    learner: str
-    settings: dict[str, Any]
-    params: dict[str, Any]
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """Everything but the learner's name."""
-        return {**self.settings, **self.params}
-
-    def at(self, epsilon: float) -> ReleaseRequest:
-        """The same at another epsilon."""
-        return ReleaseRequest(self.learner, {**self.settings, "epsilon": epsilon}, self.params)
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What a release will cost one row, the claim behind it, and what it takes as public."""
+    """What a release will cost one row, what that tells about it, the claim behind it, and what it takes as public."""
 
     loss: PrivacyLoss
+    risk: Risk
     claim: Claim
     assumptions: tuple[Assumption, ...]
 
 
-def promise(schema: Schema, request: ReleaseRequest, *, explored: int | None = None) -> Promise:
+def promise(schema: Schema, request: FitRequest, *, explored: int | None = None) -> Promise:
     """What would be promised. Uses no row.
 
     Raises NotReleasable when a mechanism of the learner has no exact sampler; RefusedRelease when the learner is not private,
-    its claim does not hold, or a value taken as public was read from the rows; UnknownName, ParameterError, WrongTask or
-    SchemaError when the request itself is wrong.
+    its claim does not hold, or a value taken as public was read from the rows; WrongTask or SchemaError where it does not fit the
+    schema.
     """
-    spec = get_learner(request.learner)
+    spec = request.spec
     require_task(spec, schema)
-    params = make_params(spec.Params, spec.name, request.params)
-    plan = spec.plan(schema, Settings(**request.settings), params)
-    claim = spec.claim(plan, params, schema)
+    claim = request.claim(schema)
     _require_sound(spec.title, claim)
     if not spec.exact:
         raise NotReleasable(spec.title)
     taken = assumptions(schema, explored=explored)
     _require_declared(taken)
-    return Promise(PrivacyLoss(claim.epsilon, claim.delta), claim, taken)
+    return Promise(PrivacyLoss(claim.epsilon, claim.delta), request.risk(schema), claim, taken)
 
 
 def _require_sound(title: str, claim: Claim) -> None:
@@ -101,7 +80,7 @@ def _require_declared(taken: tuple[Assumption, ...]) -> None:
 def publish(
     register: ReleaseRegister,
     data: Rows,
-    request: ReleaseRequest,
+    request: FitRequest,
     *,
     token: str | None = None,
     file: Path | None = None,
@@ -128,28 +107,29 @@ def publish(
             return before
     tell = progress or (lambda share: None)
     data_set = register.data_set_of(data.identity) if assign_to is None else register.data_set(assign_to)
-    asked = float(request.settings["epsilon"])  # or what is left when the two differ by rounding only
-    request = request.at(asked if data_set is None else register.balance(data_set.name).fitting(asked))
+    asked = request.settings.epsilon  # or what is left when the two differ by rounding only
+    request = request.at(epsilon=asked if data_set is None else register.balance(data_set.name).fitting(asked))
     promised = promise(data.schema, request)
-    require_counts(get_learner(request.learner), data, request.settings.get("test_share"))
+    require_counts(request.spec, data, request.settings.test_share)
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
     target = file or register.folder / f"{request.learner}-{token[:12]}.json"
     _require_same_unit(data_set, data)
-    register.start(
+    booked = register.start(
         token=token,
         fingerprint=data.identity,
         learner=request.learner,
-        settings=request.asked,
+        settings=request.arguments,
         loss=promised.loss,
         disclosures=[item.to_dict() for item in promised.assumptions],
         file=target.absolute(),
         assign_to=assign_to,
         columns=columns,
+        event=promised.risk.event,
     )
     tell(0.1)
-    result = fit(request.learner, data, source=ExactNoise(), **request.asked)
-    _require_as_promised(result, promised)
+    result = replace(request.fit(data, ExactNoise()), unit=protected(data_set, data.rows_per_person))
+    _require_as_promised(result, promised, booked, data_set)
     tell(0.9)
     return _write(register, token, target, released_document(result, promised, register.seal_of(token)))
 
@@ -163,10 +143,12 @@ def _require_same_unit(data_set: DataSet | None, data: Rows) -> None:
     raise RefusedRelease(what, where=data_set.name, remedy="Keep as many rows of each person as the data set declares.")
 
 
-def _require_as_promised(result: FitResult, promised: Promise) -> None:
-    """What was done must not cost more than was booked; otherwise nothing is written."""
+def _require_as_promised(result: FitResult, promised: Promise, booked: Entry, data_set: DataSet | None) -> None:
+    """What was done must not cost more than was booked, in the account of the data set either; otherwise nothing is written."""
     spent = result.ledger.guarantee
+    lost = None if data_set is None else data_set.renyi_of(spent, result.ledger.event)
     is_covered = spent.epsilon <= promised.loss.epsilon and spent.delta <= promised.loss.delta
+    is_covered &= lost is None or (booked.renyi is not None and lost <= booked.renyi)
     if not (result.released and result.seed is None and is_covered):
         raise RefusedRelease(
             "Training cost more than was promised. Nothing was written, and what was promised stays spent.",
@@ -180,12 +162,8 @@ def released_document(result: FitResult, promised: Promise, seal: Seal) -> str:
 
     How often the rows were explored is private and stays out, and so does the number of the entry, which would tell.
     """
-    document = json.loads(result.to_json())
-    public = [item for item in promised.assumptions if item.kind != "tuning"]
-    document["assumptions"] = [item.to_dict() for item in public]
-    document["promised"] = asdict(promised.loss)
-    document["register"] = asdict(seal)
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    public = tuple(AssumptionEntry(**item.to_dict()) for item in promised.assumptions if item.kind != "tuning")
+    return result.to_json(Booking(public, promised.loss, Recorded(seal.of, seal.head))) + "\n"
 
 
 def _write(register: ReleaseRegister, token: str, target: Path, text: str) -> Entry:
@@ -210,3 +188,86 @@ def _is_unknown(register: ReleaseRegister, token: str) -> bool:
         return register.find(token) is None
     except RegisterError:  # nobody can tell now; the entry was there when the file was moved
         return False
+
+
+class Register(ReleaseRegister):
+    """A register of releases: `declare` a data set, `release` from it, `balance` says what is left. See `open_register`."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing is held open between calls."""
+
+    def release(
+        self,
+        data_set: str,
+        learner: str | FitRequest,
+        rows: Any,
+        *,
+        schema: Schema | None = None,
+        file: str | Path | None = None,
+        assign: bool = False,
+        accept_rows: bool = False,
+        **asked: Any,
+    ) -> Entry:
+        """Train with exact samplers, write the released file, and book what it costs under the cap of `data_set`.
+
+        Parameters
+        ----------
+        data_set : str
+            Declared before.
+        learner : str or FitRequest
+            What to train; with a name, `asked` are `epsilon` and what else `dpviz.fit` takes, without a seed.
+        rows, schema
+            As for `dpviz.fit`. Private.
+        file : path, optional
+            A new file; by default one in the register's folder.
+        assign : bool
+            These rows belong to the data set, for good; needed once per table and schema.
+        accept_rows : bool
+            Release although few of the rows can be used.
+
+        Returns
+        -------
+        Entry
+            Its number, cost, file and SHA-256; `dpviz.load_result(entry.file)` reads it.
+
+        Raises
+        ------
+        RefusedRelease, OverCap, NotReleasable, NotRowWise, RegisterError
+            Before anything is spent, unless the message says otherwise.
+        """
+        request = learner if isinstance(learner, FitRequest) else FitRequest.of(learner, **asked)
+        if request.seed is not None:
+            raise RefusedRelease("A seeded run protects nobody.", where="seed", remedy="Leave the seed out.")
+        data, declared = rows_of(rows, schema), self.data_set(data_set)
+        if not accept_rows:
+            require_rows(data, accept="pass accept_rows=True")
+        if not assign and self.data_set_of(data.identity) != declared:
+            remedy = "Pass assign=True if they belong to it; else declare another data set."
+            raise RefusedRelease("These rows are not assigned to this data set yet.", where=data_set, remedy=remedy)
+        names = (*data.schema.feature_names, data.schema.target.name)
+        assigned: dict[str, Any] = {"assign_to": data_set, "columns": names} if assign else {}
+        return publish(self, data, request, file=None if file is None else Path(file), **assigned)
+
+
+def open_register(path: str | Path | None = None) -> Register:
+    """The register of releases at `path`; None is the one that the dashboard and the command line use.
+
+    >>> with dpviz.open_register("releases.sqlite") as register:
+    ...     register.declare("clinic", epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
+    ...     entry = register.release("clinic", "pf-tree", frame, schema=schema, epsilon=0.5, assign=True)
+    ...     register.balance("clinic").left
+
+    Returns
+    -------
+    Register
+        To be used in a `with` block, or as it is.
+
+    Raises
+    ------
+    RegisterError
+        The register cannot be used; `code` says why.
+    """
+    return Register(path)

@@ -1,7 +1,7 @@
 """The register's file: SQLite with a write-ahead log, one writer at a time, migrations, and typed errors.
 
 Every operation opens the file and closes it again, so that threads and processes share no connection. The file holds keyed
-fingerprints of private rows; only its owner may read it. Beside it stand the key and the head (`dpviz.release.beside`). What is
+fingerprints of private rows; only its owner may read it. Beside it stand the key and the head (`dpviz.release.sidecar`). What is
 written on a register whose kept head is missing or not in its chain is refused: it is an old copy, or another register.
 """
 
@@ -18,13 +18,17 @@ from typing import TypeVar
 
 from dpviz.errors import RegisterError
 from dpviz.installation import lessons_only
-from dpviz.release import beside, chain
+from dpviz.release import chain, sidecar
 
 T = TypeVar("T")
 
-_SCRIPTS = [Path(__file__).with_name(f"register_{number}.sql").read_text(encoding="utf-8") for number in (1, 2)]
+_SCRIPTS = [Path(__file__).with_name(f"register_{number}.sql").read_text(encoding="utf-8") for number in (1, 2, 3)]
+#: The chained tables that scripts number 1, 2 and 3 bring.
+_NEW_CHAINED = ((), [table for table in chain.CHAINED if table not in chain.OF_RENYI], chain.OF_RENYI)
 #: The tables: script number k brings a file of version k - 1 to version k. Old scripts are never edited.
-MIGRATIONS: tuple[str, ...] = tuple(script.replace("{triggers}", chain.triggers()) for script in _SCRIPTS)
+MIGRATIONS: tuple[str, ...] = tuple(
+    script.replace("{triggers}", chain.triggers(tables)) for script, tables in zip(_SCRIPTS, _NEW_CHAINED, strict=True)
+)
 #: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
 #: SQLite's application id of our files: "dpvz".
@@ -67,7 +71,7 @@ class Store:
 
     def keyed(self, fingerprint: str) -> str:
         """A fingerprint as the register holds it. Only inside `reading` or `writing`."""
-        return beside.keyed(self._key, fingerprint)
+        return sidecar.keyed_digest(self._key, fingerprint)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -86,16 +90,16 @@ class Store:
         """
         with self._opened() as connection:
             with _immediately(connection):
-                known = self._beside(lambda: beside.read_head(self.path))
+                known = self._with_sidecar(lambda: sidecar.read_head(self.path))
                 if not on_old_copy and chain.may_be_old(connection, known):
                     raise refusal("behind" if known else "headless", self.path)
                 if not known:
-                    self._beside(lambda: beside.keep_head(self.path, chain.head(connection)))
+                    self._with_sidecar(lambda: sidecar.keep_head(self.path, chain.head(connection)))
                 yield connection
                 head = chain.head(connection)
-            self._beside(lambda: beside.keep_head(self.path, head))
+            self._with_sidecar(lambda: sidecar.keep_head(self.path, head))
 
-    def _beside(self, step: Callable[[], T]) -> T:
+    def _with_sidecar(self, step: Callable[[], T]) -> T:
         try:
             return step()
         except OSError as error:
@@ -135,7 +139,7 @@ class Store:
         if not (is_ours and _number(connection, "user_version") == len(MIGRATIONS)):
             self._migrate(connection)
         self._require_closed()
-        self._key = self._beside(lambda: beside.read_key(self.path)) or b""
+        self._key = self._with_sidecar(lambda: sidecar.read_key(self.path)) or b""
         first = connection.execute("SELECT item, content FROM entry WHERE number = 1").fetchone()
         if first is None or self.keyed(first[0]) != first[1]:
             raise refusal("key", self.path)
@@ -146,21 +150,21 @@ class Store:
         connection.execute("PRAGMA secure_delete = ON")  # nothing of fingerprints without a key stays in free pages
         with _immediately(connection):
             version = self._version(connection)
-            key = self._beside(lambda: beside.read_key(self.path) or beside.make_key(self.path))
-            connection.create_function("keyed", 1, lambda text: beside.keyed(key, text))
+            key = self._with_sidecar(lambda: sidecar.read_key(self.path) or sidecar.make_key(self.path))
+            connection.create_function("keyed", 1, lambda text: sidecar.keyed_digest(key, text))
             for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
                 _run(connection, script)
                 connection.execute(f"PRAGMA user_version = {number}")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             head = chain.head(connection)
-        if version < len(MIGRATIONS) and not self._beside(lambda: beside.read_head(self.path)):
-            self._beside(lambda: beside.keep_head(self.path, head))
+        if version < len(MIGRATIONS) and not self._with_sidecar(lambda: sidecar.read_head(self.path)):
+            self._with_sidecar(lambda: sidecar.keep_head(self.path, head))
         with suppress(sqlite3.OperationalError):  # somebody reads: then it is done when they have ended
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _require_closed(self) -> None:
         """Refuse a register, or a key, that others than its owner may use."""
-        if self._beside(lambda: beside.is_open_to_others(self.path)):
+        if self._with_sidecar(lambda: sidecar.is_open_to_others(self.path)):
             raise refusal("open", self.path)
 
     def _version(self, connection: sqlite3.Connection) -> int:

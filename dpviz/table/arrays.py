@@ -1,24 +1,39 @@
 """Columns of arrays to encoded rows, each row by itself; NaN stands for a cell that is no number or is not declared."""
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
+from dpviz.errors import RowsError
+from dpviz.table.dataset import EncodedDataset, EncodingReport
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+from dpviz.table.texts import text_of
 
 
 def usable_rows(schema: Schema, values: list[np.ndarray], *, refuse: bool) -> EncodedDataset:
-    """The rows without a NaN, each by itself; with `refuse`, ValueError if there are others. The target comes last."""
+    """The rows without a NaN, each by itself, numbers clipped into the declared range; the target comes last.
+
+    With `refuse`, raises RowsError if there are others.
+    """
     declared = (*schema.features, schema.target)
     unusable = np.isnan(values)
-    kept = ~unusable.any(axis=0)
+    kept = np.logical_not(unusable.any(axis=0))
     if refuse and not kept.all():
         first = declared[int(unusable.any(axis=1).argmax())]
-        raise ValueError(f"The column {first.name!r} has a value that is not declared.")
-    columns: list[np.ndarray] = [value[kept].astype(_dtype_of(column)) for column, value in zip(declared, values, strict=True)]
-    return EncodedDataset(schema, tuple(columns[:-1]), columns[-1])
+        what = f"The column {first.name!r} has a value that is not declared."
+        raise RowsError("undeclared", what, remedy="Declare it, or leave such rows out.")
+    used = [value[kept] for value in values]
+    clipped = [_clipped(column, value) for column, value in zip(declared, used, strict=True)]
+    unchanged = np.logical_and.reduce([value == before for value, before in zip(clipped, used, strict=True)])
+    columns: list[np.ndarray] = [value.astype(_dtype_of(column)) for column, value in zip(declared, clipped, strict=True)]
+    report = EncodingReport(len(kept), int(kept.sum()), unchanged=int(unchanged.sum()))
+    return EncodedDataset(schema, tuple(columns[:-1]), columns[-1], report)
+
+
+def _clipped(column: Feature | Target, values: np.ndarray) -> np.ndarray:
+    return np.clip(values, column.low, column.high) if isinstance(column, (NumericFeature, NumericTarget)) else values
 
 
 def _dtype_of(column: Feature | Target) -> type:
@@ -29,8 +44,39 @@ def _dtype_of(column: Feature | Target) -> type:
 
 def codes_of(values: np.ndarray, known: Sequence[Any]) -> np.ndarray:
     """Position of every value in `known`, float64; NaN where it is none of them."""
-    code = {value: place for place, value in enumerate(known)}
-    return np.array([code.get(value, np.nan) for value in values.tolist()], dtype=np.float64)
+    code = {_named(value): place for place, value in enumerate(known)}
+    named = map(_named, values.tolist())
+    return np.array([code.get(value, np.nan) if _is_plain(value) else np.nan for value in named], dtype=np.float64)
+
+
+def with_named_moments(rows: Any) -> Any:
+    """A frame of pandas or Polars with texts for moments, which scikit-learn joins with no other column; else `rows` itself."""
+    if hasattr(rows, "iloc") and hasattr(rows, "isetitem"):
+        found = rows.copy(deep=False)
+        for place, kind in enumerate(rows.dtypes):
+            if getattr(kind, "kind", "") == "M":
+                found.isetitem(place, rows.iloc[:, place].astype(object).map(_named))
+        return found
+    if hasattr(rows, "with_columns") and hasattr(rows, "iter_columns"):
+        moments = [column for column in rows.iter_columns() if column.dtype.is_temporal()]
+        return rows.with_columns(type(column)(column.name, list(map(_named, column.to_list()))) for column in moments)
+    return rows
+
+
+def _named(value: Any) -> Any:
+    """A day or a moment as readers of files write it, as its clock shows it; anything else as it is."""
+    if not isinstance(value, dt.date) or value != value:
+        return value
+    return text_of(value.replace(tzinfo=None) if isinstance(value, dt.datetime) else value)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it can be looked up: a list cannot, nor a tuple that holds one."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def numbers_of(values: np.ndarray) -> np.ndarray:
@@ -50,7 +96,7 @@ def _number(value: Any) -> float:
 
 def texts_of(values: Sequence[Any] | np.ndarray) -> tuple[str, ...]:
     """A name for each value; numbered where two would be alike or one has none."""
-    texts = [str(value) for value in values]
+    texts = [str(_named(value)) for value in values]
     if len(set(texts)) == len(texts) and all(text.strip() for text in texts):
         return tuple(texts)
     return tuple(f"{place}: {text}" for place, text in enumerate(texts))

@@ -8,14 +8,16 @@ categories does. A grid never looks at rows.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import numpy as np
 
 from dpviz.errors import SchemaError
-from dpviz.table.dataset import EncodedDataset
+from dpviz.table.dataset import EncodedDataset, Memo
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
 
 #: From this many rows on, looking for bins pays for making a table of cells.
@@ -30,6 +32,7 @@ _CELLS = tuple(1 << bits for bits in range(8, 19))
 _COARSE = 1 << 12
 #: Up to this many categories every two-way partition is a candidate.
 MOST_PARTITIONED = 10
+_BINS: Memo[tuple[np.ndarray, ...]] = Memo()
 
 
 def _no_bins() -> np.ndarray:
@@ -53,6 +56,17 @@ class FeatureCandidates:
     def n_candidates(self) -> int:
         """How many ways there are to split this feature."""
         return len(self.starts) if self.subsets is None else len(self.subsets)
+
+    @cached_property
+    def are_prefixes(self) -> bool:
+        """Whether candidate i sends the first i + 1 bins left, and there is none more."""
+        return self.subsets is None and not self.starts.any() and np.array_equal(self.ends, np.arange(1, self.n_bins))
+
+    @cached_property
+    def membership(self) -> np.ndarray:
+        """Subsets as 0 and 1, float64 of shape (n_candidates, n_bins)."""
+        assert self.subsets is not None
+        return self.subsets.astype(np.float64)
 
     @cached_property
     def cells(self) -> ThresholdCells | None:
@@ -191,37 +205,25 @@ class CandidateGrid:
         return int(self.offsets[-1])
 
     @cached_property
-    def ranges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(candidate numbers, first bins, last bins + 1) of all range candidates, bins numbered through."""
-        numbers, starts, ends = [], [], []
-        for first, offset, feature in zip(self.first_candidates, self.offsets, self.features, strict=False):
-            if feature.subsets is None:
-                numbers.append(first + np.arange(feature.n_candidates))
-                starts.append(offset + feature.starts)
-                ends.append(offset + feature.ends)
-        joined = [np.concatenate([_no_bins(), *parts]).astype(np.int64) for parts in (numbers, starts, ends)]
-        return joined[0], joined[1], joined[2]
-
-    @cached_property
-    def subsets(self) -> tuple[tuple[slice, slice, np.ndarray], ...]:
-        """(candidates, bins, membership float64) of every feature whose candidates are subsets."""
-        found = []
-        for index, feature in enumerate(self.features):
-            if feature.subsets is not None and feature.n_candidates:
-                candidates = slice(*map(int, self.first_candidates[index : index + 2]))
-                found.append((candidates, slice(*map(int, self.offsets[index : index + 2])), feature.subsets.astype(np.float64)))
-        return tuple(found)
+    def slices(self) -> tuple[tuple[FeatureCandidates, slice, slice], ...]:
+        """(feature, its bins, its candidates), both numbered through."""
+        ends = zip(pairwise(self.offsets.tolist()), pairwise(self.first_candidates.tolist()), strict=True)
+        return tuple((feature, slice(*bins), slice(*own)) for feature, (bins, own) in zip(self.features, ends, strict=True))
 
     def locate(self, candidate: int) -> tuple[int, int]:
         """(feature, index within the feature) of a candidate number."""
-        feature = int(np.searchsorted(self.first_candidates, candidate, side="right")) - 1
-        return feature, int(candidate - self.first_candidates[feature])
+        feature = bisect_right(self._firsts, candidate) - 1
+        return feature, int(candidate - self._firsts[feature])
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        return self.first_candidates.tolist()
 
     def bin(self, data: EncodedDataset) -> tuple[np.ndarray, ...]:
         """Bin of every row, per feature: uint8 or uint16 arrays of shape (n_rows,). Kept on the data set if reused."""
         if not self.is_reused:
             return self._bin(data)
-        return data.binning(self.key, lambda: self._bin(data))
+        return _BINS.of(data, self.key, lambda: self._bin(data))
 
     def _bin(self, data: EncodedDataset) -> tuple[np.ndarray, ...]:
         return tuple(map(bin_column, self.features, data.columns))

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dpviz.errors import ParameterError
 from dpviz.randomness import generator, secure_uniforms
-from dpviz.table.raw import RawTable
+from dpviz.table.checked_numbers import checked_count, checked_share
+from dpviz.table.raw import RawTable, listed_names
 from dpviz.table.schema import ClassTarget, Schema
 
 T = TypeVar("T")
@@ -72,7 +73,7 @@ def _positive(counts: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     return tuple((name, count) for name, count in counts if count)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EncodedDataset:
     """Encoded rows."""
 
@@ -86,17 +87,18 @@ class EncodedDataset:
     #: Why one row of the source may have changed others; empty where it cannot. Nothing is released from such rows.
     not_row_wise: str = ""
     rows_per_person: int | None = None  #: The most rows of one person; None where the rows are not bound to persons
-    identity_before: str = ""  #: The fingerprint of the rows that coins chose these from; empty where none did
+    #: Shape (n_rows,), int64: whose row each is, where the rows are bound to persons. Private.
+    persons: np.ndarray | None = None
+    identity_before: str = ""  #: The fingerprint of the rows that these were chosen from at random; empty where they were not
     caches_counts: bool = False
-    _binnings: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for array in (*self.columns, self.target):
             array.flags.writeable = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What goes to another process: all but the counts that this one made, which are many and quickly made again."""
-        return self.__dict__ | {"_binnings": {}}
+    def __repr__(self) -> str:
+        """Its columns; no cell, and no number of rows."""
+        return f"EncodedDataset({listed_names(self.schema.feature_names)}; target {self.schema.target.name!r:.40})"
 
     @property
     def n_rows(self) -> int:
@@ -121,7 +123,7 @@ class EncodedDataset:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over schema and rows, hexadecimal: equal for equal content, whatever the process. Private."""
-        digest = hashlib.sha256(repr(self.schema).encode())
+        digest = hashlib.sha256(self.schema.key.encode())
         for array in (*self.columns, self.target):
             digest.update(array.dtype.str.encode())
             digest.update(np.ascontiguousarray(array).data)
@@ -129,26 +131,21 @@ class EncodedDataset:
 
     @property
     def identity(self) -> str:
-        """What the register knows these rows by: the same whichever of a person's rows the coins chose. Private."""
+        """What the register knows these rows by: the same whichever of a person's rows were chosen. Private."""
         return self.identity_before or self.fingerprint
 
-    def of_persons(self, chosen: np.ndarray, rows_per_person: int) -> EncodedDataset:
-        """The chosen rows (bool), at most `rows_per_person` of each person; `dpviz.table.persons` chooses them."""
+    def of_persons(self, persons: np.ndarray, chosen: np.ndarray, rows_per_person: int) -> EncodedDataset:
+        """The chosen rows (bool), at most `rows_per_person` of each of `persons`; `dpviz.table.encode` chooses them."""
         kept = int(chosen.sum())
         report = self.report and replace(self.report, rows_kept=kept, over_limit=self.n_rows - kept)
         columns, target = tuple(column[chosen] for column in self.columns), self.target[chosen]
-        about = {"rows_per_person": rows_per_person, "identity_before": self.fingerprint}
+        whose = persons[chosen].astype(np.int64)
+        about = {"rows_per_person": rows_per_person, "persons": whose, "identity_before": self.fingerprint}
         return EncodedDataset(self.schema, columns, target, report, self.not_row_wise, **about)  # type: ignore[arg-type]
 
     def with_cached_counts(self) -> EncodedDataset:
         """The same rows for many fits, as in a sweep, which share their counts. A single fit always counts for itself."""
-        return replace(self, caches_counts=True, _binnings={})
-
-    def binning(self, key: Hashable, make: Callable[[], T]) -> T:
-        """`make()`, remembered under `key`: bin codes, and counts where this data set `caches_counts`."""
-        if key not in self._binnings:
-            self._binnings[key] = make()
-        return self._binnings[key]  # type: ignore[return-value]
+        return replace(self, caches_counts=True)
 
     def class_counts(self) -> np.ndarray:
         """Exact rows per class, int64 of shape (n_classes,). Private."""
@@ -159,26 +156,27 @@ class EncodedDataset:
         return self._part(rows, share, self.not_row_wise or "its rows were chosen by their positions, which depend on other rows")
 
     def parts(self, share: float) -> tuple[EncodedDataset, EncodedDataset]:
-        """(the other rows, about `share` of the rows): a secret coin of its own sends every row to one of them.
+        """(the other rows, about `share` of the rows): every row is assigned to one of them at random, by itself.
 
         A row that is added or removed changes one part by one row and leaves the other as it is, so what is released from
         each part costs the larger epsilon of the two, not their sum; the same holds for a person, whose rows may go to both.
-        The coins are never repeated.
+        The assignment is never repeated.
 
         `share`: probability of the second part, between 0 and 1, both excluded. Public; scales n_public.
         """
-        _check_share("parts", "share", share)
+        share = checked_share("parts", "share", share)
         chosen = secure_uniforms(self.n_rows) < share
-        return self.by_coins(~chosen, 1 - share), self.by_coins(chosen, share)
+        return self.by_assignment(~chosen, 1 - share), self.by_assignment(chosen, share)
 
-    def by_coins(self, chosen: np.ndarray, share: float) -> EncodedDataset:
-        """The rows where `chosen` (bool, shape (n_rows,)) is true: each by a secret coin of its own, with chance `share`."""
+    def by_assignment(self, chosen: np.ndarray, share: float) -> EncodedDataset:
+        """The rows where `chosen` (bool, shape (n_rows,)) is true: assigned at random, rows or persons, with chance `share`."""
         return self._part(chosen, share, self.not_row_wise)
 
     def _part(self, rows: np.ndarray | slice, share: float, not_row_wise: str) -> EncodedDataset:
         columns = tuple(column[rows] for column in self.columns)
-        schema, about = self.schema.scaled(share), {"not_row_wise": not_row_wise, "rows_per_person": self.rows_per_person}
-        return EncodedDataset(schema, columns, self.target[rows], **about)  # type: ignore[arg-type]
+        persons = None if self.persons is None else self.persons[rows]
+        about = {"not_row_wise": not_row_wise, "rows_per_person": self.rows_per_person, "persons": persons}
+        return EncodedDataset(self.schema.scaled(share), columns, self.target[rows], **about)  # type: ignore[arg-type]
 
     def split(self, test_share: float = 0.2, *, seed: int) -> tuple[EncodedDataset, EncodedDataset]:
         """(train, test): a permuted split, stratified by class, for evaluation on rows that are not private.
@@ -186,7 +184,7 @@ class EncodedDataset:
         n_public is scaled by the shares. A row that is added moves others from one part to the other, so nothing can be released
         from either: `parts` is for that.
         """
-        _check_share("split", "test_share", test_share)
+        test_share, seed = checked_share("split", "test_share", test_share), checked_count("split", "seed", seed, 0)
         order, n_test = self._shuffled(generator(seed)), round(self.n_rows * test_share)
         is_test = np.zeros(self.n_rows, dtype=bool)
         is_test[order[((np.arange(n_test) + 0.5) * self.n_rows / max(n_test, 1)).astype(np.int64)]] = True
@@ -194,10 +192,10 @@ class EncodedDataset:
 
     def folds(self, count: int, *, seed: int) -> list[tuple[EncodedDataset, EncodedDataset]]:
         """`count` (train, test) pairs for cross-validation, stratified by class (by chance for a numeric target)."""
-        if not 2 <= count <= self.n_rows:
-            raise ParameterError("folds", "count", count, "a whole number of at least 2, at most the rows there are")
+        allowed = "a whole number of at least 2, at most the rows there are"
+        count = checked_count("folds", "count", count, 2, self.n_rows, allowed=allowed)
         fold_of = np.empty(self.n_rows, dtype=np.int64)
-        fold_of[self._shuffled(generator(seed))] = np.arange(self.n_rows) % count
+        fold_of[self._shuffled(generator(checked_count("folds", "seed", seed, 0)))] = np.arange(self.n_rows) % count
         pairs = ((np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)) for fold in range(count))
         return [(self.take(train, share=1 - 1 / count), self.take(test, share=1 / count)) for train, test in pairs]
 
@@ -222,6 +220,15 @@ class EncodedDataset:
         return order[np.argsort(self.target[order], kind="stable")] if isinstance(self.schema.target, ClassTarget) else order
 
 
-def _check_share(owner: str, name: str, share: float) -> None:
-    if not 0 < share < 1:
-        raise ParameterError(owner, name, share, "a number between 0 and 1, both excluded")
+class Memo(Generic[T]):
+    """What is worked out from encoded rows, once per key and as long as the rows are used. Whoever works it out has a memo."""
+
+    def __init__(self) -> None:
+        self._made: WeakKeyDictionary[EncodedDataset, dict[Hashable, T]] = WeakKeyDictionary()
+
+    def of(self, data: EncodedDataset, key: Hashable, make: Callable[[], T]) -> T:
+        """`make()`, or what it made before. It must not hold `data` itself, which would then stay for ever."""
+        made = self._made.setdefault(data, {})
+        if key not in made:
+            made[key] = make()
+        return made[key]

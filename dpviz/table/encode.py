@@ -4,22 +4,37 @@ Numbers are encoded cell by cell; of categories each distinct text is translated
 range, unknown categories and missing cells follow the schema's public rules and are counted for the owner; they never raise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
+from typing import Any
 
 import numpy as np
 
-from dpviz.errors import SchemaError
+from dpviz.errors import ParameterError, SchemaError
+from dpviz.randomness import secure_uniforms
 from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
+from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
-from dpviz.table.persons import check_persons, chosen_rows
-from dpviz.table.raw import NumberColumn, RawColumn, RawTable, parse_numbers
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+from dpviz.table.frames import no_column, table_of
+from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable, parse_numbers
+from dpviz.table.schema import (
+    CategoricalFeature,
+    ClassTarget,
+    Feature,
+    NumericFeature,
+    NumericTarget,
+    Schema,
+    Target,
+    require_schema,
+)
+from dpviz.table.texts import spelled
 
 _MOST_CATEGORIES = 1 << 16
+#: Stands in the text of a cell for what could not be read (U+FFFD).
+_UNREADABLE = "\ufffd"
 _MANY_ROWS = 50_000
 
 Groups = tuple[tuple[str, str], ...]
@@ -54,8 +69,8 @@ class _Cells:
         return values, {kind: int(np.count_nonzero(flags)) for kind, flags in changed.items()}, list(changed.values())
 
 
-def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
-    """Encode every row of `table` that `schema` can use; `.report` says what happened to the others.
+def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
+    """Encode every row that `schema` can use; `.report` says what happened to the others.
 
     Dates become numbers by their rule. Numbers are rounded where the schema says whole, then clipped into the declared
     range. Categories and classes, and texts that count as one of them, match by text, else by numeric value ("1" and "1.0").
@@ -63,15 +78,21 @@ def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_p
 
     Parameters
     ----------
-    table : RawTable
-        Private rows.
+    rows : DataFrame of pandas or Polars, Arrow table, RawTable, or path or bytes of a file
+        Private rows. The same rows in another form are encoded alike.
     schema : Schema
+        What is public about them.
     person : str, optional
         The column that says whose row it is; rows with the same text are one person's. It becomes no feature and goes into no
-        file. Rows where it is missing are dropped.
+        file. Rows where it is missing or cannot be read are dropped.
     rows_per_person : int, optional
-        Of each person at most so many usable rows are kept, chosen by secret coins (`dpviz.table.persons`). The unit of
+        Of each person at most so many usable rows are kept, chosen at random (`dpviz.table.encode`). The unit of
         protection is then a person: results and files say what they cost one.
+
+    Returns
+    -------
+    EncodedDataset
+        The usable rows, in order. Private. `.report` says what became of the others; `.split` and `.parts` divide it.
 
     Raises
     ------
@@ -80,7 +101,9 @@ def encode(table: RawTable, schema: Schema, *, person: str | None = None, rows_p
     ParameterError
         Only one of `person` and `rows_per_person` is given, or the latter is no whole number above 0.
     """
+    require_schema(schema)
     check_persons(schema, person, rows_per_person)
+    table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
     return _data_set(table, schema, all_prepared(table, (*schema.features, schema.target)), person, rows_per_person)
 
 
@@ -98,7 +121,7 @@ def _data_set(
 ) -> EncodedDataset:
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = [(column.name, column.drop(kept)) for column in columns]
-    persons = None if person is None else _column(table, person).codes
+    persons = None if person is None else _persons(_column(table, person))
     if persons is not None:
         dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
         kept &= persons >= 0
@@ -107,7 +130,13 @@ def _data_set(
     data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise)
     if persons is None or rows_per_person is None:
         return data
-    return data.of_persons(chosen_rows(persons[kept], rows_per_person), rows_per_person)
+    return data.of_persons(persons[kept], chosen_rows(persons[kept], rows_per_person), rows_per_person)
+
+
+def _persons(column: RawColumn) -> np.ndarray:
+    """Whose row it is, int of shape (n_rows,); negative where nobody can tell: what cannot be read may be several persons."""
+    is_known = np.array([*(_UNREADABLE not in text for text in column.texts), True])
+    return np.where(is_known[column.codes], column.codes, -1)
 
 
 def encoded_columns(columns: list[_Cells], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
@@ -149,8 +178,7 @@ def all_prepared(
 def _column(table: RawTable, name: str) -> RawColumn:
     if name in table.names:
         return table.column(name)
-    remedy = "Leave the column out of the schema, or choose the file the schema was made for: its first line holds the names."
-    raise SchemaError(f"{table.source} has no column {name!r} among its {len(table.names):,}.", field=name, remedy=remedy)
+    raise no_column(table.source, name, table.names)
 
 
 def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells:
@@ -171,7 +199,8 @@ def _without_codes(column: RawColumn, missing: tuple[str, ...]) -> RawColumn:
     if not missing:
         return column
     is_missing = np.append(_match(column, missing) >= 0, True)
-    return RawColumn(column.name, column.texts, np.where(is_missing[column.codes], column.codes.dtype.type(-1), column.codes))
+    codes = np.where(is_missing[column.codes], column.codes.dtype.type(-1), column.codes)
+    return CodedColumn(column.name, column.texts, codes)
 
 
 def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: NumericFeature | NumericTarget) -> _Cells:
@@ -245,11 +274,75 @@ def _categories(
 
 
 def _match(column: RawColumn, labels: tuple[str, ...], groups: Groups = ()) -> np.ndarray:
-    """Index into `labels` of each text, or of the label it counts as, int64; by text, else by numeric value, else -1."""
+    """Index into `labels` of each text, or of the label it counts as, int64; by text, else by numeric value, else -1.
+
+    Labels of moments and truth values are also found as cells with such a type are written, whatever the other cells are.
+    """
     code_of = {label: code for code, label in enumerate(labels)}
     by_text = code_of | {text: code_of[label] for text, label in groups}
+    by_text |= {other: code for text, code in reversed(by_text.items()) if (other := spelled(text)) not in by_text}
     values = zip(by_text.values(), parse_numbers(tuple(by_text)).tolist(), strict=True)
     by_value = {value: code for code, value in reversed(list(values)) if not np.isnan(value)}  # the first text wins
     pairs = zip(column.texts, column.text_numbers.tolist(), strict=True)
     found = (by_text.get(text, by_value.get(value, -1)) for text, value in pairs)
     return np.fromiter(found, np.int64, len(column.texts))
+
+
+# --- at most so many rows of each person
+
+
+def check_persons(schema: Schema, person: str | None, rows_per_person: int | None) -> None:
+    """Raise ParameterError or SchemaError unless both or none are given, and the column is not part of the schema."""
+    if (person is None) != (rows_per_person is None):
+        raise ParameterError("encode", "rows_per_person", rows_per_person, "given together with person, or not at all")
+    if rows_per_person is not None:
+        checked_count("encode", "rows_per_person", rows_per_person)
+    if person in (*schema.feature_names, schema.target.name):
+        what = "The column that says whose row it is cannot be a feature or the target."
+        raise SchemaError(what, field=str(person), remedy="Leave it out of the schema.")
+
+
+def chosen_rows(persons: np.ndarray, most: int) -> np.ndarray:
+    """Which rows are kept, bool of shape (n_rows,): of each person at most `most`, every choice equally likely.
+
+    Every usable row draws a uniform number of its own, and of each person the rows with the smallest stay. What is kept of one
+    person depends on that person's rows and numbers alone. So with the same numbers, a person more or less changes at most `most`
+    rows of what is kept, all of them that person's: whatever is epsilon private for one row is (most epsilon) private for one
+    person, and with a delta (most epsilon, most e^((most - 1) epsilon) delta) private.
+    Source: group privacy, Dwork & Roth 2014, Theorem 2.2.
+
+    `persons`: shape (n_rows,), int; whose row it is. Private.
+    """
+    order = np.lexsort((secure_uniforms(len(persons)), persons))
+    places = np.arange(len(persons))
+    sorted_persons = persons[order]
+    begins = np.append(True, sorted_persons[1:] != sorted_persons[:-1])[: len(persons)]
+    rank = places - np.maximum.accumulate(np.where(begins, places, 0))
+    chosen = np.zeros(len(persons), dtype=bool)
+    chosen[order] = rank < most
+    return chosen
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NewRows:
+    """Rows to be predicted. Private, and so is how many of them cannot be used."""
+
+    data: EncodedDataset  #: Those that the schema can use, with 0 for a target
+    usable: np.ndarray  #: Bool per record: which records these are
+    #: Column -> how many rows it drops; a row counts for the first. "" for records that the reader left out.
+    dropped: Mapping[str, int]
+
+
+def encode_new(table: RawTable, schema: Schema) -> NewRows:
+    """Encode rows without a target. Records that the reader left out count as ones that cannot be used.
+
+    Raises SchemaError where a feature of the schema is not in the table.
+    """
+    columns = all_prepared(table, schema.features)
+    kept = np.ones(table.n_rows, dtype=bool)
+    dropped = {"": len(table.left_out)} | {column.name: sum(column.drop(kept)) for column in columns}
+    encoded, _, _ = encoded_columns(columns, kept)
+    usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
+    usable[list(table.left_out)] = False
+    usable[usable] = kept
+    return NewRows(EncodedDataset(schema, tuple(encoded), np.zeros(int(kept.sum()), dtype=np.uint8)), usable, dropped)

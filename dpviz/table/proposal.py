@@ -5,11 +5,12 @@ Every such value is marked as read from the data. None of it is private; declari
 
 import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
+from dpviz.table.frames import table_of
 from dpviz.table.raw import RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import (
     LEAST_WIDTH,
@@ -33,8 +34,8 @@ _FEWEST_ROWS_OF_AN_IDENTIFIER = 20
 Task = Literal["classes", "number"]
 
 
-def propose_schema(table: RawTable, target: str | None = None, *, task: Task | None = None) -> Schema:
-    """A schema that fits `table`.
+def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = None) -> Schema:
+    """A schema that fits these rows. What it reads from them is marked as read: no epsilon covers it.
 
     Numeric columns become numbers between their least and greatest value (two distinct values or fewer: categories),
     others categories. Missing cells of a categorical column become the category "missing". See `left_out` for columns that
@@ -42,11 +43,16 @@ def propose_schema(table: RawTable, target: str | None = None, *, task: Task | N
 
     Parameters
     ----------
-    table : RawTable
+    rows : DataFrame of pandas or Polars, Arrow table, RawTable, or path or bytes of a file
     target : str, optional
         Column to predict; the last one by default.
     task : "classes" or "number", optional
         By default a numeric target with more than 20 distinct values is a number, any other has classes.
+
+    Returns
+    -------
+    Schema
+        To be declared where the rows are private: `schema.declare("age", low=0, high=120)`.
 
     Raises
     ------
@@ -58,6 +64,7 @@ def propose_schema(table: RawTable, target: str | None = None, *, task: Task | N
     """
     if task not in (None, "classes", "number"):
         raise ParameterError("propose_schema", "task", task, "'classes', 'number' or None")
+    table = table_of(rows)
     goal = table.column(table.names[-1] if target is None else target)
     proposed_target = _target(goal, task)
     features = tuple(_feature(column) for column in table.columns if column is not goal and not _unfit(column))
@@ -110,7 +117,7 @@ def _categorical(column: RawColumn) -> CategoricalFeature:
 def _target(column: RawColumn, task: Task | None) -> Target:
     distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(column.texts)
     if distinct < 2:
-        what = f"The target has only one value ({column.texts[0]!r})." if distinct else "The target has no value at all."
+        what = "The target has only one value." if distinct else "The target has no value at all."
         raise SchemaError(what, field=column.name, remedy="Choose another column as the target.")
     if task == "number" or (task is None and column.is_numeric and distinct > MOST_NUMERIC_CLASSES):
         return _numeric_target(column)
@@ -123,8 +130,7 @@ def _target(column: RawColumn, task: Task | None) -> Target:
 
 def _numeric_target(column: RawColumn) -> NumericTarget:
     if not column.is_numeric:
-        text = column.texts[int(np.isnan(column.text_numbers).argmax())]
-        what = f"The target is to be a number but holds {text!r}."
+        what = "The target is to be a number but holds other texts."
         raise SchemaError(what, field=column.name, remedy="Choose another target, propose classes, or correct the file.")
     values = column.text_numbers
     return NumericTarget(column.name, float(values.min()), float(values.max()), read_from_data=("kind", "low", "high"))

@@ -6,16 +6,23 @@ Nothing here decides what a column means; that is the schema's job. Built by `dp
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from dpviz.errors import UnknownName
 
+#: Names of columns that stand in a `repr`.
+_MOST_NAMES = 6
 #: Cells that mean "no value".
 MISSING_MARKS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+
+
+#: Up to here, and down to the same below 0, every whole number is one of float64.
+_MOST_EXACT = 1 << 53
 
 
 def parse_numbers(texts: Sequence[str]) -> np.ndarray:
@@ -48,18 +55,30 @@ def finite_number(text: str) -> float:
     return value if np.isfinite(value) else np.nan
 
 
-@dataclass(frozen=True, eq=False)
-class RawColumn:
-    """One column of text."""
+def listed_names(names: Sequence[str]) -> str:
+    """How many columns there are, and what the first are called: "3 columns: 'age', 'sex', 'income'"."""
+    first = ", ".join(f"{name!r:.40}" for name in names[:_MOST_NAMES])
+    return f"{len(names):,} column{'s'[: len(names) != 1]}: {first}{', ...' * (len(names) > _MOST_NAMES)}"
+
+
+class RawColumn(ABC):
+    """One column, however it holds its cells."""
 
     name: str  #: Header cell
-    #: The distinct cell texts, stripped of surrounding blanks, in order of first appearance; no missing marks.
-    texts: tuple[str, ...]
-    #: Shape (n_rows,), signed integers, read-only. Index into `texts`; -1 where the cell is missing.
-    codes: np.ndarray
 
-    def __post_init__(self) -> None:
-        self.codes.flags.writeable = False
+    @property
+    @abstractmethod
+    def texts(self) -> tuple[str, ...]:
+        """The distinct cell texts, stripped of surrounding blanks, in order of first appearance; no missing marks."""
+
+    @property
+    @abstractmethod
+    def codes(self) -> np.ndarray:
+        """Shape (n_rows,), signed integers, read-only. Index into `texts`; -1 where the cell is missing."""
+
+    def __repr__(self) -> str:
+        """Its name; no cell, and no number of rows."""
+        return f"{type(self).__name__}({self.name!r:.80})"
 
     @property
     def n_rows(self) -> int:
@@ -102,7 +121,7 @@ class RawColumn:
 
     def rows(self, chosen: np.ndarray) -> RawColumn:
         """The column with these rows (bool) alone."""
-        return RawColumn(self.name, self.texts, self.codes[chosen])
+        return CodedColumn(self.name, self.texts, self.codes[chosen])
 
     def text(self, row: int) -> str:
         """The text of a cell that is not missing."""
@@ -145,6 +164,29 @@ def without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequen
     return values, missing
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class CodedColumn(RawColumn):
+    """A column whose distinct texts, and the code of every cell, are known."""
+
+    name: str
+    distinct: tuple[str, ...]  #: Its `texts`
+    places: np.ndarray  #: Its `codes`
+
+    def __post_init__(self) -> None:
+        self.places.flags.writeable = False
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """As they were given."""
+        return self.distinct
+
+    @property
+    def codes(self) -> np.ndarray:
+        """As they were given."""
+        return self.places
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class NumberColumn(RawColumn):
     """A column of numbers, of shape (n_rows,): NaN is a missing cell, infinity one that holds no number.
 
@@ -153,18 +195,19 @@ class NumberColumn(RawColumn):
     What is asked about its texts gets the shortest text of each number. Nobody asks for them where it is declared a number.
     """
 
-    #: As they came: where they are no whole numbers, zeros may be negative ones.
-    given: np.ndarray
+    name: str
+    given: np.ndarray  #: As they came: where they are no whole numbers, zeros may be negative ones
+    is_own: InitVar[bool] = field(default=False, kw_only=True)  #: Nobody else can change these, so they need not be copied
 
-    def __init__(self, name: str, given: np.ndarray, *, is_own: bool = False) -> None:
-        """`is_own`: nobody else can change these, so they need not be copied."""
+    def __post_init__(self, is_own: bool) -> None:
+        given = self.given
         if given.dtype.kind in "iu":
             low, high = (int(given.min()), int(given.max())) if len(given) else (0, 0)
             given = given.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
         else:
             given = given.astype(np.float64, copy=not is_own)
         given.flags.writeable = False
-        vars(self).update(name=name, given=given)
+        object.__setattr__(self, "given", given)
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -219,14 +262,14 @@ class NumberColumn(RawColumn):
         return distinct, codes
 
     @property
-    def codes(self) -> np.ndarray:  # type: ignore[override]
+    def codes(self) -> np.ndarray:
         """Index of each cell into `texts`; -1 where it is missing."""
         return self._encoded[1]
 
     @cached_property
-    def texts(self) -> tuple[str, ...]:  # type: ignore[override]
+    def texts(self) -> tuple[str, ...]:
         """The distinct numbers, increasing, as people write them."""
-        return tuple(number_text(float(value)) for value in self._encoded[0].tolist())
+        return tuple(canonical_number(float(value)) for value in self._encoded[0].tolist())
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -239,14 +282,25 @@ _NEGATIVE_ZERO = np.iinfo(np.int64).min  # its bits
 _NARROW = frozenset(map(np.dtype, (np.int8, np.uint8, np.int16, np.uint16)))
 
 
-def number_text(value: float) -> str:
+def is_exact(low: int, high: int) -> bool:
+    """Whether float64 holds every whole number between these; the texts of others are kept, such as of long identifiers."""
+    return max(-low, high) <= _MOST_EXACT
+
+
+def as_written(narrow: np.ndarray) -> np.ndarray:
+    """float32 as float64, of which the shortest text counts: .1 stays .1."""
+    distinct, places = np.unique(narrow, return_inverse=True)
+    return np.array([float(str(number)) for number in distinct], dtype=np.float64)[places]
+
+
+def canonical_number(value: float) -> str:
     """The shortest text of a number, without a point where it is whole; empty for not-a-number."""
     if np.isnan(value):
         return ""
     return f"{value:.0f}" if value.is_integer() else repr(value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RawTable:
     """Columns of equal length."""
 
@@ -260,6 +314,10 @@ class RawTable:
     left_out: tuple[int, ...] = ()
     #: Why one row of the source may have changed others; empty where it cannot. Nothing is released from such a table.
     not_row_wise: str = ""
+
+    def __repr__(self) -> str:
+        """Where it came from; no cell, and no number of rows."""
+        return f"RawTable({self.source!r:.80}, {listed_names(self.names)})"
 
     @cached_property
     def fingerprint(self) -> str:

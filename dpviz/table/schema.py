@@ -8,14 +8,69 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dpviz.errors import DpvizError, SchemaError, UnknownName
-from dpviz.table.sourced import Provenance as Provenance
-from dpviz.table.sourced import Sourced
+from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName, shown
+from dpviz.table.checked_numbers import is_number, is_whole
+from dpviz.table.raw import listed_names
+
+#: What stands in a `repr` for a value that was read from the data.
+_READ = "<read from the data>"
+#: Fields that are neither printed nor written while they are empty, so that older schemas hash as they did.
+_LATER = ("missing_codes", "groups")
+
+
+class Provenance(StrEnum):
+    """Where a public value comes from."""
+
+    DECLARED = "declared"
+    READ = "read from data"
+
+
+class Sourced:
+    """Mixin: values that know where they come from. `read_from_data` names the fields that were read from the data."""
+
+    kind: ClassVar[str]
+    name: str
+    read_from_data: tuple[str, ...]
+
+    def declare(self, **values: Any) -> Any:
+        """A copy in which these fields are declared; the kind of the column counts as declared too."""
+        known = {field.name for field in fields(self) if field.name not in ("name", "read_from_data")}  # type: ignore[arg-type]
+        for given in values:
+            if given not in known:
+                raise UnknownName(f"field of {self.name!r}", given, sorted(known))
+        left = tuple(field for field in self.read_from_data if field not in values and field != "kind")
+        return replace(self, **values, read_from_data=left)  # type: ignore[type-var]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its kind and fields, as the JSON document has them."""
+        return {"kind": self.kind} | {name: _plain(value) for name, value in self._said()}
+
+    @property
+    def key(self) -> str:
+        """All of it as one line, equal for equal columns. It holds what was read from the data: for digests and caches only."""
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._said())})"
+
+    def __repr__(self) -> str:
+        """Its fields; of those that were read from the data that they were, for their values are cells."""
+        said = ((name, _READ if name in self.read_from_data else repr(value)) for name, value in self._said())
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in said)})"
+
+    def _said(self) -> list[tuple[str, Any]]:
+        values = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+        return [(name, value) for name, value in values if value or name not in _LATER]
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, and 17 instead of 17.0 where both are the same number."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return list(value) if isinstance(value, tuple) else value
+
 
 FORMAT = "dpviz-schema/1"
 LONGEST_NAME = 10_000
@@ -70,7 +125,7 @@ class CategoricalFeature(Sourced):
     groups: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "categories", tuple(self.categories))
+        object.__setattr__(self, "categories", _listed(self.name, "categories", self.categories))
         _settle_codes(self)
         _settle_groups(self, self.categories)
         if not self.categories:
@@ -103,7 +158,7 @@ class ClassTarget(Sourced):
     groups: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", tuple(self.classes))
+        object.__setattr__(self, "classes", _listed(self.name, "classes", self.classes))
         _settle_groups(self, self.classes)
         if len(self.classes) < 2:
             what = f"A class target needs at least two classes; got {len(self.classes)}."
@@ -138,7 +193,7 @@ Feature = NumericFeature | CategoricalFeature
 Target = ClassTarget | NumericTarget
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Schema:
     """Everything public about a table.
 
@@ -159,15 +214,32 @@ class Schema:
     read_from_data: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "features", tuple(self.features))
+        features = (self.features,) if isinstance(self.features, Sourced) else tuple(self.features)
+        object.__setattr__(self, "features", features)
+        for feature in features:
+            _require_kind("features", feature, (NumericFeature, CategoricalFeature), "NumericFeature('age', 0, 100)")
+        _require_kind("target", self.target, (ClassTarget, NumericTarget), "ClassTarget('label', ('no', 'yes'))")
         if not self.features:
             raise SchemaError("There are no features.", remedy="Keep at least one column besides the target.")
         _require_names("schema", "column", (*self.feature_names, self.target.name))
         if (count := self.n_public) is not None:
-            if not isinstance(count, Integral) or isinstance(count, bool) or int(count) < 1:
-                what = f"n_public = {count!r} is not a row count."
+            if not is_whole(count) or count < 1:
+                what = f"n_public = {shown(count)} is not a row count."
                 raise SchemaError(what, field="n_public", remedy="Give a whole number above 0.")
             object.__setattr__(self, "n_public", int(count))
+
+    def __repr__(self) -> str:
+        """Names, and how much was read from the data; no range and no category."""
+        read, n_public = len(self.read_fields()), _READ if "n_public" in self.read_from_data else self.n_public
+        known = f"; {read:,} value{'s'[: read != 1]} read from the data" if read else ""
+        return f"Schema({listed_names(self.feature_names)}; target {self.target.name!r:.40}; n_public={n_public}{known})"
+
+    @property
+    def key(self) -> str:
+        """All of it as one line, equal for equal schemas. It holds what was read from the data: for digests and caches only."""
+        features = ", ".join(feature.key for feature in self.features) + "," * (len(self.features) == 1)
+        more = f"n_public={self.n_public!r}, read_from_data={self.read_from_data!r}"
+        return f"Schema(features=({features}), target={self.target.key}, {more})"
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -247,18 +319,29 @@ class Schema:
         return of_columns + tuple((field, field) for field in self.read_from_data)
 
 
+def require_schema(given: Any) -> None:
+    """Raise ParameterError for what is no schema."""
+    if not isinstance(given, Schema):
+        allowed = "a Schema, such as from load_schema or propose_schema"
+        raise ParameterError("dpviz", "schema", given if isinstance(given, str) else type(given).__name__, allowed)
+
+
+def _require_kind(field: str, given: Any, kinds: tuple[type, ...], example: str) -> None:
+    if not isinstance(given, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise SchemaError(f"{shown(given)} is no {names}.", field=field, remedy=f"Give one, such as {example}.")
+
+
 def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None:
-    """Make these fields plain floats, so that equal schemas print, and therefore hash, equally."""
+    """Make these fields plain floats, so that equal schemas have equal keys, and therefore digests."""
     for name in names:
         value = getattr(column, name)
         if value is None and name == "missing_as":
             continue
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise SchemaError(f"{name} = {value!r} is not a number.", field=column.name, remedy=f"Give a number for {name}.")
-        try:
-            object.__setattr__(column, name, float(value) + 0.0)  # no negative zero: it equals 0 but prints otherwise
-        except OverflowError:
-            raise SchemaError(f"{name} is too large.", field=column.name, remedy="Give a number below 1e308.") from None
+        if not is_number(value):
+            what = f"{name} = {shown(value)} is not a finite number."
+            raise SchemaError(what, field=column.name, remedy=f"Give a number below 1e308 for {name}.")
+        object.__setattr__(column, name, float(value) + 0.0)  # no negative zero: it equals 0 but prints otherwise
 
 
 def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -> None:
@@ -269,7 +352,7 @@ def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -
 def _settle_groups(column: CategoricalFeature | ClassTarget, labels: tuple[str, ...]) -> None:
     """Every further text has one meaning: it is no label itself, comes once, and counts as a label there is."""
     object.__setattr__(column, "groups", tuple((text, label) for text, label in column.groups))
-    _require_names(column.name, "text", (*labels, *(text for text, _ in column.groups)))
+    _require_names(column.name, "spelling", (*labels, *(text for text, _ in column.groups)))
     for text, label in column.groups:
         if label not in labels:
             what = f"{text!r} is to count as {label!r}, which is not in the list."
@@ -281,12 +364,29 @@ def _require_range(name: str, low: float, high: float) -> None:
         raise SchemaError(f"The range [{low:g}, {high:g}] is too narrow or infinite.", field=name, remedy="Put low below high.")
 
 
+def _listed(owner: str, field: str, given: Any) -> tuple[str, ...]:
+    """A list of texts; a text alone would be one of letters."""
+    if isinstance(given, str):
+        what = f"{field} = {given!r:.40} is one text, not a list of them."
+        raise SchemaError(what, field=owner, remedy=f"Give a list, such as {field}=('no', 'yes').")
+    return tuple(given)
+
+
 def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:
     seen: set[str] = set()
     for name in names:
+        if isinstance(name, (bool, int, float)):
+            what = f"The {kind} {name!r} is no text."
+            raise SchemaError(what, field=owner, remedy=f"Write it as in the table, as a text: {str(name)!r}.")
         if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
             what = f"A {kind} has no name, or one of more than {LONGEST_NAME:,} letters."
             raise SchemaError(what, field=owner, remedy=f"Give every {kind} a name.")
         if name in seen:
             raise SchemaError(f"The {kind} {name!r} appears twice.", field=owner, remedy=f"List every {kind} once.")
         seen.add(name)
+
+
+def require_classes(schema: Schema, what: str) -> None:
+    """Raise NeedsClasses for a numeric target; `what` begins the sentence ("A poisoning guarantee")."""
+    if isinstance(schema.target, NumericTarget):
+        raise NeedsClasses(what, schema.target.name)

@@ -13,12 +13,15 @@ from dpviz.table.dates import DateFeature
 from dpviz.table.schema import FORMAT, CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.strict_json import parse_json, read, read_kind, require_format, wrong
 
-_FEATURES: dict[str, type] = {kind.kind: kind for kind in (NumericFeature, CategoricalFeature, DateFeature)}
-_TARGETS: dict[str, type] = {kind.kind: kind for kind in (ClassTarget, NumericTarget)}
+#: By kind, as documents call it.
+FEATURES: dict[str, type] = {kind.kind: kind for kind in (NumericFeature, CategoricalFeature, DateFeature)}
+TARGETS: dict[str, type] = {kind.kind: kind for kind in (ClassTarget, NumericTarget)}
 
 
 @dataclass(frozen=True)
-class _Document:
+class SchemaDocument:
+    """What is publicly known about a table: its columns, the one to predict, and how many rows there are."""
+
     features: tuple[Any, ...]
     target: Any
     n_public: int | None = None
@@ -33,10 +36,10 @@ def schema_from_json(text: str | bytes) -> Schema:
 def schema_from_dict(document: Any, *, path: str = "") -> Schema:
     """The schema in parsed JSON; `path` is its place in a larger document, for error texts."""
     require_format(document, FORMAT, path)
-    found = read(_Document, document, path)
+    found = read(SchemaDocument, document, path)
     _require_known(found.read_from_data, ("n_public", "features"), path)
-    features = tuple(_column(_FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
-    target = _column(_TARGETS, found.target, f"{path}.target")
+    features = tuple(_column(FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
+    target = _column(TARGETS, found.target, f"{path}.target")
     return Schema(features, target, found.n_public, found.read_from_data)
 
 

@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from dpviz.errors import DocumentError
 T = TypeVar("T")
 #: A parameter as JSON holds it, its lists as tuples.
 PlainValue = bool | int | float | str | None | tuple[Any, ...]
+#: A text that is not empty.
+FilledText = Annotated[str, msgspec.Meta(min_length=1)]
 
 #: Only texts that match this can hold a value that `_require_storable` refuses.
 _SUSPICIOUS = re.compile(r"NaN|Infinity|[eE]\+?\d{3}|\d{100}|\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -86,6 +88,15 @@ def read(kind: type[T], value: Any, path: str = "") -> T:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise _located(str(error), path) from error
+    except RecursionError as error:
+        raise DocumentError("It is nested too deep.", where=path, remedy="Use a file saved by dpviz.") from error
+
+
+def given(value: T | msgspec.UnsetType, path: str) -> T:
+    """An entry that may be left out, where it may not."""
+    if isinstance(value, msgspec.UnsetType):
+        raise wrong("This entry is missing.", path)
+    return value
 
 
 def _located(message: str, path: str) -> DocumentError:
@@ -125,6 +136,9 @@ def read_kind(kinds: Mapping[str, T], document: Any, path: str = "") -> T:
 def require_format(document: Any, expected: str, path: str = "") -> None:
     """Refuse a document that is not of the format `expected`, such as "dpviz-schema/1"."""
     found = read_entry(str, document, "format", path)
+    if found.startswith("dpviz-session/"):
+        remedy = 'Its entry "schema" is a schema, to be saved as a file of its own; settings stand in the address of a page.'
+        raise DocumentError("It is a session file of an earlier version, which dpviz no longer opens.", remedy=remedy)
     if found != expected:
         raise wrong(f"The format {found!r:.60} is not known here; expected {expected!r}.", f"{path}.format")
 
@@ -140,6 +154,11 @@ def without_infinity(value: Any) -> Any:
             return "infinity" if value > 0 else "-infinity"
         case _:
             return value
+
+
+def plain(value: Any) -> Any:
+    """Structs, dataclasses and NumPy's numbers as `json.dumps` takes them, without infinity."""
+    return without_infinity(msgspec.to_builtins(value, enc_hook=lambda number: number.item()))
 
 
 def with_infinity(value: Any, *names: str) -> Any:

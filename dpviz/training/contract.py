@@ -4,33 +4,23 @@ A learner is one file in `dpviz/learners/` that ends in `LEARNER = LearnerSpec(.
 documentation table and the contract tests all come from that one value.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-
-from dpviz.accounting.claim import Claim, Disclosure, Verdict
+from dpviz.accounting.claim import Claim, Disclosure, Standing
 from dpviz.accounting.events import Event, Sequential
-from dpviz.accounting.guarantee import PrivacyLoss, for_unit
-from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.errors import DpvizError, SchemaError
+from dpviz.errors import SchemaError
 from dpviz.models.base import Model
-from dpviz.models.document import model_document
-from dpviz.models.new_rows import answers, probabilities
 from dpviz.models.tree import Tree
 from dpviz.privacy.source import NoiseSource
+from dpviz.results.result import TestReport
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import ClassTarget, Schema
-from dpviz.training.counting.contract import Rows
-from dpviz.training.counting.in_memory import counted
-from dpviz.training.growing import TreeRecipe, grow
-from dpviz.training.honest.leaves import grow_honestly
-from dpviz.training.honest.number_report import NumberReport
-from dpviz.training.honest.report import TestReport
+from dpviz.table.schema import Schema
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counting.contract import Count, Rows
+from dpviz.training.growing import TreeRecipe, grow, grow_honestly
 from dpviz.training.params import NoParams, Settings
 
 #: What a learner predicts; "any" means both.
@@ -44,10 +34,10 @@ class FitOutput:
     model: Model
     event: Event
     disclosures: tuple[Disclosure, ...] = ()
-    test_report: TestReport | NumberReport | None = None
+    test_report: TestReport | None = None
 
 
-#: Learners that are not `counts_only` are given an EncodedDataset.
+#: Learners without `counts` are given an EncodedDataset.
 Fit = Callable[[Any, BudgetPlan, Any, NoiseSource], FitOutput]
 Prepare = Callable[[Any, BudgetPlan, Any, NoiseSource], TreeRecipe]
 ClaimRule = Callable[[BudgetPlan, Any, Schema], Claim]
@@ -58,8 +48,8 @@ def fit_by_growing(prepare: Prepare) -> Fit:
 
     def fit(data: Rows, plan: BudgetPlan, params: Any, source: NoiseSource) -> FitOutput:
         recipe = prepare(data, plan, params, source)
-        if plan.aside:
-            tree, event, report = grow_honestly(counted(data), plan, recipe, source)
+        if plan.held_out:
+            tree, event, report = grow_honestly(counter_of(data), plan, recipe, source)
             return FitOutput(tree, after(recipe.before, event), recipe.disclosures, report)
         root, event = grow(recipe.root, recipe.step, source)
         return FitOutput(Tree(data.schema, root), after(recipe.before, event), recipe.disclosures)
@@ -72,7 +62,7 @@ def after(before: tuple[Event, ...], event: Event) -> Event:
     return Sequential((*before, event)) if before else event
 
 
-def always_claims(source: str, verdict: Verdict, because: str, evidence: str = "") -> ClaimRule:
+def always_claims(source: str, verdict: Standing, because: str, evidence: str = "") -> ClaimRule:
     """The `claim` of a learner that claims all of its budget, with the same verdict for every plan."""
     return lambda plan, params, schema: Claim(plan.epsilon, source, verdict, because, plan.delta, evidence)
 
@@ -85,6 +75,22 @@ class Departure:
     paper: str
     here: str
     why: str  #: The reason, in one sentence
+
+
+#: Of a statement as printed. corrected: false or incomplete as printed, and what is used here holds instead.
+Status = Literal["holds", "corrected", "refuted", "withdrawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A numbered theorem, lemma or corollary of a paper, and what is known of it; shown on pages and screens."""
+
+    name: str  #: As the paper numbers it; "Theorems 9 and 14" where it prints one twice
+    says: str  #: What it says, in one sentence
+    status: Status
+    because: str  #: Why, and what is used here instead where it does not hold: one sentence or two
+    #: Files of this project with the proof, the check or the counterexample, then the literature.
+    evidence: str
 
 
 @dataclass(frozen=True)
@@ -101,13 +107,18 @@ class LearnerSpec:
     #: Trains. Everything it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
     fit: Fit
     claim: ClaimRule  #: What the paper claims for this plan, with our verdict
+    #: The event of `fit` alone, from the same arguments, where training takes long; None where it does not.
+    event: Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Event] | None = None
     #: For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
     prepare: Prepare | None = None
     #: Every known difference from the source that `citation` names; empty for a learner that has no paper.
     departures: tuple[Departure, ...] = ()
+    #: Every numbered statement of its paper that is about this learner, in the paper's order; each stands with one learner.
+    statements: tuple[Statement, ...] = ()
     #: Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     Params: type = NoParams
     task: Task = "classes"  #: What it predicts
+    usual_cap: int = Settings().max_depth  #: Its `Settings.max_depth` where none is asked for
     #: is_baseline, spends_epsilon: drawn as a line for comparison; False for a learner without privacy, for which epsilon and the
     #: noise change nothing.
     is_baseline: bool = False
@@ -116,121 +127,21 @@ class LearnerSpec:
     #: True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
     one_voter_per_row: bool = False
     published: tuple[str, str] | None = None  #: (version, method) of its column in the papers' accuracy tables
-    #: True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/honest/testing.py` does.
+    #: True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/estimate/testing.py` does.
     tests_itself: bool = False
-    #: True if it asks nothing of rows but what `dpviz.training.counting` answers: then they may be anywhere.
-    counts_only: bool = False
+    #: What it asks of rows, which may then be anywhere; empty if it needs the rows themselves.
+    counts: frozenset[Count] = frozenset()
     needs: str = ""  #: A package without which it is declared but not registered; "" for none
+
+    @property
+    def releases(self) -> bool:
+        """True if a fit without a seed is a release: it spends epsilon, with exact samplers."""
+        return self.exact and self.spends_epsilon
 
     @property
     def tasks(self) -> tuple[str, ...]:
         """The kinds of target it predicts: "classes", "number" or both; it is shown with the first."""
         return ("classes", "number") if self.task == "any" else (self.task,)
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """A trained model with everything a reader must know about it."""
-
-    learner: str
-    model: Model  #: Holds released values only
-    ledger: Ledger  #: What was spent, and what it composes to
-    claim: Claim  #: What the paper claims, and our verdict
-    plan: BudgetPlan  #: What was allowed to be spent
-    params: Any
-    settings: Settings
-    schema: Schema
-    disclosures: tuple[Disclosure, ...]  #: What the result reveals that the ledger does not cover
-    noise: str  #: "simulation" or "release"
-    seed: int | None  #: None for a release
-    #: What the model is worth on rows that coins kept away from it; None where none were kept.
-    test_report: TestReport | NumberReport | None = None
-    rows_per_person: int | None = None  #: The most rows of one person among those trained on; None where nothing bounds them
-
-    @property
-    def per_person(self) -> PrivacyLoss | None:
-        """What it costs one person, all rows of whom come or go together; None where the rows are not bound to persons."""
-        return None if self.rows_per_person is None else for_unit(self.ledger.guarantee, self.rows_per_person)
-
-    def predict(self, rows: Any) -> np.ndarray:
-        """Names of classes, or numbers, for new rows: a DataFrame, a table, or the path or bytes of a file; no target is needed.
-
-        One answer per input row, in order, shape (n_rows,); None (for a number not-a-number) where there is none. See
-        `dpviz.models.new_rows.answers`.
-        """
-        return answers(self.model, rows)
-
-    def predict_proba(self, rows: Any) -> np.ndarray:
-        """Probability of every class for new rows, shape (n_rows, n_classes); not-a-number where `predict` has no answer.
-
-        Raises NoProbabilities for a model that holds none.
-        """
-        return probabilities(self.model, rows)
-
-    def score(self, data: EncodedDataset) -> float:
-        """Accuracy on `data`, or R² for a numeric target. As private as the rows it is computed on.
-
-        Raises DpvizError without rows, and for R² if all rows have the same target value.
-        """
-        if not data.n_rows:
-            raise DpvizError("There are no rows to score.", remedy="Give at least one row.")
-        found = score(self.model, data)
-        if math.isnan(found):
-            raise DpvizError("The rows all have the same number, so there is no R².", remedy="Give rows that differ.")
-        return found
-
-    @property
-    def released(self) -> bool:
-        """True for a release: exact samplers, no seed, a finite loss, and nothing read from the data outside the ledger."""
-        return self.not_released_because is None
-
-    @cached_property
-    def not_released_because(self) -> str | None:
-        """Why this is not a release, in one sentence; None if it is one."""
-        if self.noise != "release":
-            return "A simulation, not a release."
-        if not self.ledger.guarantee.is_finite:
-            return "Not a release: nothing bounds the privacy loss."
-        if not self.disclosures:
-            return None
-        more = f" ({len(self.disclosures):,} disclosures in all.)" if len(self.disclosures) > 1 else ""
-        return f"Not a release: it discloses what the ledger does not cover. {self.disclosures[0].what}{more}"
-
-    def to_json(self) -> str:
-        """The `dpviz-tree/1` document: released values only, no exact counts, no seed of a release."""
-        return model_document(
-            model=self.model,
-            schema=self.schema,
-            test_report=None if self.test_report is None else self.test_report.to_dict(),
-            learner=self.learner,
-            settings=self.settings,
-            params=self.params,
-            claim=self.claim,
-            ledger=self.ledger,
-            rows_per_person=self.rows_per_person,
-            plan=self.plan,
-            disclosures=self.disclosures,
-            noise=self.noise,
-            seed=self.seed,
-            warning=self.not_released_because,
-        )
-
-
-def score(model: Model, data: EncodedDataset) -> float:
-    """Accuracy of a model on rows, or R²; NaN without rows, and where all have the same number. As private as the rows."""
-    predicted = model.predict(data)
-    if not isinstance(data.schema.target, ClassTarget):
-        return r_squared(data.target, predicted)
-    return float(np.mean(predicted == data.target)) if data.n_rows else math.nan
-
-
-def r_squared(target: np.ndarray, predicted: np.ndarray) -> float:
-    """Share of the variance of `target` explained: 1 at best, 0 for predicting its mean; NaN if all targets are equal."""
-    spread = np.ptp(target) if len(target) else 0.0
-    if not spread:
-        return math.nan
-    missed, around = (target - predicted) / spread, (target - target.mean()) / spread
-    return float(1 - np.square(missed).sum() / np.square(around).sum())
 
 
 def n_public_of(schema: Schema, learner: str, instead: str) -> int:

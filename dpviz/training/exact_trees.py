@@ -107,7 +107,7 @@ def _breadth_first(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> 
     return np.concatenate(levels)
 
 
-def packed(schema: Schema, trees: Sequence[NodeArrays]) -> PackedTrees:
+def pack(schema: Schema, trees: Sequence[NodeArrays]) -> PackedTrees:
     """The trees one after another; there must be at least one."""
     sizes = [len(tree.feature) for tree in trees]
     offsets = np.cumsum([0, *sizes[:-1]])

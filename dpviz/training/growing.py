@@ -5,20 +5,32 @@ children hold disjoint rows, therefore Parallel; all steps at one node touch the
 
 Published trees stop exactly: a node whose rows are few or of one class becomes a leaf. The shape of such a tree shows exact
 counts, which no ledger covers: the rule is a disclosure, and its event is non-private.
+
+Where rows are held out at random from growing, `grow_honestly` releases the leaves' counts and a test from these.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.events import Event, NoCost, NonPrivate, Parallel, Sequential
-from dpviz.models.tree import Branch, Halves, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.models.tree import Branch, Leaf, MedianSplit, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.source import NoiseSource
+from dpviz.results.result import TestReport
 from dpviz.table.candidates import CandidateGrid
-from dpviz.training.histograms import CountedNode
+from dpviz.table.schema import NumericTarget
+from dpviz.training.counting.contract import CountedRows
+from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.estimate.groups import divided, names_of
+from dpviz.training.estimate.number_report import TESTED, errors_within, released_sums
+from dpviz.training.estimate.numbers import LEAF_SUMS, with_values
+from dpviz.training.estimate.report import released_counts, with_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +70,29 @@ class OrderedSplit:
 
 
 @dataclass(frozen=True, slots=True)
-class HalvingSplit:
+class MedianSplitDecision:
     """The node splits, with the lower half of its numbers meant for one side. `ends`: both children are leaves."""
 
     feature: int
     index: int
-    halves: Halves
+    median_split: MedianSplit
     ends: bool
     event: Event
 
 
-Decision = Label | Split | LabelledSplit | OrderedSplit | HalvingSplit
+@dataclass(frozen=True, slots=True)
+class TwoLevelSplit:
+    """The node splits, and what its children become was chosen with it: the events of `below` are `INCLUDED` in this one."""
+
+    feature: int
+    index: int
+    below: tuple[Label | Split | LabelledSplit, Label | Split | LabelledSplit]
+    event: Event
+
+
+#: The event of a decision that was paid for with the one above.
+INCLUDED = Sequential(())
+Decision = Label | Split | LabelledSplit | OrderedSplit | MedianSplitDecision | TwoLevelSplit
 Step = Callable[[CountedNode], Decision]
 #: The exact distribution of a step: every decision with its probability, and the mass cut off where noise is unbounded.
 StepDistribution = Callable[[CountedNode], tuple[list[tuple[Decision, float]], float]]
@@ -97,22 +121,38 @@ def grow(node: CountedNode, step: Step, source: NoiseSource, place: int = 1) -> 
     """
     grid, decided, level = node.grid, dict[int, Decision](), [(node, place)]
     while level:
-        below = []
+        below: list[tuple[CountedNode, int]] = []
         for here, at in level:
             source.enter(at)
-            decided[at] = step(here)
-            divided = _divided(grid, decided[at])
-            if divided is not None:
-                left, right = here.children(*divided)
-                below += [(left, 2 * at), (right, 2 * at + 1)]
+            below += _decided(here, at, step(here), decided)
         level = below
     return _assembled(grid, decided, place)
 
 
+def _decided(
+    node: CountedNode, place: int, decision: Decision, decided: dict[int, Decision]
+) -> Iterator[tuple[CountedNode, int]]:
+    """Note what is decided at a node, and what was decided with it; the nodes below that are open, with their places."""
+    decided[place] = decision
+    divided = _divided(node.grid, decision)
+    together = decision.below if isinstance(decision, TwoLevelSplit) else None
+    if divided is None:
+        for side, below in enumerate(together or ()):
+            decided[2 * place + side] = below
+        return
+    for side, child in enumerate(node.children(*divided)):
+        if together is None:
+            yield child, 2 * place + side
+        else:
+            yield from _decided(child, 2 * place + side, together[side], decided)
+
+
 def _divided(grid: CandidateGrid, decision: Decision) -> tuple[int, np.ndarray] | None:
-    """(feature, bins that go left) where the children are grown too."""
+    """(feature, bins that go left) where children are grown too, or theirs."""
     match decision:
-        case Split(feature, index) | HalvingSplit(feature, index, _, False):
+        case TwoLevelSplit(feature, index, below) if any(_divided(grid, one) for one in below):
+            return feature, grid.features[feature].left_bins(index)
+        case Split(feature, index) | MedianSplitDecision(feature, index, _, False):
             return feature, grid.features[feature].left_bins(index)
         case OrderedSplit(feature, left_bins):
             return feature, left_bins
@@ -124,7 +164,7 @@ def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) ->
 
     def below(event: Event, rule: Rule) -> tuple[Branch, Event]:
         (left, left_event), (right, right_event) = (_assembled(grid, decided, 2 * place + side) for side in (0, 1))
-        return Branch(rule, left, right), Sequential((event, Parallel((left_event, right_event))))
+        return Branch(rule, left, right), _after(event, left_event, right_event)
 
     match decided[place]:
         case Label(label, event):
@@ -134,15 +174,24 @@ def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) ->
         case Split(feature, index, event):
             branch, whole = below(event, rule_of(grid, feature, index))
             return _cut_below(grid, branch, index), whole
-        case HalvingSplit(feature, index, halves, True, event):
-            ends = NumberLeaf(halves.median)
-            return Branch(rule_of(grid, feature, index), ends, ends, halves), event
-        case HalvingSplit(feature, index, halves, False, event):
+        case MedianSplitDecision(feature, index, median_split, True, event):
+            ends = NumberLeaf(median_split.median)
+            return Branch(rule_of(grid, feature, index), ends, ends, median_split), event
+        case MedianSplitDecision(feature, index, median_split, False, event):
             branch, whole = below(event, rule_of(grid, feature, index))
-            return replace(branch, halves=halves), whole
+            return replace(branch, median_split=median_split), whole
         case OrderedSplit(feature, left_bins, event):
             return below(event, subset_rule(feature, left_bins))
+        case TwoLevelSplit(feature, index, _, event):
+            return below(event, rule_of(grid, feature, index))
     raise AssertionError(decided[place])
+
+
+def _after(event: Event, left: Event, right: Event) -> Event:
+    """`event`, then what was done to either half of the rows; without what is included in `event`."""
+    below = Parallel(tuple(part for part in (left, right) if part != INCLUDED))
+    steps = tuple(step for step in (event, below) if step not in (INCLUDED, Parallel(())))
+    return steps[0] if len(steps) == 1 else Sequential(steps)
 
 
 def _cut_below(grid: CandidateGrid, branch: Branch, index: int) -> Branch:
@@ -194,3 +243,68 @@ def looked(level: int) -> NonPrivate:
 def stopped(leaf: Label, level: int) -> Label:
     """`leaf` where the rule ended its branch."""
     return Label(leaf.label, Sequential((looked(level), leaf.event)))
+
+
+# --- honest leaves
+
+
+#: The part of the plan and of the ledger.
+LEAF_COUNTS = "leaf counts"
+#: The place of what is drawn after growing (`NoiseSource.enter`); nodes count from 1.
+AFTER_GROWING = 0
+
+
+def grow_honestly(
+    rows: CountedRows, plan: BudgetPlan, recipe: TreeRecipe, source: NoiseSource
+) -> tuple[Tree, Event, TestReport | None]:
+    """The tree of `recipe`, grown, counted and tested on the rows that the plan sets aside for each.
+
+    A random assignment says of each row whether the tree grows from it, whether it is counted in its leaf, or whether it is
+    kept for a test. The parts hold different rows and the assignment looks at no row, so each part may spend all of epsilon
+    and the whole costs the largest, not the sum (`dpviz/privacy/random_assignment.py`); that the counts depend on the tree,
+    and a test on both, changes nothing. The tree never saw the rows that are counted, so the counts say without bias how its
+    labels fare; the shares made of them never saw the rows of the test.
+
+    A row is in one leaf and has one class: it changes one count by one. Two-sided geometric noise, sensitivity 1. For a numeric
+    target sums take the place of counts (`estimate/numbers.py`, `estimate/number_report.py`).
+
+    Source: this project; honest trees without privacy, Athey & Imbens 2016.
+    """
+    assignment = RandomAssignment(tuple(held_out.share for held_out in plan.held_out))
+    parts, shared = assignment.flip(rows.n_rows, persons=rows.persons, source=source), rows.persons is not None
+    root, grown = grow(recipe.root.of_part_0(parts), recipe.step, source)
+    source.enter(AFTER_GROWING)
+    if isinstance(rows.schema.target, NumericTarget):
+        tree, held_out_events, tested = _of_numbers(rows, plan, root, parts, source)
+        return tree, assignment.event((grown, *held_out_events), shared=shared), tested
+    tree, events = Tree(rows.schema, root), [grown]
+    report: TestReport | None = None
+    groups = "".join(held_out.groups for held_out in plan.held_out)  # of the test alone
+    cells = rows.leaf_counts(divided(root, rows.schema, groups), parts, len(plan.held_out))
+    for held_out, exact in zip(plan.held_out, cells, strict=True):
+        if held_out.part == LEAF_COUNTS:
+            noise = GeometricNoise(held_out.epsilon)
+            whole = exact.reshape(-1, len(names_of(rows.schema, groups)), exact.shape[-1]).sum(axis=1)
+            counts = noise.release(whole, source=source, part=held_out.part)
+            tree, event = Tree(rows.schema, with_counts(root, counts.value, noise.variance)), counts.event
+        else:
+            leaves = [leaf for leaf in tree.leaves if isinstance(leaf, Leaf)]
+            counted = tuple(leaf.counts for leaf in leaves if leaf.counts is not None)
+            report, event = released_counts(rows.schema, held_out, leaves, exact, source, counted or None)
+        events.append(event)
+    return tree, assignment.event(events, shared=shared), report
+
+
+def _of_numbers(
+    rows: CountedRows, plan: BudgetPlan, root: Node, parts: np.ndarray, source: NoiseSource
+) -> tuple[Tree, list[Event], TestReport | None]:
+    """Values of the leaves, then a test of these: `plan.held_out` lists the sums first, then the test if there is one."""
+    (summing, *testing) = plan.held_out
+    assert summing.part == LEAF_SUMS
+    tree, summed, window = with_values(root, rows, parts, summing, source)
+    events, report = [summed], None
+    for held_out in testing:
+        exact = rows.sums(errors_within(window, tree.values), tree.root, parts, TESTED).sum(axis=0)
+        report, tested = released_sums(rows.schema, held_out, window, exact, source)
+        events.append(tested)
+    return tree, events, report

@@ -26,6 +26,8 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counting.nodes import CountedNode, left_counts
 from dpviz.training.growing import (
     UNPRICED,
     Decision,
@@ -38,7 +40,6 @@ from dpviz.training.growing import (
     looked,
     stopped,
 )
-from dpviz.training.histograms import CountedNode, left_counts, root_rows
 from dpviz.training.privatree_budget import EpsilonSplit
 from dpviz.training.scores import weighted_gini
 
@@ -67,7 +68,7 @@ class NoisyHistogramGrower:
 
     def recipe(self, data: EncodedDataset, before: tuple[Event, ...], disclosures: tuple[Disclosure, ...]) -> TreeRecipe:
         """The tree to grow, after the events `before`."""
-        return TreeRecipe(root_rows(data, self.grid), self.step, before, disclosures, self.distribution)
+        return TreeRecipe(counter_of(data).root(self.grid), self.step, before, disclosures, self.distribution)
 
     def step(self, node: CountedNode) -> Decision:
         """What the node becomes."""

@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import dataclass, field, fields
-from numbers import Real
 from typing import Any, Literal
 
 from dpviz.errors import ParameterError, UnknownName
+from dpviz.results.verdict import DELTA
+from dpviz.table.checked_numbers import is_number, is_whole
 
 #: The largest part of the rows that may be kept for a test.
 MOST_TESTED = 0.5
@@ -35,7 +36,7 @@ class Control:
             case "flag":
                 return "True or False"
             case "choice":
-                return f"one of {', '.join(map(repr, self.options))}"
+                return f"one of {', '.join(option if option.isdigit() else repr(option) for option in self.options)}"
             case "shares":
                 count = f"{len(self.parts)} " if self.parts else ""
                 return f"None or a sequence of {count}non-negative numbers, not all 0"
@@ -52,15 +53,15 @@ class Control:
             case "flag":
                 return isinstance(value, bool)
             case "choice":
-                return value in self.options
+                return not isinstance(value, bool) and str(value) in self.options
             case "shares":
                 return value is None or self._are_shares(value)
             case "classes":
                 return value is None or (self._are_shares(value) and min(value) > 0)
             case "whole":
-                return _is_number(value) and float(value).is_integer() and self.low <= value <= self.high
+                return is_whole(value) and self.low <= value <= self.high
             case _:
-                return _is_number(value) and self.low <= value <= self.high
+                return is_number(value) and self.low <= value <= self.high
 
     def settled(self, value: Any) -> Any:
         """An accepted `value` in the one type in which it is kept: from NumPy's numbers, or 3.0 for a whole 3, for example."""
@@ -69,6 +70,8 @@ class Control:
                 return int(value)
             case "number":
                 return float(value)
+            case "choice":
+                return str(value)
             case "shares" | "classes":
                 return None if value is None else tuple(map(float, value))
             case _:
@@ -77,7 +80,7 @@ class Control:
     def _are_shares(self, value: Any) -> bool:
         if not isinstance(value, (tuple, list)) or (self.parts and len(value) != len(self.parts)):
             return False
-        return all(_is_number(x) and 0 <= x < math.inf for x in value) and sum(value) > 0
+        return all(is_number(x) and x >= 0 for x in value) and sum(value) > 0
 
 
 def number(default: float, label: str, help: str, *, low: float, high: float) -> Any:
@@ -130,10 +133,6 @@ def make_params(params_type: type, owner: str, given: dict[str, Any]) -> Any:
     return params_type(**{name: known[name].settled(value) for name, value in given.items()})
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
-
-
 @dataclass(frozen=True, slots=True)
 class NoParams:
     """A learner without parameters of its own."""
@@ -144,31 +143,45 @@ class Settings:
     """Settings that every learner has.
 
     `max_depth` caps the depth; `depth` is "auto" (the learner's public depth rule if it has one, else max_depth) or a fixed
-    number of levels. `test_share` is the part of the rows that coins keep for a private test result; None: the learner's rule.
+    number of levels. `test_share` is the part of the rows held out at random for a private test result; None: the learner's rule.
+    `groups` names the categorical feature by which the test counts; None: all rows together.
     """
 
     epsilon: float = number(1.0, "Epsilon", "Privacy loss, add/remove one row.", low=1e-6, high=1e6)
     max_depth: int = whole(4, "Largest depth", "The tree has at most this many levels of rules.", low=1, high=12)
     depth: int | Literal["auto"] = field(default="auto", metadata={"control": None})
-    delta: float = number(0.0, "Delta", "Probability with which epsilon may be exceeded.", low=0.0, high=0.5)
+    delta: float | None = field(default=None, metadata={"control": None})
     test_share: float | None = field(default=None, metadata={"control": None})
+    groups: str | None = field(default=None, metadata={"control": None})
 
     def __post_init__(self) -> None:
         for name, about in controls_of(Settings).items():
             if about is not None:
                 self._settle(name, about, about.allowed)
-        if self.depth != "auto":
+        if not (isinstance(self.depth, str) and self.depth == "auto"):
             limit = controls_of(Settings)["max_depth"]
             self._settle("depth", limit, f"'auto' or {limit.allowed}")
+        if self.delta is not None:
+            about = Control("Delta", DELTA, "number", 0.0, 0.5)
+            self._settle("delta", about, f"None or {about.allowed}")
         if self.test_share is not None:
             about = Control("Test share", "Part of the rows kept for a test result.", "number", 0.0, MOST_TESTED)
             self._settle("test_share", about, f"None or {about.allowed}")
+        if self.groups is not None and not (isinstance(self.groups, str) and self.groups):
+            raise ParameterError("fit", "groups", self.groups, "None or the name of a categorical feature")
 
     def _settle(self, name: str, about: Control, allowed: str) -> None:
         value = getattr(self, name)
         if not about.accepts(value):
             raise ParameterError("fit", name, value, allowed)
         object.__setattr__(self, name, about.settled(value))
+
+    def needed_delta(self, learner: str, usual: float) -> float:
+        """The delta of a learner that needs one: `usual` unless another is asked for. Raises ParameterError for 0."""
+        if self.delta == 0:
+            allowed = f"above 0, or None for {usual:g}: without one its noise guarantees nothing"
+            raise ParameterError(learner, "delta", self.delta, allowed)
+        return usual if self.delta is None else self.delta
 
     @property
     def fixed_or_max_depth(self) -> int:

@@ -31,6 +31,8 @@ from dpviz.privacy.sensitivity import COUNT, Sensitivity
 
 #: Fixed-point units per row.
 SCALE = 1024
+#: Of whole numbers below this, float64 holds the quotient so closely that no rounding reaches the next whole number.
+_EXACT = 1 << 53
 #: Above this many rows n^2 would overflow int64.
 MOST_ROWS = 3_000_000_000
 
@@ -71,12 +73,19 @@ class Weighing:
         return counts if self.units is None else counts * self.units
 
 
-def half_impurity(counts: np.ndarray) -> np.ndarray:
-    """floor(SCALE * (n^2 - sum n_k^2) / (2 n)) over the last axis, int64; 0 where there are no rows."""
-    counts = counts.astype(np.int64, copy=False)
-    n = counts.sum(axis=-1)
-    whole, rest = np.divmod(n * n - np.einsum("...k,...k->...", counts, counts), np.maximum(2 * n, 1))
-    return whole * SCALE + rest * SCALE // np.maximum(2 * n, 1)  # times SCALE first would overflow from 9 * 10^7 rows on
+def half_impurity(counts: np.ndarray, scale: int = SCALE, *, axis: int = -1) -> np.ndarray:
+    """floor(scale * (n^2 - sum n_k^2) / (2 n)) over an axis, int64; 0 where there are no rows."""
+    by_class = np.moveaxis(counts, axis, 0).astype(np.int64, copy=False)
+    n = by_class.sum(axis=0)
+    unequal = 2 * by_class[0] * by_class[1] if len(by_class) == 2 else n * n - np.square(by_class).sum(axis=0)
+    twice = np.maximum(2 * n, 1)
+    if scale * int(unequal.max(initial=0)) < _EXACT:
+        quotient = unequal.astype(np.float64)
+        quotient *= scale
+        quotient /= twice
+        return quotient.astype(np.int64)  # nothing is negative: what is cut off is what the floor takes
+    whole, rest = np.divmod(unequal, twice)
+    return whole * scale + rest * scale // twice  # times the scale first would overflow from 9 * 10^7 rows on
 
 
 def impurity_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:
@@ -84,9 +93,14 @@ def impurity_utilities(left: np.ndarray, total: np.ndarray) -> np.ndarray:
 
     Raises DpvizError above MOST_ROWS rows.
     """
+    require_scorable(total)
+    return -(half_impurity(left) + half_impurity(total - left))
+
+
+def require_scorable(total: np.ndarray) -> None:
+    """Raise DpvizError above MOST_ROWS rows (units of rows, where classes are weighed), whose squares overflow."""
     if total.sum() > MOST_ROWS:
         raise DpvizError(f"More than {MOST_ROWS:,} rows cannot be scored exactly.", remedy="Train on a part of the rows.")
-    return -(half_impurity(left) + half_impurity(total - left))
 
 
 def labelled_utilities(left: np.ndarray, total: np.ndarray, repeats: int) -> np.ndarray:
@@ -95,14 +109,14 @@ def labelled_utilities(left: np.ndarray, total: np.ndarray, repeats: int) -> np.
     First (candidate, left label, right label) with two different labels, candidate by candidate; then one label for everyone:
     the list of classes, `repeats` times. `locate_labelled` is the inverse.
     """
-    lefts, rights = _label_pairs(left.shape[1])
+    lefts, rights = label_pairs(left.shape[1])
     split = left[:, lefts] + (total - left)[:, rights]
     return np.concatenate([split.ravel(), np.tile(total, repeats)])
 
 
 def locate_labelled(index: int, n_candidates: int, n_classes: int, repeats: int) -> tuple[int | None, tuple[int, int]]:
     """(candidate, (left label, right label)) of an index of `labelled_utilities`; candidate None: one label for everyone."""
-    lefts, rights = _label_pairs(n_classes)
+    lefts, rights = label_pairs(n_classes)
     candidate, pair = divmod(index, len(lefts))
     if candidate < n_candidates:
         return candidate, (int(lefts[pair]), int(rights[pair]))
@@ -111,7 +125,8 @@ def locate_labelled(index: int, n_candidates: int, n_classes: int, repeats: int)
 
 
 @lru_cache(maxsize=64)
-def _label_pairs(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+def label_pairs(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """(left labels, right labels) of all pairs of different labels."""
     lefts, rights = np.nonzero(~np.eye(n_classes, dtype=bool))
     return lefts, rights
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import NoCost, Noise, NonPrivate, Parallel, Select, Sequential
+from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, RandomParts, Select, Sequential
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, guarantee, round_down, round_up, split_budget
 from dpviz.errors import DpvizError, ParameterError
 
@@ -94,6 +94,18 @@ def test_nothing_costs_nothing():
 
 
 SPEND = Select(0.1, "permute-and-flip", "node")
+
+
+def test_of_the_parts_of_an_assignment_the_largest_counts_however_unlikely():
+    parts = (SPEND, Approximate(0.2, 1e-6, "smooth", "model"))
+    assert guarantee(RandomParts(parts, (0.99, 0.01))) == PrivacyLoss(0.2, 1e-6)
+    assert guarantee(RandomParts(parts, (1.0, 0.0))) == PrivacyLoss(0.2, 1e-6)
+
+
+@pytest.mark.parametrize("chances", [(0.5,), (0.5, 0.6), (-0.1, 0.5), (math.nan, 0.5)])
+def test_an_assignment_has_a_chance_for_every_part_and_no_more_than_one_in_all(chances):
+    with pytest.raises(ParameterError, match="chances"):
+        RandomParts((SPEND, SPEND), chances)
 
 
 def test_ten_tenths_are_more_than_one():

@@ -3,12 +3,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.accounting.events import NoCost, Noise, NonPrivate, Parallel, Select, Sequential, walk
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.accounting.ledger import Ledger, LedgerRow
+from dpviz.accounting.ledger import Ledger, LedgerRow, ledger_entries, ledger_from
+from dpviz.errors import DocumentError
 
 ROOT = Select(0.3, "permute-and-flip", "node", 0)
 LEFT = Select(0.2, "permute-and-flip", "node", 1)
@@ -68,3 +70,21 @@ def test_what_was_spent_adds_up_to_the_guarantee(event):
     epsilon = Fraction(ledger.guarantee.epsilon)
     assert abs(total - epsilon) <= epsilon / 2**48
     assert set(ledger.spent()) <= {(step.part, step.level) for _, step in walk(event)}
+
+
+def test_the_steps_of_one_part_stand_together_or_are_refused():
+    """Read as parts of their own, the second half of branch a would cost nothing beside the first."""
+    first, second, third, fourth = ledger_entries(Ledger(Parallel((Sequential((ROOT, ROOT)), Sequential((LEFT, LEFT))))))
+    assert ledger_from([first, second, third, fourth], "ledger").guarantee.epsilon == 0.6
+    with pytest.raises(DocumentError, match="do not stand together"):
+        ledger_from([first, third, second, fourth], "ledger")
+
+
+@pytest.mark.parametrize(("mechanism", "has_it"), [("exponential mechanism", True), ("permute-and-flip", False)])
+def test_only_exponential_mechanisms_are_believed_a_bounded_range(mechanism, has_it):
+    (entry,) = ledger_entries(Ledger(Select(0.3, mechanism, "node", 0, bounded_range=True)))
+    if has_it:
+        assert ledger_from([entry], "ledger").event == Sequential((Select(0.3, mechanism, "node", 0, bounded_range=True),))
+        return
+    with pytest.raises(DocumentError, match="bounded range"):
+        ledger_from([entry], "ledger")

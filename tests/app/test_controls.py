@@ -16,8 +16,8 @@ from dpviz.training.params import controls_of
 from tests.pages.opened import LEARNERS
 
 
-def sidebar():
-    """The sidebar alone; what it says is kept, and every run is counted."""
+def settings():
+    """The row of settings alone; what it says is kept, and every run is counted."""
     import streamlit as st
 
     from dpviz.app.controls import ask_settings, note_shown
@@ -30,7 +30,7 @@ def sidebar():
 
 
 def opened(**url: str) -> AppTest:
-    test = AppTest.from_function(sidebar, default_timeout=60)
+    test = AppTest.from_function(settings, default_timeout=60)
     for name, value in url.items():
         test.query_params[name] = value
     return ran(test)
@@ -42,15 +42,15 @@ def ran(test: AppTest) -> AppTest:
     return test
 
 
-def slider(test) -> tuple[float, str]:
-    """The step of the slider, and the value written beside it."""
+def slider(test) -> tuple[float, float]:
+    """The step of the slider, and the value written above it."""
     (found,) = test.get("bidi_component")
     sent = json.loads(found.proto.json)
-    return sent["steps"][sent["at"]], sent["said"]
+    return sent["steps"][sent["at"]], sent["epsilon"]
 
 
 def ask_epsilon(test, epsilon):
-    test.number_input(key="epsilon").set_value(epsilon)
+    test.session_state["epsilon"] = epsilon
     ran(test)
 
 
@@ -75,8 +75,8 @@ def test_the_nearest_step_is_nearest_on_a_log_scale(epsilon, step):
     assert all(abs(math.log(step / epsilon)) <= abs(math.log(other / epsilon)) for other in EPSILONS)
 
 
-def test_a_step_chosen_on_a_slider_goes_into_the_box_and_nothing_else_does(monkeypatch):
-    """Browsers report 3 for 3.0, and the box holds floats; a view that reports nothing changes nothing."""
+def test_what_is_chosen_on_a_slider_is_kept_and_nothing_else_is(monkeypatch):
+    """Browsers report 3 for 3.0; a view that reports nothing changes nothing; nothing lies outside what is allowed."""
     state = {"epsilon": 2.5, "view": {"epsilon": 3}, "other": {"epsilon": None}}
     monkeypatch.setattr(st, "session_state", state)
     for key in ("other", "none"):
@@ -85,26 +85,28 @@ def test_a_step_chosen_on_a_slider_goes_into_the_box_and_nothing_else_does(monke
     take_epsilon("view")
     assert state["epsilon"] == 3.0
     assert isinstance(state["epsilon"], float)
+    state["view"]["epsilon"] = 1e6
+    take_epsilon("view")
+    assert state["epsilon"] == 100.0
 
 
-def test_the_slider_follows_the_box_in_one_rerun_and_the_box_keeps_its_exact_value():
+def test_the_slider_stands_at_the_nearest_step_and_the_exact_value_is_kept():
     test = opened()
     runs = test.session_state["runs"]
     ask_epsilon(test, 0.37)
-    assert slider(test) == (0.3, "0.37")
-    assert test.session_state["asked"].settings["epsilon"] == 0.37
+    assert slider(test) == (0.4, 0.37)
+    assert test.session_state["asked"].request.settings.epsilon == 0.37
     assert test.session_state["runs"] == runs + 1
-    assert ran(test).session_state["asked"].settings["epsilon"] == 0.37
+    assert ran(test).session_state["asked"].request.settings.epsilon == 0.37
 
 
 def test_a_link_sets_everything_it_holds():
     given = {"privatree.bins": "7", "privatree.grow_complete": "true"}
     test = opened(learner=get_learner("privatree").title, epsilon="0.05", depth="3", draw="9", **given)
     asked = test.session_state["asked"]
-    assert (asked.learner, asked.draw) == ("privatree", 9)
-    assert asked.settings == {"epsilon": 0.05, "max_depth": 3, "depth": 3}
-    assert asked.params == {"bins": 7, "grow_complete": True}
-    assert slider(test) == (0.05, "0.05")
+    assert (asked.request.learner, asked.request.seed, asked.draw) == ("privatree", 9, 9)
+    assert asked.request.arguments == {"epsilon": 0.05, "max_depth": 3, "depth": 3, "bins": 7, "grow_complete": True}
+    assert slider(test) == (0.05, 0.05)
 
 
 def test_defaults_leave_the_link_empty():
@@ -125,8 +127,8 @@ def test_nonsense_in_a_link_is_ignored():
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_parameter_of_every_learner_has_a_widget_that_says_the_default(name):
     test = opened(learner=get_learner(name).title)
-    assert test.session_state["asked"].learner == name
-    assert test.session_state["asked"].params == {}
+    assert test.session_state["asked"].request.learner == name
+    assert test.session_state["asked"].request.given == {}
     labels = Counter(widget.label for kind in (test.toggle, test.number_input, test.selectbox) for widget in kind)
     for about in controls_of(get_learner(name).Params).values():
         assert labels[about.label] + labels[f"{about.label}: set by hand"] == 1
@@ -134,24 +136,25 @@ def test_every_parameter_of_every_learner_has_a_widget_that_says_the_default(nam
 
 def test_auto_depth_is_capped_and_a_number_fixes_it():
     test = opened()
-    assert test.session_state["asked"].settings["depth"] == "auto"
-    assert test.session_state["asked"].settings["max_depth"] == 4
-    test.select_slider(key="depth").set_value("7")
-    assert ran(test).session_state["asked"].settings["depth"] == 7
+    assert test.session_state["asked"].request.settings.depth == "auto"
+    assert test.session_state["asked"].request.settings.max_depth == 4
+    assert "at most 4 levels. More can make PF-tree more accurate" in test.selectbox(key="depth").help
+    test.selectbox(key="depth").set_value("7")
+    assert ran(test).session_state["asked"].request.settings.depth == 7
+    assert opened(learner=get_learner("cart").title).session_state["asked"].request.settings.max_depth == 4
 
 
 def test_reset_brings_back_all_settings_of_the_tree_before():
     test = opened(epsilon="0.2", draw="3")
     before = test.session_state["asked"]
-    assert button(test, "Reset to last tree").disabled
-    assert "No other tree was shown yet." in [text.value for text in test.caption]
-    test.number_input(key="epsilon").set_value(2.5)
-    test.select_slider(key="depth").set_value("2")
+    assert not [one for one in test.button if one.label == "Reset to last tree"]
+    test.session_state["epsilon"] = 2.5
+    test.selectbox(key="depth").set_value("2")
     test.number_input(key="draw").set_value(8)
     assert ran(test).session_state["asked"] != before
     button(ran(test), "Reset to last tree").click()
     assert ran(test).session_state["asked"] == before
-    assert button(ran(test), "Reset to last tree").disabled
+    assert not [one for one in ran(test).button if one.label == "Reset to last tree"]
 
 
 def test_reset_goes_back_further_each_time():
@@ -161,7 +164,7 @@ def test_reset_goes_back_further_each_time():
     seen = []
     for _ in range(3):
         button(ran(test), "Reset to last tree").click()
-        seen.append(ran(test).session_state["asked"].settings["epsilon"])
+        seen.append(ran(test).session_state["asked"].request.settings.epsilon)
     assert seen == [0.3, 0.5, 1.0]
 
 
@@ -170,16 +173,16 @@ def test_settings_whose_tree_was_never_shown_are_left_for_the_tree_on_screen():
     test.session_state["never shown"] = True
     ask_epsilon(test, 5.0)
     button(test, "Reset to last tree").click()
-    assert ran(test).session_state["asked"].settings["epsilon"] == 0.2
+    assert ran(test).session_state["asked"].request.settings.epsilon == 0.2
 
 
 def test_reset_brings_back_the_learner_and_its_parameters():
     test = opened(learner=get_learner("privatree").title, **{"privatree.bins": "5"})
     test.selectbox(key="learner").set_value("pf-tree")
-    assert ran(test).session_state["asked"].learner == "pf-tree"
+    assert ran(test).session_state["asked"].request.learner == "pf-tree"
     button(ran(test), "Reset to last tree").click()
     asked = ran(test).session_state["asked"]
-    assert (asked.learner, asked.params) == ("privatree", {"bins": 5})
+    assert (asked.request.learner, asked.request.given) == ("privatree", {"bins": 5})
 
 
 def test_the_last_other_settings_skip_those_that_are_there_already():
@@ -190,8 +193,10 @@ def test_the_last_other_settings_skip_those_that_are_there_already():
     assert last_other([one, two], {"epsilon": 3.0}) == 1
 
 
-def test_every_epsilon_comes_with_its_neighbours_and_its_odds():
-    test = opened(epsilon="1")
+def test_the_epsilon_of_the_slider_comes_with_its_neighbours():
     assert "ε (add/remove one row)" in markup(Path(epsilon_slider.__file__))
-    assert slider(test) == (1.0, "1")
-    assert any("right at most about 73 times in 100" in text.value for text in test.caption)
+    assert slider(opened(epsilon="0.2")) == (0.2, 0.2)
+
+
+def test_a_depth_as_large_as_the_library_allows_comes_from_the_address():
+    assert opened(depth="12").session_state["asked"].request.settings.depth == 12

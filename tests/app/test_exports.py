@@ -5,7 +5,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.figures.publish.exports import targets
+from dpviz.results.exports import forms
 from tests.io.exports_models import exportable, schema_with_stand_ins
 
 
@@ -31,12 +31,12 @@ def said(test: AppTest) -> str:
 def test_every_form_can_be_chosen_and_is_checked_first():
     test = offered(exportable("pf-tree", schema_with_stand_ins()).text)
     box = test.selectbox(key="here-form")
-    assert len(box.options) == len(targets())
-    for name in targets():
+    assert len(box.options) == len(forms())
+    for name in forms():
         test.selectbox(key="here-form").select(name).run()
         assert "golden rows in" in said(test)
         labels = [button.label for button in test.get("download_button")]
-        assert f"Download ({targets()[name].title})" in labels
+        assert f"Download ({forms()[name].title})" in labels
 
 
 def test_the_document_comes_with_its_schema():
@@ -46,7 +46,7 @@ def test_the_document_comes_with_its_schema():
 
 def test_a_form_that_cannot_hold_the_model_says_why_and_offers_nothing():
     test = offered(exportable("jpw-forest", schema_with_stand_ins()).text)
-    test.selectbox(key="here-form").select("dot").run()
+    test.selectbox(key="here-form").select("svg").run()
     assert "shows a single tree; this model has many" in said(test).replace("\\", "")
     assert not test.get("download_button")
 

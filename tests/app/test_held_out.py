@@ -1,8 +1,11 @@
 """The private test result beside exact figures: the same measures, those that lead first, each with its interval."""
 
+import gc
 import math
+from weakref import ref
 
-from dpviz.app.held_out import result_rows
+from dpviz.app.held_out import parts_of, result_rows
+from tests.contract.tables import schema_of, table
 from tests.figures.publish.test_test_result import RARE, REPORT
 
 
@@ -15,3 +18,15 @@ def test_measures_stand_beside_the_exact_ones_and_those_unknown_are_left_out():
         assert {row["measure"] for row in rows} == {"Accuracy", "Balanced accuracy", "Log loss"}
     assert rows[-1]["other rows"] == "70.0% (40.0% to 80.0%)"
     assert rows[-1]["private test result"].startswith("93.2% (")
+
+
+def test_the_split_is_made_once_beside_the_data_and_goes_with_it():
+    data = table(schema_of("numbers"), 40)
+    split = parts_of(data)
+    assert parts_of(data) is split
+    assert [part.n_rows for part in split] == [32, 8]
+    gone = ref(split[0])
+    del data, split
+    gc.collect()
+    assert gone() is None
+    assert parts_of(table(schema_of("numbers"), 9)) is None

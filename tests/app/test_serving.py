@@ -9,10 +9,16 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Route, Router
+from streamlit.starlette import App
 
+from dpviz import installation
 from dpviz.app import serving
 from dpviz.app.serving import OnlyHere
 from tests.browser.serving import ROOT, process_of
@@ -26,6 +32,16 @@ OURS = [
     ({"host": "localhost:8501", "origin": "http://localhost:8501"}, None),
     ({"host": "trees.example.org", "origin": PUBLIC}, PUBLIC),  # a proxy that keeps the name
     ({"host": "localhost:8501", "origin": PUBLIC}, PUBLIC),  # and one that does not
+]
+LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+FRAMES = ("iframe", "frame", "fencedframe", "embed", "object")
+OURS += [
+    ({"host": "localhost:8501", **said}, None)
+    for said in (
+        {"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty"},
+        {"sec-fetch-site": "same-origin", "sec-fetch-mode": "websocket", "sec-fetch-dest": "empty"},
+        {"sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"},  # typed
+    )
 ]
 FOREIGN = [
     ({}, None),
@@ -43,16 +59,26 @@ FOREIGN = [
     ({"host": "localhost:8501", "origin": ""}, None),
     ({"host": "localhost:8501", "origin": f"{PUBLIC}.evil.example"}, PUBLIC),
     ({"host": "evil.example", "origin": "http://evil.example"}, PUBLIC),
+    *(({"host": "localhost", "sec-fetch-site": site}, None) for site in ("cross-site", "same-site", "")),
+    # any frame: the page needs none of its own
+    *(({"host": "localhost", **LINK, "sec-fetch-site": "same-origin", "sec-fetch-dest": kind}, None) for kind in FRAMES),
+    *(
+        ({"host": "localhost", **LINK, name: value}, None)
+        for name, value in (("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", ""))
+    ),
 ]
 
 
-def asked(headers: dict[str, str], public: str | None, kind: str) -> tuple[list[Any], list[Any]]:
-    """(scopes that reach Streamlit, messages of a refusal)."""
+def asked(
+    headers: Iterable[tuple[str, str]], public: str | None, kind: str, method: str = "GET", path: str = "/"
+) -> tuple[list[Any], list[Any]]:
+    """(scopes that reach Streamlit, messages that are answered)."""
     reached: list[Any] = []
     sent: list[Any] = []
 
     async def streamlit(scope: Any, receive: Any, send: Any) -> None:
         reached.append(scope)
+        await send({"type": "websocket.accept"} if kind == "websocket" else {"type": "http.response.start", "status": 200})
 
     async def receive() -> Any:
         return {"type": f"{kind}.connect"}
@@ -60,9 +86,17 @@ def asked(headers: dict[str, str], public: str | None, kind: str) -> tuple[list[
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": kind, "headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
+    scope = {"type": kind, "path": path, "headers": [(name.encode(), value.encode()) for name, value in headers]}
+    if kind == "http":
+        scope["method"] = method
     asyncio.run(OnlyHere(streamlit, public)(scope, receive, send))
     return reached, sent
+
+
+def is_unframed(message: Any) -> bool:
+    """Whether an answer forbids frames, once."""
+    said = [(name.decode(), value.decode()) for name, value in message["headers"]]
+    return {("content-security-policy", "frame-ancestors 'none'"), ("x-frame-options", "DENY")} <= set(said)
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
@@ -70,32 +104,65 @@ def asked(headers: dict[str, str], public: str | None, kind: str) -> tuple[list[
 def test_our_own_page_reaches_streamlit_without_an_origin_to_look_up(
     headers: dict[str, str], public: str | None, kind: str
 ) -> None:
-    (scope,), sent = asked(headers, public, kind)
-    assert scope["headers"] == [(b"host", headers["host"].encode())]
-    assert sent == []
+    (scope,), (start,) = asked(headers.items(), public, kind)
+    kept = {name: value for name, value in headers.items() if name != "origin"}
+    assert {name.decode(): value.decode() for name, value in scope["headers"]} == {**kept, serving.CHECKED: "1"}
+    assert is_unframed(start)
 
 
 @pytest.mark.parametrize(("headers", "public"), FOREIGN)
 def test_a_foreign_name_or_page_never_reaches_streamlit(headers: dict[str, str], public: str | None) -> None:
-    reached, (start, _) = asked(headers, public, "http")
-    assert (reached, start["status"]) == ([], 403)
-    reached, (close,) = asked(headers, public, "websocket")
-    assert (reached, close["type"]) == ([], "websocket.close")
+    for kind in ("http", "websocket"):
+        reached, (start, _) = asked(headers.items(), public, kind)
+        assert (reached, start["status"]) == ([], 403)
+        assert is_unframed(start)
 
 
-def test_two_names_at_once_are_no_name() -> None:
-    reached: list[Any] = []
-    messages: list[Any] = []
+def test_a_link_elsewhere_leads_here_and_nothing_else_does() -> None:
+    link = [("host", "localhost:8501"), *LINK.items()]
+    assert asked(link, None, "http")[0]
+    assert not asked(link, None, "http", "POST")[0]
+    assert not asked(link, None, "websocket")[0]
 
-    async def streamlit(*given: Any) -> None:
-        reached.append(given)
+
+@pytest.mark.parametrize("twice", [("host", "evil.example"), ("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "iframe")])
+def test_two_values_at_once_are_as_good_as_the_worse(twice: tuple[str, str]) -> None:
+    first = [("host", "localhost"), ("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "empty")]
+    assert asked(first, None, "http")[0]
+    assert not asked([*first, twice], None, "http")[0]
+
+
+def test_nobody_says_that_they_were_checked() -> None:
+    (scope,), _ = asked([("host", "localhost"), (serving.CHECKED, "forged")], None, "http")
+    assert [value for name, value in scope["headers"] if name.decode() == serving.CHECKED] == [b"1"]
+
+
+def test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it(monkeypatch):
+    made: list[Any] = []
+    sent: list[Any] = []
+
+    async def failing(request: Any) -> None:
+        raise RuntimeError("a private cell")
+
+    class Pages(Starlette):
+        def __init__(self, script: str, *, routes: Any, **how: Any) -> None:
+            super().__init__(routes=[Route("/", failing), *routes], **how)
+
+        def run(self, *, config: Any) -> None:
+            made.append(self)
 
     async def send(message: Any) -> None:
-        messages.append(message)
+        sent.append(message)
 
-    scope = {"type": "http", "headers": [(b"host", b"localhost"), (b"host", b"evil.example")]}
-    asyncio.run(OnlyHere(streamlit, None)(scope, streamlit, send))  # type: ignore[arg-type]
-    assert (reached, messages[0]["status"]) == ([], 403)
+    monkeypatch.setattr(serving, "App", Pages)
+    serving.serve("app.py", None, {})
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
+    with pytest.raises(RuntimeError):
+        asyncio.run(made[0](scope, None, send))
+    start, body = sent
+    assert start["status"] == 500
+    assert is_unframed(start)
+    assert b"private" not in body["body"]
 
 
 def status(port: int, headers: dict[str, str], *, upgrade: bool) -> int:
@@ -154,4 +221,70 @@ def test_the_environment_sets_what_streamlit_s_own_command_line_reads_from_it(mo
     monkeypatch.setattr(serving.App, "run", lambda self, *, config: asked.update(config))
     serving.serve("app.py", None, {"server.headless": False})
     assert (asked["server.port"], asked["server.fileWatcherType"]) == (8599, "none")
+    assert asked["client.allowedOrigins"] == []  # Streamlit's own list names pages of its makers
     assert asked["server.headless"] is False  # what was asked on the command line comes first
+
+
+def documentation(path: str) -> tuple[int, bytes]:
+    """Status and body of a page of it."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()  # nobody goes away
+
+    scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "query_string": b"", "headers": []}
+    asyncio.run(Router(routes=serving._documentation())(scope, receive, send))
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+
+
+def test_help_is_the_documentation_or_how_to_build_it_and_nothing_for_a_class(tmp_path, monkeypatch):
+    monkeypatch.setattr(installation, "__file__", str(tmp_path / "installation.py"))
+    status, said = documentation("/manual/how-to/plan.html")
+    assert (status, b"Run `make docs`" in said) == (404, True)
+    (tmp_path / "manual").mkdir()
+    (tmp_path / "manual" / "index.html").write_text("<h1>dpviz</h1>", encoding="utf-8")
+    (tmp_path / "secret.txt").write_text("no", encoding="utf-8")
+    assert documentation("/manual/index.html") == (200, b"<h1>dpviz</h1>")
+    with pytest.raises(HTTPException):
+        documentation("/manual/../secret.txt")
+    monkeypatch.setenv(installation.LESSONS_ONLY, "1")
+    assert serving._documentation() == []
+
+
+#: Every endpoint that Streamlit has -> whether it is open.
+ENDPOINTS = {
+    "/_stcore/health": True,
+    "/_stcore/host-config": True,  # which sites may send commands: none
+    "/_stcore/stream": True,
+    "/_stcore/upload_file/{session_id}/{file_id}": True,
+    "/_stcore/bidi-components/{path:path}": True,
+    "/component/{path:path}": True,
+    "/media/{file_id:path}": True,
+    "": True,  # the pages themselves
+    "/_stcore/metrics": False,
+    "/_stcore/agent/interact": False,
+    "/_stcore/agent/openapi.json": False,
+    "/_stcore/agent/mcp": False,
+    "/auth/login": False,
+    "/auth/logout": False,
+    "/oauth2callback": False,
+}
+
+
+def test_every_endpoint_of_streamlit_is_open_or_closed_on_purpose():
+    """A new version may bring others: each is looked at first."""
+    app: Any = App(str(ROOT / "app.py"))._build_starlette_app()
+    found = {getattr(route, "path", "") for route in app.routes}
+    assert found == set(ENDPOINTS)
+
+
+@pytest.mark.parametrize("before", ["", "/base"])
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_what_nobody_needs_is_closed_to_our_own_page_too(path, before):
+    for kind in ("http", "websocket"):
+        reached, sent = asked([("host", "localhost:8501")], None, kind, path=before + path)
+        assert bool(reached) is ENDPOINTS[path]
+        assert sent[0]["type"] == "websocket.accept" or sent[0]["status"] in (200, 403)

@@ -39,8 +39,9 @@ def test_the_widget_gets_both_drawings_and_the_selection() -> None:
         "narrow": "<svg class='n'/>",
         "selected": "root.L",
         "key": "tree",
-        "ladders": {},
-        "at": {},
+        "steps": "",
+        "epsilon": None,
+        "said": None,
     }
     assert app.text[0].value == "None None"
 

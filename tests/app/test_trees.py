@@ -4,18 +4,17 @@ from threading import Event
 import pytest
 
 from dpviz.app import tree_parts, trees
-from dpviz.app.controls import Asked
 from dpviz.app.held_out import held_out
-from dpviz.app.tree import fresh, ladder
+from dpviz.app.tree import paths, resampling
 from dpviz.app.trees import canonical_key
 from dpviz.errors import SchemaError
-from dpviz.learners import fit
-from dpviz.privacy.coins import PoissonSample
+from dpviz.learners import FitRequest
+from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
+from tests.pages.opened import after_work, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
 
 SOON = 240.0
-ASKED = Asked("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2}, {}, 1, {})
+REQUEST = FitRequest.of("pf-tree", max_depth=2, depth=2, seed=1)
 
 
 class SlowFit:
@@ -39,18 +38,18 @@ def patient(monkeypatch):
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     """Nothing but the tree is in the background."""
-    monkeypatch.setattr(ladder, "MOST_ROWS", 0)
-    monkeypatch.setattr(fresh, "DRAWS", 1)
-    monkeypatch.setattr(fresh, "SHORT", SOON)
+    monkeypatch.setattr(paths, "MOST_ROWS", 0)
+    monkeypatch.setattr(resampling, "DRAWS", 1)
+    monkeypatch.setattr(resampling, "SHORT", SOON)
 
 
 @pytest.fixture
 def slow(monkeypatch):
     """The next fits are slow, and no page waits for them."""
-    made = SlowFit(trees.fit)
+    made = SlowFit(trees._tree)
 
     def begin():
-        monkeypatch.setattr(trees, "fit", made)
+        monkeypatch.setattr(trees, "_tree", made)
         monkeypatch.setattr(tree_parts, "SHORT", 0.0)
         return made
 
@@ -63,63 +62,63 @@ def button(test, label):
     return found
 
 
-def job_of(test):
-    return slot_of(test, trees.SLOT).job
+def tree_job(test):
+    return job_of(test, trees.SLOT)
 
 
 def test_the_last_tree_stays_marked_stale_until_the_new_one_is_there(slow):
     test = opened("tree", depth="1")
     old = tree_on_screen(test)
     gate = slow()
-    test.select_slider(key="depth").set_value("2").run()
+    test.selectbox(key="depth").set_value("2").run()
     assert gate.began.wait(SOON)
     assert tree_on_screen(test) is old
-    assert len(test.main.get("bidi_component")) == 1
+    assert [view.key for view in test.main.get("bidi_component")].count("tree-view") == 1
     assert any("Showing the previous tree; training the new one" in bar.proto.text for bar in test.get("progress"))
     gate.go.set()
-    assert job_of(test).wait(SOON)
+    assert tree_job(test).wait(SOON)
     texts(test.run())
     new = tree_on_screen(test)
-    assert new.asked.settings["depth"] == 2
+    assert new.asked.request.settings.depth == 2
     assert not test.get("progress")
 
 
 def test_cancel_keeps_the_last_tree_and_it_can_be_grown_after_all(slow):
     test = opened("tree", depth="1")
     gate = slow()
-    test.select_slider(key="depth").set_value("2").run()
+    test.selectbox(key="depth").set_value("2").run()
     assert gate.began.wait(SOON)
     button(test, "Cancel").click().run()
     assert any("Stopped." in text for kind, text in said_in_boxes(test) if kind == "warning")
-    assert tree_on_screen(test).asked.settings["depth"] == 1
+    assert tree_on_screen(test).asked.request.settings.depth == 1
     assert not test.get("progress")
     gate.go.set()
     button(test, "Train it after all").click().run()
-    assert job_of(test).wait(SOON)
+    assert tree_job(test).wait(SOON)
     texts(test.run())
-    assert tree_on_screen(test).asked.settings["depth"] == 2
+    assert tree_on_screen(test).asked.request.settings.depth == 2
 
 
 def test_only_the_latest_settings_are_grown(slow):
     test = opened("tree", depth="1")
     gate = slow()
-    test.select_slider(key="depth").set_value("2").run()
+    test.selectbox(key="depth").set_value("2").run()
     assert gate.began.wait(SOON)
-    first = job_of(test)
-    test.select_slider(key="depth").set_value("3").run()
+    first = tree_job(test)
+    test.selectbox(key="depth").set_value("3").run()
     assert first.is_stopped
     gate.go.set()
-    assert job_of(test).wait(SOON)
+    assert tree_job(test).wait(SOON)
     texts(test.run())
-    assert tree_on_screen(test).asked.settings["depth"] == 3
+    assert tree_on_screen(test).asked.request.settings.depth == 3
 
 
 def test_a_tree_grown_before_is_shown_again_without_growing(monkeypatch):
     test = opened("tree", depth="1")
     first = tree_on_screen(test)
-    test.select_slider(key="depth").set_value("2").run()
-    monkeypatch.setattr(trees, "fit", None)
-    test.select_slider(key="depth").set_value("1").run()
+    test.selectbox(key="depth").set_value("2").run()
+    monkeypatch.setattr(FitRequest, "fit", None)
+    test.selectbox(key="depth").set_value("1").run()
     texts(test)
     assert tree_on_screen(test) is first
 
@@ -127,33 +126,28 @@ def test_a_tree_grown_before_is_shown_again_without_growing(monkeypatch):
 def test_sessions_have_jobs_of_their_own(slow):
     mine, yours = opened("tree", depth="1"), opened("tree", depth="1")
     gate = slow()
-    mine.select_slider(key="depth").set_value("2").run()
+    mine.selectbox(key="depth").set_value("2").run()
     assert gate.began.wait(SOON)
-    yours.select_slider(key="depth").set_value("2").run()
-    assert job_of(mine) is not job_of(yours)
-    assert slot_of(mine, trees.SLOT).keys == slot_of(yours, trees.SLOT).keys
-    assert not job_of(mine).is_stopped
+    yours.selectbox(key="depth").set_value("2").run()
+    assert tree_job(mine) is not tree_job(yours)
+    one, other = (test.session_state["_work"].jobs[trees.SLOT] for test in (mine, yours))
+    assert one[1] == other[1]
+    assert not tree_job(mine).is_stopped
 
 
 def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart():
     simulated, public = in_use(DataRole.SIMULATED), in_use(DataRole.PUBLIC)
     private = replace(simulated, role=DataRole.PRIVATE)
     keys = [
-        canonical_key(simulated, ASKED, draw=1),
-        canonical_key(public, ASKED, draw=1),
-        canonical_key(private, ASKED, draw=1),
-        canonical_key(simulated, ASKED, draw=2),
-        canonical_key(simulated, replace(ASKED, learner="cart"), draw=1),
-        canonical_key(simulated, replace(ASKED, settings={**ASKED.settings, "epsilon": 2.0}), draw=1),
-        canonical_key(simulated, replace(ASKED, params={"level_shares": (1.0, 2.0)}), draw=1),
+        canonical_key(simulated, REQUEST, draw=1),
+        canonical_key(public, REQUEST, draw=1),
+        canonical_key(private, REQUEST, draw=1),
+        canonical_key(simulated, REQUEST, draw=2),
+        canonical_key(simulated, FitRequest("cart", REQUEST.settings), draw=1),
+        canonical_key(simulated, REQUEST.at(epsilon=2.0), draw=1),
+        canonical_key(simulated, REQUEST.at(level_shares=(1.0, 2.0)), draw=1),
     ]
     assert len(set(keys)) == len(keys)
-
-
-def test_the_key_does_not_depend_on_the_order_of_settings():
-    loaded = in_use(DataRole.SIMULATED)
-    turned = replace(ASKED, settings=dict(reversed(ASKED.settings.items())))
-    assert canonical_key(loaded, ASKED) == canonical_key(loaded, turned)
 
 
 def test_one_changed_cell_changes_the_key_however_many_rows_there_are():
@@ -161,15 +155,14 @@ def test_one_changed_cell_changes_the_key_however_many_rows_there_are():
     target = loaded.data.target.copy()
     target[0] = 1 - target[0]
     changed = replace(loaded, data=replace(loaded.data, target=target))
-    assert canonical_key(changed, ASKED) != canonical_key(loaded, ASKED)
+    assert canonical_key(changed, REQUEST) != canonical_key(loaded, REQUEST)
 
 
 def test_rows_kept_aside_are_not_trained_on():
     data = in_use(DataRole.SIMULATED).data
     train, test = data.split(0.2, seed=0)
-    asked = {"seed": 1, **ASKED.settings}
     shown = tree_on_screen(opened("tree", depth="2")).result
-    assert shown.to_json() == fit(ASKED.learner, train, **asked).to_json()
+    assert shown.to_json() == REQUEST.fit(train).to_json()
     found = held_out(shown.model, (train, test))
     assert found.n_rows == test.n_rows
     label = train.schema.classes.index(found.majority_class)
@@ -177,13 +170,13 @@ def test_rows_kept_aside_are_not_trained_on():
     assert found.measures["accuracy"] == pytest.approx(found.confused.trace() / test.n_rows)
 
 
-def test_what_redraws_cannot_do_is_said_on_the_card(monkeypatch):
+def test_what_resampling_cannot_do_is_said_on_the_card(monkeypatch):
     def refuse(*args, **kwargs):
         raise SchemaError("No draws today.", remedy="Come back tomorrow.")
 
-    monkeypatch.setattr(fresh, "redraws", refuse)
+    monkeypatch.setattr(resampling, "resample", refuse)
     test = opened("tree", depth="1")
-    assert "No draws today" in texts(after_work(test, fresh.SLOT))
+    assert "No draws today" in texts(after_work(test, resampling.SLOT))
 
 
 def test_trees_of_private_rows_never_share_noise_by_place():

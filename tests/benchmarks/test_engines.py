@@ -18,6 +18,6 @@ def test_every_question_has_a_line_and_every_engine_a_column():
 def test_costs_of_duckdb_are_measured():
     pytest.importorskip("duckdb")
     found = costs("duckdb", 2000)
-    assert len(found) == 11
+    assert len(found) == 13
     assert min(found.values()) >= 0
     assert found["encode, once"] > 0

@@ -13,14 +13,14 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.counting.in_memory import counted
+from dpviz.training.counting.arrays import counter_of
 from dpviz.training.forests.forest import ForestShape, fit_packed
 from tests.contract.tables import schema_of, table
 
 
 def test_it_counts_what_the_forest_holds() -> None:
     data, shape, rule = table(schema_of("mixed", 3), 150), ForestShape(6, 3, disjoint=True), PermuteAndFlip(0.5, COUNT)
-    fitted = fit_packed(counted(data), shape, rule, Simulation(3))
+    fitted = fit_packed(counter_of(data), shape, rule, Simulation(3))
     forest, counts = fitted.model, fitted.counts
     dense = counts.dense()
     held = dense.sum(axis=1) > 0

@@ -18,7 +18,8 @@ def test_the_page_counts_passes_and_memory_and_says_what_is_met():
     assert "2.5 passes (aim: at most 2, not met)" in page
     assert "2,000 MB of anonymous memory (aim: below 1,000, not met)" in page
     assert "40% is reading and binning, 40% the system's" in page
-    assert "924 bins in all" in page
+    assert "924 bins in all and two classes: a node with its children is 1,707,552 counts of 8 bytes" in page
+    assert "asked 2 times, once per two levels, and sends at most 14, 55 MB" in page
     good = out_of_core_page([Measured(10, ONE, ONE, ONE)], "Made here.", None)
     assert "2.0 passes (aim: at most 2, met)" in good
     assert ".svg" not in good

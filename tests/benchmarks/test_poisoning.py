@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.poisoning.backdoor import CURVES, VARIANTS, attacked, mnist
+from benchmarks.poisoning.backdoor import CURVES, VARIANTS, attack, mnist
 from benchmarks.poisoning.backdoor_page import ATTACKS, EPSILON, Attacked, _candidates
-from benchmarks.poisoning.measure import PublishedRow, Repeated, covered, read_published, rows_at
+from benchmarks.poisoning.measure import PublishedRow, Repeated, lines_by_data, read_published, rows_at
 from dpviz.errors import DpvizError
 from dpviz.installation import bundled
 from dpviz.learners import DEFAULT
-from dpviz.learners.ours import pf_tree
+from dpviz.learners.native import pf_tree
 from dpviz.randomness import generator
 from dpviz.table.candidates import multiscale_grid
 
@@ -79,7 +79,7 @@ def test_table_viii_is_about_the_version_with_categories_where_there_is_one() ->
         PublishedRow("VIII (categorical)", "adult", "PrivaTree", 0.1, 0.8, (None,) * 3, 2),
         PublishedRow("VIII (categorical)", "albert", "PrivaTree", 0.1, 0.6, (None,) * 3, 2),
     ]
-    found = covered(rows, ["adult", "electricity", "electricity_cat"])
+    found = lines_by_data(rows, ["adult", "electricity", "electricity_cat"])
     assert found == {"electricity": [rows[0]], "electricity_cat": [rows[1]], "adult": [rows[2]]}
 
 
@@ -154,7 +154,7 @@ def test_the_backdoor_is_tried_on_declared_pixels(folder: Path, capsys: pytest.C
 
 def test_the_candidates_are_put_back_and_a_tree_that_asks_for_the_trigger_is_noticed(folder: Path) -> None:
     pictures = mnist(folder)
-    found = attacked(pictures, "the middle only", 2)
+    found = attack(pictures, "the middle only", 2)
     assert pf_tree.multiscale_grid is multiscale_grid
     assert found.n == 2
     assert 0 <= found.asked <= 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.rare_class import ranked, rare_rows, rare_section
+from benchmarks.rare_class import rank, rare_rows, rare_section
 from dpviz.evaluation.measures import auc
 
 
@@ -12,7 +12,7 @@ def test_declared_weights_rank_a_rare_class_at_epsilon_1():
     train, (test, chance) = rare_rows(50_000, seed=0)[0].with_cached_counts(), rare_rows(60_000, seed=1)
     assert 0.014 < train.target.mean() < 0.019
     best = auc(test.target, np.stack([1 - chance, chance], axis=1))
-    found = ranked(1.0, train, test, draws=8).found
+    found = rank(1.0, train, test, draws=8).found
     area = {name: means[0].mean for name, means in found.items()}
     assert area["no weights"] < 0.54
     assert 0.58 < area["weights (1, 65)"] < best

@@ -7,44 +7,14 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import sync_playwright
 
+from tests.browser.owner import Owner
 from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
 from tests.browser.visiting import idle, visitor
 from tests.io.tables.faulty import FILES, Faulty
-
-
-@dataclass
-class Owner:
-    """Somebody at a page, whose clicks are counted; choosing a file takes two, a button and the file."""
-
-    page: Any
-    pictures: Path | None = None
-    clicks: int = 0
-    began: float = field(default_factory=time.monotonic)
-
-    def click(self, found: Any) -> None:
-        found.click()
-        self.clicks += 1
-
-    def choose(self, uploader: str, name: str, content: bytes) -> None:
-        file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-        self.page.get_by_test_id("stFileUploader").filter(has_text=uploader).locator("input[type=file]").set_input_files(file)
-        self.clicks += 2
-
-    def type(self, found: Any, text: str) -> None:
-        found.fill(text)
-        found.press("Enter")
-        self.clicks += 1
-
-    def look(self, step: str) -> None:
-        idle(self.page)
-        if self.pictures is not None:
-            self.page.screenshot(path=self.pictures / f"{step}.png", full_page=True)
 
 
 def from_file_to_tree(owner: Owner, address: str, made: Faulty) -> None:
@@ -60,9 +30,8 @@ def from_file_to_tree(owner: Owner, address: str, made: Faulty) -> None:
         page.get_by_text("Say first what the first line holds").wait_for(state="detached")
         idle(page)
     owner.choose("Table", made.file_name, made.content)
-    page.get_by_text("What is public about it").wait_for()
+    page.get_by_text("Public schema").wait_for()
     owner.look("1 read")
-    owner.click(page.get_by_text("Codebook or schema as a file"))
     owner.choose("codebook", "codebook.csv", made.codebook)
     page.get_by_text("Ranges of the numbers").wait_for()
     owner.look("2 codebook")

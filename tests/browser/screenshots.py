@@ -20,7 +20,8 @@ from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.report import report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample
-from dpviz.release.publish import ReleaseRequest, publish
+from dpviz.learners import FitRequest
+from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
@@ -101,7 +102,7 @@ def book_releases(folder: str) -> None:
     register.declare("Loan applications", epsilon_cap=3.0, unit="one applicant", rows_per_unit=2, role=DataRole.SIMULATED)
     register.assign(data.fingerprint, "Loan applications")
     for epsilon in (0.5, 0.8):
-        publish(register, data, ReleaseRequest("pf-tree", {"epsilon": epsilon, "max_depth": 4, "depth": "auto"}, {}))
+        publish(register, data, FitRequest.of("pf-tree", epsilon=epsilon))
 
 
 def main(names: list[str]) -> None:

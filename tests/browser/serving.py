@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,9 +37,12 @@ def serve(script: Path) -> Iterator[str]:
         yield address
 
 
-def command_for(script: Path) -> list[str]:
-    """What starts a server; a free port is to follow."""
-    return [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless=true", "--server.port"]
+def command_for(script: Path, config: Mapping[str, Any] = MappingProxyType({})) -> list[str]:
+    """What starts a server, with these options of Streamlit; a free port is to follow."""
+    code = f"""import sys
+from dpviz.app.serving import serve
+serve({str(script)!r}, None, {{"server.headless": True, "server.port": int(sys.argv[1]), **{dict(config)!r}}})"""
+    return [sys.executable, "-P", "-c", code]
 
 
 @contextmanager
@@ -49,11 +53,11 @@ def running(command: list[str], folder: Path, environment: Mapping[str, str]) ->
 
 
 @contextmanager
-def process_of(command: list[str], folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The same, with its process."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+def process_of(
+    command: list[str], folder: Path, environment: Mapping[str, str], port: int | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The same, with its process; at a given port, if there is one."""
+    port = port or free_port()
     environment = {**environment, "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen([*command, str(port)], cwd=folder, env=environment, **quiet)
@@ -63,6 +67,13 @@ def process_of(command: list[str], folder: Path, environment: Mapping[str, str])
     finally:
         process.terminate()
         process.wait()
+
+
+def free_port() -> int:
+    """A port of this computer at which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
 
 
 def _await(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 
 from dpviz.io.exports.sql import TABLE, identifier
 from dpviz.io.samples import load_sample
-from tests.browser.visiting import choose, downloaded, idle, open_downloads, press, settled
+from tests.browser.visiting import choose, downloaded, idle, open_downloads
 
 pytestmark = pytest.mark.browser
 
@@ -70,21 +69,3 @@ def test_a_file_cannot_be_taken_while_the_page_is_drawn_anew_for_other_settings(
     page.get_by_role("button", name="Download PNG").wait_for()
     idle(page)
     assert page.locator("[class*='-png'][data-stale]").evaluate(_WHILE_STALE) == ["auto", "none"]
-
-
-def test_a_saved_session_opens_to_the_same_tree(page: Any, app: str, tmp_path: Path) -> None:
-    _open_tree(page, app)
-    settled(page)
-    before = page.locator("svg.dp-tree").first.get_attribute("aria-label")
-    press(page, page.get_by_role("link", name="Data"))
-    press(page, page.get_by_text("Session as a file"))
-    saved = _downloaded(page, "Save session", tmp_path)
-    page.goto(f"{app}/data")
-    press(page, page.get_by_text("Session as a file"))
-    page.locator("[data-testid=stFileUploader]", has_text="Session saved").locator("input[type=file]").set_input_files(saved)
-    page.get_by_text("Models of the opened session (1)").wait_for()
-    press(page, page.get_by_role("link", name="Tree"))
-    page.locator("summary", has_text="Download this model").wait_for()
-    expect(page.locator("svg.dp-tree").first).to_have_attribute("aria-label", before)
-    assert "draw=7" in page.url
-    assert "epsilon=0.5" in page.url

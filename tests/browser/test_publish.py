@@ -53,8 +53,7 @@ def use_private(page: Any, app: str, table: Path, schema: Path) -> None:
     page.get_by_text("Say first what the first line holds").wait_for(state="detached")
     idle(page)
     page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input").set_input_files(table)
-    page.get_by_text("What is public about it").wait_for()
-    press(page, page.get_by_text("Codebook or schema as a file"))
+    page.get_by_text("Public schema").wait_for()
     page.get_by_test_id("stFileUploader").filter(has_text="Schema or draft saved by dpviz").locator("input").set_input_files(
         schema
     )
@@ -135,9 +134,9 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     use_private(page, app, *patients)
     looks = len(ReleaseRegister().explorations())
     go(page, "Tree")
-    page.get_by_text("Would be guaranteed if released: ε = 1 (add/remove one row)").wait_for()
+    page.get_by_text("Preview: ε = 1 (add/remove one row)").wait_for()
     assert len(ReleaseRegister().explorations()) == looks  # these are rows simulated from the schema
-    press(page, page.get_by_role("button", name="Explore the private rows instead"))
+    press(page, page.get_by_role("button", name="Explore the private rows"))
     page.get_by_text("You look at the private rows").wait_for()
     page.get_by_text("Explored, not released").wait_for()
     idle(page)
@@ -201,7 +200,9 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     dpviz.Schema((dpviz.NumericFeature("age", 0, 111), *SCHEMA.features[1:]), SCHEMA.target, n_public=900).save(schema)
     use_private(page, app, table, schema)
     go(page, "Publish")
-    page.get_by_text("Nothing was released yet: all of ε = 1 is left").wait_for()  # the same rows, whatever their schema
+    page.get_by_text(
+        "Nothing was released yet: all of ε = 1 (add/remove one row) is left"
+    ).wait_for()  # the same rows, whatever their schema
     table.write_text(table.read_text() + "50,north,no\n", encoding="utf-8")
     use_private(page, app, table, schema)
     go(page, "Publish")
@@ -213,4 +214,4 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     press(page, page.get_by_role("combobox", name="Data set"))
     page.get_by_role("option", name="a ward").first.click()
     press(page, page.get_by_role("button", name="They belong to it, for good").and_(page.locator(":enabled")))
-    page.get_by_text("Nothing was released yet: all of ε = 1 is left").wait_for()
+    page.get_by_text("Nothing was released yet: all of ε = 1 (add/remove one row) is left").wait_for()

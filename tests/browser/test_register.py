@@ -76,9 +76,11 @@ def answer_everything(page: Any) -> None:
 def test_an_officer_reads_the_account_and_takes_the_papers_away_without_the_rows(officer: Any, register: ReleaseRegister) -> None:
     expect(officer.get_by_text(AS_WRITTEN)).to_be_visible()
     expect(officer.get_by_role("heading", name=NAME)).to_be_visible()
-    expect(officer.get_by_text("Protects one patient with up to 3 rows")).to_be_visible()
-    expect(officer.get_by_text("Spent for good by 2 releases: ε = 0.75")).to_be_visible()
-    expect(officer.get_by_text("Left: ε = 0.75 of 1.5")).to_be_visible()
+    expect(officer.get_by_text("Every ε: add/remove one patient, up to 3 rows.")).to_be_visible()
+    expect(
+        officer.get_by_text("Spent for good by 2 releases: ε = 2.25 (add/remove one patient, up to 3 rows; one row: ε = 0.75)")
+    ).to_be_visible()
+    expect(officer.get_by_text("Left: ε = 2.25 of 4.5 (one row: 0.75 of 1.5)")).to_be_visible()
     account = downloaded(officer, "Account (HTML, for printing)")
     assert all(words in account for words in (NAME, "a second study", "the board", current_head(register)))
     answer_everything(officer)
@@ -86,7 +88,7 @@ def test_an_officer_reads_the_account_and_takes_the_papers_away_without_the_rows
     assert "the intended_use" in json.dumps(entry)
     assert "measured" in downloaded(officer, "Assessment (HTML)")
     report = downloaded(officer, "Report (HTML, for printing)")
-    assert "Guaranteed: ε = 0.5 (add/remove one row)" in report
+    assert "Guaranteed: ε = 1.5 (add/remove one patient, up to 3 rows; one row: ε = 0.5)" in report
     assert "the authors</span>Author" in report
     assert len(register.releases()) == 2
     assert register.explorations() == ()

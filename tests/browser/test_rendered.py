@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,6 @@ import pytest
 from hypothesis import given
 
 from dpviz.errors import NotExported, SchemaError
-from tests.conftest import ROOT
 from tests.examples import examples
 from tests.io.nasty_names import NAMES, SYNTAX
 from tests.io.test_export_syntax import NAMES as ATTACKS
@@ -19,15 +16,6 @@ from tests.io.test_export_syntax import written
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-MERMAID = Path(os.environ.get("DPVIZ_MERMAID", ROOT / ".venv" / "mermaid.min.js"))
-#: As careless as a page that draws Mermaid may be.
-DRAW = """async text => {
-  mermaid.initialize({startOnLoad: false, securityLevel: "loose"});
-  const {svg} = await mermaid.render("drawn", text);
-  document.body.innerHTML = svg;
-  const labels = [...document.querySelectorAll(".node .nodeLabel")].map(label => label.textContent);
-  return [labels, SHAPE];
-}"""
 #: Every element with the names of its attributes, and what in it could run or lead elsewhere.
 SHAPE = """[...document.querySelectorAll("*")].map(part => [
   part.tagName, [...part.attributes].map(one => one.name).filter(name => /^on|href|src|action|style$/.test(name)).join(),
@@ -56,30 +44,6 @@ def asked(page: Any) -> list[str]:
     page.on("request", lambda request: found.append(request.url))
     page.on("dialog", lambda dialog: (found.append("dialog"), dialog.dismiss()))
     return found
-
-
-@pytest.mark.renderer
-@pytest.mark.skipif(not MERMAID.exists(), reason="needs Mermaid")
-def test_mermaid_draws_a_name_as_a_text(page: Any, asked: list[str]) -> None:
-    page.set_content("<body></body>")
-    page.add_script_tag(path=MERMAID)
-    draw = DRAW.replace("SHAPE", SHAPE)
-    _, plain = page.evaluate(draw, written("plain", "mermaid"))
-    _, linked = page.evaluate(draw, f'{written("plain", "mermaid")}  click n0 href "http://evil.example"\n')
-    assert set(linked) > set(plain)  # a name that gets out of its quotes shows
-
-    def check(name: str) -> None:
-        text = exported(name, "mermaid")
-        if text is None:
-            return
-        labels, shape = page.evaluate(draw, text)
-        words = re.findall(r'^  n\d+[\[(]+"([^"]*)"', text, re.M)
-        said = [re.sub(r"#(\d+);", lambda code: chr(int(code[1])), line) for line in words]
-        assert [" ".join(label.split()) for label in labels] == [" ".join(line.split()) for line in said]
-        assert set(shape) <= set(plain)
-
-    names_for(check, 40)
-    assert asked == []
 
 
 @pytest.mark.parametrize("form", ["report", "svg"])

@@ -51,7 +51,7 @@ def grown(depth: int) -> Tree:
 
 def data(tree: Tree, selected: str | None = None, drawn: str | None = None) -> dict[str, Any]:
     wide, narrow = (tree_svg(tree, widths=None, selected=drawn, narrow=narrow, title="Tree") for narrow in (False, True))
-    return {"wide": wide, "narrow": narrow, "selected": selected, "key": "k", "ladders": {}, "at": {}}
+    return {"wide": wide, "narrow": narrow, "selected": selected, "key": "k", "steps": "", "epsilon": 1, "said": None}
 
 
 @pytest.fixture
@@ -215,9 +215,10 @@ def test_the_layout_follows_the_width(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_tall_tree_scrolls_inside_its_frame(page: Any) -> None:
-    show(page, data(grown(8)))
-    assert look(page)["height"] <= 640
+@pytest.mark.parametrize("depth", [0, 1, 3, 8])
+def test_the_frame_is_as_high_for_every_tree_and_fits_the_window(page: Any, depth: int) -> None:
+    show(page, data(grown(depth)))
+    assert look(page)["height"] == pytest.approx(570, abs=3)
 
 
 def test_the_drawing_follows_the_theme(page: Any) -> None:
@@ -235,7 +236,7 @@ def test_scripts_and_handlers_in_a_drawing_do_not_run(page: Any) -> None:
         '<g data-path="root" role="treeitem" aria-level="1" onfocus="window.evil=1"><a href="javascript:window.evil=1"/>'
         '<image href="http://evil.invalid/x.png" onerror="window.evil=1"/></g></svg>'
     )
-    show(page, {"wide": evil, "narrow": evil, "selected": None, "key": "k", "ladders": {}, "at": {}})
+    show(page, {"wide": evil, "narrow": evil, "selected": None, "key": "k", "steps": "", "epsilon": 1, "said": None})
     page.locator('[data-path="root"]').dispatch_event("click")
     assert page.evaluate("window.evil") is None
     assert page.locator(".stage script, .stage a, .stage image").count() == 0
@@ -312,57 +313,80 @@ def test_closing_stops_watching(page: Any) -> None:
     assert page.locator(".stage > svg").get_attribute("data-layout") == "wide"
 
 
-def packed(*depths: int, unit: float = 0.1) -> str:
+SAID = {"lead": "80.0%", "tested": "right on 9 rows", "besides": "AUC .7", "strip": '<svg xmlns="http://www.w3.org/2000/svg"/>'}
+
+
+def path(*depths: int) -> dict[str, Any]:
+    """Steps at epsilon .1, .2, ..., with a tree of another depth each; the page stands at .2."""
     steps = [
-        {"value": unit * depth, "strip": '<svg xmlns="http://www.w3.org/2000/svg"/>', "words": f"depth {depth}"}
+        {"value": depth / 10, "strip": SAID["strip"], "words": f"depth {depth}", "spread": f"{depth} reruns"}
+        | {
+            "said": {"lead": f"{depth}0.0%", "tested": "right on 9 rows"},
+            "guarantee": {"kind": "would", "words": f"Preview {depth}"},
+        }
         | {name: text for name, text in data(grown(depth)).items() if name in ("wide", "narrow")}
         for depth in depths
     ]
-    return base64.b64encode(gzip.compress(json.dumps(steps).encode())).decode()
+    packed = base64.b64encode(gzip.compress(json.dumps(steps).encode())).decode()
+    return {"steps": packed, "epsilon": 0.2, "said": SAID}
 
 
-def test_dragging_epsilon_draws_the_tree_of_each_step_and_release_reports_it_once(page: Any) -> None:
-    page.set_viewport_size({"width": 700, "height": 900})  # fits the tree of depth 2, not that of depth 3
-    show(page, data(grown(2)) | {"ladders": {"epsilon": packed(1, 2, 3)}, "at": {"epsilon": 0.21}})
-    slider = page.get_by_role("slider", name="ε (add/remove one row)")
-    slider.wait_for()
-    assert (slider.input_value(), slider.get_attribute("aria-valuetext")) == ("1", "depth 2")
-    assert page.locator("[data-path]").count() == 7
-    for value, nodes in ((2, 15), (0, 3)):
-        slider.evaluate("(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", value)
-        assert page.locator("[data-path]").count() == nodes
-        assert page.locator(".said").inner_text() == f"depth {value + 1}"
+def drag(page: Any, epsilon: float) -> str | None:
+    """Epsilon is dragged somewhere on the page; what the view tells the line of the guarantee."""
+    return page.evaluate(
+        """epsilon => new Promise((done) => {
+          const told = ({ detail }) => done(detail.words);
+          window.addEventListener("dpviz-guarantee", told, { once: true });
+          window.dispatchEvent(new CustomEvent("dpviz-epsilon", { detail: epsilon }));
+          setTimeout(() => { window.removeEventListener("dpviz-guarantee", told); done(null); }, 50);
+        })""",
+        epsilon,
+    )
+
+
+def lines(page: Any) -> list[str]:
+    return [page.locator(part).inner_text() for part in (".lead", ".tested", ".spread", ".besides")]
+
+
+def test_while_epsilon_is_dragged_tree_headline_and_guarantee_are_of_the_same_epsilon(page: Any) -> None:
+    page.set_viewport_size({"width": 760, "height": 900})
+    show(page, data(grown(2)) | path(1, 2, 3))
+    page.get_by_text("2 reruns").wait_for()
+    assert lines(page) == ["80.0%", "right on 9 rows", "2 reruns", "AUC .7"]
+    for depth in (3, 1):
+        assert drag(page, depth / 10) == f"Preview {depth}"
+        assert page.locator("[data-path]").count() == 2 ** (depth + 1) - 1
+        assert lines(page) == [f"{depth}0.0%", "right on 9 rows", f"{depth} reruns", ""]
         assert page.locator(".stage").evaluate("stage => stage.scrollWidth <= stage.clientWidth")
     assert page.evaluate("window.clicked") == []
-    slider.press("ArrowRight")
-    slider.press("ArrowRight")
-    assert [name for name, _ in page.evaluate("window.clicked")] == ["epsilon", "epsilon"]
-    assert page.evaluate("window.clicked")[-1][1] == pytest.approx(0.3)
 
 
-def test_depth_is_dragged_too_and_epsilon_follows_a_slider_elsewhere(page: Any) -> None:
-    show(page, data(grown(2)) | {"ladders": {"epsilon": packed(1, 2), "depth": packed(1, 2, 3, unit=1)}, "at": {"depth": 2}})
-    depth = page.get_by_role("slider", name="Depth")
-    depth.wait_for()
-    assert depth.input_value() == "1"
-    depth.press("ArrowRight")
-    assert page.locator("[data-path]").count() == 15
-    assert page.evaluate("window.clicked") == [["depth", 3]]
-    for epsilon, nodes in ((0.1, 3), (0.15, 3), (0.2, 7)):
-        page.evaluate("detail => window.dispatchEvent(new CustomEvent('dpviz-epsilon', { detail }))", epsilon)
-        assert page.locator("[data-path]").count() == nodes
-    assert len(page.evaluate("window.clicked")) == 1
+def test_an_epsilon_without_a_tree_leaves_the_tree_and_shows_no_measure_of_another(page: Any) -> None:
+    show(page, data(grown(2)) | path(1, 2))
+    page.get_by_text("2 reruns").wait_for()
+    assert drag(page, 0.15) is None
+    assert page.locator("[data-path]").count() == 7
+    assert page.locator(".measured.unknown").count() == 1
+    show(page, data(grown(1)) | path(1, 2) | {"epsilon": 0.15})
+    assert page.locator(".measured.unknown").count() == 0
 
 
 def test_a_tree_that_comes_from_the_server_takes_the_place_of_the_one_dragged_to(page: Any) -> None:
-    show(page, data(grown(2)) | {"ladders": {"epsilon": packed(1, 2, 3)}, "at": {"epsilon": 0.2}})
-    page.get_by_role("slider").press("ArrowRight")
-    assert page.locator("[data-path]").count() == 15
-    show(page, data(grown(1)) | {"ladders": {"epsilon": packed(1, 2, 3)}, "at": {"epsilon": 0.1}})
+    show(page, data(grown(2)) | path(1, 2, 3))
+    page.get_by_text("2 reruns").wait_for()
+    drag(page, 0.3)
+    show(page, data(grown(2)) | path(1, 2, 3) | {"selected": "root"})
+    assert page.locator("[data-path]").count() == 15, "still being dragged"
+    show(page, data(grown(1)) | path(1, 2, 3) | {"epsilon": 0.3})
     assert page.locator("[data-path]").count() == 3
-    assert page.get_by_role("slider").input_value() == "0"
 
 
-def test_without_a_ladder_there_is_nothing_to_drag(page: Any) -> None:
-    show(page, data(grown(2)))
-    assert page.get_by_role("slider").count() == 0
+def test_nothing_moves_when_the_steps_arrive(page: Any) -> None:
+    places = (
+        "[...document.querySelector('#host').shadowRoot.querySelectorAll('.box, .stage')].map((e) => e.getBoundingClientRect().y)"
+    )
+    show(page, data(grown(2)) | path(1, 2) | {"steps": ""})
+    before = page.evaluate(places)
+    show(page, data(grown(2)) | path(1, 2))
+    page.get_by_text("2 reruns").wait_for()
+    assert page.evaluate(places) == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 #: Milliseconds until something that never comes is given up: the machine may be doing other things.
-PATIENCE = 240_000
+PATIENCE = 480_000
 
 _IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 #: Quiet for a while without a break, since work may be followed by more work.
@@ -17,6 +17,8 @@ _SETTLED = """() => {
   window.quietSince = quiet ? window.quietSince ?? performance.now() : null;
   return quiet && performance.now() - window.quietSince > 1000;
 }"""
+#: The page stands on its dark ground.
+IS_DARK = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === 'rgb(15, 21, 24)'"
 
 
 def visitor(browser: Any, **look: Any) -> Any:

@@ -4,8 +4,8 @@ import sqlite3
 
 import pytest
 
-from dpviz.figures.publish.exports import targets
 from dpviz.io.exports.sql import TABLE
+from dpviz.results.exports import export_names
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def model(run, table, schema, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*targets(), "sql"])
+@pytest.mark.parametrize("name", [*export_names(), "sql"])
 def test_every_form_is_written_and_said_to_be_checked(run, model, tmp_path, name):
     out = tmp_path / "out"
     code, said, heard = run("export", model, "--to", name, "--out", out)
@@ -38,6 +38,12 @@ def test_written_sql_runs(run, model, tmp_path):
     lines = found.fetchall()
     assert {answer for answer, *_ in lines} <= {"yes", "no"}
     assert [p_no + p_yes for _, p_no, p_yes in lines] == pytest.approx([1, 1, 1])
+
+
+@pytest.mark.parametrize(("name", "now"), [("dot", "svg"), ("mermaid", "svg"), ("markdown", "rules")])
+def test_a_form_that_is_gone_says_what_does_its_work(refused, model, tmp_path, name, now):
+    said = refused("export", model, "--to", name, "--out", tmp_path / "o")
+    assert f"The export format '{name}' was removed from dpviz. Use '{now}'." in said
 
 
 def test_an_unknown_form_is_refused_with_a_hint(refused, model, tmp_path):

@@ -67,7 +67,7 @@ def test_a_folder_without_the_right_to_write_is_refused(tmp_path, monkeypatch):
     def denied(*args):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(files, "_write_and_sync", denied)
+    monkeypatch.setattr("dpviz.files.os.open", denied)
     with pytest.raises(DpvizError, match=r"a\.json: The file cannot be written: Permission denied\."):
         write_whole(tmp_path / "a.json", "text", force=False)
 

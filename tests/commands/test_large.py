@@ -82,7 +82,7 @@ def test_a_large_table_gives_the_tree_the_answers_and_the_measures_of_a_small_on
 def test_a_release_is_booked_for_the_rows_wherever_they_are(run, refused, schema, register, small, large, tmp_path):
     booked = [*ASKED, "--schema", schema, "--data-set", "survey", "--register", register]
     assert "not assigned" in refused("train", *large, *booked, "--out", tmp_path / "x.json")
-    code, said, _ = run("train", *large, *booked, "--assign", "--out", tmp_path / "one.json")
+    code, said, _ = run("train", *large, *booked, "--add-rows", "--out", tmp_path / "one.json")
     assert code == 0, said
     assert run("train", small, *booked, "--out", tmp_path / "two.json")[0] == 0  # known: the same digest of the same rows
     assert ReleaseRegister(register).balance("survey").spent.epsilon == pytest.approx(2)
@@ -99,6 +99,6 @@ def test_what_cannot_be_is_refused_before_the_table_is_read(refused, schema, lar
 
 
 def test_a_learner_that_needs_rows_is_not_booked(refused, schema, register, large, tmp_path):
-    words = ["--data-set", "survey", "--assign", "--register", register, "--learner", "bdpt", "--schema", schema]
+    words = ["--data-set", "survey", "--add-rows", "--register", register, "--learner", "bdpt", "--schema", schema]
     refused("train", *large, *ASKED, *words, "--out", tmp_path / "x.json")
     assert ReleaseRegister(register).balance("survey").spent.epsilon == 0

@@ -37,3 +37,10 @@ def test_what_holds_and_what_does_not_is_told_apart(run):
     assert re.search("epsilon, delta +holds +not listed +>= .* yes", lines["s-gbdt"])
     assert re.search("epsilon +violated +>= inf, beyond +>= .* no", lines["privatree"])
     assert re.search("nothing +none +>= inf, nothing claimed +>= .* no", lines["cart"])
+
+
+def test_which_one_to_take(run):
+    code, out, err = run("learners", "--for", "data/loans.schema.json", "--epsilon", "0.1")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == ["take", "s-gbdt"]
+    assert "PF-tree loses" in out

@@ -1,6 +1,8 @@
 """Dispatch: commands are found, help is there, bad input never shows a traceback. Partly in a process of its own."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpviz.__main__ import main
-from dpviz.commands import COMMANDS, load
+from dpviz.commands import COMMANDS, RENAMED_OPTIONS, current, load
 from dpviz.version import VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +28,7 @@ def test_every_file_that_can_be_run_is_a_command():
     assert {name for path, name in names.items() if "\ndef run(" in path.read_text(encoding="utf-8")} == set(COMMANDS)
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS), ["register", "declare"], ["owners", "train"]])
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS), ["register", "declare"], ["owners", "stream"]])
 def test_help_of_every_command_works(run, words):
     code, out, err = run(*words, "--help")
     assert (code, err) == (0, "")
@@ -104,3 +106,84 @@ def test_a_reader_that_has_seen_enough_causes_no_traceback():
     process.stderr.close()
     assert process.wait() == 0
     assert heard == b""
+
+
+@pytest.mark.parametrize(
+    ("words", "holds"),
+    [
+        (("learners",), "learners"),
+        (("learners", "pf-tree"), "parameters"),
+        (("register", "list"), "format"),
+        (("register", "declare", "clinic", "--epsilon-cap", "1", "--unit", "one", "--rows-per-unit", "1"), "spent"),
+        (("train", "{table}", "--schema", "{schema}", "--epsilon", "1", "--seed", "0", "--out", "{folder}/t.json"), "guarantee"),
+        (("schema", "{table}", "--out", "{folder}/s.json"), "features"),
+    ],
+)
+def test_every_result_is_there_as_json(run, table, schema, tmp_path, monkeypatch, words, holds):
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "register.sqlite"))
+    places = {"folder": tmp_path, "table": table, "schema": schema}
+    words = [word.format(**places) for word in words]
+    code, out, err = run(*words, "--json")
+    assert code == 0, err
+    assert json.loads(out)[holds]
+
+
+def test_numbers_of_a_model_are_numbers_in_json(run, table, schema, tmp_path):
+    assert run("train", table, "--schema", schema, "--epsilon", "5", "--seed", "0", "--out", tmp_path / "t.json")[0] == 0
+    found = json.loads(run("evaluate", tmp_path / "t.json", table, "--json")[1])
+    assert 0.8 < found["measures"]["accuracy"] <= 1
+    assert found["rows"] == sum(int(row["yes"]) + int(row["no"]) for row in found["confusion"]) == 600
+
+
+def test_a_file_goes_to_stdout_and_what_is_said_of_it_to_stderr(run, table, schema, tmp_path):
+    asked = ("train", table, "--schema", schema, "--epsilon", "1", "--seed", "0", "--out")
+    code, out, err = run(*asked, "-")
+    assert (code, run(*asked, tmp_path / "t.json")[0]) == (0, 0)
+    assert out == (tmp_path / "t.json").read_text(encoding="utf-8")
+    assert "Guarantee" in err
+    assert run("predict", tmp_path / "t.json", table, "--out", "-")[1].startswith("label,")
+    assert json.loads(run("schema", table, "--out", "-")[1])["target"]["name"] == "label"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_words_are_completed_in_a_shell(run, shell, tmp_path):
+    code, script, err = run("--completion", shell)
+    assert (code, err) == (0, "")
+    for word in (*COMMANDS, "--epsilon-cap", "pf-tree", "svg", "--json"):
+        assert word in script
+    if program := shutil.which(shell):
+        (tmp_path / "script").write_text(script, encoding="utf-8")
+        assert subprocess.run([program, "-n", str(tmp_path / "script")], capture_output=True, check=False).stderr == b""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
+def test_bash_offers_what_may_follow(run):
+    script = run("--completion", "bash")[1]
+    asked = 'COMP_WORDS=(dpviz train --le); COMP_CWORD=2; _shtab_dpviz; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["--learner"]
+
+
+@pytest.mark.parametrize(
+    ("words", "today"),
+    [
+        (["poison", "rows.csv"], ["robustness", "rows.csv"]),
+        (["register", "entry", "1"], ["register", "export-entry", "1"]),
+        (["register", "cap", "a", "--again=2"], ["register", "cap", "a", "--confirm-cap=2"]),
+        (["train", "poison", "--assign"], ["train", "poison", "--add-rows"]),
+    ],
+)
+def test_old_names_stand_for_new_ones(words, today):
+    assert current(words)[0] == today
+
+
+def test_an_old_name_works_and_says_the_new_one(capsys):
+    assert main(["poison", "none.csv", "--schema", "none.json", "--epsilon", "1"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Warning: `poison` is called `robustness` now")
+    assert "none.json" in said
+
+
+def test_names_that_are_new_are_left_alone():
+    assert current(["predict", "poison", "entry"]) == (["predict", "poison", "entry"], [])
+    assert set(RENAMED_OPTIONS.values()).isdisjoint(RENAMED_OPTIONS)

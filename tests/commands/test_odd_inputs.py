@@ -26,7 +26,9 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="devices and signals are
         (("register", "declare", "x", "--rows-per-unit", "１"), "must be a whole number"),
         (("train", "t.csv", "--out", "m.json", "--epsilon", "１"), "--epsilon: must be a number, got '１'"),
         (("train", "t.csv", "--out", "m.json", "--epsilon", "1_0"), "--epsilon: must be a number, got '1_0'"),
-        (("train", "t.csv", "--out", "-", "--epsilon", "1"), "--out: '-' is no file"),
+        (("train", "t.csv", "--out", "-", "--epsilon", "1", "--data-set", "x"), "--out: A release that is booked is a file"),
+        (("sweep", "t.csv", "--out", "-", "--epsilon", "1", "--resume"), "--out: --resume continues a file"),
+        (("register", "list", "--out", "-"), "The format is not known"),
         (("train", "t.csv", "--out", "m.json", "--epsilon", "1", "--names", f"a,{BYTES}"), "--names: This is no text"),
         (("train", "t.csv", "--out", "m.json", "--epsilon", "1", "--data-set", BYTES), "--data-set: This is no text"),
         (("sweep", "t.csv", "--out", "m.csv", "--epsilon", "1_0"), "must be a number"),
@@ -65,7 +67,7 @@ def test_a_device_is_neither_a_model_nor_a_schema(refused, table, tmp_path, devi
         "model": ("predict", device, table, "--out", out),
         "schema": ("train", table, "--schema", device, "--epsilon", "1", "--out", out),
         "release": ("register", "check", device, "--register", tmp_path / "r.db"),
-        "answers": ("register", "entry", "1", "--answers", device, "--register", tmp_path / "r.db", "--out", out),
+        "answers": ("register", "export-entry", "1", "--answers", device, "--register", tmp_path / "r.db", "--out", out),
     }
     refused(*words[kind])
 
@@ -128,9 +130,12 @@ def test_ctrl_c_that_a_library_turns_into_its_own_error_is_a_stop(monkeypatch, r
             raise ImportError("half of a library") from error
 
     monkeypatch.setattr(load("learners"), "run", broken)
-    before = signal.getsignal(signal.SIGINT)
-    assert run("learners") == (130, "", "dpviz: Stopped.\n")
-    assert signal.getsignal(signal.SIGINT) is before
+    of_pytest = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert run("learners") == (130, "", "dpviz: Stopped.\n")
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, of_pytest)
 
 
 #: Interrupts this process when its import number N begins: every moment at which Python or dpviz imports something.
@@ -187,10 +192,23 @@ def argument_lists(seed, folder):
     files = [*(str(folder / name) for name in ("t.csv", "absent", "out", "")), "/dev/null", "/dev/full", f"x{BYTES}"]
     options = "epsilon max-depth out force schema target seed param learner delta depth names delimiter encoding sheet rows"
     options += " person rows-per-person data-set assign register unit rows-per-unit epsilon-cap role reason by head answers help"
-    words = [*COMMANDS, "list", "declare", "cap", "check", "restored", "questions", "entry", "1", "0.5", "pf-tree", "label"]
+    words = [
+        *COMMANDS,
+        "list",
+        "declare",
+        "cap",
+        "check",
+        "resume",
+        "export-questions",
+        "export-entry",
+        "1",
+        "0.5",
+        "pf-tree",
+        "label",
+    ]
     kinds = [[f"--{name}" for name in options.split()], odd, files, words]
     while True:
-        first = rng.choice([*[name for name in COMMANDS if name != "app"], *odd])
+        first = rng.choice([*[name for name in COMMANDS if name not in ("app", "docs")], *odd])
         yield [first, *(rng.choice(rng.choice(kinds)) for _ in range(rng.randrange(7)))]
 
 

@@ -43,57 +43,83 @@ def test_an_empty_register_says_so(run, register):
 
 
 def test_a_declared_data_set_shows_its_cap(declared):
-    assert "Cap       epsilon = 1 (add/remove one row)\n" in declared
-    assert "Left      epsilon = 1 (add/remove one row)\n" in declared
+    assert "Cap       epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1)\n" in declared
+    assert "Left      epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1)\n" in declared
     assert "one household, up to 3 rows" in declared
 
 
-def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, declared, register, tmp_path, table, schema):
-    code, said, _ = run(*release("tree.json", "--assign"))
+def test_an_account_of_renyi_losses_is_declared_and_says_what_it_promises(run, refused, register):
+    words = (
+        "register",
+        "declare",
+        "survey",
+        "--epsilon-cap",
+        "1",
+        "--unit",
+        "one person",
+        "--rows-per-unit",
+        "1",
+        "--account",
+        "renyi",
+    )
+    assert "delta_cap" in refused(*words, "--register", register)
+    code, said, _ = run(*words, "--delta-cap", "1e-6", "--register", register)
     assert code == 0
-    assert "Release   number 1, epsilon = 0.5 (add/remove one row)\n" in said
-    assert "Left      epsilon = 0.5 (add/remove one row)\n" in said
-    assert "epsilon = 1.5 for all of them" in said
+    assert "Budget    Nothing was released yet. Any release of epsilon = 0.599 (one row) without a delta still fits." in said
+    assert (
+        "Account   Renyi losses of order 24 add up, to 0.58 at most: whatever is chosen next, all releases together keep" in said
+    )
+    assert "its cap is never lowered" in refused(
+        "register", "cap", "survey", "--epsilon-cap", "0.5", "--delta-cap", "1e-6", "--register", register
+    )
+
+
+def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, declared, register, tmp_path, table, schema):
+    code, said, _ = run(*release("tree.json", "--add-rows"))
+    assert code == 0
+    assert "Release   number 1, epsilon = 1.5 (add/remove one household, up to 3 rows; one row: epsilon = 0.5)\n" in said
+    assert "Left      epsilon = 1.5 (add/remove one household, up to 3 rows; one row: epsilon = 0.5)\n" in said
     data = dpviz.encode(dpviz.read_csv(table), dpviz.load_schema(schema))
     assert len(dpviz.model_from_json((tmp_path / "tree.json").read_text()).predict(data)) == data.n_rows
     _, listed, _ = run("register", "list", "--register", register)
-    assert "released  pf-tree  epsilon = 0.5 (add/remove one row)  tree.json" in listed
+    assert "one row: epsilon = 0.5)  tree.json" in listed
 
 
 def test_over_the_cap_is_one_line_that_says_what_is_left(run, refused, release, declared, tmp_path):
-    run(*release("one.json", "--assign"))
+    run(*release("one.json", "--add-rows"))
     said = refused(*release("two.json", epsilon="0.6"))
-    assert "This release would cost epsilon = 0.6 (add/remove one row); epsilon = 0.5 is left of the cap of 1." in said
+    of_person = "epsilon = 1.8 (add/remove one household, up to 3 rows; one row: epsilon = 0.6)"
+    assert f"This release would cost {of_person}; epsilon = 1.5 is left of the cap of 3." in said
     assert not (tmp_path / "two.json").exists()
 
 
 def test_rows_nobody_assigned_are_refused_with_the_remedy(refused, release, declared):
-    assert "Add --assign if they belong to it" in refused(*release("one.json"))
+    assert "Add --add-rows if they belong to it" in refused(*release("one.json"))
 
 
 @pytest.mark.parametrize("word", ["--learner=dpboost", "--epsilon=2", "--out=nowhere/tree.json"])
 def test_a_refused_release_leaves_its_rows_unassigned(refused, release, declared, word):
-    refused(*release("one.json", "--assign", word))
-    assert "Add --assign if they belong to it" in refused(*release("one.json"))
+    refused(*release("one.json", "--add-rows", word))
+    assert "Add --add-rows if they belong to it" in refused(*release("one.json"))
 
 
 def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared, register, schema):
-    run(*release("one.json", "--assign"))
+    run(*release("one.json", "--add-rows"))
     ReleaseRegister(register).declare("fresh", epsilon_cap=9.0)
     wider = json.loads(schema.read_text())
     wider["features"][0]["high"] += 1
     schema.write_text(json.dumps(wider))
-    words = [word if word != "survey" else "fresh" for word in release("two.json", "--assign")]
+    words = [word if word != "survey" else "fresh" for word in release("two.json", "--add-rows")]
     code, _, said = run(*words)
     assert code == 2
     assert "already assigned to 'survey'" in said
     assert ReleaseRegister(register).releases("fresh") == ()
-    assert run(*release("three.json", epsilon="0.25"))[0] == 0  # known without --assign
+    assert run(*release("three.json", epsilon="0.25"))[0] == 0  # known without --add-rows
     assert [entry.loss.epsilon for entry in ReleaseRegister(register).releases("survey")] == [0.5, 0.25]
 
 
 def test_an_unknown_data_set_is_refused(refused, release, register):
-    assert "There is no data set called 'survey'" in refused(*release("one.json", "--assign"))
+    assert "There is no data set called 'survey'" in refused(*release("one.json", "--add-rows"))
 
 
 @pytest.mark.parametrize(("word", "reason"), [("--seed=3", "cannot be combined"), ("--force", "never overwrites a file")])
@@ -102,7 +128,7 @@ def test_what_contradicts_a_release_is_refused(refused, release, declared, word,
 
 
 def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, register, tmp_path):
-    words = ["--epsilon", "0.5", "--data-set", "survey", "--assign", "--register", register, "--out", tmp_path / "x.json"]
+    words = ["--epsilon", "0.5", "--data-set", "survey", "--add-rows", "--register", register, "--out", tmp_path / "x.json"]
     assert "A released file may hold nothing that was read from the data" in refused("train", table, *words)
     assert not (tmp_path / "x.json").exists()
     assert ReleaseRegister(register).releases() == ()
@@ -110,21 +136,21 @@ def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, r
 
 def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(run, refused, declared, register):
     words = ("register", "cap", "survey", "--epsilon-cap", "2", "--register", register)
-    assert "This raises the cap from epsilon = 1 to 2" in refused(*words)
-    assert "This raises the cap" in refused(*words, "--again", "20")
-    assert "only with a reason and a name" in refused(*words, "--again", "2")
-    code, said, _ = run(*words, "--again", "2", "--reason", "a second study", "--by", "the owner")
+    assert "from epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1) to epsilon = 6 (" in refused(*words)
+    assert "This raises the cap" in refused(*words, "--confirm-cap", "20")
+    assert "only with a reason and a name" in refused(*words, "--confirm-cap", "2")
+    code, said, _ = run(*words, "--confirm-cap", "2", "--reason", "a second study", "--by", "the owner")
     assert code == 0
-    assert "Cap       epsilon = 2 (add/remove one row)\n" in said
+    assert "Cap       epsilon = 6 (add/remove one household, up to 3 rows; one row: epsilon = 2)\n" in said
     _, listed, _ = run("register", "list", "--register", register)
-    assert "epsilon = 2 (add/remove one row)  the owner  a second study\n" in listed
+    assert "one row: epsilon = 2)  the owner  a second study\n" in listed
     assert run("register", "cap", "survey", "--epsilon-cap", "1.5", "--register", register)[0] == 0
 
 
 def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_with_nothing_left(
     run, refused, release, declared, register, tmp_path
 ):
-    run(*release("one.json", "--assign", epsilon="0.25"))
+    run(*release("one.json", "--add-rows", epsilon="0.25"))
     kept = tmp_path / "kept.db"
     with closing(sqlite3.connect(register)) as now, closing(sqlite3.connect(kept)) as copy:
         now.backup(copy)
@@ -139,8 +165,8 @@ def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_
     assert code == 1
     assert "Warning: The release two.json is not in the register" in warned
     assert "was truncated, or is an old copy" in refused(*release("three.json", epsilon="0.25"))
-    code, said, _ = run("register", "restored", "--reason", "the disk broke", "--by", "the owner", "--register", register)
-    assert (code, "Left      epsilon = 0 (add/remove one row)\n" in said) == (0, True)
+    code, said, _ = run("register", "resume", "--reason", "the disk broke", "--by", "the owner", "--register", register)
+    assert (code, "Left      epsilon = 0 (add/remove one household, up to 3 rows; one row: epsilon = 0)\n" in said) == (0, True)
 
 
 def test_a_file_that_names_no_register_cannot_be_checked(refused, declared, register, table):
@@ -149,7 +175,7 @@ def test_a_file_that_names_no_register_cannot_be_checked(refused, declared, regi
 
 @pytest.mark.parametrize("suffix", ["csv", "json"])
 def test_the_register_is_exported(run, release, declared, register, tmp_path, suffix):
-    run(*release("tree.json", "--assign"))
+    run(*release("tree.json", "--add-rows"))
     out = tmp_path / f"register.{suffix}"
     assert run("register", "list", "--register", register, "--out", out)[0] == 0
     text = out.read_text(encoding="utf-8")
@@ -176,10 +202,10 @@ def test_looks_at_private_rows_are_listed_apart(run, declared, register):
 
 
 def test_papers_are_written_from_answers_and_nothing_is_made_up(run, refused, release, declared, register, tmp_path):
-    run(*release("tree.json", "--assign"))
+    run(*release("tree.json", "--add-rows"))
     answers, where = tmp_path / "answers.json", ("--register", register)
-    assert run("register", "questions", "--out", answers, *where)[0] == 0
-    words = ("register", "entry", "1", "--answers", answers, *where, "--out")
+    assert run("register", "export-questions", "--out", answers, *where)[0] == 0
+    words = ("register", "export-entry", "1", "--answers", answers, *where, "--out")
     assert "Something only people know is missing" in refused(*words, tmp_path / "entry.yaml")
     whole = answers.read_bytes()
     answers.write_bytes(whole.replace(b'""', b'"\xe9"', 1))
@@ -190,6 +216,6 @@ def test_papers_are_written_from_answers_and_nothing_is_made_up(run, refused, re
     for name in ("entry.yaml", "entry.json", "entry.html"):
         assert run(*words, tmp_path / name)[0] == 0
     assert json.loads((tmp_path / "entry.json").read_text(encoding="utf-8"))["status"] == "Draft"
-    assert run("register", "assessment", "1", "--answers", answers, *where, "--out", tmp_path / "self.yaml")[0] == 0
+    assert run("register", "export-assessment", "1", "--answers", answers, *where, "--out", tmp_path / "self.yaml")[0] == 0
     assert "The format is not known" in refused(*words, tmp_path / "entry.pdf")
-    assert "There is no release called '7'" in refused("register", "entry", "7", *words[3:], tmp_path / "other.yaml")
+    assert "There is no release called '7'" in refused("register", "export-entry", "7", *words[3:], tmp_path / "other.yaml")

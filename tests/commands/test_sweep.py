@@ -8,6 +8,7 @@ from pandas.testing import assert_frame_equal
 
 import dpviz
 from dpviz.commands import sweep as command
+from dpviz.learners import FitRequest
 
 GRID = ("--learners", "pf-tree,cart", "--epsilon", ".5,5", "--max-depth", "2,3", "--folds", "2", "--repeats", "3")
 
@@ -70,17 +71,15 @@ def test_ctrl_c_writes_what_is_done_and_says_how_to_go_on(run, asked, monkeypatc
             signal.raise_signal(signal.SIGINT)
         return original(*given, **more)
 
-    import dpviz.evaluation.compare.sweep as engine
-
-    original = engine.fit
+    original = FitRequest.fit
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(engine, "fit", interrupting)
+    monkeypatch.setattr(FitRequest, "fit", interrupting)
     code, said, heard = run(*arguments)
     assert (code, said) == (130, "")
     assert heard.splitlines() == [f"Wrote {out}: 4 of 28 fits.", "Stopped. The same command with --resume continues."]
     assert len(command._read_frame(out)) == 4
     assert signal.getsignal(signal.SIGINT) is before
-    monkeypatch.setattr(engine, "fit", original)
+    monkeypatch.setattr(FitRequest, "fit", original)
     assert run(*arguments, "--resume")[0] == 0
     assert len(command._read_frame(out)) == 28
 

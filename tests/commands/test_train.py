@@ -5,8 +5,7 @@ import json
 import pytest
 
 import dpviz
-from dpviz.commands import train
-from dpviz.learners import get_learner, learner_names
+from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.release.register import ReleaseRegister
 from tests.commands.conftest import csv_text
 
@@ -30,7 +29,7 @@ def test_a_declared_schema_and_no_seed_make_a_release_without_disclosures(run, t
     assert privacy["noise"] == {"source": "release"}
     assert privacy["disclosures"] == []
     assert privacy["guarantee"]["epsilon"] == pytest.approx(0.5)
-    assert "Guarantee    epsilon = 0.5 (add/remove one row)\n" in said
+    assert "Guarantee    Guaranteed: epsilon = 0.5 (add/remove one row)\n" in said
     assert "exact samplers, no seed. A release." in said
     assert "Disclosures  0\n" in said
     assert "Warning" not in heard
@@ -45,7 +44,7 @@ def test_stages_are_told_on_stderr_and_results_on_stdout(run, table, schema, tmp
         f"Trained pf-tree and wrote {out}.",
     ]
     names = [line.split("  ")[0] for line in said.splitlines()]
-    assert names == ["Learner", "Guarantee", "Claim", "Noise", "Depth", "Leaves", "Test", "Disclosures", "File"]
+    assert names == ["Learner", "Guarantee", "Odds", "Claim", "Noise", "Depth", "Leaves", "Test", "Disclosures", "File"]
 
 
 def test_the_summary_counts_the_leaves_of_the_written_tree(run, table, schema, tmp_path):
@@ -77,7 +76,7 @@ def test_without_a_schema_what_was_read_from_the_data_is_warned_of_and_recorded(
     assert "Warning: No --schema" in heard
     assert "Warning: No --target: the last column, 'label', is used." in heard
     assert "Warning: 7 values of the schema were read from the data, not declared: age (kind, low, high);" in heard
-    assert "none, because 7 values were read from the data" in said
+    assert "Not guaranteed, because 7 values were read from the data" in said
 
 
 def test_a_schema_file_with_read_values_trains_and_is_warned_of(run, table, tmp_path):
@@ -128,7 +127,7 @@ def test_every_learner_can_be_trained(run, table, schema, tmp_path, learner):
 
 def test_a_learner_that_publishes_something_exact_is_said_to_guarantee_nothing(run, table, schema, tmp_path):
     _, said, _ = run("train", table, "--schema", schema, "--learner", "cart", "--epsilon", "1", "--out", tmp_path / "t.json")
-    assert "Guarantee    none, epsilon is infinite (add/remove one row): exact splits and labels\n" in said
+    assert "Guarantee    Not guaranteed, because it is not private: exact splits and labels\n" in said
     assert "Noise        none\n" in said
 
 
@@ -160,7 +159,9 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
     ("words", "message"),
     [
         (["--epsilon", "0"], "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
-        (["--epsilon", "nan"], "'epsilon' parameter of fit"),
+        (["--epsilon", "nan"], "Argument --epsilon: must be a number, got 'nan'."),
+        (["--epsilon", "inf"], "Argument --epsilon: must be a number, got 'inf'."),
+        (["--epsilon", "1e999"], "Argument --epsilon: must be a number, got '1e999'."),
         (["--epsilon", "much"], "Argument --epsilon: must be a number, got 'much'. See `dpviz train --help`."),
         (["--max-depth", "99"], "The 'max_depth' parameter of fit must be a whole number in [1, 12]. Got 99."),
         (["--max-depth", "2.5"], "Argument --max-depth: invalid int value: '2.5'."),
@@ -169,7 +170,10 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
         (["--seed", "-1"], "Argument --seed: must be a whole number of at least 0, got '-1'."),
         (["--delta", "2"], "'delta' parameter of fit"),
         (["--learner", "pf-tre"], "There is no learner called 'pf-tre'. Did you mean 'pf-tree'?"),
-        (["--param", "bins=3"], "There is no parameter of 'pf-tree' called 'bins'. Known: leaves, class_weights, level_shares."),
+        (
+            ["--param", "bins=3"],
+            "There is no parameter of 'pf-tree' called 'bins'. Known: leaves, lookahead, class_weights, level_shares.",
+        ),
         (["--param", "seed=3"], "There is no parameter of 'pf-tree' called 'seed'."),
         (["--param", "bins"], "--param: 'bins' is not a parameter. Write NAME=VALUE."),
         (
@@ -242,7 +246,7 @@ def test_stopping_from_the_keyboard_is_130_and_leaves_nothing(run, table, schema
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(train, "fit", interrupted)
+    monkeypatch.setattr(FitRequest, "fit", interrupted)
     out = tmp_path / "tree.json"
     before = set(tmp_path.iterdir())
     code, said, heard = run("train", table, "--schema", schema, "--epsilon", "1", "--out", out)
@@ -284,7 +288,7 @@ def test_a_number_is_learned_and_its_file_predicts_it(run, rents, tmp_path, lear
 def test_a_learner_of_classes_names_those_for_a_number(refused, rents, tmp_path):
     said = refused("train", rents, "--epsilon", "1", "--learner", "majority", "--out", tmp_path / "model.json")
     assert "The learner 'majority' predicts classes, but the target 'rent' is declared as a number." in said
-    assert "(s-gbdt, " in said
+    assert "(pf-tree, " in said
 
 
 def with_persons(tmp_path, rows=90):
@@ -310,7 +314,7 @@ def clinic(run, schema, tmp_path):
         "0.2",
         "--register",
         register,
-        "--assign",
+        "--add-rows",
         "--data-set",
         "clinic",
         "--accept-rows",
@@ -323,9 +327,17 @@ def test_a_release_says_what_it_costs_a_person(run, clinic, tmp_path):
     code, _, warned = run("train", with_persons(tmp_path), *clinic, out, *BOUND)
     assert code == 0
     assert "30 rows beyond 2 of a person" in warned
-    assert json.loads(out.read_text(encoding="utf-8"))["privacy"]["per_person"] == {"rows": 2, "epsilon": 0.4, "delta": 0.0}
+    assert json.loads(out.read_text(encoding="utf-8"))["privacy"]["per_person"] == {
+        "rows": 2,
+        "epsilon": 0.4,
+        "delta": 0.0,
+        "unit": "one patient",
+        "bounded": True,
+    }
     _, _, warned = run("train", with_persons(tmp_path), *clinic, tmp_path / "unbound.json")
     assert "Nothing but your word bounds the rows" in warned
+    unbound = json.loads((tmp_path / "unbound.json").read_text(encoding="utf-8"))["privacy"]["per_person"]
+    assert (unbound["epsilon"], unbound["bounded"]) == (0.4, False)
 
 
 def test_the_register_and_the_rows_must_say_the_same_about_a_person(refused, clinic, tmp_path):
@@ -337,7 +349,7 @@ def test_the_register_and_the_rows_must_say_the_same_about_a_person(refused, cli
 def test_a_simulation_says_what_it_costs_a_person_and_proposes_no_feature_from_the_column(run, tmp_path):
     out = tmp_path / "s.json"
     _, said, _ = run("train", with_persons(tmp_path), "--target", "label", "--epsilon", "1", "--seed", "0", "--out", out, *BOUND)
-    assert "Per person   epsilon = 2, at most 2 rows of each" in said
+    assert "epsilon = 2 (add/remove one person, up to 2 rows; one row: epsilon = 1)" in said
     features = json.loads(out.read_text(encoding="utf-8"))["schema"]["features"]
     assert [feature["name"] for feature in features] == ["age", "colour"]
 

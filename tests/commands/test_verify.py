@@ -1,5 +1,6 @@
 """The command `verify`: a table, the pair that shows it, and an exit code for our own ledgers."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ TINY = (Universe((2, 2), max_rows=2),)
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
     monkeypatch.setattr(command, "QUICK_UNIVERSES", TINY)
-    monkeypatch.setattr(command, "NAMED_PAIRS", ())
+    monkeypatch.setattr(command, "COUNTEREXAMPLES", ())
 
 
 def test_one_learner_is_a_line_with_claim_ledger_and_what_was_found(run):
@@ -65,9 +66,9 @@ def test_all_learners_are_tables_and_a_file(run, monkeypatch, tmp_path):
     assert (code, err) == (0, "")
     assert "Learners (add/remove one row; 60 processor seconds)" in out
     assert re.search(
-        r"^LEARNER +EPSILON +PROVED +SEARCHED +ATTACKED +CLAIMED +COMPOSED +SECONDS +DATE +REASON$", out, re.MULTILINE
+        r"^LEARNER +EPSILON +PROVED +SEARCHED +ATTACKED +STRENGTH +CLAIMED +COMPOSED +SECONDS +DATE +REASON$", out, re.MULTILINE
     )
-    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +not attacked +1 +1 +60\.0 ", out, re.MULTILINE)
+    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +not attacked +- +1 +1 +60\.0 ", out, re.MULTILINE)
     stored = run_from_json(path.read_bytes())
     assert [item.learner for item in stored.facts] == ["pf-tree"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored.facts[0].date)
@@ -118,3 +119,17 @@ def test_what_cannot_be_asked_is_one_line(refused, words, text):
 
 def test_a_learner_that_cannot_be_listed_is_refused_with_the_way_out(refused):
     assert "audit it by sampling" in refused("verify", "bdpt", "--quick")
+
+
+def test_outputs_of_other_code_are_attacked(run, refused, tmp_path):
+    files = [tmp_path / "without.txt", tmp_path / "with.txt"]
+    for file, word in zip(files, ("no", "yes"), strict=True):
+        file.write_text(f"{word}\n" * 100, encoding="utf-8")
+    code, said, _ = run("verify", "--outputs", *files, "--epsilon", "1")
+    assert code == 1
+    assert "No guarantee below epsilon = 3.49 holds (95% confidence)" in said
+    assert "The claimed 1 is refuted" in said
+    assert run("verify", "--outputs", *files)[0] == 0
+    code, said, _ = run("verify", "--json", "--outputs", *files, "--delta", "0.99")
+    assert json.loads(said)["bound"] == 0
+    assert "--outputs stands alone" in refused("verify", "majority", "--outputs", *files)

@@ -4,8 +4,8 @@ Both runs stop at every draw. The outcome is the one that tells their inputs apa
 and go on. Given the same outcomes they must ask the same questions, and the log ratios of the outcomes add up to the log ratio of
 everything that was released. That sum is exact, so the ledger must cover it.
 
-Secret coins of rows (which tree, which round, which part) are the same for the rows that both runs have: every row goes to the
-first tree and grows it; the last row, which only one of them has, goes to the part that is asked for.
+Random assignments of rows (which tree, which round, which part) are the same for the rows that both runs have: every row goes to
+the first tree and grows it; the last row, which only one of them has, goes to the part that is asked for.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 
 import dpviz
 from dpviz.accounting.events import Event
-from dpviz.privacy.coins import Coins, PoissonSample
 from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.laplace import LaplaceNoise
 from dpviz.privacy.leaf_labels import LabelLeaves
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.quantiles import JointQuantiles
+from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
 from dpviz.table.dataset import EncodedDataset
@@ -137,7 +137,7 @@ class _Pair:
         (mechanism, first), (other, second) = self._asked
         assert _public_part(mechanism) == _public_part(other), "the questions differ though the outcomes are the same"
         match mechanism:
-            case UniformChoice() | SecretKeys() | PoissonSample() | Coins():
+            case UniformChoice() | SecretKeys() | PoissonSample() | RandomAssignment():
                 self._given = self._free(mechanism, first, second)
             case UniformPoint():
                 self._given = self._point(mechanism, first, second)
@@ -163,7 +163,7 @@ class _Pair:
         """What looks at no row is drawn once; a coin per row sends every row to the first place."""
         if isinstance(mechanism, PoissonSample):
             return np.ones(first, dtype=bool), np.ones(second, dtype=bool)
-        if isinstance(mechanism, Coins):
+        if isinstance(mechanism, RandomAssignment):
             return np.zeros(first, dtype=np.uint8), np.append(np.zeros(first, dtype=np.uint8), np.uint8(self._part))
         if np.shape(first) != np.shape(second):
             return np.zeros(np.shape(first), dtype=np.int64), np.zeros(np.shape(second), dtype=np.int64)

@@ -121,7 +121,7 @@ def test_probabilities_add_up_and_agree_with_the_prediction_or_there_are_none(na
     assert shares.min() >= 0
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     predicted = result.model.predict(data)
-    if result.plan.set_aside("leaf counts") is None:  # labels of honest leaves come from other rows than their probabilities
+    if result.plan.held_out_part("leaf counts") is None:  # labels of honest leaves come from other rows than their probabilities
         np.testing.assert_allclose(shares[np.arange(50), predicted], shares.max(axis=1))
     assert result.model.predict_proba(table(schema_of("mixed", n_classes), 0)).shape == (0, n_classes)
 
@@ -370,14 +370,14 @@ def test_a_simulation_says_so_and_names_its_seed(name):
 def test_a_release_needs_exact_samplers_and_keeps_no_seed(name):
     data = table(schema_of("mixed"), 40)
     if get_learner(name).exact:
-        result = fit(name, data, depth=2, max_depth=2, seed=None)
+        result = fit(name, data, depth=2, max_depth=2, seed=None, accept_rows=True)
         noise = json.loads(result.to_json())["privacy"]["noise"]
         covered = result.ledger.guarantee.is_finite and not result.disclosures
         assert (result.noise, result.seed, result.released) == ("release", None, covered)
         assert noise == {"source": "release"} if covered else noise["warning"].startswith("Not a release: ")
         return
     with pytest.raises(NotReleasable) as problem:
-        fit(name, data, depth=2, seed=None)
+        fit(name, data, depth=2, seed=None, accept_rows=True)
     assert problem.value.mechanism in UNRELEASABLE
     assert "has no exact sampler" in str(problem.value)
 
@@ -389,7 +389,7 @@ def test_the_seed_of_a_result_is_the_seed_of_its_source(name):
     assert simulated.to_json() == fit(name, data, seed=7).to_json()
     assert not simulated.released
     if get_learner(name).exact:
-        assert fit(name, data, depth=1, seed=7, source=ExactNoise()).seed is None
+        assert fit(name, data, depth=1, seed=7, source=ExactNoise(), accept_rows=True).seed is None
 
 
 @pytest.mark.slow
@@ -397,7 +397,7 @@ def test_the_seed_of_a_result_is_the_seed_of_its_source(name):
 def test_releases_differ(name):
     # 40 rows at epsilon .01: a release that drew from a fixed seed would give the same labels every time
     data = table(schema_of("categories", 7), 40)
-    trees = {tuple(fit(name, data, epsilon=0.01, depth=1, seed=None).model.predict(data)) for _ in range(12)}
+    trees = {tuple(fit(name, data, epsilon=0.01, depth=1, seed=None, accept_rows=True).model.predict(data)) for _ in range(12)}
     assert len(trees) > 1
 
 
@@ -474,7 +474,7 @@ BAD_SETTINGS = [
     ({"max_depth": True}, "Got True."),
     ({"depth": "deep"}, "The 'depth' parameter of fit must be 'auto' or a whole number in [1, 12]. Got 'deep'."),
     ({"depth": 13}, "Got 13."),
-    ({"delta": 0.6}, "The 'delta' parameter of fit must be a number in [0, 0.5]. Got 0.6."),
+    ({"delta": 0.6}, "The 'delta' parameter of fit must be None or a number in [0, 0.5]. Got 0.6."),
 ]
 
 

@@ -32,7 +32,8 @@ NEIGHBOURS: tuple[tuple[dict[Row, int], Row], ...] = (
     ({(0, 0, 0): 30, (1, 1, 1): 30}, (0, 0, 0)),
 )
 FLIP, IMPURITY, EXPONENTIAL = "permute-and-flip, 1", "permute-and-flip, 1024", "exponential mechanism, 1"
-MEDIAN, WINDOW = "permute-and-flip, 1, either way", "permute-and-flip, 160"
+BLOCK = "exponential mechanism over two levels"
+MEDIAN, CUT = "permute-and-flip, 1, either way", "permute-and-flip, 65536, either way"
 GAUSSIAN = "Gaussian, squared"
 
 
@@ -40,8 +41,8 @@ GAUSSIAN = "Gaussian, squared"
 class Case:
     """A learner, its settings, and the largest share of its epsilon that each mechanism uses.
 
-    A share above 1: several trees on the same rows, each of which is charged. Coins send the row to any of `parts` parts. Numeric
-    targets lie at the ends of their range, or `inside`.
+    A share above 1: several trees on the same rows, each of which is charged. Random assignment sends the row to any of `parts`
+    parts. Numeric targets lie at the ends of their range, or `inside`.
     """
 
     learner: str
@@ -76,19 +77,33 @@ GROWING = {"leaves": "labels"}
 ONE, TWO = {"depth": 1, "max_depth": 1}, {"depth": 2, "max_depth": 2}
 CASES = {
     "majority": Case("majority", {FLIP: 1.0}),
-    "pf-tree": Case("pf-tree", {FLIP: 1.0, IMPURITY: 0.967}, TWO | GROWING),
+    "pf-tree": Case("pf-tree", {FLIP: 1.0, IMPURITY: 0.967}, TWO | GROWING | {"lookahead": 1}),
+    "pf-tree, two levels": Case("pf-tree", {BLOCK: 0.6629}, TWO | GROWING),
+    "pf-tree, one level and two": Case("pf-tree", {IMPURITY: 0.967, BLOCK: 0.5978}, {"depth": 3, "max_depth": 3} | GROWING),
+    "pf-tree, twice two levels": Case("pf-tree", {BLOCK: 0.7531}, {"depth": 4, "max_depth": 4} | GROWING),
+    "pf-tree, labels after two levels": Case("pf-tree", {BLOCK: 0.7791, FLIP: 1.0}, TWO | GROWING, n_classes=7),
+    "pf-tree, two levels and weights": Case("pf-tree", {BLOCK: 0.6389}, TWO | GROWING | {"class_weights": (1.0, 3.0)}),
     "pf-tree, labels after the split": Case("pf-tree", {FLIP: 1.0}, ONE | GROWING, n_classes=7),
     "pf-tree, honest leaves": Case(
-        "pf-tree", {FLIP: 1.0, IMPURITY: 0.967, "geometric": 1.0}, TWO | {"leaves": "honest"}, parts=3
+        "pf-tree", {FLIP: 1.0, IMPURITY: 0.967, "geometric": 1.0}, TWO | {"leaves": "honest", "lookahead": 1}, parts=3
+    ),
+    "pf-tree, two levels and honest leaves": Case(
+        "pf-tree", {BLOCK: 0.6629, "geometric": 1.0}, TWO | {"leaves": "honest"}, parts=3
+    ),
+    "pf-tree, a test by groups": Case(
+        "pf-tree", {BLOCK: 0.6629, "geometric": 1.0}, TWO | {"leaves": "honest", "groups": "b"}, parts=3
     ),
     "pf-tree, a number": Case(
-        "pf-tree", {MEDIAN: 0.7479, FLIP: 1.0, WINDOW: 0.6, "geometric": 1.0}, TWO, "numbers", n_classes=0, parts=3, inside=True
+        "pf-tree", {CUT: 0.4059, FLIP: 1.0, "geometric": 1.0}, TWO, "numbers", n_classes=0, parts=3, inside=True
     ),
     # Of a test's part only the added row is known, which moves every median alike.
     "dp-mean, with a test": Case(
-        "dp-mean", {MEDIAN: 0.0, WINDOW: 0.6, "geometric": 1.0}, {"test_share": 0.2}, "numbers", n_classes=0, parts=2, inside=True
+        "dp-mean", {MEDIAN: 0.0, FLIP: 1.0, "geometric": 1.0}, {"test_share": 0.2}, "numbers", n_classes=0, parts=2, inside=True
     ),
     "majority, with a test": Case("majority", {FLIP: 1.0, "geometric": 1.0}, {"test_share": 0.2}, parts=2),
+    "majority, with a test by groups": Case(
+        "majority", {FLIP: 1.0, "geometric": 1.0}, {"test_share": 0.2, "groups": "a"}, parts=2
+    ),
     "diffprivlib-tree": Case("diffprivlib-tree", {FLIP: 1.0}, TWO),
     "pf-forest": Case("pf-forest", {FLIP: 1.0}, TWO | {"trees": 3}),
     "pf-forest, shared rows": Case("pf-forest", {FLIP: 3.0}, TWO | {"trees": 3, "disjoint": False}),

@@ -33,7 +33,7 @@ SOUND = [name for name in RELEASABLE if "classes" in get_learner(name).tasks and
 
 
 def release(name, data):
-    return fit(name, data, max_depth=2, depth=2, seed=None)
+    return fit(name, data, max_depth=2, depth=2, seed=None, accept_rows=True)
 
 
 def _model_keys():
@@ -98,6 +98,7 @@ def test_every_threshold_of_a_release_comes_from_the_schema():
         assert not set(thresholds) & {*x.tolist(), *z.tolist()}
 
 
+@pytest.mark.filterwarnings("ignore::dpviz.errors.PublicValuesWarning")
 @releasable
 def test_a_bound_read_from_the_rows_is_named_in_the_release(name):
     read = Schema(
@@ -113,6 +114,7 @@ def test_a_bound_read_from_the_rows_is_named_in_the_release(name):
     assert not [item for item in none if item["code"].startswith("schema-")]
 
 
+@pytest.mark.filterwarnings("ignore::dpviz.errors.PublicValuesWarning")
 @releasable
 def test_a_file_with_a_bound_read_from_the_rows_is_no_release(name):
     schema = Schema((NumericFeature("height", -2.5, 7.5, read_from_data=("high",)),), ClassTarget("y", ("n", "p")), n_public=200)

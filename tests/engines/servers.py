@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -195,7 +196,9 @@ def _spark(folder: Path) -> Iterator[Engine]:
     }
     for name, value in settings.items():
         asked = asked.config(name, value)
+    ctrl_c = signal.getsignal(signal.SIGINT)
     session = asked.getOrCreate()
+    signal.signal(signal.SIGINT, ctrl_c)  # Spark takes Ctrl-C for itself, and would keep it for all tests to come
     try:
         yield InSpark(folder, session)
     finally:

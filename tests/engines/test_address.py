@@ -11,9 +11,10 @@ import pytest
 import dpviz
 from dpviz.__main__ import main
 from dpviz.engines.address import Address, is_address, parse_address
+from dpviz.engines.connection import in_our_words
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.rows import EngineRows
-from dpviz.errors import EngineError, SchemaError
+from dpviz.errors import CannotCount, EngineError, SchemaError
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.candidates import CandidateGrid, thresholds_candidates
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
@@ -177,10 +178,10 @@ def test_rows_are_numbered_by_a_column_there_is() -> None:
 def test_rows_that_the_register_recognises_are_encoded_once() -> None:
     """For whoever has bins of its own nothing is read; without a register it may be."""
     rows = _rows()
-    rows.refuse("diffprivlib-tree")
+    assert "leaves by value" in rows.answers
     rows.book()
-    with pytest.raises(EngineError, match="would be read twice"):
-        rows.refuse("diffprivlib-tree")
+    with pytest.raises(CannotCount, match="counts leaves by value, which cannot be counted here"):
+        dpviz.fit("diffprivlib-tree", rows, epsilon=1.0, seed=1)
     with pytest.raises(EngineError, match="encoded once"):
         rows.root(CandidateGrid(SCHEMA, (thresholds_candidates([0.5]),), "others", is_reused=False))
 
@@ -228,10 +229,10 @@ def test_a_private_training_says_that_the_register_does_not_count_it(filled: Pat
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--data-set", "clinic", "--learner", "diffprivlib-tree"), "bins of its own cannot be booked"),
+        (("--data-set", "clinic", "--learner", "diffprivlib-tree"), "counts leaves by value, which cannot be counted here"),
         (("--person", "x", "--rows-per-person", "1"), "--person"),
         (("--target", "y"), "--target"),
-        (("--learner", "pf-forest"), "cannot be counted in an engine"),
+        (("--learner", "pf-forest"), "counts leaves of forests, which cannot be counted here"),
         (("--learner", "privatree"), "needs the rows themselves"),
     ],
 )
@@ -265,7 +266,7 @@ def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored
     asked = [*_train(filled, "--data-set", "clinic", *register), "--depth", "1"]
     assert main(asked) != 0
     assert "not assigned to 'clinic' yet" in capsys.readouterr().err
-    assert main([*asked, "--assign"]) == 0
+    assert main([*asked, "--add-rows"]) == 0
     assert dpviz.load_result(filled / "tree.json").released
     _again(filled, "ORDER BY x DESC")
     (filled / "tree.json").unlink()
@@ -273,7 +274,7 @@ def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored
     assert len(ReleaseRegister(filled / "register.db").releases("clinic")) == 2
     (filled / "tree.json").unlink()
     assert main(asked) != 0  # the cap
-    assert main([*_train(filled, "--data-set", "other", "--assign", *register)]) != 0
+    assert main([*_train(filled, "--data-set", "other", "--add-rows", *register)]) != 0
     assert "already assigned to 'clinic'" in capsys.readouterr().err
     _again(filled, "LIMIT 999")
     assert main(asked) != 0
@@ -283,3 +284,10 @@ def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored
 def _again(folder: Path, how: str) -> None:
     with duckdb.connect(str(folder / "rows.duckdb")) as base:
         base.execute(f"CREATE OR REPLACE TABLE t AS SELECT * FROM t {how}")
+
+
+def test_an_error_of_a_driver_is_told_by_its_kind_alone() -> None:
+    with pytest.raises(EngineError) as failed, in_our_words("DuckDB"):
+        raise RuntimeError("could not convert 'Mrs Smith'")
+    assert "(RuntimeError)" in str(failed.value)
+    assert "Smith" not in str(failed.value)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -19,21 +23,22 @@ from pyarrow import parquet
 
 import dpviz
 from dpviz.engines.address import parse_address
+from dpviz.engines.opening import read_columns
 from dpviz.engines.rows import EngineRows, open_rows
 from dpviz.engines.statements import encoded_names
 from dpviz.errors import EngineError
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import FeatureCandidates, bin_column, multiscale_grid
-from dpviz.table.new_rows import encode_new
+from dpviz.table.encode import encode_new
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
-from dpviz.training.counting.in_memory import InMemory
-from dpviz.training.counting.measures import Beyond, Errors, Masses, Steps
-from dpviz.training.honest.window import Window
-from tests.conftest import SEED
+from dpviz.training.counting.arrays import ArrayRows, counter_of
+from dpviz.training.counting.measures import BernsteinUnits, Beyond, Errors, Steps
+from dpviz.training.estimate.window import Window
+from tests.conftest import ROOT, SEED
 from tests.engines.nasty import HIGH, N_ROWS, SCHEMA, cells, shuffled
-from tests.engines.servers import Engine, InPostgreSQL, InSpark
+from tests.engines.servers import Engine, InPostgreSQL, InSpark, quoted
 
 LEARNERS = ("pf-tree", "majority", "diffprivlib-tree")
 
@@ -76,9 +81,9 @@ def test_bins_of_every_cell_are_the_encoders(engine: Engine) -> None:
 
 def _bins(table: RawTable, feature: Feature, candidates: FeatureCandidates) -> np.ndarray:
     """Of every row, -1 where this column drops it."""
-    data, usable = encode_new(table, Schema((feature,), ClassTarget("no column", ("a", "b"))))
+    new = encode_new(table, Schema((feature,), ClassTarget("no column", ("a", "b"))))
     bins = np.full(table.n_rows, -1)
-    bins[usable] = bin_column(candidates, data.columns[0])
+    bins[new.usable] = bin_column(candidates, new.data.columns[0])
     return bins
 
 
@@ -118,13 +123,35 @@ def test_sums_of_every_measure_are_those_of_memory(engine: Engine) -> None:
     low, high = (Branch(ThresholdRule(0, cut), NumberLeaf(0.0), NumberLeaf(0.0)) for cut in (1.5, 60.0))
     root = Branch(ThresholdRule(1, 30.0), low, high)
     windows = [Window(0.0, 1000.0), Window(62.5, 7.8125)]
-    measures = [Steps(target, 2**20), Beyond(target, 0.1), *(Masses(window, 2, 2**20) for window in windows)]
+    measures = [Steps(target, 2**20), Beyond(target, 0.1), *(BernsteinUnits(window, 2, 2**20) for window in windows)]
     measures += [Errors(window, (0.0, 62.5, 1000.3, -0.3), 4, 2**15) for window in windows]
     parts = np.random.default_rng(SEED).integers(0, 3, data.n_rows).astype(np.uint8)
     with opened(address, schema) as rows:
         for measure in measures:
-            np.testing.assert_array_equal(rows.sums(measure, root, None, 0), InMemory(data).sums(measure, root, None, 0))
-        np.testing.assert_array_equal(rows.sums(measure, root, parts, 2), InMemory(data).sums(measure, root, parts, 2))
+            np.testing.assert_array_equal(rows.sums(measure, root, None, 0), ArrayRows(data).sums(measure, root, None, 0))
+        np.testing.assert_array_equal(rows.sums(measure, root, parts, 2), ArrayRows(data).sums(measure, root, parts, 2))
+
+
+def test_pairs_of_bins_are_those_of_memory(engine: Engine) -> None:
+    """Two levels at once, twice, with coins and without; a block is one statement."""
+    given = numbered(shuffled(600, SEED))
+    schema = _wide(SCHEMA)
+    schema = schema.without(*schema.feature_names[5:])
+    data, address, grid = dpviz.encode(in_memory(given), schema), engine.fill("pairs", given), multiscale_grid(schema)
+    parts = np.random.default_rng(SEED).integers(0, 3, data.n_rows).astype(np.uint8)
+    with opened(address, schema) as rows:
+        for given_parts in (None, parts):
+            level = [[counter_of(each).root(grid) for each in (data, rows)]]
+            if given_parts is not None:
+                level = [[root.of_part_0(parts) for root in level[0]]]
+            for block in range(2):
+                for here, there in level:
+                    np.testing.assert_array_equal(there.pairs, here.pairs)
+                    np.testing.assert_array_equal(there.histogram, here.histogram)
+                for feature in (block, block + 2):
+                    left = np.arange(grid.features[feature].n_bins) % 3 == 0
+                    divided = [[node.children(feature, left) for node in nodes] for nodes in level]
+                    level = [[one[side], other[side]] for one, other in divided for side in (0, 1)]
 
 
 def _wide(schema: Schema) -> Schema:
@@ -182,7 +209,7 @@ def test_a_table_without_usable_rows_gives_the_tree_of_none(engine: Engine) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [1, 1024, 1025])
-def test_every_row_gets_its_own_coin(duckdb: Engine, n_rows: int) -> None:
+def test_every_row_is_assigned_by_itself(duckdb: Engine, n_rows: int) -> None:
     """Blocks of coins are full, or end early."""
     rng = np.random.default_rng(n_rows)
     given = numbered(pa.table({"x": rng.random(n_rows), "y": np.where(rng.random(n_rows) < 0.5, "a", "b")}))
@@ -193,7 +220,7 @@ def test_every_row_gets_its_own_coin(duckdb: Engine, n_rows: int) -> None:
         rows.root(multiscale_grid(schema))
         for _ in range(2):  # a second fit has other coins
             parts = rng.integers(0, 3, n_rows).astype(np.uint8)
-            own = InMemory(data).leaf_counts(root, parts, 2)
+            own = ArrayRows(data).leaf_counts(root, parts, 2)
             np.testing.assert_array_equal(rows.leaf_counts(root, parts, 2), own)
 
 
@@ -207,7 +234,7 @@ def test_the_register_knows_rows_by_a_digest_of_all_of_them(engine: Engine) -> N
     data = dpviz.encode(in_memory(numbered(rows)), schema)
     cells = np.column_stack([*multiscale_grid(schema).bin(data), data.target]).astype("<i8")
     distinct, times = np.unique(cells, axis=0, return_counts=True)
-    wanted = hashlib.sha256(repr(schema).encode() + np.column_stack([distinct, times]).astype("<i8").tobytes()).hexdigest()
+    wanted = hashlib.sha256(schema.key.encode() + np.column_stack([distinct, times]).astype("<i8").tobytes()).hexdigest()
     backwards = rows.take(pa.array(range(499, -1, -1)))
     twice = pa.concat_tables([rows, rows])
     for name, given in (("as_is", rows), ("backwards", backwards), ("twice", twice)):
@@ -338,6 +365,54 @@ def test_the_servers_log_and_files_hold_the_schema_and_no_cell(postgresql: InPos
     assert "plain" in log  # what is declared is public
     assert CANARY not in log
     assert str(NUMBER) not in log
+
+
+@pytest.mark.skipif(os.name == "nt", reason="it forks")
+@pytest.mark.parametrize("kills", [3, pytest.param(60, marks=pytest.mark.slow)])
+def test_a_kill_anywhere_leaves_no_row_on_the_disk(kills: int, tmp_path: Path) -> None:
+    """Out of core and in a DuckDB file; of the latter empty folders."""
+    run = subprocess.run([sys.executable, "-m", "tests.engines.killing", tmp_path, str(kills)], cwd=ROOT, capture_output=True)
+    assert run.returncode == 0, run.stderr
+    facts = json.loads(run.stdout)
+    assert min(found["kills"] for found in facts.values()) >= kills - 1
+    assert [found["files"] for found in facts.values()] == [0, 0]
+    assert facts["out of core"]["folders"] == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not say whether a folder is in use")
+def test_what_a_killed_session_has_spilled_is_removed_by_the_next(
+    duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    given, schema = _canaries()
+    one, other = duckdb.fill("spilled", given), duckdb.fill("again", given)
+    left, new = tmp_path / "dpviz-duckdb-left", tmp_path / "dpviz-duckdb-new"
+    for folder in (left, new):
+        folder.mkdir()
+        (folder / "rows").write_text(CANARY)
+    (tmp_path / "dpviz-duckdb-link").symlink_to(new)
+    os.utime(left, (0, 0))
+    with opened(one, schema):
+        (own,) = {path.name for path in tmp_path.iterdir()} - {"dpviz-duckdb-new", "dpviz-duckdb-link"}
+        os.utime(tmp_path / own, (0, 0))
+        with opened(other, schema):
+            assert (tmp_path / own).exists()  # somebody uses it
+    assert {path.name for path in tmp_path.iterdir()} == {"dpviz-duckdb-new", "dpviz-duckdb-link"}
+
+
+@pytest.mark.parametrize(
+    "name", ['x"; DROP TABLE other; --', "it's", "a b?c&d=e#f", "sélect", "%s %(x)s {}", "\u202e", "read_csv('/etc/passwd')"]
+)
+def test_a_table_of_any_name_is_that_table(name: str, tmp_path: Path) -> None:
+    import duckdb as driver
+
+    with driver.connect(str(tmp_path / "odd.duckdb")) as base:
+        base.execute("CREATE TABLE other AS SELECT 7 AS x")
+        base.execute(f"CREATE TABLE {quoted(name)} AS SELECT 4 AS x")
+    place = f"duckdb:///{tmp_path / 'odd.duckdb'}?table="
+    batches = [batch for _, batch in read_columns(place + quote(name, safe=""), 10)]
+    assert [row for batch in batches for row in batch.to_pylist()] == [{"x": 4}]
+    assert [batch.num_rows for _, batch in read_columns(place + "other", 10)][-1] == 1
 
 
 # --- what a column may be

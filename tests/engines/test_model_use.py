@@ -13,11 +13,11 @@ from pyarrow import parquet
 
 import dpviz
 from dpviz.__main__ import main
-from dpviz.engines.reading import read_rows
+from dpviz.engines.opening import read_rows
 from dpviz.errors import EngineError
-from dpviz.evaluation.compare.metrics import answered, answered_by_leaf
+from dpviz.evaluation.compare.metrics import answered_by_leaf, classifier_answers
 from dpviz.table.schema import Schema
-from dpviz.training.counting.in_memory import InMemory
+from dpviz.training.counting.arrays import ArrayRows
 from tests.conftest import SEED
 from tests.engines.nasty import SCHEMA, shuffled
 from tests.engines.servers import Engine
@@ -86,7 +86,7 @@ def test_measures_of_counts_are_those_of_rows(given: pa.Table, file: Path) -> No
     data = dpviz.encode(dpviz.read_table(file), usable(SCHEMA))
     for seed, part in ((1, data), (2, data.take(np.flatnonzero(data.target == 0), share=0.5))):
         tree = dpviz.fit("pf-tree", data, epsilon=5.0, depth=3, seed=seed).model
-        rows, counts = answered(tree, part), answered_by_leaf(tree, InMemory(part))  # type: ignore[arg-type]
+        rows, counts = classifier_answers(tree, part), answered_by_leaf(tree, ArrayRows(part))  # type: ignore[arg-type]
         np.testing.assert_array_equal(counts.confusion, rows.confusion)
         assert counts.metrics(1) == pytest.approx(rows.metrics(1), nan_ok=True)
         own, found = rows.intervals(), counts.intervals()
@@ -123,7 +123,7 @@ def test_a_key_that_tells_no_row_apart_is_refused(keys: str, tmp_path: Path) -> 
 
 def test_the_same_key_in_two_batches_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     batches = [(0.0, pa.record_batch({"id": pa.array(keys, pa.int64()), "x": [0.0] * len(keys)})) for keys in ([], [1], [], [1])]
-    monkeypatch.setattr("dpviz.engines.reading._read", lambda *asked: batches)
+    monkeypatch.setattr("dpviz.engines.opening._read", lambda *asked: batches)
     with pytest.raises(EngineError, match="two rows have the same"):
         list(read_rows("duckdb:///file?table=t&order=id", ["x"]))
 

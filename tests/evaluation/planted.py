@@ -6,11 +6,11 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import NoCost, Noise, Parallel, Select, Sequential
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.learners import get_learner
-from dpviz.learners.ours import pf_tree
+from dpviz.learners.native import pf_tree
 from dpviz.training.contract import fit_by_growing
 from dpviz.training.growing import Label, LabelledSplit, Split
 
-#: pf-tree that grows from all rows, whatever else is asked: coins have their own tests (`test_set_aside.py`).
+#: pf-tree that grows from all rows, whatever else is asked: coins have their own tests (`test_held_out_parts.py`).
 GROWING = replace(
     get_learner("pf-tree"),
     plan=lambda schema, settings, params: pf_tree.plan(schema, settings, replace(params, leaves="labels")),
@@ -79,7 +79,10 @@ def _free(data, plan, params, source):
 
 HALF_NOISE = grower(_half_noise, "half-noise")
 EXACT_LABELS = grower(_exact_labels, "exact-labels")
-LOOKS_AT_ALL_ROWS = grower(_looks_at_all_rows, "looks-at-all-rows")
+LOOKS_AT_ALL_ROWS = replace(
+    grower(_looks_at_all_rows, "looks-at-all-rows"),  # two levels at once would be chosen at the root, where all rows are its own
+    plan=lambda schema, settings, params: pf_tree.plan(schema, settings, replace(params, leaves="labels", lookahead="1")),
+)
 FREE = grower(_free, "free")
 #: Sound, but its paper claims half of what it spends.
 MODEST = replace(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.evaluation.measure_intervals import of_labels, of_numbers, of_probabilities
+from dpviz.evaluation.compare.metrics import of_labels, of_numbers, of_probabilities
 from dpviz.evaluation.measures import auc, balanced_accuracy, brier, confusion, log_loss
 
 N_ROWS, TIMES = 400, 200

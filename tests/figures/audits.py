@@ -89,6 +89,7 @@ def facts(result: AuditResult, attacked: AuditedBound | None = None, **changed: 
         date="2030-01-02",
         claim=Claim(result.claimed, "a source", verdict, result.because, evidence=evidence),
         composed=PrivacyLoss(result.composed),
+        guesses=PrivacyLoss(result.composed).guesses_right * 100,
         searched=result,
         places=(SearchedPlace(result.searched, result.n_sets, result.n_pairs, result.log_ratio),),
         attacked=attacked,
@@ -106,7 +107,8 @@ def run_of(*results: AuditResult) -> StoredRun:
 def line(verdict: str, setting: str = "", **changed: Any) -> AuditLine:
     """A line of the list of learners."""
     found = {"none": NONE, "violated": VIOLATED, "unproven": UNPROVEN}.get(verdict, HOLDS)
-    given: dict[str, Any] = {"claimed": 1.0, "composed": 1.0, "found": found, **changed}
+    known = {"claimed": 1.0, "composed": 1.0, "claimed_guesses": 73.1, "guesses": 61.0}
+    given: dict[str, Any] = {**known, "found": found, **changed}
     return AuditLine(f"key {verdict} {setting}", f"A {verdict}", setting, verdict=verdict, **given)
 
 

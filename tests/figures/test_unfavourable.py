@@ -10,7 +10,7 @@ import pandas as pd
 from dpviz.evaluation.compare.comparison import curves, difference, majority_level, rows_at
 from dpviz.evaluation.compare.sweep import sweep
 from dpviz.evaluation.plan.consequences import Consequences, consequences_steps
-from dpviz.evaluation.plan.planner import Goal, Setup, outcomes, plan_steps
+from dpviz.evaluation.plan.planner import Goal, outcomes, plan_steps
 from dpviz.evaluation.plan.simulate import Resampled
 from dpviz.figures.compare.bands import compare_figure, headline
 from dpviz.figures.compare.differences import probability_text
@@ -20,6 +20,7 @@ from dpviz.figures.robustness import text
 from dpviz.figures.robustness.certified import Certified
 from dpviz.figures.robustness.guaranteed_accuracy import guarantee_figure
 from dpviz.figures.wording import percent
+from dpviz.learners import FitRequest
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
@@ -71,7 +72,7 @@ def test_a_probability_between_equals_is_counted_pair_by_pair():
 
 @cache
 def found_consequences() -> Consequences:
-    setup = Setup("pf-tree", {"epsilon": 0.1, "max_depth": 2, "depth": 2})
+    setup = FitRequest.of("pf-tree", epsilon=0.1, max_depth=2, depth=2)
     *_, found = consequences_steps(Resampled(coins()), setup, seed=1, epsilons=PLACES, draws=60)
     return found
 
@@ -95,13 +96,13 @@ def test_a_curve_that_proves_nothing_says_so_with_the_number_that_is_certain():
     guarantee_figure([item], up_to=0.01, unit="rows", wanted=None)
 
 
-def test_what_coins_cannot_reach_is_refuted_with_the_trees_that_were_drawn():
-    world, setup = Resampled(coins()), Setup("pf-tree", {"epsilon": 1.0, "max_depth": 2, "depth": 2})
+def test_what_no_assignment_can_reach_is_refuted_with_the_trees_that_were_drawn():
+    world, setup = Resampled(coins()), FitRequest.of("pf-tree", epsilon=1.0, max_depth=2, depth=2)
     goal = Goal("accuracy", 0.8)
-    *_, answer = plan_steps(world, setup, "epsilon", goal, seed=5, ladder=PLACES)
-    last = answer.rungs[-1]
+    *_, answer = plan_steps(world, setup, "epsilon", goal, seed=5, grid=PLACES)
+    last = answer.points[-1]
     seeds = [seed_from(5, number) for number in range(last.n_draws)]
-    [again] = outcomes(world, [setup.at("epsilon", 1.0)], "accuracy", seeds)
+    [again] = outcomes(world, [(setup, None)], "accuracy", seeds)
     assert np.array_equal(last.outcomes, again)
     assert answer_headline(answer, "epsilon") == "Not reachable, not even with ε = 1 (add/remove one row)"
     assert f"With ε = 1, {int((again >= 0.8).sum())} of {len(again)} did" in answer_sentence(answer, "epsilon", goal)

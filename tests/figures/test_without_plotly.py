@@ -15,13 +15,12 @@ sys.modules["plotly"] = sys.modules["streamlit"] = None  # importing either fail
 import dpviz.figures
 for module in pkgutil.walk_packages(dpviz.figures.__path__, "dpviz.figures."):
     importlib.import_module(module.name)
-from dpviz.figures.publish.exports import export_as
 from dpviz.figures.tree.text import rule_list
-from dpviz.io.exports.contract import Exportable
+from dpviz.results.exports import export
 from dpviz.models.document import model_from_json
 text = open("tests/golden/pf-tree.json", encoding="utf-8").read()
 for name in ("svg", "report"):
-    assert export_as(name, Exportable(text)).content
+    assert export(name, text).content
 assert rule_list(model_from_json(text))
 """
 

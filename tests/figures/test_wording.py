@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dpviz.figures.wording import capital, chance, counted, percent
 from tests.conftest import ROOT
 from tests.number_forms import number_faults, strings_of
+from tests.pages_of_docs import LONGEST_SENTENCE, sentences
 
-DOCUMENTS = (*ROOT.glob("*.md"), *ROOT.glob("dpviz/**/*.md"), *ROOT.glob("data/**/*.md"))
+#: SVG, SQL, Python and regular expressions.
+OTHER_CODE = re.compile(r"<svg |\bSELECT |\bimport |\\[wd]")
+DOCUMENTS = (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("dpviz/**/*.md"), *ROOT.glob("data/**/*.md"))
 
 
 @pytest.mark.parametrize(
@@ -44,6 +49,19 @@ def test_everything_written_has_one_form_for_numbers():
         for path in (*ROOT.glob("dpviz/**/*.py"), *ROOT.glob("pages/*.py"), *ROOT.glob("benchmarks/*.py"), *DOCUMENTS)
         for text in (strings_of(path) if path.suffix == ".py" else [path.read_text(encoding="utf-8")])
         for fault in number_faults(text)
+    }
+    assert found == set()
+
+
+def test_no_sentence_in_the_code_is_longer_than_thirty_words():
+    """Titles, captions, tooltips, errors: every text in a file of Python but its docstrings and code in other languages."""
+    found = {
+        f"{path.relative_to(ROOT)}: {said}"
+        for path in (*ROOT.glob("dpviz/**/*.py"), *ROOT.glob("pages/*.py"))
+        for text in strings_of(path, docstrings=False)
+        if len(text.split()) > LONGEST_SENTENCE and not OTHER_CODE.search(text)
+        for said in sentences(text)
+        if len(said.split()) > LONGEST_SENTENCE
     }
     assert found == set()
 

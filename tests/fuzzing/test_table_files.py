@@ -56,9 +56,17 @@ def test_one_bit_more_or_less_is_refused_in_words_or_read(kind, place, bit):
     is_read_or_refused(bytes(content))
 
 
+@pytest.mark.parametrize(("place", "bit"), [(624, 0), (625, 3), (53, 0), (926, 0)])
+def test_a_damaged_entry_or_length_of_a_parquet_file_ends_nothing(place, bit):
+    """Arrow's reader of these entries ended the process; columns of other lengths were read beside each other."""
+    content = bytearray(documents("parquet")[2])
+    content[place] ^= 1 << bit
+    is_read_or_refused(bytes(content))
+
+
 @pytest.mark.slow
 def test_no_bit_of_an_spss_file_ends_the_process():
-    """pyreadstat alone ends it at every hundredth."""
+    """pyreadstat ends its own at every hundredth."""
     for place, content in enumerate(documents("sav")[1]):
         for bit in range(8):
             spoilt = bytearray(documents("sav")[1])

@@ -1,4 +1,4 @@
-"""Forged files, all the way to where they are used: sessions, drafts, codebooks, and models up to their exports and reports."""
+"""Forged files, all the way to where they are used: drafts, codebooks, and models up to their exports and reports."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.app.compare.saved import request_of
-from dpviz.app.data.draft_json import draft_from_dict, draft_to_dict
-from dpviz.app.session.file import _widgets
+from dpviz.app.data.draft_json import draft_from_dict, draft_to_json
 from dpviz.errors import DpvizError
-from dpviz.figures.publish.exports import export_as, targets
-from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import result_from_json
-from dpviz.io.session import session_from_json
 from dpviz.models.document import model_from_json
+from dpviz.results.exports import export, export_names
+from dpviz.table.strict_json import parse_json
 from tests.app.data.test_draft_json import KEPT
-from tests.app.session.test_file import saved
 from tests.fuzzing.mutations import exchanged, spoiled
 from tests.fuzzing.test_readers import FUZZ, model_texts
 from tests.release.rows import small_rows
@@ -30,12 +26,12 @@ pytestmark = pytest.mark.slow
 
 #: Forms that show what the document says about itself.
 PAGES = ("report", "svg")
-WORDS = [target for target in targets() if target not in ("onnx", "duckdb")]
+WORDS = [name for name in export_names() if name not in ("onnx", "duckdb")]
 
 
 @cache
-def session() -> dict:
-    return json.loads(saved(draft=draft_to_dict(KEPT)))
+def draft() -> dict:
+    return json.loads(draft_to_json(KEPT))
 
 
 def is_short(problem: DpvizError) -> None:
@@ -43,53 +39,41 @@ def is_short(problem: DpvizError) -> None:
 
 
 def opens(text: str | bytes) -> None:
-    """A session is read, and what its page would do with each part of it is done."""
     try:
-        found = session_from_json(text)
-        _widgets(found)
-        for item in found.curves:
-            request_of(item)
-        if found.draft is not None:
-            draft_from_dict(found.draft, "draft")
-        for model in found.models:
-            model_from_json(model)
+        draft_from_dict(parse_json(text))
     except DpvizError as problem:
         is_short(problem)
 
 
-@given(text=st.deferred(lambda: exchanged((session(), {**session(), "models": [], "schema": session()["schema"]}))))
+@given(text=st.deferred(lambda: exchanged((draft(),))))
 @settings(max_examples=600, **FUZZ)
-def test_a_forged_session_is_refused_in_words_or_opened(text: str) -> None:
+def test_a_forged_draft_is_refused_in_words_or_opened(text: str) -> None:
     opens(text)
 
 
-@given(text=st.deferred(lambda: spoiled((json.dumps(session()).encode(),))))
+@given(text=st.deferred(lambda: spoiled((json.dumps(draft()).encode(),))))
 @settings(max_examples=200, **FUZZ)
-def test_a_session_with_spoiled_bytes_is_refused_in_words_or_opened(text: bytes) -> None:
+def test_a_draft_with_spoiled_bytes_is_refused_in_words_or_opened(text: bytes) -> None:
     opens(text)
 
 
-@pytest.mark.parametrize("part", ["choices", "choices.settings", "curves.0", "curves.0.about", "curves.0.about.grid", "draft"])
-def test_a_session_without_one_entry_of_a_part_is_refused_in_words_or_opened(part: str) -> None:
-    def holder(document: dict) -> dict:
-        for step in part.split("."):
-            document = document[int(step) if step.isdigit() else step]
-        return document
-
-    for name in holder(session()):
-        for instead in (..., None, [], {}, "x", -1, 1e300, [[]], "\u202e" * 9):
-            document = json.loads(json.dumps(session()))
-            del holder(document)[name]
-            if instead is not ...:
-                holder(document)[name] = instead
-            opens(json.dumps(document))
+def test_a_draft_without_one_entry_is_refused_in_words_or_opened() -> None:
+    for part in ("", "draft"):
+        for name in draft()[part] if part else draft():
+            for instead in (..., None, [], {}, "x", -1, 1e300, [[]], "\u202e" * 9):
+                document = json.loads(json.dumps(draft()))
+                holder = document[part] if part else document
+                del holder[name]
+                if instead is not ...:
+                    holder[name] = instead
+                opens(json.dumps(document))
 
 
 def is_taken_away(text: str, forms: Iterable[str] = WORDS) -> None:
     """A model is read back with what is said about it, and written in every form."""
     for name in forms:
         try:
-            export_as(name, Exportable(text))
+            export(name, text)
         except DpvizError as problem:
             is_short(problem)
     try:

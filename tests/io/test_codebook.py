@@ -8,7 +8,9 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError, SchemaError
+from dpviz.io.codebook import read_codebook
 from dpviz.io.samples import load_sample
+from dpviz.table.column_draft import ColumnDraft
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -103,7 +105,8 @@ def test_a_template_filled_with_a_schema_declares_it_again(name):
     written = dpviz.codebook_template(table.names, schema)
     again = dpviz.import_codebook(written.encode(), target=schema.target.name, n_public=schema.n_public)
     assert again == schema
-    assert len(dpviz.codebook_template(table.names).splitlines()) == 1 + len(table.names)
+    empty = [line for line in dpviz.codebook_template(table.names).splitlines() if not line.startswith("# example: ")]
+    assert len(empty) == 1 + len(table.names)
 
 
 def test_a_template_holds_no_number_that_may_be_two():
@@ -137,3 +140,85 @@ def test_what_a_line_lacks_is_said(line, words):
 def test_what_is_no_codebook_is_refused(book):
     with pytest.raises(DpvizError):
         dpviz.import_codebook(book, target="y")
+
+
+def book(*lines: str) -> bytes:
+    columns = "name,type,min,max,values,date as,date written,date since,count as,if missing,if unknown,unit"
+    return "\n".join((columns.replace("count as", "groups"), *lines, "y,categories,,,a;b,,,,,,,")).encode()
+
+
+@pytest.mark.parametrize("kind", ["number", "integer", "date", ""])
+def test_a_date_rule_is_kept_whatever_the_type_beside_it(kind):
+    (feature,) = dpviz.import_codebook(book(f"d,{kind},,,,month,dmy,,,,,"), target="y").features
+    assert feature == DateFeature("d", 1, 12, part="month", order="dmy")
+
+
+def test_days_are_counted_from_where_the_codebook_says_and_a_template_says_it_again():
+    schema = dpviz.import_codebook(book("d,date,0,9000,,days,ymd,2000-01-01,,,,"), target="y")
+    assert schema.features == (DateFeature("d", 0, 9000, part="days", since="2000-01-01"),)
+    assert dpviz.import_codebook(dpviz.codebook_template(["d", "y"], schema).encode(), target="y") == schema
+
+
+@pytest.mark.parametrize("line", ["s,integer,,,1=male; 2=female,,,,,,,", "s,categories,1,2,1; 2,,,,,,,"])
+def test_codes_are_categories_and_a_range_around_them_says_nothing_more(line):
+    assert dpviz.import_codebook(book(line), target="y").features == (CategoricalFeature("s", ("1", "2")),)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("x,number,0,9,0=none; 1=one,,,,,,,", "s 'values' for a number, which cannot hold it"),
+        ("x,integer,0,9,0=none; 1=one,,,,,,,", "s 'values' for a number"),
+        ("x,number,0,9,,,dmy,,,,,", "s 'date written' for a number"),
+        ("x,number,0,9,,,,,M = m,,,", "s 'groups' for a number"),
+        ("x,date,1,9,,,,,,,other,", "s 'if unknown' for a date"),
+        ("x,categories,,,a;b,month,,,,,,", "s 'date as' for categories"),
+        ("x,categories,,,a;b,,,,,,,mm", "s 'unit' for categories"),
+        ("x,categories,1,2,a;b,,,,,,,", "s 'min' for categories"),
+        ("x,date,1,9,,quarter,,,,,,", "date as = 'quarter' is not known"),
+    ],
+)
+def test_nothing_that_a_line_says_is_dropped_without_a_word(line, words):
+    with pytest.raises(SchemaError, match=words):
+        dpviz.import_codebook(book(line), target="y")
+
+
+def test_the_examples_of_a_template_show_what_they_say_and_are_not_read():
+    written = dpviz.codebook_template(["a"])
+    lines = [line for line in written.splitlines() if line.startswith("# example: ")]
+    assert len(lines) == 5
+    assert read_codebook(written.encode()).columns == (
+        ColumnDraft("a", None, missing_number=None, missing_as=None, unknown_as=None),
+    )
+    taken = "\n".join([written.splitlines()[0], *(line.removeprefix("# example: ") for line in lines)]).encode()
+    found = read_codebook(taken)
+    assert (found.target, found.person) == ("readmitted", "patient")
+    schema = dpviz.import_codebook(taken, target="readmitted")
+    assert schema.feature_names == ("age", "ward", "admitted")
+    assert schema.feature("admitted") == DateFeature("admitted", 1, 12, part="month", order="dmy")
+    assert schema.feature("ward").categories == ("internal medicine", "surgery")
+    assert schema.feature("age").missing_codes == ("999", "k.A.")
+    assert schema.target == ClassTarget("readmitted", ("no", "yes"), groups=(("0", "no"), ("1", "yes")))
+
+
+def test_what_a_codebook_says_beside_is_named_not_dropped():
+    found = read_codebook(b"name,type,values,lowest value\ny,categories,a;b,3\n")
+    assert found.unread == ("lowest value",)
+
+
+def test_one_end_of_a_date_is_kept_where_the_other_is_the_usual():
+    (feature,) = dpviz.import_codebook(book("d,date,,6,,month,dmy,,,,,"), target="y").features
+    assert (feature.low, feature.high) == (1, 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"name,type,values,role\ny,categories,a;b,target\nz,categories,a;b,target\n", "two columns as target"),
+        (b"name,type,values,role\ny,categories,a;b,goal\n", "a role that is not known"),
+        (b"name,type,min,max,date as\ny,date,1,12,month\n", "A date cannot be predicted"),
+    ],
+)
+def test_a_role_that_says_too_much_is_refused(text, words):
+    with pytest.raises(SchemaError, match=words):
+        dpviz.import_codebook(text, target="y")

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpviz.io.exports import registry
+from dpviz.io.exports.python_function import PYTHON
 from dpviz.models.new_rows import answers
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.raw import MISSING_MARKS
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.io.exports_models import document
+
+pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
 
 SCHEMA = Schema(
     (
@@ -40,7 +42,7 @@ CELLS = st.one_of(NUMERALS, ODD, ODD.map(lambda text: f" {text} "), st.text(max_
 @pytest.fixture(scope="module")
 def exported():
     inside: dict = {}
-    exec(str(registry()["python"].write(document(TREE))), inside)
+    exec(str(PYTHON.write(document(TREE))), inside)
     return inside
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
 
-from dpviz.figures.publish.exports import export_as
-from dpviz.io.exports.contract import Exportable
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
+from dpviz.results.exports import export
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 
 NAMES = (
@@ -37,26 +35,8 @@ def written(name: str, form: str) -> str:
     schema = Schema((CategoricalFeature(f"{name} of", (name, "b")),), ClassTarget(name, (f"{name} no", f"{name} yes")))
     tree = Tree(schema, Branch(SubsetRule(0, (0,)), Leaf(0), Leaf(1)))
     document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": schema.to_dict()}
-    content = export_as(form, Exportable(json.dumps(document))).content
+    content = export(form, json.dumps(document)).content
     return content if isinstance(content, str) else content.decode()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_in_mermaid_is_no_directive_and_no_line_of_its_own(name: str) -> None:
-    lines = written(name, "mermaid").split("\n")
-    assert "%%{" not in "".join(lines).replace(" ", "")
-    node = r"""  n\d+(\["[\w .,=()+%/#;-]*"\]|\(\["[\w .,=()+%/#;-]*"\]\))"""
-    allowed = re.compile(rf"flowchart TD|  %% [^{{}}]*|{node}|  n\d+ -->\|(yes|no)\| n\d+|")
-    assert [line for line in lines if not allowed.fullmatch(line)] == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_in_dot_stays_in_its_label(name: str) -> None:
-    lines = written(name, "dot").split("\n")
-    label = r'"(?:[^"\\\n]|\\\\|\\")*"'
-    statements = rf"  n\d+ \[label={label}(, shape=oval)?\];|  n\d+ -> n\d+ \[label=\"(yes|no)\"\];"
-    fixed = r"//.*|digraph tree \{|  node \[[^\]]*\];|  edge \[[^\]]*\];|\}|"
-    assert [line for line in lines if not re.fullmatch(f"{statements}|{fixed}", line)] == []
 
 
 @pytest.mark.slow

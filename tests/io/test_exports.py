@@ -10,20 +10,21 @@ import pytest
 
 import dpviz
 from dpviz.errors import MissingExtra, NotExported
-from dpviz.figures.publish.exports import export_as
-from dpviz.io.exports import registry
-from dpviz.io.exports.contract import Exportable, Target, export, require_fit
-from dpviz.io.exports.golden import golden_rows, said
+from dpviz.figures.publish.exports import REPORT
+from dpviz.io.exports import FORMS
+from dpviz.io.exports.contract import CheckedForm, Exportable, export, require_fit
+from dpviz.io.exports.function import function_of
+from dpviz.io.exports.golden import GoldenRows, golden_rows, said
 from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.learners import get_learner
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.encode import encode
-from dpviz.table.raw import RawColumn, RawTable
+from dpviz.table.raw import CodedColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.io.exports_models import HOSTILE, document, exportable, hostile_tree, number_schema, schema_with_stand_ins
 
-TARGETS = registry()
+TARGETS = {form.name: form for form in FORMS}
 #: Models without a tree; they are exported as JSON.
 NOT_TREES = ("logistic",)
 #: Every learner on two classes, one forest and one boosted model on three, every learner of numbers.
@@ -50,7 +51,7 @@ def many_rows():
     return [pytest.param(*case, 10_000, id=f"{name}-many", marks=marks) for name, case in zip(IDS, CASES, strict=True)]
 
 
-def fits(target: Target, given: Exportable) -> bool:
+def fits(target: CheckedForm, given: Exportable) -> bool:
     try:
         require_fit(target, given)
     except NotExported:
@@ -62,7 +63,7 @@ def fits(target: Target, given: Exportable) -> bool:
 @pytest.mark.parametrize(("learner", "schema", "random_rows"), [*few_rows(), *many_rows()])
 def test_every_export_agrees_on_golden_rows_and_on_random_ones(learner, schema, random_rows):
     given = exportable(learner, schema)
-    given.__dict__["golden"] = golden_rows(given.model, random_rows=random_rows)
+    given.__dict__["golden"] = golden_rows(given.model, None if learner in NOT_TREES else given.function, random_rows=random_rows)
     assert len(given.golden.rows) > (min(2_000, random_rows // 2) if learner in NOT_TREES else 0.9 * random_rows)
     offered = [target for target in TARGETS.values() if fits(target, given)]
     for target in offered:
@@ -108,7 +109,7 @@ def test_an_export_with_other_probabilities_is_refused(name):
 
 
 def test_the_report_shows_probabilities_in_percent_and_holds_them_in_full():
-    done = export_as("report", document(tree_with_shares()))
+    done = export(REPORT, document(tree_with_shares()))
     assert "a 10%, b 70%, c 20%" in done.content
     assert "probabilities too" in done.checked
 
@@ -128,8 +129,12 @@ def tree_of_everything(*, unknown_as=None, missing_as=None) -> Tree:
     return Tree(Schema(features, ClassTarget("y", ("a", "b", "c"))), Branch(ThresholdRule(0, 0.1), low, high))
 
 
+def golden_of(tree: Tree, *, random_rows: int) -> GoldenRows:
+    return golden_rows(tree, function_of(tree), random_rows=random_rows)
+
+
 def test_golden_rows_sit_on_every_threshold_and_beside_it():
-    golden = golden_rows(tree_of_everything(), random_rows=0)
+    golden = golden_of(tree_of_everything(), random_rows=0)
     assert {row[0] for row in golden.rows} >= {0.1, 0.09999999999999999, 0.10000000000000002, -1.0, 2.0, None}
     low = {row[1] for row in golden.rows if row[0] is not None and row[0] <= 0.1}
     assert low >= {37.0, 37.49999999999999, 37.5, 37.50000000000001, 38.0, None}
@@ -138,14 +143,14 @@ def test_golden_rows_sit_on_every_threshold_and_beside_it():
 
 
 def test_a_number_may_differ_by_rounding_and_by_no_more():
-    golden = golden_rows(Tree(number_schema(), NumberLeaf(3.0)), random_rows=3)
+    golden = golden_of(Tree(number_schema(), NumberLeaf(3.0)), random_rows=3)
     width = golden.schema.target.high - golden.schema.target.low
     assert golden.first_difference([3.0 + 1e-12 * width] * len(golden.rows)) is None
     assert golden.first_difference([3.0 - 1e-8 * width] * len(golden.rows)) is not None
 
 
 def test_golden_rows_reach_every_leaf():
-    assert set(golden_rows(tree_of_everything(), random_rows=0).expected) == {"a", "b", "c"}
+    assert set(golden_of(tree_of_everything(), random_rows=0).expected) == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize("schema", [schema_with_stand_ins(3), number_schema()], ids=["classes", "number"])
@@ -173,7 +178,7 @@ def raw_column(name, cells):
 
     texts = tuple(dict.fromkeys(cell for cell in cells if cell is not None))
     place = {text: code for code, text in enumerate(texts)}
-    return RawColumn(name, texts, np.array([-1 if cell is None else place[cell] for cell in cells], dtype=np.int32))
+    return CodedColumn(name, texts, np.array([-1 if cell is None else place[cell] for cell in cells], dtype=np.int32))
 
 
 @pytest.mark.parametrize(("unknown_as", "says"), [(None, "b"), ("red", "c"), ("green", "b")])
@@ -189,7 +194,7 @@ def test_a_missing_number_goes_where_its_stand_in_goes_else_right(missing_as, sa
 # --- an export is offered only when it has predicted them all
 
 
-@pytest.mark.parametrize("name", ["python", "sqlite", "duckdb", "rules", "markdown", "dot", "mermaid", "json"])
+@pytest.mark.parametrize("name", ["python", "sqlite", "duckdb", "rules", "json"])
 def test_a_wrong_export_is_refused(name):
     target = TARGETS[name]
     spoilt = replace(target, write=lambda given: target.write(given).replace("0.1", "0.10000000000000002"))
@@ -302,12 +307,6 @@ def test_rules_say_what_they_mean_in_full():
     assert "Rule 1\n  if     size <= 0.1\n  and    age < 37.5\n  then   a\n" in text
     assert "  if     size > 0.1 or missing\n  and    colour is one of red, blue\n  then   c\n" in text
     assert "  and    colour is not one of red, blue or missing\n" in text
-
-
-def test_dot_and_mermaid_name_the_sides():
-    dot, mermaid = (str(export(TARGETS[name], document(tree_of_everything())).content) for name in ("dot", "mermaid"))
-    assert '  n0 [label="size <= 0.1"];\n  n0 -> n1 [label="yes"];\n  n0 -> n4 [label="no"];' in dot
-    assert '  n0["size #60;= 0.1"]\n  n0 -->|yes| n1\n  n0 -->|no| n4' in mermaid
 
 
 @pytest.mark.parametrize("name", [name for name in TARGETS if name != "json"])

@@ -1,20 +1,17 @@
 """The programs that exports are made for read them: a name from a file is a text there, and nothing else.
 
-Graphviz, SQLite, DuckDB, a bare Python and a workbook; `tests/browser/test_rendered.py` has those that need a browser.
+SQLite, DuckDB, a bare Python and a workbook; `tests/browser/test_rendered.py` has those that need a browser.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import re
-import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from io import StringIO
-from xml.etree import ElementTree
 
 import duckdb
 import pytest
@@ -30,10 +27,8 @@ from tests.examples import examples
 from tests.io.nasty_names import NAMES, SYNTAX
 from tests.io.test_export_syntax import written
 
-SVG = "{http://www.w3.org/2000/svg}"
 #: Names into which all pieces of syntax are put.
 TOGETHER = 40
-NODE = re.compile(r'^  n\d+ \[label="((?:[^"\\]|\\.)*)"', re.M)
 
 
 def for_many_names(form: str, check: Callable[[str, str], None], count: int = 60) -> None:
@@ -56,36 +51,6 @@ def for_many_names(form: str, check: Callable[[str, str], None], count: int = 60
     together = ["".join(SYNTAX[start::TOGETHER]) for start in range(TOGETHER)]
     assert sum(map(checked, together)) > 0.9 * TOGETHER
     made_up()
-
-
-def spaced(text: str) -> str:
-    return " ".join(text.split())
-
-
-@pytest.mark.slow
-@pytest.mark.renderer
-@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
-def test_graphviz_draws_a_name_as_a_text() -> None:
-    def drawn(text: str) -> ElementTree.Element:
-        done = subprocess.run(["dot", "-Tsvg"], input=text.encode(), capture_output=True, check=True)
-        assert done.stderr == b""
-        return ElementTree.fromstring(done.stdout)
-
-    def shape(drawing: ElementTree.Element) -> list[tuple[str, list[str]]]:
-        return [(part.tag, sorted(part.attrib)) for part in drawing.iter()]
-
-    plain = shape(drawn(written("plain", "dot")))
-
-    def check(name: str, text: str) -> None:
-        found = drawn(text)
-        assert shape(found) == plain
-        nodes = [part for part in found.iter(f"{SVG}g") if part.get("class") == "node"]
-        seen = [spaced("".join(line.text or "" for line in node.iter(f"{SVG}text"))) for node in nodes]
-        said = [re.sub(r"\\(.)", r"\1", words).replace("&amp;", "&") for words in NODE.findall(text)]
-        assert seen == [spaced(words) for words in said]
-        assert name.isascii() is False or json.dumps(name)[1:-1] in "".join(said) or name in "".join(said)
-
-    for_many_names("dot", check)
 
 
 @pytest.mark.slow

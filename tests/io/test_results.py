@@ -5,9 +5,10 @@ import json
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, Select, Sequential
+from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, RandomParts, Select, Sequential, steps, walk
 from dpviz.accounting.ledger import Ledger, ledger_entries, ledger_from
 from dpviz.errors import DocumentError, DpvizError, NotExported
+from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import result_from_json
 from dpviz.learners import learner_names, registry
 from dpviz.table.strict_json import parse_json, without_infinity
@@ -43,7 +44,7 @@ def test_honest_leaves_and_the_private_test_come_back(name, asked):
 
 
 def test_a_release_stays_one(tmp_path):
-    result = fitted("pf-tree", seed=None)
+    result = fitted("pf-tree", seed=None, accept_rows=True)
     (tmp_path / "tree.json").write_text(result.to_json(), encoding="utf-8")
     again = dpviz.load_result(tmp_path / "tree.json")
     assert again.released
@@ -52,14 +53,18 @@ def test_a_release_stays_one(tmp_path):
 
 
 STEP = Select(0.5, "permute-and-flip", "node", 0)
+DRAW = Select(0.5, "exponential mechanism", "node", 0, bounded_range=True)
 LEDGERS = [
     STEP,
+    DRAW,
     Sequential(()),
     Sequential((STEP, Noise(0.1, "geometric", "leaf", 1))),
     Parallel((STEP, Sequential((STEP, STEP)), Parallel((STEP, NoCost("split"))))),
     Sequential(
         (STEP, Parallel(tuple(Noise(0.01 * k, "Laplace", "leaf", 2) for k in range(30))), NonPrivate("exact counts", "leaf"))
     ),
+    Sequential((STEP, RandomParts((Sequential((STEP, Parallel((DRAW, STEP)))), DRAW), (0.875, 0.125)))),
+    RandomParts((Sequential((STEP, STEP)), STEP), (0.5, 0.25), shared=True),
     Sequential((Approximate(0.3, 1e-6, "smooth", "model"), Approximate(0.1, 1e-7, "smooth", "model"))),
 ]
 
@@ -69,11 +74,36 @@ def test_a_ledger_read_back_has_the_same_lines_and_the_same_sum(event):
     ledger = Ledger(event)
     again = ledger_from(parse_json(json.dumps(without_infinity(ledger_entries(ledger)))), "ledger")
     assert again.rows() == ledger.rows()
+    assert list(steps(again.event)) == list(steps(ledger.event))
     assert again.guarantee == ledger.guarantee
 
 
+def test_a_selection_of_an_older_document_has_no_bounded_range():
+    entries = [{key: value for key, value in entry.items() if key != "bounded_range"} for entry in ledger_entries(Ledger(DRAW))]
+    assert [step for _, step in walk(ledger_from(entries, "ledger").event)] == [Select(0.5, "exponential mechanism", "node", 0)]
+
+
+def test_assignments_of_a_document_are_read_as_they_were_or_refused():
+    event = RandomParts((Sequential((STEP, Parallel((DRAW, STEP)))), DRAW), (0.875, 0.125))
+    entries = ledger_entries(Ledger(event))
+    assert [entry["path"] for entry in entries] == ["A.1", "A.2a", "A.2b", "B"]
+    assert ledger_from(entries, "ledger").event == event
+    for chances in ([0.5, 0.875, 0.875, 0.125], [0.875, 0.875, 0.875, 0.25], [0.875, 0.875, 0.875, -0.1]):
+        with pytest.raises(DocumentError):
+            ledger_from([entry | {"chances": [chance]} for entry, chance in zip(entries, chances, strict=True)], "ledger")
+    for change in ({"chances": []}, {"shared": []}, {"shared": [True]}, {"chances": [0.125, 0.5]}, {"path": "b"}):
+        with pytest.raises(DocumentError):
+            ledger_from([*entries[:-1], entries[-1] | change], "ledger")
+
+
+def test_an_older_document_has_disjoint_rows_where_they_were_assigned_at_random():
+    ledger = Ledger(Parallel((STEP, DRAW)))
+    assert [entry["path"] for entry in ledger_entries(ledger)] == ["a", "b"]
+    assert ledger_from(ledger_entries(ledger), "ledger").event == Parallel((STEP, DRAW))
+
+
 def spoiled(change):
-    asked = {"epsilon": 1.0, "depth": 2, "seed": 1, "leaves": "labels"}  # one step more costs more, whatever it is
+    asked = {"epsilon": 1.0, "depth": 2, "seed": 1, "leaves": "labels", "lookahead": "1"}  # several steps, and each costs
     document = json.loads(dpviz.fit("pf-tree", table(schema_of("mixed"), 60), **asked).to_json())
     change(document)
     return json.dumps(document)
@@ -95,6 +125,12 @@ def _set(*keys_and_value):
     [
         (_set("privacy", "guarantee", "epsilon", 0.25), "privacy.guarantee"),
         (_set("privacy", "ledger", 0, "epsilon", 0.01), "privacy.guarantee"),
+        (_set("privacy", "risk", 0, "guesses", [[0.5, 0.6]]), "privacy.risk[0].guesses"),
+        (_set("privacy", "risk", 0, "false_negatives", [[0.1, 0.89]]), "privacy.risk[0].false_negatives"),
+        (_set("privacy", "risk", 0, "false_negatives", [[0.1, 1.89]]), "privacy.risk[0].false_negatives[0][1]"),
+        (_set("privacy", "risk", 0, "rows", 3), "privacy.risk[0].guesses"),
+        (_set("privacy", "risk", 0, "rows", 0), "privacy.risk[0].rows"),
+        (_set("privacy", "risk", 0, []), "privacy.risk[0]"),
         (_set("privacy", "ledger", 0, "epsilon", "much"), "privacy.ledger[0].epsilon"),
         (_set("privacy", "ledger", 0, "kind", "magic"), "privacy.ledger[0].kind"),
         (_set("privacy", "ledger", 0, "path", "?!"), "privacy.ledger[0].path"),
@@ -140,4 +176,20 @@ def test_a_file_older_than_honest_leaves_has_labels_alone():
     del document["learner"]["parameters"]["leaves"], document["learner"]["parameters"]["class_weights"]
     again = result_from_json(json.dumps(document))
     assert again.params.leaves == "labels"
-    assert again.plan.aside == ()
+    assert again.plan.held_out == ()
+
+
+def test_an_assignment_in_a_file_is_believed_only_where_its_own_settings_make_it():
+    result = fitted("pf-tree", n_rows=600, leaves="honest")
+    document = json.loads(result.to_json())
+    assert result_from_json(json.dumps(document)).ledger == result.ledger
+    assert Exportable(json.dumps(document)).verdict.risk.guesses() == pytest.approx(result.risk.guesses())
+    for entry in document["privacy"]["ledger"]:
+        entry["chances"] = [0.02 if entry["path"][0] == "A" else 0.49]
+    del document["privacy"]["risk"]  # what it states is checked, and would be too little or too much
+    text = json.dumps(document)
+    again = result_from_json(text)
+    assert again.ledger.guarantee == result.ledger.guarantee
+    assert again.risk.guesses() > result.risk.guesses()
+    assert Exportable(text).verdict.risk.guesses() == again.risk.guesses()
+    assert not any(step.chances for step in steps(again.ledger.event))

@@ -13,9 +13,9 @@ import dpviz
 from dpviz import installation
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.installation import bundled
-from dpviz.io.samples import load_sample, samples
+from dpviz.io.samples import Sample, load_sample, samples
 from dpviz.table.encode import encode
-from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget
 
 NAMES = [sample.name for sample in samples()]
 SIMULATED = [sample.name for sample in samples() if sample.role == "simulated"]
@@ -89,6 +89,14 @@ def test_loans_have_long_tails_a_large_category_and_most_loans_repaid() -> None:
     assert isinstance(occupation, CategoricalFeature)
     assert len(occupation.categories) == 40
     assert 0.70 < np.bincount(encode(table, schema).target)[0] / table.n_rows < 0.78
+
+
+@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
+def test_the_name_of_a_class_says_what_it_is_without_its_column(sample: Sample) -> None:
+    """Beside branches that are true or false, "yes" would be another answer to the question above it."""
+    _, schema = load_sample(sample.name)
+    names = schema.classes if isinstance(schema.target, ClassTarget) else ()
+    assert not {name.lower() for name in names} & {"yes", "no", "true", "false", "y", "n"}
 
 
 @pytest.mark.parametrize(("name", "gain"), [("loans", 0.05), ("clinic", 0.05)])

@@ -10,9 +10,9 @@ import pytest
 
 import dpviz
 from dpviz.accounting.claim import Claim
-from dpviz.evaluation.audit.named_pairs import NamedPair
+from dpviz.evaluation.audit.candidate_pairs import CandidatePair
 from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.audit.verify import NAMED_PAIRS, verify
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, verify
 from dpviz.learners import get_learner
 from dpviz.learners.published import privatree, privatree_corrected, rgv_forest
 from dpviz.privacy.geometric import GeometricNoise
@@ -53,7 +53,7 @@ def test_a_proof_or_a_counterexample_stands_where_the_claim_says(name, epsilon):
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "depth"), [(0.025, 1), (0.1, 4), (0.2, 4), (0.4, 4), (1.0, 1), (3.0, 4)])
 def test_the_corrected_form_is_violated_where_one_row_against_two_exceeds_the_claim(epsilon, depth):
-    (pair,) = (pair for pair in NAMED_PAIRS if pair.title.startswith("one row") and pair.depth == depth)
+    (pair,) = (pair for pair in COUNTEREXAMPLES if pair.title.startswith("one row") and pair.depth == depth)
     claim = claim_of("privatree-corrected", pair.schema, epsilon=epsilon, depth=depth, bins=2)
     found = verify("privatree-corrected", epsilon=epsilon, universes=(pair,), bins=2)
     assert claim.verdict == ("violated" if found.verdict == "violated" else "unproven")
@@ -62,7 +62,7 @@ def test_the_corrected_form_is_violated_where_one_row_against_two_exceeds_the_cl
 @pytest.mark.parametrize("epsilon", [1e-3, 0.0125, 0.05, 1.0])
 @pytest.mark.parametrize("separating", [1, 3])
 def test_the_loss_between_one_row_and_two_is_what_is_found_whatever_the_number_of_candidates(epsilon, separating):
-    pair = NamedPair("one row against two", ((0,) * (separating + 2), (1,) * separating + (0, 1)))
+    pair = CandidatePair("one row against two", ((0,) * (separating + 2), (1,) * separating + (0, 1)))
     spec = get_learner("privatree-corrected")
     params = spec.Params(shares=(1.0, 1e-9))
     plan = spec.plan(pair.schema, Settings(epsilon=epsilon, depth=1, max_depth=1), params)
@@ -86,7 +86,7 @@ def test_nothing_is_said_against_the_corrected_form_where_it_cannot_choose():
 @pytest.mark.parametrize("n_features", [2, 3])
 def test_a_complete_privatree_is_violated_where_equal_rows_and_one_more_exceed_the_claim(epsilon, depth, n_features):
     equal, more = (0,) * n_features + (0,), (0,) * n_features + (1,)
-    pair = NamedPair("equal rows and one of the other class", (*[equal] * privatree.ROWS, more), depth=depth)
+    pair = CandidatePair("equal rows and one of the other class", (*[equal] * privatree.ROWS, more), depth=depth)
     spec, params = get_learner("privatree"), privatree.Params(grow_complete=True)
     plan = spec.plan(pair.schema, Settings(epsilon=epsilon, max_depth=depth, depth=depth), params)
     loss, claim = privatree.last_feature_loss(plan, pair.schema), spec.claim(plan, params, pair.schema)

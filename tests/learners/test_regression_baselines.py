@@ -61,7 +61,7 @@ def test_a_row_count_can_be_bought_with_half_of_epsilon():
     assert [(row.part, row.epsilon) for row in result.ledger.rows()] == [("leaf", 0.4), ("count", 0.4)]
     assert result.ledger.guarantee.epsilon == result.claim.epsilon == 0.8
     assert result.model.root.value == pytest.approx(90, abs=5)
-    assert dpviz.fit("dp-mean", of_values([1.0]), epsilon=0.8, seed=None, count_rows=True).released
+    assert dpviz.fit("dp-mean", of_values([1.0]), epsilon=0.8, seed=None, accept_rows=True, count_rows=True).released
 
 
 def test_without_a_row_count_both_remedies_are_named():

@@ -10,9 +10,11 @@ import pytest
 from dpviz.errors import DocumentError, NoProbabilities, SchemaError
 from dpviz.evaluation.measures import auc
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.packed_text import boosted_body, boosted_from
+from dpviz.models.document import model_body
+from dpviz.models.packed_text import BoostedBody, boosted_body, boosted_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.strict_json import read as parsed
 
 FEATURES = (NumericFeature("x", 0, 1), CategoricalFeature("c", ("red", "green", "blue")), NumericFeature("k", 0, 9, whole=True))
 NUMBER = Schema(FEATURES, NumericTarget("y", 0, 10))
@@ -23,7 +25,7 @@ TREES = ("0<=0.5 =1.5 0<=0.75 =-2.0 =0.25", "1? =0.5 =-0.5 =3.0", "2<=4.5 1<=0.5
 
 
 def read(schema: Schema = NUMBER, trees: tuple[str, ...] = TREES, initial: float = 2.0) -> BoostedTrees:
-    return boosted_from({"trees": list(trees), "initial": initial}, schema)
+    return boosted_from(parsed(BoostedBody, {"form": "-", "trees": list(trees), "initial": initial}), schema)
 
 
 def rows(schema: Schema = NUMBER, n_rows: int = 300, seed: int = 3) -> EncodedDataset:
@@ -116,22 +118,22 @@ def test_nothing_can_be_changed_and_values_must_fit_the_leaves() -> None:
 @pytest.mark.parametrize("schema", [NUMBER, TWO])
 def test_the_document_is_compact_and_comes_back_exactly(schema: Schema) -> None:
     model = read(schema, (f"0<={1 / 3!r} ={0.1 + 0.2!r} =-1e-300", *TREES), initial=1 / 7)
-    body = json.loads(json.dumps(boosted_body(model)))
+    body = json.loads(json.dumps(model_body(model)))
     assert body["trees"][1:] == list(TREES)
-    assert boosted_from(body, schema) == model
+    assert boosted_from(parsed(BoostedBody, body), schema) == model
 
 
 def test_the_document_says_what_the_score_means() -> None:
-    assert boosted_body(read())["score"] == "'y' before it is clipped to its declared range"
-    assert boosted_body(read(TWO))["score"] == "log-odds of 'yes'"
-    assert boosted_body(read(THREE, TREES[:3]))["score"] == "one per class; tree number t (from 0) adds to class number t mod 3"
+    assert boosted_body(read()).score == "'y' before it is clipped to its declared range"
+    assert boosted_body(read(TWO)).score == "log-odds of 'yes'"
+    assert boosted_body(read(THREE, TREES[:3])).score == "one per class; tree number t (from 0) adds to class number t mod 3"
 
 
 @pytest.mark.parametrize(
     ("document", "what"),
     [
         ({"initial": 0.0}, "trees: This entry is missing"),
-        ({"initial": 0.0, "trees": []}, "trees: There is no tree"),
+        ({"initial": 0.0, "trees": []}, "trees: This must be a list"),
         ({"trees": ["=0"]}, "initial"),
         ({"trees": ["=0"], "initial": "NaN"}, "initial"),
         ({"trees": ["=0"], "initial": True}, "initial"),
@@ -150,7 +152,7 @@ def test_the_document_says_what_the_score_means() -> None:
 )
 def test_a_bad_document_is_named(document: dict, what: str) -> None:
     with pytest.raises(DocumentError, match=what):
-        boosted_from(document, NUMBER)
+        boosted_from(parsed(BoostedBody, {"form": "-", **document}), NUMBER)
 
 
 def test_three_classes_need_as_many_trees_each() -> None:
@@ -164,3 +166,26 @@ def test_its_trees_say_what_they_add() -> None:
     for place, tree in enumerate(model.trees):
         np.testing.assert_array_equal(tree.predict(data), model.contributions(data)[:, place])
     assert model.trees[3].values == (0.125,)
+
+
+@pytest.mark.parametrize("schema", [NUMBER, TWO, THREE])
+@pytest.mark.parametrize(
+    "trees",
+    [
+        ("0<=0.5 2<=4.5 =1.5 =0.25 1? =0.5 =-0.5 =3.0",),  # two features on each side of the root, three in all
+        ("0<=0.5 2<=4.5 1? =1.5 =2.5 =0.5 =0.25 =-1.0",),  # three on one side: it falls through
+        ("1? 0<=0.25 =1.0 =2.0 2<=3.5 =3.0 =4.0 0<=0.75 =5.0 =6.0", "2<=1.5 =0.5 0<=0.5 =0.25 =0.75", *TREES),
+    ],
+)
+def test_what_is_looked_up_is_what_the_trees_add(schema, trees):
+    model, data = read(schema, trees * 3), rows(schema, n_rows=20_000)
+    added = model.contributions(data)
+    expected = [model.initial + added[:, score :: model.n_scores].sum(axis=1) for score in range(model.n_scores)]
+    found = model.scores(data).reshape(len(data.target), -1).T
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_what_a_row_gets_depends_on_no_other_row():
+    model, data = read(), rows(n_rows=40_000)
+    few = data.take(slice(39_000, 39_010), share=0.1)
+    np.testing.assert_array_equal(model.scores(data)[39_000:39_010], model.scores(few))

@@ -65,15 +65,15 @@ def test_the_document_says_everything_once():
     assert DOCUMENT["learner"] == {
         "name": "pf-tree",
         "settings": {"epsilon": 2.0, "max_depth": 3, "depth": 3, "delta": 0.0},
-        "parameters": {"leaves": "labels", "class_weights": None, "level_shares": None},
+        "parameters": {"leaves": "labels", "lookahead": "auto", "class_weights": None, "level_shares": None},
         "depth": 3,
     }
     privacy = DOCUMENT["privacy"]
-    assert list(privacy) == ["neighbours", "guarantee", "claim", "ledger", "disclosures", "noise"]
+    assert list(privacy) == ["neighbours", "guarantee", "risk", "claim", "ledger", "disclosures", "noise"]
     assert privacy["neighbours"] == "add/remove one row"
     assert privacy["guarantee"] == {"epsilon": 2.0, "delta": 0.0}
     assert privacy["claim"]["verdict"] == "holds"
-    assert len(privacy["ledger"]) == 7
+    assert len(privacy["ledger"]) == 3
     assert set(DOCUMENT["versions"]) == {"dpviz", "numpy", "python"}
 
 

@@ -1,16 +1,20 @@
 """New rows: one answer per input row, in order, in words; what cannot be answered shifts nothing."""
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpviz.errors import ParameterError, SchemaError, TableError
+from dpviz.errors import ParameterError, SchemaError, TableError, UnansweredWarning
 from dpviz.io.csv import read_csv
-from dpviz.models.new_rows import answers, probabilities
+from dpviz.models.new_rows import SHARES, answers, probabilities
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
-from dpviz.table.new_rows import table_of
+from dpviz.table.frames import table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
+pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
 FEATURES = (
     NumericFeature("age", 18, 90, whole=True),
     CategoricalFeature("ward", ("north", "south"), unknown_as="south"),
@@ -103,7 +107,7 @@ def test_a_missing_column_is_named():
 
 @pytest.mark.parametrize("rows", [3, [1, 2], {"age": [1]}, np.zeros((2, 3)), None])
 def test_what_is_no_table_is_refused(rows):
-    with pytest.raises(ParameterError, match="a DataFrame, a table"):
+    with pytest.raises(ParameterError, match="a DataFrame of pandas or Polars"):
         answers(TREE, rows)
 
 
@@ -114,3 +118,50 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 def test_only_columns_that_are_asked_for_are_taken_from_a_frame():
     assert table_of(pd.DataFrame(ROWS), ("age", "ward")).names == ("ward", "age")
+
+
+CANARY = "Maria"
+
+
+def rows_without(ages: int, doses: int, n_rows: int = 200) -> pd.DataFrame:
+    """So many rows have no age, and so many others a dose that is none."""
+    dose = [1.0] * (n_rows - doses) + [f"{CANARY} drops"] * doses
+    return pd.DataFrame({"age": [np.nan] * ages + [70.0] * (n_rows - ages), "ward": "south", "dose": dose})
+
+
+@pytest.mark.parametrize("asked", [answers, probabilities])
+@pytest.mark.parametrize(
+    ("ages", "doses", "said"),
+    [
+        (200, 0, r"^No row has an answer, most for cells of 'age' \(at least 100%\)\. Declare"),
+        (
+            37,
+            116,
+            r"^At least 75% of the rows .* most for cells of 'dose' \(at least 50%\), cells of 'age' \(at least 10%\)\. Declare",
+        ),
+        (15, 15, r"^At least 10% of the rows have no answer\. Declare"),
+        (20, 0, r"^At least 10% of the rows have no answer, most for cells of 'age' \(at least 10%\)\. Declare"),
+    ],
+)
+def test_many_rows_without_an_answer_warn_in_shares_alone(asked, ages, doses, said):
+    with pytest.warns(UnansweredWarning, match=said) as caught:
+        asked(TREE, rows_without(ages, doses))
+    (warning,) = caught
+    assert set(re.findall(r"\d+", str(warning.message))) <= set(map(str, SHARES))
+    assert CANARY not in str(warning.message)
+    assert warning.filename == __file__
+
+
+@pytest.mark.parametrize(("ages", "doses"), [(0, 0), (19, 0), (10, 9)])
+def test_few_rows_without_an_answer_are_not_worth_a_word(ages, doses):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answers(TREE, rows_without(ages, doses))
+
+
+def test_broken_lines_and_an_empty_table_are_told_apart():
+    with pytest.warns(UnansweredWarning, match=r"No row has an answer, most for broken lines \(at least 100%\)"):
+        answers(TREE, b"age,ward,dose\n1,2\n3\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answers(TREE, b"age,ward,dose\n")

@@ -10,18 +10,19 @@ import pytest
 import dpviz
 from dpviz.errors import DocumentError, DpvizError
 from dpviz.models.document import model_body
-from dpviz.models.hashed_forest import HashedForest, fractions, leaves_reached, mixed
+from dpviz.models.hashed_forest import HashedForest, fractions, leaves_reached, mix
 from dpviz.models.packed_forest import PackedForest, PackedTrees, ranges
-from dpviz.models.packed_text import packed_from
+from dpviz.models.packed_text import PackedForestBody, packed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.strict_json import read as parsed
 from tests.contract.tables import schema_of, table
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("red", "green", "blue"))), ClassTarget("y", ("no", "yes")))
 
 
 def read(*trees: str, schema: Schema = SCHEMA) -> PackedForest:
-    return packed_from({"trees": list(trees)}, schema)
+    return packed_from(parsed(PackedForestBody, {"form": "-", "trees": list(trees)}), schema)
 
 
 @pytest.mark.parametrize("name", ["pf-forest", "jpw-forest", "random-forest"])
@@ -62,7 +63,7 @@ def test_one_child_per_category_becomes_a_chain_of_rules() -> None:
 def test_the_document_is_compact_and_comes_back() -> None:
     forest = read("0<=0.5 1? =0 =1 =0 =1", "1<=0.5 =1 =0")
     assert model_body(forest)["trees"] == ["0<=0.5 1? =0 =1 =0 =1", "1<=0.5 =1 =0"]
-    again = packed_from(model_body(forest), SCHEMA)
+    again = packed_from(parsed(PackedForestBody, model_body(forest)), SCHEMA)
     assert again == forest
     assert again != read("0<=0.5 1? =0 =1 =0 =0", "1<=0.5 =1 =0")
     assert forest != "a forest"
@@ -71,9 +72,9 @@ def test_the_document_is_compact_and_comes_back() -> None:
 @pytest.mark.parametrize(
     ("trees", "what"),
     [
-        ([], "There is no tree"),
+        ([], "trees"),
         (["=0", 3], "must be a text"),
-        ([""], "The number of nodes does not fit"),
+        ([" "], "The number of nodes does not fit"),
         (["0<=0.5 =0"], "The number of nodes does not fit"),
         (["=0 =1"], "The number of nodes does not fit"),
         (["=0 0<=1 =1 =0"], "The number of nodes does not fit"),
@@ -90,7 +91,7 @@ def test_the_document_is_compact_and_comes_back() -> None:
 )
 def test_a_document_that_is_no_forest_is_named(trees: list[object], what: str) -> None:
     with pytest.raises(DocumentError, match=what) as problem:
-        packed_from({"trees": trees}, SCHEMA)
+        packed_from(parsed(PackedForestBody, {"form": "-", "trees": trees}), SCHEMA)
     assert problem.value.where.startswith("trees")
 
 
@@ -140,7 +141,7 @@ class TestHashed:
             model_body(forest)
 
     def test_hashes_spread(self) -> None:
-        values = fractions(mixed(np.arange(100_000, dtype=np.uint64)))
+        values = fractions(mix(np.arange(100_000, dtype=np.uint64)))
         counts = np.bincount((values * 100).astype(int), minlength=100)
         assert values.min() >= 0
         assert values.max() < 1

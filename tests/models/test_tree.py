@@ -15,6 +15,7 @@ from dpviz.models.tree import (
     SubsetRule,
     ThresholdRule,
     Tree,
+    declared_precision,
     format_number,
     leaf_in_words,
     rule_in_words,
@@ -240,9 +241,21 @@ def test_rules_in_words():
         ClassTarget("y", ("n", "p")),
     )
     assert rule_in_words(schema, ThresholdRule(0, 1.75)) == "height ≤ 1.75 m"
+    assert rule_in_words(schema, ThresholdRule(0, 1.7534)) == "height ≤ 1.753 m"
     assert rule_in_words(schema, ThresholdRule(1, 50000.0)) == "income ≤ 50,000"
+    assert rule_in_words(schema, ThresholdRule(1, 51_234.56)) == "income ≤ 51,000"
     assert rule_in_words(schema, SubsetRule(2, (0, 2))) == "colour is red or blue"
     assert rule_in_words(schema, SubsetRule(2, (1,))) == "colour is green"
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(0, 1))
+def test_a_threshold_is_said_within_a_thousandth_of_the_declared_range_and_never_outside_it(low, width, share):
+    feature = NumericFeature("x", low, low + width)
+    threshold = low + share * (feature.high - low)
+    said = declared_precision(feature, threshold)
+    assert abs(said - threshold) <= (feature.high - low) / 1000
+    assert low <= said <= feature.high
+    assert declared_precision(feature, said) == said
 
 
 def test_a_question_about_hundreds_of_categories_names_eight_at_most():

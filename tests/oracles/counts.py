@@ -77,3 +77,17 @@ def weighted_gini(left, right) -> Fraction:
 def _mixed(counts) -> Fraction:
     n = sum(map(int, counts))
     return n - Fraction(sum(int(count) ** 2 for count in counts), n) if n else Fraction(0)
+
+
+def pairs(grid: CandidateGrid, data: EncodedDataset, rows) -> np.ndarray:
+    """Class counts per pair of bins, row by row."""
+    found = np.zeros((grid.n_bins, grid.n_bins, data.n_classes), dtype=np.int64)
+    for row in rows:
+        bins = [
+            int(offset) + bin_of(feature, column[row])
+            for offset, feature, column in zip(grid.offsets, grid.features, data.columns, strict=False)
+        ]
+        for one in bins:
+            for other in bins:
+                found[one, other, data.target[row]] += 1
+    return found

@@ -63,12 +63,12 @@ def test_every_way_costs_what_was_asked_for(way, data):
 def test_stopping_is_training_on_the_old_rows_alone():
     given = stream()
     old = given.train.take(np.flatnonzero(~given.is_new), share=0.6)
-    alone = dpviz.fit("s-gbdt", old, epsilon=3.0, seed=4, max_depth=6, rounds=40, histogram_share=0).model
+    alone = dpviz.fit("s-gbdt", old, epsilon=3.0, seed=4, rounds=40, histogram_share=0).model
     np.testing.assert_array_equal(train_on_stream(given, "stop", **FEW).model.values, alone.values)
 
 
 def test_from_the_start_is_training_on_all_rows():
-    model = dpviz.fit("s-gbdt", numbers(), epsilon=3.0, seed=4, max_depth=6, rounds=40, histogram_share=0).model
+    model = dpviz.fit("s-gbdt", numbers(), epsilon=3.0, seed=4, rounds=40, histogram_share=0).model
     assert train_on_stream(stream(), "from the start", **FEW).model == model
 
 

@@ -7,11 +7,11 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from dpviz.app import tree_parts, widgets
-from dpviz.app.tree import fresh
+from dpviz.app.tree import resampling
 from dpviz.app.widgets import on_demand
 from dpviz.app.work import session, tasks
 from dpviz.app.work.pool import Pool
-from dpviz.evaluation.tree import ladder
+from dpviz.evaluation.tree import paths
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -53,10 +53,9 @@ def in_this_process(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
-    """The Tree page draws its tree again by itself, also at other epsilons and depths."""
-    monkeypatch.setattr(fresh, "DRAWS", 4)
-    monkeypatch.setattr(ladder, "EPSILONS", (0.1, 1.0))
-    monkeypatch.setattr(ladder, "DEPTHS", (1, 2))
+    """The Tree page draws its tree again by itself, also at other epsilons."""
+    monkeypatch.setattr(resampling, "DRAWS", 4)
+    monkeypatch.setattr(paths, "EPSILONS", (0.1, 1.0))
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +63,6 @@ def own_threads(monkeypatch):
     """A server's threads for every test: work that a page began by itself ends with the test instead of delaying others."""
     pool, shelves = Pool(), {}
     monkeypatch.setattr(session, "shared_pool", lambda: pool)
-    monkeypatch.setattr(session, "shared_shelves", lambda: shelves)
+    monkeypatch.setattr(session, "shared_answers", lambda: shelves)
     yield pool
     pool.close(wait=False)

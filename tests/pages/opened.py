@@ -12,7 +12,7 @@ from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained
 from dpviz.app.work import session
-from dpviz.app.work.session import Slot
+from dpviz.app.work.pool import Job
 from dpviz.errors import DpvizError, Unforeseen
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner, learner_names
@@ -31,9 +31,12 @@ ON_DEMAND = (
     "The same tree as text",
     "Every measure on the held-out rows",
     "Download this model",
-    "The rules with their numbers",
+    "Where these settings come from",
     "Plant one in pictures of digits",
     "How to read this page",
+    "How to read the picture",
+    "Open a model file",
+    "This page as Python",
 )
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 #: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.
@@ -118,6 +121,11 @@ def _is_sound(test: AppTest) -> None:
     assert not [found.value for found in test.error if plain(Unforeseen().what) in found.value]
 
 
+def shown(test: AppTest) -> str:
+    """What a page says as a reader sees it: without the signs that keep names from being Markdown."""
+    return texts(test).replace("\\", "").replace("\u2060", "")
+
+
 def texts(test: AppTest) -> str:
     """Everything the page says in Markdown, captions and boxes."""
     _is_sound(test)
@@ -131,16 +139,16 @@ def said_in_boxes(test: AppTest) -> list[tuple[str, str]]:
     return [(kind, element.value) for kind, found in kinds.items() for element in found]
 
 
-def slot_of(test: AppTest, name: str) -> Slot:
-    """A slot of the session's background work."""
-    return test.session_state["_work"].slots.get(name, Slot()) if "_work" in test.session_state else Slot()
+def job_of(test: AppTest, slot: str) -> Job | None:
+    """The last job of a slot of the session's background work."""
+    return test.session_state["_work"].jobs.get(slot, (None, ()))[0] if "_work" in test.session_state else None
 
 
 def after_work(test: AppTest, *slots: str) -> AppTest:
     """The page once the work of these slots has ended."""
     _is_sound(test)
     for name in slots:
-        job = slot_of(test, name).job
+        job = job_of(test, name)
         assert job is None or job.wait(120)
     test.run()
     _is_sound(test)
@@ -149,12 +157,12 @@ def after_work(test: AppTest, *slots: str) -> AppTest:
 
 def values_in(test: AppTest, slot: str) -> list[Any]:
     """Every value of a slot that the session or the server keeps, oldest first."""
-    shelves = {**session.shared_shelves(), **test.session_state["_work"].shelves}
-    return [answer.value for answer in shelves[slot].values()]
+    kept = {**session.shared_answers(), **test.session_state["_work"].answers}
+    return [answer.value for answer in kept[slot].values()]
 
 
 def tree_on_screen(test: AppTest) -> Trained:
     """The tree of the rows in use that was drawn last."""
     loaded, work = test.session_state["loaded"], test.session_state["_work"]
-    (key,), _ = work.slots["tree"].last[loaded.data.fingerprint, str(loaded.role)]
-    return work.shelves["tree"][key].value
+    (key,), _ = work.last["tree", (loaded.data.fingerprint, str(loaded.role))]
+    return work.answers["tree"][key].value

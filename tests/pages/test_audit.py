@@ -64,7 +64,6 @@ class TestWhatIsStored:
         assert "2 were searched, 1 of them beyond their claim. 0 were attacked, 0 of them beyond their claim." in said
         assert "dpviz 9\\.8\\.7 on 2030\\-" in said
         assert "4 processor minutes" in said
-        assert "None of your rows are used" in said
 
     @pytest.mark.parametrize(
         ("result", "kind", "proved", "searched"),
@@ -88,12 +87,13 @@ class TestWhatIsStored:
         assert "Attacked: not attacked]" in texts(test)
         assert ("How likely is this tree?" in texts(test)) == (result.worst_pair is not None)
         assert not test.get("plotly_chart")  # whose script would be read before the list is shown
-        (searched_places,) = test.dataframe
+        searched_places, *statements = test.dataframe
+        assert len(statements) == bool(get_learner(result.learner).statements)
         assert len(searched_places.value)
 
     def test_a_proof_and_a_counterexample_say_where_they_can_be_read(self, page: Callable[..., AppTest]) -> None:
-        assert "To be read in `dpviz/training/scores.py`." in box(page(**chosen(HOLDS)))[1]
-        assert "To be read in" not in box(page(run_of(UNPROVEN), **chosen(UNPROVEN)))[1]
+        assert "Proved: to be read in `dpviz/training/scores.py`." in texts(page(**chosen(HOLDS)))
+        assert "to be read in" not in texts(page(run_of(UNPROVEN), **chosen(UNPROVEN)))
 
     def test_the_first_learner_shown_is_one_whose_claim_is_violated(self, page: Callable[..., AppTest]) -> None:
         assert page().selectbox(key="audit-learner").value == IMPOSSIBLE.learner
@@ -117,7 +117,8 @@ class TestWhatIsStored:
             said = texts(page(StoredRun((entry,)), learner="PF-tree")).replace("\\", "")
             assert "0 were searched" in said
             assert "Too many trees." in said
-            assert "(add/remove one row) with 95% confidence, where 1 is claimed and 5 could be shown" in said
+            assert "(add/remove one row) with 95% confidence." in said
+            assert "Attacked: 1 is claimed and 5 could be shown" in said
             assert seen in said
             assert bound is BOUND or "ε ≥ 0.4, δ = 0.000001" in said
         known = audit_results.Known(StoredRun((entry,)), {})
@@ -199,12 +200,12 @@ class TestSearching:
     ) -> None:
         test = search(page(**chosen(IMPOSSIBLE)))
         assert "From the stored run" in texts(test)
-        assert [button.label for button in test.button] == ["Search again", "Cancel"]
+        assert [button.label for button in test.button] == ["Search again", "Cancel", "Release a tree"]
         held["found"] = (replace(UNPROVEN, epsilon=0.1),)
         held["go"].set()
         said = texts(finish(test))
         assert "Searched now, at ε = 0.1" in said
-        assert [button.label for button in test.button] == ["Search again"]
+        assert [button.label for button in test.button] == ["Search again", "Release a tree"]
 
     def test_a_search_changes_what_was_searched_and_nothing_that_is_proved(
         self, page: Callable[..., AppTest], held: dict[str, Any]

@@ -12,6 +12,7 @@ from tests.pages.opened import (
     opened,
     refusal,
     said_in_boxes,
+    shown,
     texts,
     tree_on_screen,
     with_few_trees,
@@ -55,12 +56,13 @@ def test_a_level_share_needs_a_fixed_depth():
     test = opened("budget")
     toggle = test.toggle(key="pf-tree.level_shares.by-hand")
     assert toggle.disabled
-    test.select_slider(key="depth").set_value("2").run()
+    test.selectbox(key="depth").set_value("3").run()
     toggle = test.toggle(key="pf-tree.level_shares.by-hand")
     assert not toggle.disabled
     toggle.set_value(True).run()
-    test.number_input(key="pf-tree.level_shares.depth 1").set_value(3.0).run()
+    test.number_input(key="pf-tree.level_shares.depth 1").set_value(2.0).run()
     plan = tree_on_screen(test).result.plan
+    assert [share.levels for share in plan.shares] == [1, 2]  # two levels are one choice, which pays both their shares
     assert [share.epsilon for share in plan.shares] == pytest.approx([0.25, 0.75])
     assert {share.set_by for share in plan.shares} == {"you"}
 
@@ -87,3 +89,8 @@ def test_a_boosted_model_pays_by_round_and_its_rows_can_be_measured():
 def test_own_losses_of_private_rows_are_never_offered():
     test = opened("budget", DataRole.PRIVATE, learner=get_learner("s-gbdt").title, **{"s-gbdt.rounds": "20"})
     assert not [button for button in test.button if button.label == "Measure"]
+
+
+def test_the_shares_of_privatree_stand_beside_the_defaults():
+    assert "PrivaTree, by its own count: quantile" in shown(opened("budget"))
+    assert "PF-tree, by its own count:" in shown(opened("budget", learner=get_learner("privatree").title))

@@ -13,7 +13,7 @@ from dpviz.evaluation.compare.grid import columns_of
 from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, values_in
+from tests.pages.opened import after_work, in_use, job_of, opened, said_in_boxes, texts, values_in
 
 #: A small question, as a link holds it.
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
@@ -50,7 +50,7 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
     assert len(test.get("plotly_chart")) == 2
     assert len(test.main.get("bidi_component")) == 2  # what saves the two charts
     assert len(test.dataframe) == 2
-    assert "needs 20 fits of every algorithm; here there are 3" in texts(test)
+    assert "What a single draw may give" not in [found.value for found in test.header]  # three fits have no spread
     assert not [found for found in test.button if found.label.startswith("Compute")]
 
 
@@ -84,7 +84,9 @@ def test_the_spread_of_one_learner_is_drawn_where_there_are_enough_fits():
 def test_every_picture_has_words_and_a_table():
     test = filled()
     curves, differences = test.get("plotly_chart")
-    assert "accuracy of 2 algorithms. At ε = 1 (add/remove one row), PF-tree reaches accuracy" in curves.proto.alt
+    where = "Where at most 60 of 100 guesses about one row may be right, PF-tree (ε = 0.1, add/remove one row)"
+    said = f"accuracy of 2 algorithms. {where}"
+    assert said in curves.proto.alt
     assert "in points" in differences.proto.alt
     assert json.loads(curves.proto.spec)["data"]
     assert all(len(table.value) for table in test.dataframe)
@@ -109,28 +111,42 @@ def test_the_probability_is_printed_with_what_it_means():
 
 
 def test_a_false_claim_is_named_with_its_reason():
-    test = filled(names=("pf-tree", "privatree-corrected"))
+    test = filled(names=("pf-tree", "privatree-corrected"), **{"x-axis": "ε asked for"})
     names = [trace.get("name") for trace in json.loads(test.get("plotly_chart")[0].proto.spec)["data"]]
     assert "PrivaTree (corrected), claim violated" in names
     assert "(violated)" in texts(test)
 
 
 def test_composed_epsilons_list_who_leaves_the_axis():
-    test = filled(names=("pf-tree", "privatree"))
+    test = filled(names=("pf-tree", "privatree"), **{"x-axis": "ε asked for"})
     assert "Off the axis" not in texts(test)
-    test.toggle(key="composed").set_value(True).run()
+    test.segmented_control(key="x-axis").set_value("ε composed").run()
     said = texts(test)
-    assert "Off the axis: nothing bounds what their steps compose to." in said
-    assert "- PrivaTree:" in said
+    assert "Off the axis, because nothing bounds what their steps tell: PrivaTree." in said.replace("\\", "")
+    assert "**PrivaTree** (" in said
     axis = json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"]
     assert axis == "ε the steps compose to (add/remove one row)"
+
+
+def test_algorithms_are_compared_where_they_let_others_guess_equally_well_unless_asked_otherwise():
+    test = filled()
+    axis = json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"]
+    assert axis == "right guesses of 100, at most (a coin: 50)"
+    words = "best is the algorithm that predicts best where all let others guess equally well"
+    assert words in test.segmented_control(key="x-axis").help
+    assert "ε = 0.1" in test.get("plotly_chart")[0].proto.alt
+    test.select_slider(key="place-guesses").set_value(70).run()
+    assert "Where at most 70 of 100" in test.get("plotly_chart")[0].proto.alt
+    assert "PF-tree (ε = 1," in test.get("plotly_chart")[0].proto.alt
+    of_epsilon = filled(**{"x-axis": "ε asked for"})
+    assert "At ε = 1 (add/remove one row), PF-tree" in of_epsilon.get("plotly_chart")[0].proto.alt
 
 
 def test_changed_settings_keep_the_last_curves_and_say_so():
     test = filled()
     before = test.get("plotly_chart")[0].proto.spec
     test.select_slider(key="draws").set_value(5).run()
-    assert ("info", "The curves below are for the settings before.") in said_in_boxes(test)
+    assert "The curves below are for the settings before." in texts(test)
     assert test.get("plotly_chart")[0].proto.spec == before
     button(test, "Compute 4 fits").click().run()  # two more draws at each of two epsilons
     test = finished(test)
@@ -155,7 +171,7 @@ def test_another_learner_only_adds_its_own_fits():
 def test_a_stop_keeps_what_is_done(monkeypatch):
     def half(grid, data, batches, *, stop, workers=1):
         yield from original(grid, data, [] if stop() else batches[:3], workers=workers)
-        slot_of(test, compare_run.SLOT).job.stop()
+        job_of(test, compare_run.SLOT).stop()
 
     original = compare_run.run_batches
     test = filled()
@@ -208,7 +224,7 @@ def test_while_it_runs_the_page_says_how_far_it_is(monkeypatch):
 
 def test_private_rows_are_warned_about_and_never_computed_on_unasked():
     test = page(DataRole.PRIVATE)
-    assert slot_of(test, compare_run.SLOT).job is None
+    assert job_of(test, compare_run.SLOT) is None
     button(test, "Compute 6 fits").click().run()  # the one without noise is not compared with
     test = finished(test)
     assert "keep it to yourself" in texts(test)
@@ -262,4 +278,4 @@ def test_a_problem_is_said_with_its_remedy():
 def test_no_learner_chosen_is_said():
     test = filled()
     test.multiselect(key="learners").set_value([]).run()
-    assert ("info", "Choose at least one algorithm in the sidebar.") in said_in_boxes(test)
+    assert ("info", "Choose at least one algorithm.") in said_in_boxes(test)

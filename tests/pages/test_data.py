@@ -14,13 +14,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.data import schema_editor, schema_files
-from dpviz.app.data.column_draft import Use
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.draft_json import KeptDraft, draft_to_json
 from dpviz.app.data.files.on_server import tables_on_server
 from dpviz.app.data.prepared import Prepared
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.io.csv import read_csv
+from dpviz.table.column_draft import Use
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 from dpviz.table.schema_json import schema_from_json
@@ -461,6 +461,27 @@ def test_an_unfinished_schema_is_downloaded_as_a_draft_that_opens_again() -> Non
     assert (_draft(at).person, _draft(at).column("age").low) == ("city", 0.5)
 
 
+def test_the_person_column_travels_with_the_schema() -> None:
+    at = _filled(_upload(_page(), CSV))
+    draft = _draft(at).with_persons("city", 3)
+    _work(at).replace_draft(draft)
+    _, text, _ = schema_files.document(draft, DataRole.PUBLIC)
+    assert schema_from_json(text) == draft.schema()
+    again = _filled(_upload(_page(), CSV))
+    again.file_uploader[1].set_value(("s.json", text.encode(), "application/json")).run()
+    assert not again.error
+    assert (_draft(again).person, _draft(again).rows_per_person) == ("city", 3)
+
+
+def test_a_session_file_of_an_earlier_version_says_what_of_it_can_be_used() -> None:
+    at = _upload(_page(), CSV)
+    before = _draft(at)
+    at.file_uploader[1].set_value(("s.json", b'{"format": "dpviz-session/1", "schema": {}}', "application/json")).run()
+    assert "It is a session file of an earlier version, which dpviz no longer opens" in at.error[0].value
+    assert "is a schema, to be saved as a file of its own" in at.error[0].value
+    assert _draft(at) == before
+
+
 def test_an_uploaded_schema_takes_the_place_of_the_draft() -> None:
     at = _filled(_upload(_page(), CSV))
     schema = _draft(at).schema().declare("age", low=0, high=120).declare(n_public=100)
@@ -616,6 +637,45 @@ def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offere
     schema = _draft(at).schema()
     assert not schema.read_fields()
     assert schema.feature_names == ("age",)
+
+
+def test_a_codebook_names_target_and_person_and_what_of_it_is_not_taken_is_said() -> None:
+    at = _upload(_page(), b"id,age,y\n1,2,n\n2,3,p\n", role="private")
+    book = b"name,type,min,max,values,role,remark\nid,leave out,,,,person,x\nage,number,0,9,,,\n"
+    book += b"y,categories,,,n;p,target,\nb,number,0,1,,,\n"
+    at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
+    assert not at.exception
+    draft = _draft(at)
+    assert (draft.target, draft.person, draft.rows_per_person) == ("y", "id", 1)
+    assert draft.gaps() == (("row count", ""),)
+    said = _texts(at)
+    assert "lines about columns that the table does not have: `b`" in said
+    assert "its columns `remark`" in said
+    assert "codebook" in "".join(found.value for found in at.caption)
+
+
+def test_a_date_is_a_use_of_its_own_and_its_rule_follows() -> None:
+    at = _upload(_page(), b"day,age,y\n2020-01-01,2,n\n2021-02-01,3,p\n", role="private")
+    at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
+    _edit(at, "kinds", {1: {"use": "number"}})
+    _edit(at, "numbers", {0: {"low": "0", "high": "9"}})
+    _edit(at, "kinds", {0: {"use": "date"}, 1: {"use": "number"}})
+    day, age = _draft(at).column("day"), _draft(at).column("age")
+    assert (day.use, day.part, day.whole) == (Use.NUMBER, "year", True)
+    assert (age.low, age.high, age.part) == (0, 9, "")
+    assert list(at.data_editor[0].value["use"])[:2] == ["date", "number"]
+    _edit(at, "numbers", {0: {"part": "month", "low": "1", "high": "12"}})
+    at.run()
+    assert _draft(at).column("day").part == "month"
+    _edit(at, "kinds", {0: {"use": "number"}})
+    assert _draft(at).column("day").part == ""
+
+
+def test_what_is_in_use_leads_on() -> None:
+    at = _page()
+    assert "See its tree" in [button.label for button in at.button]
+    at = _upload(at, CSV)
+    assert "See its tree" not in [button.label for button in at.button]
 
 
 def test_columns_of_one_name_are_renamed_when_the_owner_accepts_the_offer() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app import frame
+from dpviz.app.serving import CHECKED
 from tests.conftest import ROOT
 
 SCRIPT = f"""
@@ -33,7 +35,7 @@ def _line(at: AppTest) -> str:
 def test_the_first_page_shows_the_loans_and_a_tree() -> None:
     at = _app()
     assert at.title[0].value == "Tree"
-    assert _line(at).startswith("**Loan applications** · 20,000 rows · 8 numeric + 3 categorical features · predicts `defaulted`")
+    assert _line(at).startswith("**Loan applications** · 20,000 rows · predicts `defaulted`")
 
 
 @pytest.mark.slow
@@ -123,3 +125,14 @@ def test_a_page_opened_before_the_frame_starts_again_through_it(monkeypatch: pyt
     assert PagesManager.uses_pages_directory is False
     frame.enter()
     assert again == [True]
+
+
+def test_a_server_that_checks_nothing_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501"})
+    at = _app()
+    assert [error.value for error in at.error] == [
+        "Start dpviz with `dpviz app`: this server does not check which page a request comes from."
+    ]
+    assert len(at.main) == 1
+    monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501", CHECKED: "1"})
+    assert _app().title[0].value == "Tree"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet_files
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -32,14 +35,14 @@ def page(key: str = "") -> AppTest:
     return at
 
 
-def upload(at: AppTest, role: str, content: bytes = ROWS) -> AppTest:
+def upload(at: AppTest, role: str, content: bytes = ROWS, name: str = "ward.csv") -> AppTest:
     if at.radio(key="role").value != role:
         at.radio(key="role").set_value(role).run()
     if role == "private":
         at.radio(key="first-line-private").set_value("Column names").run()
     elif role != "private":
         at.segmented_control(key=f"way-{role}").set_value("A file").run()
-    at.file_uploader[0].set_value(("ward.csv", content, "text/csv")).run()
+    at.file_uploader[0].set_value((name, content, "text/csv")).run()
     assert not at.exception
     return at
 
@@ -70,22 +73,37 @@ def declared(at: AppTest) -> AppTest:
     return at
 
 
+def parquet() -> bytes:
+    """The same rows in a file that asks nothing."""
+    written = io.BytesIO()
+    parquet_files.write_table(arrow_csv.read_csv(io.BytesIO(ROWS)), written)
+    return written.getvalue()
+
+
 def test_of_private_rows_nothing_is_kept_before_the_names_are_confirmed(folder: Path) -> None:
-    at = declared(upload(page(), "private"))
+    at = declared(upload(page(), "private", parquet(), "ward.parquet"))
     assert files(folder) == []
     assert "a reload would lose it" in said(at)
     click(at, CONFIRM)
     [key] = files(folder)
     assert draft_at(key).draft == work_of(at).draft
     text = (folder / f"{key}.json").read_text()
+    assert not [cell for cell in ("north", "31", "47", "ward.parquet") if cell in text]
+
+
+def test_whoever_has_said_that_the_first_line_holds_names_is_not_asked_again(folder: Path) -> None:
+    at = declared(upload(page(), "private"))
+    assert CONFIRM not in [button.label for button in at.button]
+    [key] = files(folder)
+    assert draft_at(key).draft == work_of(at).draft
+    text = (folder / f"{key}.json").read_text()
     assert not [cell for cell in ("north", "31", "47", "ward.csv") if cell in text]
+    assert "ward.csv** is chosen" in said(at).replace("\\", "").replace("\u2060", "")
 
 
 @pytest.mark.parametrize("role", ["private", "public"])
 def test_a_new_session_with_the_address_finds_the_draft_and_waits_for_its_file(role: str, folder: Path) -> None:
     at = declared(upload(page(), role))
-    if role == "private":
-        click(at, CONFIRM)
     [key], before = files(folder), work_of(at).draft
     at = page(key)
     assert at.radio(key="role").value == role
@@ -184,7 +202,6 @@ def test_a_full_disk_is_said_and_stops_nobody(folder: Path, monkeypatch: pytest.
 
 def test_a_private_draft_stays_at_its_address_when_another_role_puts_its_table_aside(folder: Path) -> None:
     at = declared(upload(page(), "private"))
-    click(at, CONFIRM)
     [key] = files(folder)
     work_of(at).change_role(DataRole.PUBLIC)
     at.run()

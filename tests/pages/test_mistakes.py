@@ -82,15 +82,15 @@ def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set
     register.assign(in_use(DataRole.PRIVATE).data.identity, NAME)
     test = opened("publish", DataRole.SIMULATED)
     assert test.session_state["loaded"].role is DataRole.PRIVATE
-    assert "nobody needs protection" not in texts(test)
+    assert "Practice on simulated rows" not in texts(test)
 
 
 @pytest.mark.parametrize("page", ["tree", "budget", "compare", "robustness"])
 def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
     test = opened(page, DataRole.PRIVATE, agreed=False)
-    assert "simulated from the schema, and describe nobody" in texts(test)
+    assert "Simulated from the schema, these rows describe nobody" in texts(test)
     assert register.explorations() == ()
-    click(test, "Explore the private rows instead")
+    click(test, "Explore the private rows")
     assert "You look at the private rows" in texts(test)
     assert test.session_state[AGREED] == in_use(DataRole.PRIVATE).data.identity
 
@@ -98,7 +98,7 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
 def test_it_is_asked_once_and_can_be_taken_back(register):
     test = opened("tree", DataRole.PRIVATE, agreed=False)
     assert "Simulation, not a release" in texts(test)
-    click(test, "Explore the private rows instead")
+    click(test, "Explore the private rows")
     assert [item.times for item in register.explorations()] == [1]
     click(test, "Back to simulated rows")
     assert "describe nobody" in texts(test)

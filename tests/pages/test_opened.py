@@ -3,18 +3,19 @@
 import json
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.app.parts import take_upload
 from dpviz.app.tree import opened as opened_model
-from dpviz.io.results import result_from_json
+from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.table.role import DataRole
-from tests.pages.opened import in_use, opened, texts
+from tests.pages.opened import PAGES, in_use, opened, texts
 
 
 def with_file(result, role=DataRole.SIMULATED):
     test = opened("tree", role)
-    test.session_state[opened_model._OPENED] = opened_model.with_our_verdict(result_from_json(result.to_json()))
+    test.session_state[opened_model._OPENED] = with_our_verdict(result_from_json(result.to_json()))
     return test.run()
 
 
@@ -31,10 +32,19 @@ def test_a_model_is_shown_asked_and_compared(name):
     assert "A model from a file" in said
     table = next(found.value for found in test.dataframe if "from the file" in found.value)
     assert len(table.columns) == 3
-    next(button for button in test.button if button.label == "Show the answer").click().run()
     assert "is predicted to be" in texts(test)
     next(button for button in test.button if button.label == "Close the file").click().run()
     assert "A model from a file" not in texts(test)
+
+
+def test_the_line_on_top_names_the_file_that_is_open():
+    test = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60)
+    content = fit("pf-tree").to_json()
+    test.session_state["_opened_result"] = with_our_verdict(result_from_json(content))
+    test.session_state["_opened_name"] = "ward.json"
+    said = texts(test.run())
+    assert "ward.json" in said.replace("\\", "").replace("\u2060", "")
+    assert " rows · " not in said
 
 
 def test_rows_with_other_columns_and_private_rows_are_not_measured():
@@ -46,10 +56,12 @@ def test_rows_with_other_columns_and_private_rows_are_not_measured():
 def test_a_verdict_in_a_file_is_not_believed():
     document = json.loads(fit("privatree").to_json())
     document["privacy"]["claim"]["verdict"] = "holds"
-    assert opened_model.with_our_verdict(result_from_json(json.dumps(document))).claim.verdict == "violated"
+    assert with_our_verdict(result_from_json(json.dumps(document))).claim.verdict == "violated"
 
 
 class Upload:
+    name = "tree.json"
+
     def __init__(self, content):
         self.content = content
 

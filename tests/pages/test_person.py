@@ -1,17 +1,13 @@
 """Try one person: the answer is the model's, its path lights up, and nothing typed leaves the session."""
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.tree.resampling import SLOT
 from dpviz.app.tree.screen import SELECTED
 from dpviz.figures.tree.person import answer_sentence, leaf_reached
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
-from tests.pages.opened import PAGES, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
-
-
-def show(test):
-    next(button for button in test.button if button.label == "Show the answer").click().run()
+from tests.pages.opened import PAGES, after_work, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
 
 
 def typed(test, tree):
@@ -21,42 +17,30 @@ def typed(test, tree):
     return {name: test.session_state[f"person {name}"] for name in names}
 
 
-def test_the_path_of_the_person_lights_up_and_the_answer_is_the_models():
+def test_a_typical_person_is_answered_at_once_and_a_change_lights_the_path_up():
     test = opened("tree", DataRole.PRIVATE, depth="3")
     tree = tree_on_screen(test).tree
-    show(test)
     others = {f.name: f.low if hasattr(f, "low") else f.categories[0] for f in tree.schema.features}
+    assert answer_sentence(tree, others | typed(test, tree)) in texts(test).replace("\\", "")
+    number = next(box for box in test.number_input if str(box.key).startswith("person "))
+    number.set_value(number.value + 1).run()
     cells = others | typed(test, tree)
-    path = leaf_reached(tree, cells)
-    assert test.session_state[SELECTED] == ".".join(("root", *path))
-    said = texts(test).replace("\\", "")
-    assert answer_sentence(tree, cells) in said
-    assert "marked in the drawing above" in said
+    assert test.session_state[SELECTED] == ".".join(("root", *leaf_reached(tree, cells)))
+    assert answer_sentence(tree, cells) in texts(test).replace("\\", "")
     assert not [name for name in test.query_params if "person" in name]
 
 
 def test_a_forest_answers_with_shares_of_its_votes():
-    test = opened("tree", **with_few_trees("pf-forest"))
-    show(test)
-    assert "shares of the votes" in texts(test).replace("\\", "")
-
-
-@pytest.mark.slow
-def test_another_tree_has_not_answered_yet():
-    test = opened("tree", depth="3")
-    show(test)
-    assert "is predicted to be" in texts(test)
-    test.number_input(key="epsilon").set_value(0.3).run()
-    assert "is predicted to be" not in texts(test)
+    assert "shares of the votes" in texts(opened("tree", **with_few_trees("pf-forest"))).replace("\\", "")
 
 
 def test_a_missing_value_can_be_said_where_the_schema_has_a_rule_for_it():
     test = unfolded(AppTest.from_function(_partly_known)).run()
     assert [box.label for box in test.checkbox] == ["age is missing"]
-    show(test)
+    assert "outcome is predicted to be well" in texts(test).replace("\\", "")
+    test.number_input[0].set_value(50).run()
     assert "outcome is predicted to be ill" in texts(test).replace("\\", "")
-    test.checkbox[0].check()
-    show(test)
+    test.checkbox[0].check().run()
     assert "outcome is predicted to be well" in texts(test).replace("\\", "")
 
 
@@ -77,7 +61,6 @@ def _partly_known():
 def test_a_date_is_asked_for_as_it_is_written():
     test = unfolded(AppTest.from_function(_dates)).run()
     assert test.text_input[0].value == "01.03.2024"
-    show(test)
     assert "outcome is predicted to be ill" in texts(test).replace("\\", "")
 
 
@@ -100,4 +83,11 @@ def test_nothing_is_asked_before_the_form_is_opened():
     test.session_state["loaded"] = in_use(DataRole.SIMULATED)
     test.run()
     assert "Try one person" in [box.label for box in test.expander]
-    assert not [found for found in test.button if found.label == "Show the answer"]
+    assert not [box for box in test.number_input if str(box.key).startswith("person ")]
+
+
+def test_of_simulated_rows_it_is_said_how_many_poisoned_rows_the_answer_withstands_and_of_private_ones_not():
+    test = after_work(opened("tree", depth="2", epsilon="0.1"), SLOT)
+    assert "of 4 draws with fresh noise" in texts(test).lower()
+    assert "one row that somebody adds or removes" in texts(test)
+    assert "somebody adds or removes" not in texts(opened("tree", DataRole.PRIVATE, depth="2"))

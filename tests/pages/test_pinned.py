@@ -7,14 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app import controls, trees
-from dpviz.app.controls import asked_for
-from dpviz.app.tree import fresh
-from dpviz.app.tree.ladder import SLOTS
-from dpviz.learners import get_learner
+from dpviz.app.tree import resampling
+from dpviz.app.tree.paths import SLOT
+from dpviz.learners import FitRequest, get_learner
 from dpviz.table.role import DataRole
 from tests.contract.fits import FEW
-from tests.pages.opened import after_work, in_use, opened, said_in_boxes, slot_of, texts, tree_on_screen
-from tests.pages.test_ladder import steps_of
+from tests.pages.opened import after_work, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
+from tests.pages.test_paths import steps_of
 
 
 def click(test: AppTest, label: str) -> AppTest:
@@ -24,7 +23,8 @@ def click(test: AppTest, label: str) -> AppTest:
 
 
 def at(test: AppTest, epsilon: float) -> AppTest:
-    test.number_input(key="epsilon").set_value(epsilon).run()
+    test.session_state["epsilon"] = epsilon
+    test.run()
     assert not test.exception, [found.message for found in test.exception]
     return test
 
@@ -52,8 +52,13 @@ def in_link(test: AppTest) -> str | None:
 def looks(monkeypatch) -> list[float]:
     """The epsilon of every fit of a tree on screen, in order."""
     found: list[float] = []
-    fit = trees.fit
-    monkeypatch.setattr(trees, "fit", lambda *args, **given: found.append(given["epsilon"]) or fit(*args, **given))
+    public, private = trees._tree, trees._private_tree
+
+    def noted(fit):
+        return lambda asked, *args, **how: found.append(asked.request.settings.epsilon) or fit(asked, *args, **how)
+
+    monkeypatch.setattr(trees, "_tree", noted(public))
+    monkeypatch.setattr(trees, "_private_tree", noted(private))
     return found
 
 
@@ -77,8 +82,8 @@ def test_swapping_goes_back_and_forth_without_a_fit(looks):
     test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
     for epsilon, pinned in ((2.0, 0.5), (0.5, 2.0)):
         click(test, "Swap")
-        assert tree_on_screen(test).asked.settings["epsilon"] == epsilon
-        assert test.number_input(key="epsilon").value == epsilon
+        assert tree_on_screen(test).asked.request.settings.epsilon == epsilon
+        assert test.session_state["epsilon"] == epsilon
         assert names(test)[0] == f"Pinned: PF-tree, ε = {pinned:g}, depth 2, seed 1"
         assert json.loads(in_link(test))["epsilon"] == pinned
     assert looks == [2.0, 0.5]
@@ -87,14 +92,12 @@ def test_swapping_goes_back_and_forth_without_a_fit(looks):
 @pytest.mark.slow
 def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
     test = click(opened("tree", depth="2", epsilon="1"), "Pin this tree")
-    for slot in SLOTS.values():
-        after_work(after_work(test, slot), f"{slot}-beside-pinned")
-    for along, now in (("epsilon", "Now: ε = 0.1"), ("depth", "Now: Depth 1")):
-        first = steps_of(test.run(), along)[0]
-        pinned = "Pinned: PF-tree, ε = 1, depth 2, seed 1"
-        assert names_in(first["wide"]) == [pinned, now]
-        assert names_in(first["narrow"]) == [now, pinned]
-        assert first["words"].split(". ")[-1].startswith(("Of ", "The tree now", "Both trees"))
+    after_work(after_work(test, SLOT), f"{SLOT}-beside-pinned")
+    first, now = steps_of(test.run())[0], "Now: ε = 0.1"
+    pinned = "Pinned: PF-tree, ε = 1, depth 2, seed 1"
+    assert names_in(first["wide"]) == [pinned, now]
+    assert names_in(first["narrow"]) == [now, pinned]
+    assert first["words"].split(". ")[-1].startswith(("Of ", "The tree now", "Both trees"))
     click(test, "Unpin")
     assert len(names_in(steps_of(test.run())[0]["wide"])) == 1
 
@@ -102,10 +105,10 @@ def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
 @pytest.mark.slow
 def test_a_link_brings_back_both_trees():
     test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
-    after_work(test, fresh.SLOT, "redraws-of-pinned")
+    after_work(test, resampling.SLOT, "resampling-of-pinned")
     again = opened("tree", depth="2", epsilon="0.5", pinned=in_link(test))
     after_work(again, "pinned")
-    after_work(again, fresh.SLOT, "redraws-of-pinned")
+    after_work(again, resampling.SLOT, "resampling-of-pinned")
     assert names(again) == names(test.run())
     assert drawing(again) == drawing(test)
     assert in_link(again) == in_link(test)
@@ -134,7 +137,7 @@ def test_a_link_that_cannot_be_read_pins_nothing_and_says_so(bad):
         assert "The pinned tree of this link cannot be read" in said
         assert len(names(test)) == 1
         assert in_link(test) is None
-        after_work(test, fresh.SLOT)
+        after_work(test, resampling.SLOT)
 
 
 def test_a_problem_with_a_link_is_said_until_a_tree_is_pinned():
@@ -165,13 +168,13 @@ def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swa
     assert in_link(test) is None
     assert "Test accuracy" not in texts(test)
     assert "ccuracy" not in "".join(found.value.to_string() for found in test.table)
-    assert not {fresh.SLOT, "redraws-of-pinned", *SLOTS.values()} & {*test.session_state["_work"].slots}
+    assert not {resampling.SLOT, "resampling-of-pinned", SLOT} & {*test.session_state["_work"].jobs}
 
 
 def test_a_pinned_private_tree_outlives_the_shelf_of_trees(looks):
     test = at(click(opened("tree", DataRole.PRIVATE, depth="2", epsilon="2"), "Pin this tree"), 0.5)
     pinned = test.session_state["_pinned"].trained
-    test.session_state["_work"].shelves["tree"].clear()
+    test.session_state["_work"].answers["tree"].clear()
     click(test, "Swap")
     assert tree_on_screen(test) is pinned
     assert looks.count(2.0) == 1
@@ -181,7 +184,7 @@ def test_a_link_never_trains_a_tree_of_private_rows(looks):
     link = '{"learner":"pf-tree","epsilon":2,"depth":"2","draw":1,"params":{}}'
     test = opened("tree", DataRole.PRIVATE, depth="2", pinned=link)
     assert looks == [1.0]
-    assert slot_of(test, "pinned").job is None
+    assert job_of(test, "pinned") is None
     assert in_link(test) is None
 
 
@@ -203,7 +206,7 @@ def test_a_pinned_tree_of_other_rows_is_gone():
 def test_settings_of_a_link_are_what_the_sidebar_says_with_them(learner, depth, params, monkeypatch):
     test = opened("tree", learner=get_learner(learner).title, depth=depth)
     monkeypatch.setattr(controls, "loaded", lambda: test.session_state["loaded"])
-    wanted = asked_for(learner, 0.7, depth, params, 3)
+    wanted = controls.sidebar_of(FitRequest.of(learner, epsilon=0.7, seed=3, **controls.depth_of(depth), **params), 3)
     for key, value in wanted.widgets.items():
         test.session_state[key] = value
     test.run()

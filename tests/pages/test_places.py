@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.tree import fresh, ladder
+from dpviz.app.tree import paths, resampling
 from dpviz.app.work.pool import Job
 from tests.pages.opened import after_work, opened
 
@@ -26,22 +26,22 @@ def _places(block: Any, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Event:
-    """Draws and ladders wait for it; trees do not."""
+    """Draws and paths wait for it; trees do not."""
     gate, run = Event(), Job.run
 
     def after_the_gate(job: Job) -> None:
-        assert "TREE" in current_thread().name or gate.wait(60)
+        assert "dpviz_tree" in current_thread().name or gate.wait(60)
         run(job)
 
     monkeypatch.setattr(Job, "run", after_the_gate)
     return gate
 
 
-def test_no_control_of_the_tree_page_moves_when_draws_and_the_ladder_are_there(gate: Event) -> None:
+def test_no_control_of_the_tree_page_moves_when_draws_and_the_path_are_there(gate: Event) -> None:
     test: AppTest = opened("tree", depth="2")
     early = _places(test._tree)
     gate.set()
-    late = _places(after_work(test, fresh.SLOT, *ladder.SLOTS.values())._tree)
+    late = _places(after_work(test, resampling.SLOT, paths.SLOT)._tree)
     stayed = early.keys() & late.keys()
     assert len(stayed) > 15
     assert {name: (early[name], late[name]) for name in stayed if early[name] != late[name]} == {}

@@ -15,10 +15,10 @@ from dpviz.app.explorations import AGREED
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.state import Loaded
 from dpviz.app.trees import tree_task
-from dpviz.app.work.pool import Lane, Pool
+from dpviz.app.work.pool import THREADS, Pool
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
-from dpviz.learners import get_learner, learner_names
+from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -137,7 +137,8 @@ def test_a_link_to_such_a_learner_shows_the_default_instead(name, private):
 
 def test_code_that_asks_for_such_a_learner_is_refused(private):
     test = opened("tree", private)
-    asked = replace(tree_on_screen(test).asked, learner="cart")
+    asked = tree_on_screen(test).asked
+    asked = replace(asked, request=FitRequest("cart", asked.request.settings))
     with pytest.raises(DpvizError, match="is not shown on private rows"):
         tree_task(asked, private)
 
@@ -145,9 +146,9 @@ def test_code_that_asks_for_such_a_learner_is_refused(private):
 @pytest.mark.parametrize("page", [name for name in NAMES if name != "publish"])
 def test_no_page_but_publish_gives_a_file_made_from_the_rows(page, seen):
     labels = {button.proto.label for button in seen(page).get("download_button")}
-    # what was declared and chosen (tests/io/test_session.py), and the names of the columns
+    # what was declared, and the names of the columns
     labels -= {"Account (HTML, for printing)", "Register (CSV)", "Register (JSON)"}  # made from the register, without any row
-    assert labels <= {"Download schema", "Download draft", "Download codebook template", "Save session"}
+    assert labels <= {"Download schema", "Download draft", "Download codebook template"}
 
 
 def test_no_page_puts_anything_of_the_table_into_the_address(seen):
@@ -160,7 +161,7 @@ def test_a_private_result_holds_no_rows_and_no_seed(private):
     trained = tree_on_screen(opened("tree", private))
     assert trained.result.seed is None
     assert trained.held_out is None
-    held = gc.get_referents(trained.result, trained.result.model, trained.asked)
+    held = gc.get_referents(trained.result, trained.result.model, trained.asked.request)
     assert not [item for item in held if item is private.data or item is private.table]
 
 
@@ -173,7 +174,7 @@ def test_a_job_lets_go_of_its_rows_when_it_is_done():
     pool = Pool()
     rows = Rows()
     alive = weakref.ref(rows)
-    job = pool.submit("session", Lane.BULK, lambda progress, stop, held=rows: None)
+    job = pool.submit("session", "bulk", lambda progress, stop, held=rows: None)
     assert job.wait(60)
     del rows
     pool.close()
@@ -184,11 +185,11 @@ def test_a_job_lets_go_of_its_rows_when_it_is_done():
 
 def test_a_job_in_line_lets_go_of_its_rows_when_its_session_ends():
     pool, began, go = Pool(), Event(), Event()
-    pool.submit("other", Lane.BULK, lambda progress, stop: (began.set(), go.wait(60)))
+    pool.submit("other", "bulk", lambda progress, stop: (began.set(), go.wait(60)))
     assert began.wait(60)
     rows = Rows()
     alive = weakref.ref(rows)
-    pool.submit("gone", Lane.BULK, lambda progress, stop, held=rows: None)
+    pool.submit("gone", "bulk", lambda progress, stop, held=rows: None)
     del rows
     pool.end_session("gone")
     gc.collect()
@@ -200,8 +201,8 @@ def test_a_job_in_line_lets_go_of_its_rows_when_its_session_ends():
 def test_what_ends_with_a_session_is_every_job_of_it_and_of_no_other():
     pool, go = Pool(), Event()
     wait = lambda progress, stop: go.wait(60)  # noqa: E731
-    gone = [pool.submit("gone", lane, wait) for lane in Lane]
-    here = pool.submit("here", Lane.TREE, wait)
+    gone = [pool.submit("gone", lane, wait) for lane in THREADS]
+    here = pool.submit("here", "tree", wait)
     pool.end_session("gone")
     assert all(job.is_stopped for job in gone)
     assert not here.is_stopped

@@ -7,15 +7,19 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app.publish.account import accounts
+from dpviz.errors import NotExported
 from dpviz.figures.publish.account import account_html, spent_steps
 from dpviz.figures.publish.paper_facts import QUESTIONS
-from dpviz.release import beside
+from dpviz.release import sidecar
 from dpviz.release.checking import current_head
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
-from tests.pages.opened import PAGES, said_in_boxes, texts
+from dpviz.release.signature import sign
+from tests.pages.opened import PAGES, said_in_boxes, shown, texts
 from tests.release.rows import requested, small_rows
+from tests.release.test_signature import keys
 
+ROOT = PAGES.parent
 NAME = "clinic <2024>"
 
 
@@ -40,20 +44,50 @@ def opened() -> AppTest:
 
 def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
     test = opened()
-    said = texts(test).replace("\\", "").replace("\u2060", "")
-    assert "Protects one patient with up to 3 rows" in said
-    assert "Left: ε = 0.75 of 1.5" in said
-    assert "For one patient with 3 rows all releases together cost ε = 2.25." in said
+    said = shown(test)
+    assert "Every ε: add/remove one patient, up to 3 rows." in said
+    assert "ε = 2.25 (add/remove one patient, up to 3 rows; one row: ε = 0.75)." in said
+    assert "Left: ε = 2.25 of 4.5 (one row: 0.75 of 1.5)" in said
     assert current_head(register) in said
     tables = "\n".join(frame.value.to_csv() for frame in test.dataframe)
     assert "the officer,a second study" in tables
     assert tables.count("interrupted, counted") == 2
     assert "Explored, covered by no guarantee: 7 fits" in [item.label for item in test.expander]
-    assert not list(test.get("file_uploader"))
+    assert [found.label for found in test.file_uploader] == ["Check a released file"]
+
+
+def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    book = ReleaseRegister()
+    book.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
+    book.assign(small_rows().identity, NAME)
+    content = Path(publish(book, small_rows(), requested(0.25)).file).read_bytes()
+    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page("pages/register.py").run()
+    assert "predicts" not in shown(test)  # no table is named
+    test.file_uploader[0].set_value(("release.json", content, "application/json")).run()
+    assert not test.exception
+    said = shown(test)
+    assert "PF-tree · predicts y · checked without rows" in said
+    assert ("success", True) in [(kind, "In the register, as it was released" in text) for kind, text in said_in_boxes(test)]
+    assert "Guaranteed: ε = 0.75 (add/remove one patient, up to 3 rows; one row: ε = 0.25)" in said
+    assert "whether one patient is in the data" in said
+    signature = ("release.json.sig", sign(content, keys(0)[0]).encode(), "")
+    test.file_uploader[1].set_value(signature).run()
+    assert ("info", True) in [(kind, "Signed with SHA256:" in text) for kind, text in said_in_boxes(test)]
+    test.file_uploader[0].set_value(("other.json", content + b"\n", "application/json")).run()
+    assert ("error", True) in [(kind, "that release wrote another file" in text) for kind, text in said_in_boxes(test)]
+    assert "Signed with" not in shown(test)
+    test.file_uploader[1].set_value(signature).run()
+    assert ("error", True) in [(kind, "not over this file" in text) for kind, text in said_in_boxes(test)]
+    lowered = content.replace(b'"guarantee": {\n   "epsilon": 0.25', b'"guarantee": {\n   "epsilon": 0.05')
+    assert lowered != content
+    test.file_uploader[0].set_value(("lowered.json", lowered, "application/json")).run()
+    assert "other.json" not in shown(test)
+    assert any(kind == "error" for kind, _ in said_in_boxes(test))
 
 
 def test_a_register_that_is_not_as_it_was_written_is_said_in_red(register):
-    beside.keep_head(register.path, "0" * 64)
+    sidecar.keep_head(register.path, "0" * 64)
     assert ("error", True) in [(kind, "The latest entry is missing" in said) for kind, said in said_in_boxes(opened())]
 
 
@@ -76,7 +110,7 @@ def test_the_printed_account_holds_the_same_and_escapes_names(register):
 def test_what_was_spent_only_grows(register):
     (found,) = accounts(register)
     steps = [value for _, value in spent_steps(found.balance)]
-    assert steps == [0.0, 0.25, 0.75]
+    assert steps == [0.0, 0.75, 2.25]  # of one patient
 
 
 def test_papers_are_offered_once_everything_is_answered(monkeypatch, tmp_path):
@@ -97,3 +131,18 @@ def test_papers_are_offered_once_everything_is_answered(monkeypatch, tmp_path):
     test.run()
     assert not test.exception
     assert not any(found.proto.disabled for found in offered())
+
+
+def test_a_report_that_was_not_checked_is_not_offered(monkeypatch, tmp_path):
+    def refuse(given, signed):
+        raise NotExported("The report does not predict as the model does.", remedy="-")
+
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    monkeypatch.setattr("dpviz.figures.publish.exports.export", lambda form, given: refuse(given, None))
+    book = ReleaseRegister()
+    book.declare(NAME, epsilon_cap=1.0)
+    book.assign(small_rows().identity, NAME)
+    publish(book, small_rows(), requested(0.5))
+    test = opened()
+    assert "The report does not predict as the model does" in shown(test)
+    assert "Report (HTML, for printing)" not in [found.proto.label for found in test.get("download_button")]

@@ -18,7 +18,7 @@ from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, opened, said_in_boxes, sample_of, slot_of, texts
+from tests.pages.opened import after_work, job_of, opened, said_in_boxes, sample_of, texts
 
 #: One curve of few draws.
 LITTLE: dict[str, Any] = {"robust-draws": "100", "robust-epsilons": ["0.1"], "robust-learners": [get_learner(DEFAULT).title]}
@@ -34,7 +34,7 @@ def page(role: DataRole = DataRole.SIMULATED, *names: str, **url: str | list[str
 
 
 def finished(test: AppTest, slot: str = CURVES) -> AppTest:
-    assert slot_of(test, slot).job is not None
+    assert job_of(test, slot) is not None
     return after_work(test, slot)
 
 
@@ -62,15 +62,15 @@ def test_curves_of_rows_anyone_may_see_begin_by_themselves_and_give_a_verdict():
 
 def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_of_the_same_values():
     first, second = after_work(session_on(bundled()), CURVES), session_on(bundled())
-    assert slot_of(first, CURVES).job is not None
-    assert slot_of(second, CURVES).job is None
+    assert job_of(first, CURVES) is not None
+    assert job_of(second, CURVES) is None
     drawn, again = (test.get("plotly_chart")[0].proto.spec for test in (first, second))
     assert drawn == again
     encoded_anew = encode(bundled().table, bundled().schema)
     for rows in (replace(bundled(), sample=None), replace(bundled(), data=encoded_anew)):
-        assert slot_of(session_on(rows), CURVES).job is not None
+        assert job_of(session_on(rows), CURVES) is not None
     private = session_on(replace(bundled(), role=DataRole.PRIVATE))
-    assert slot_of(private, CURVES).job is None
+    assert job_of(private, CURVES) is None
     assert not private.get("plotly_chart")
 
 
@@ -85,7 +85,7 @@ def session_on(rows: Loaded) -> AppTest:
 
 def test_nothing_is_computed_on_private_rows_before_it_is_asked_for():
     test = page(DataRole.PRIVATE)
-    assert slot_of(test, CURVES).job is None
+    assert job_of(test, CURVES) is None
     assert not test.get("plotly_chart")
     assert "keep it to yourself" in said(test)
     button(test, "Compute 1 of 1 curves").click().run()
@@ -96,7 +96,7 @@ def test_nothing_is_computed_on_private_rows_before_it_is_asked_for():
 
 def test_much_work_waits_for_the_button():
     test = page(draws="10,000")
-    assert slot_of(test, CURVES).job is None
+    assert job_of(test, CURVES) is None
     assert button(test, "Compute 1 of 1 curves (up to 10,000 fits)")
 
 
@@ -119,10 +119,10 @@ def test_what_is_shown_for_other_settings_is_marked_stale():
 def test_other_units_and_goals_compute_nothing():
     test = finished(page())
     test.selectbox(key="robust-goal").select("an accuracy of my own").run()
-    job = slot_of(test, CURVES).job
+    job = job_of(test, CURVES)
     test.number_input(key="robust-wanted").set_value(99.0).run()
     assert "No curve here is proved to stay above the 99.0% you asked for" in said(test)
-    assert slot_of(test, CURVES).job is job
+    assert job_of(test, CURVES) is job
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def test_the_cursor_moves_three_numbers():
     after = [metric.value for metric in test.metric]
     assert len(before) == 3
     assert before[0] == "52.5 of 100"
-    assert after[0] == "73.1 of 100"
+    assert after[0] == "62.4 of 100"  # 73.1 for any mechanism; most of this epsilon buys two levels at once, of bounded range
 
 
 def test_the_backdoor_shows_the_trigger_and_runs_when_asked(monkeypatch):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import cumulative_trapezoid
 from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
 from dpviz.accounting.events import Noise
 from dpviz.errors import NotReleasable, ParameterError
@@ -133,3 +134,15 @@ def test_the_gradient_at_the_end_is_as_small_as_promised():
         f, signed = minimiser(x, y, penalty, linear), x * y[:, None]
         left = penalty * f + linear - expit(-signed @ f) @ signed
         assert np.linalg.norm(left) <= TOLERANCE * (n + np.linalg.norm(linear) + penalty)
+
+
+def test_the_minimum_does_not_depend_on_the_number_of_threads(rng):
+    """Sums of 20,000 rows are shared by threads, and rounded otherwise by two than by one."""
+    x = rng.normal(size=(20_000, 10)) / 10
+    y, linear = np.where(x[:, 0] > 0, 1.0, -1.0), rng.normal(size=10)
+    found = []
+    for threads in (1, 2, 3):
+        with threadpool_limits(threads, user_api="blas"):
+            found.append(minimiser(x, y, 1.0, linear))
+    assert (found[0] == found[1]).all()
+    assert (found[0] == found[2]).all()

@@ -121,7 +121,7 @@ def test_the_authors_sensitivity_needs_more_noise():
 
 def test_quantiles_come_with_their_event():
     released = JointQuantiles(0.5, 0.0, 100.0).release(np.arange(100), source=Simulation(3), level=0)
-    assert released.event == Select(0.5, "joint exponential quantiles", "quantile", 0)
+    assert released.event == Select(0.5, "joint exponential quantiles", "quantile", 0, bounded_range=True)
     assert released.value.shape == (9,)
 
 

@@ -80,6 +80,23 @@ def test_one_row_never_moves_a_probability_by_more_than_epsilon(kind, data, mono
     assert _loss(kind(epsilon, UNIT[monotone]), np.array(utilities), np.array(step)) <= epsilon * (1 + 1e-10) + 1e-12
 
 
+@given(data=st.data(), monotone=st.booleans(), epsilon=EPSILONS)
+@examples(80)
+def test_losses_of_the_exponential_mechanism_lie_within_a_range_of_epsilon(data, monotone, epsilon):
+    utilities = data.draw(st.lists(st.integers(-6, 6), min_size=1, max_size=8))
+    lowest = 0.0 if monotone else -1.0
+    step = data.draw(st.lists(st.floats(lowest, 1.0), min_size=len(utilities), max_size=len(utilities)))
+    mechanism = ExponentialMechanism(epsilon, UNIT[monotone])
+    assert mechanism.event("node", 0).bounded_range
+    assert np.ptp(_losses(mechanism, np.array(utilities), np.array(step))) <= epsilon * (1 + 1e-10) + 1e-12
+
+
+def test_those_of_permute_and_flip_do_not():
+    mechanism = PermuteAndFlip(1.0, COUNT)
+    assert not mechanism.event("node", 0).bounded_range
+    assert np.ptp(_losses(mechanism, np.array([1, 0]), np.array([0, 1]))) > 1.48
+
+
 @KINDS
 def test_half_the_noise_would_break_epsilon_without_monotonicity(kind):
     opposite = np.array([1.0, -1.0, -1.0, -1.0])
@@ -88,8 +105,11 @@ def test_half_the_noise_would_break_epsilon_without_monotonicity(kind):
 
 
 def _loss(mechanism, utilities, step):
-    before, after = mechanism.probabilities(utilities), mechanism.probabilities(utilities + step)
-    return np.abs(np.log(after) - np.log(before)).max()
+    return np.abs(_losses(mechanism, utilities, step)).max()
+
+
+def _losses(mechanism, utilities, step):
+    return np.log(mechanism.probabilities(utilities + step)) - np.log(mechanism.probabilities(utilities))
 
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=30), EPSILONS)
@@ -113,7 +133,7 @@ def test_a_selection_comes_with_its_event(kind, source):
     released = kind(300.0, COUNT).release(np.array([1, 9, 2]), source=source, part="node", level=3)
     assert released.value == 1
     assert type(released.value) is int
-    assert released.event == Select(300.0, kind.title, "node", 3)
+    assert released.event == Select(300.0, kind.title, "node", 3, kind is ExponentialMechanism)
 
 
 @KINDS

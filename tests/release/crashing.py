@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from dpviz.errors import OverCap, RefusedRelease
-from dpviz.learners import fit
+from dpviz.learners import FitRequest
 from dpviz.release.files import is_file_with, write_part
 from dpviz.release.publish import publish, released_document
 from dpviz.release.records import State
@@ -39,7 +39,7 @@ def in_child(work) -> int:
 
 
 #: A stage begins when one of these is called: spending, training, making the document, writing it.
-BORDERS = {function.__code__: stage for stage, function in enumerate((fit, released_document, write_part), start=1)}
+BORDERS = {function.__code__: stage for stage, function in enumerate((FitRequest.fit, released_document, write_part), start=1)}
 
 
 def counting(work, kill: tuple[int, int] | None) -> list[int]:
@@ -74,7 +74,9 @@ def stages(folder: Path) -> list[int]:
         return 0
 
     assert in_child(tell) == 0
-    return json.loads(told.read_text())
+    counts = json.loads(told.read_text())
+    assert len(counts) == 1 + len(BORDERS), "releasing no longer calls what begins a stage"
+    return counts
 
 
 def kill_points(lengths: list[int], kills: int, seed: int) -> list[tuple[int, int]]:

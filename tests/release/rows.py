@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpviz.release.publish import ReleaseRequest
+from dpviz.learners import FitRequest
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -23,6 +23,6 @@ def small_numbers() -> EncodedDataset:
     return EncodedDataset(Schema(FEATURES, NumericTarget("y", 0.0, 1.0), 40), rows.columns, rows.columns[0] / 10)
 
 
-def requested(epsilon: float = 0.1, learner: str = "pf-tree", **more) -> ReleaseRequest:
+def requested(epsilon: float = 0.1, learner: str = "pf-tree", **more) -> FitRequest:
     """A tree of one level."""
-    return ReleaseRequest(learner, {"epsilon": epsilon, "max_depth": 1, "depth": 1}, more)
+    return FitRequest.of(learner, epsilon=epsilon, max_depth=1, depth=1, **more)

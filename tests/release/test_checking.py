@@ -10,7 +10,7 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, RegisterError
-from dpviz.release import beside, chain, files
+from dpviz.release import chain, files, sidecar
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
@@ -116,7 +116,7 @@ def test_a_truncated_register_whose_chain_is_whole_is_found_by_its_kept_head_and
         f"The release {name} is not in the register: it was truncated, or is an old copy.",
     )
     assert findings(register) == said
-    beside.keep_head(register.path, before)
+    sidecar.keep_head(register.path, before)
     assert findings(register) == said[1:]
     shutil.move(entry.file, register.path.with_name("elsewhere.json"))
     assert findings(register) == ()  # nothing here tells; the file, or a head noted elsewhere, does
@@ -183,7 +183,7 @@ def test_a_register_that_was_changed_and_chained_anew_is_found_by_its_kept_head_
     with pytest.raises(RegisterError) as problem:
         start(register, "more")
     assert problem.value.code == "behind"
-    beside.keep_head(register.path, current_head(register))
+    sidecar.keep_head(register.path, current_head(register))
     assert findings(register) == (of_release,)
     shutil.move(entry.file, register.path.with_name("elsewhere.json"))
     assert findings(register) == ()  # nothing here tells
@@ -194,21 +194,21 @@ def test_a_register_that_was_changed_and_chained_anew_is_found_by_its_kept_head_
 def test_last_entries_removed_together_with_the_file_with_the_head_are_found(register):
     noted = current_head(register)
     changed(register, "DELETE FROM exploration", "DELETE FROM entry WHERE kind = 'exploration'")
-    beside.head_path(register.path).unlink()
+    sidecar.head_path(register.path).unlink()
     assert findings(register) == (
         "The file with the latest head is missing: nothing here tells whether the register is an old copy.",
     )
     with pytest.raises(RegisterError) as problem:
         start(register, "more")
     assert problem.value.code == "headless"
-    beside.keep_head(register.path, noted)  # as SECURITY.md says: the one that was noted last
+    sidecar.keep_head(register.path, noted)  # as SECURITY.md says: the one that was noted last
     with pytest.raises(RegisterError) as problem:
         start(register, "more")
     assert problem.value.code == "behind"
 
 
 def test_a_register_whose_head_is_lost_goes_on_with_nothing_left(register):
-    beside.head_path(register.path).unlink()
+    sidecar.head_path(register.path).unlink()
     restored(register, **DECIDED)
     assert findings(register) == ()
     assert register.balance("rows").left.epsilon == 0.0
@@ -217,8 +217,8 @@ def test_a_register_whose_head_is_lost_goes_on_with_nothing_left(register):
 def test_a_new_register_is_never_without_a_head(tmp_path):
     new = ReleaseRegister(tmp_path / "new.db")
     assert new.data_sets() == ()
-    assert beside.read_head(new.path) == current_head(new)
-    beside.head_path(new.path).unlink()  # as after a kill before it was kept
+    assert sidecar.read_head(new.path) == current_head(new)
+    sidecar.head_path(new.path).unlink()  # as after a kill before it was kept
     new.declare("rows", epsilon_cap=1.0)
     assert findings(new) == ()
 
@@ -229,9 +229,9 @@ def test_one_register_in_the_place_of_another_is_found(register, tmp_path, with_
     other.declare("rows", epsilon_cap=9.0)
     put_back(copied(other, tmp_path), register)
     if with_key:
-        shutil.copyfile(beside.key_path(other.path), beside.key_path(register.path))
+        shutil.copyfile(sidecar.key_path(other.path), sidecar.key_path(register.path))
         assert findings(register)[0].startswith("The latest entry is missing")
-        beside.keep_head(register.path, current_head(register))
+        sidecar.keep_head(register.path, current_head(register))
         assert findings(register) == ()  # it stands in the other's place with all that belongs to it: a released file tells
         (released,) = register.folder.glob("*.json")
         assert findings(register, files=[released]) == (f"The release {released.name} is of another register.",)
@@ -262,14 +262,14 @@ def test_only_an_old_copy_that_is_whole_is_restored_and_only_with_a_reason(regis
 
 
 def test_a_kill_between_the_commit_and_the_head_loses_nothing(register, monkeypatch):
-    behind = beside.read_head(register.path)
+    behind = sidecar.read_head(register.path)
     with monkeypatch.context() as killed:
-        killed.setattr(beside, "keep_head", lambda path, head: None)
+        killed.setattr(sidecar, "keep_head", lambda path, head: None)
         start(register, "killed")
-    assert beside.read_head(register.path) == behind
+    assert sidecar.read_head(register.path) == behind
     assert findings(register) == ()
     start(register, "next")
-    assert beside.read_head(register.path) == current_head(register)
+    assert sidecar.read_head(register.path) == current_head(register)
 
 
 def test_what_a_kill_left_of_a_head_is_removed_and_what_is_being_written_is_not(register, tmp_path):

@@ -22,7 +22,7 @@ def register_csv(register):
 @pytest.fixture
 def register(tmp_path):
     found = ReleaseRegister(tmp_path / "releases.db")
-    found.declare(EVIL, epsilon_cap=1.0, unit="+1 person")
+    found.declare(EVIL, epsilon_cap=1.0, unit="+1 person", rows_per_unit=3)
     found.assign(small_rows().fingerprint, EVIL)
     publish(found, small_rows(), requested(0.5))
     found.note_exploration(small_rows().fingerprint, what="tree", learner="pf-tree", settings={"epsilon": 1.0})
@@ -48,6 +48,10 @@ def test_the_json_holds_caps_sums_and_releases(register):
     (data_set,) = document["data_sets"]
     assert (data_set["spent"]["epsilon"], data_set["left"]["epsilon"], data_set["epsilon_cap"]) == (0.5, 0.5, 1.0)
     assert [cap["epsilon"] for cap in data_set["caps"]] == [1.0]
+    unit, row = register.data_sets()[0].protects, register.releases()[0].loss
+    assert document["releases"][0]["unit_rows"] == unit.rows
+    assert document["releases"][0]["unit_epsilon"] == unit.loss_of(row).epsilon
+    assert data_set["spent_by_unit_epsilon"] == unit.loss_of(row).epsilon
     assert document["releases"][0]["sha256"] == register.releases()[0].sha256
     assert document["explorations"][0]["data_set"] == EVIL
 

@@ -1,6 +1,8 @@
 """The one way to a released file: promised from public things, spent first, written whole, never twice."""
 
+import errno
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +12,12 @@ import dpviz
 from dpviz.accounting.events import Approximate
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, NotReleasable, NotRowWise, OverCap, RefusedRelease, RegisterError, WrongTask
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest, get_learner
 from dpviz.release import publish as module
+from dpviz.release import sidecar, store
+from dpviz.release.checking import findings
 from dpviz.release.files import is_file_with, part_of
-from dpviz.release.publish import ReleaseRequest, promise, publish, released_document
+from dpviz.release.publish import promise, publish, released_document
 from dpviz.release.records import Seal, State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema import Schema
@@ -52,7 +56,7 @@ def test_the_file_says_what_it_rests_on_and_holds_neither_seed_nor_count_nor_fin
     assert {"kind": "range", "column": "age", "what": "0 to 10", "source": "declared"} in document["assumptions"]
     assert "seed" not in text
     assert small_rows().fingerprint not in text
-    assert "look" not in text
+    assert not re.search(r"\blooks?\b", text)
     assert "rows_kept" not in text
 
 
@@ -117,11 +121,11 @@ def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(r
     asked = requested(0.5, name)
     data = small_rows()
     try:
-        result = dpviz.fit(name, data, seed=0, **asked.asked)
+        result = dpviz.fit(name, data, seed=0, **asked.arguments)
     except WrongTask:
         data = small_numbers()
         register.assign(data.fingerprint, "rows")
-        result = dpviz.fit(name, data, seed=0, **asked.asked)
+        result = dpviz.fit(name, data, seed=0, **asked.arguments)
     if result.claim.is_sound and result.claim.is_private and get_learner(name).exact:
         register.change_caps("rows", epsilon_cap=1.0, delta_cap=1e-6, reason="delta is needed", made_by="owner")
         entry = publish(register, data, asked)
@@ -159,8 +163,8 @@ def test_nothing_read_from_the_data_is_released(register, schema):
 
 
 def test_a_learner_that_spends_more_than_it_promised_leaves_no_file(register, monkeypatch):
-    honest = module.fit
-    monkeypatch.setattr(module, "fit", lambda name, data, **asked: honest(name, data, **{**asked, "epsilon": 0.6}))
+    honest = FitRequest.fit
+    monkeypatch.setattr(FitRequest, "fit", lambda request, data, source: honest(request.at(epsilon=0.6), data, source))
     with pytest.raises(RefusedRelease, match="Nothing was written, and what was promised stays spent"):
         publish(register, small_rows(), requested(0.5))
     assert register.balance("rows").spent.epsilon == 0.5
@@ -168,12 +172,12 @@ def test_a_learner_that_spends_more_than_it_promised_leaves_no_file(register, mo
 
 
 def test_more_delta_than_was_promised_leaves_no_file(register, monkeypatch):
-    honest = module.fit
+    honest = FitRequest.fit
 
-    def dearer(name, data, **asked):
-        return replace(honest(name, data, **asked), ledger=Ledger(Approximate(0.5, 1e-9, "Gaussian", "leaf")))
+    def dearer(request, data, source):
+        return replace(honest(request, data, source), ledger=Ledger(Approximate(0.5, 1e-9, "Gaussian", "leaf")))
 
-    monkeypatch.setattr(module, "fit", dearer)
+    monkeypatch.setattr(FitRequest, "fit", dearer)
     with pytest.raises(RefusedRelease, match="Nothing was written"):
         publish(register, small_rows(), requested(0.5))
     assert not register.folder.exists()
@@ -181,15 +185,15 @@ def test_more_delta_than_was_promised_leaves_no_file(register, monkeypatch):
 
 def test_the_file_does_not_say_how_often_the_rows_were_explored():
     request = requested(0.5)
-    result = dpviz.fit("pf-tree", small_rows(), seed=None, **request.asked)
+    result = dpviz.fit("pf-tree", small_rows(), seed=None, accept_rows=True, **request.arguments)
     text = released_document(result, promise(SCHEMA, request, explored=7), Seal("0" * 16, "0" * 64))
     assert "tuning" not in text
-    assert "look" not in text
+    assert not re.search(r"\blooks?\b", text)
 
 
 def test_a_seeded_run_leaves_no_file(register, monkeypatch):
-    honest = module.fit
-    monkeypatch.setattr(module, "fit", lambda name, data, source, **asked: honest(name, data, seed=0, **asked))
+    honest = FitRequest.fit
+    monkeypatch.setattr(FitRequest, "fit", lambda request, data, source: honest(request.at(seed=0), data))
     with pytest.raises(RefusedRelease, match="Nothing was written"):
         publish(register, small_rows(), requested(0.5))
 
@@ -216,7 +220,7 @@ def test_a_request_that_was_interrupted_is_not_tried_again_in_secret(register, t
 
 
 def test_the_promise_uses_no_row():
-    made = promise(SCHEMA, ReleaseRequest("pf-tree", {"epsilon": 0.5, "max_depth": 2, "depth": 2, "delta": 0.0}, {}))
+    made = promise(SCHEMA, FitRequest.of("pf-tree", epsilon=0.5, max_depth=2, depth=2))
     assert made.loss == dpviz.PrivacyLoss(0.5)
     assert made.claim.is_sound
 
@@ -237,18 +241,66 @@ def removed(register):
 
 @pytest.mark.parametrize("step", ["fit", "write_part", "move_into_place"])
 def test_a_register_removed_while_a_release_is_made_leaves_no_file_without_its_entry(register, monkeypatch, step):
-    real = getattr(module, step)
+    place = FitRequest if step == "fit" else module
+    real = getattr(place, step)
 
     def removing(*given, **asked):
         done = real(*given, **asked)
         removed(register)
         return done
 
-    monkeypatch.setattr(module, step, removing)
+    monkeypatch.setattr(place, step, removing)
     with pytest.raises(RegisterError) as problem:
         publish(register, small_rows(), requested(0.5))
     assert problem.value.code == "behind"
     assert list(register.folder.glob("**/*")) == []
+
+
+def swapped(register, monkeypatch):
+    other = ReleaseRegister(register.path.with_name("other.db"))
+    other.declare("rows", epsilon_cap=9.0)
+    for path in register.path.parent.glob("other.db*"):
+        path.replace(path.with_name(path.name.replace("other.db", "releases.db")))
+
+
+def read_only(register, monkeypatch):
+    def connection(path, real=store._connection):
+        found = real(path)
+        found.execute("PRAGMA query_only = ON")
+        return found
+
+    monkeypatch.setattr(store, "_connection", connection)
+
+
+def full(register, monkeypatch):
+    def keep_head(path, head):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sidecar, "keep_head", keep_head)
+
+
+@pytest.mark.parametrize("befalls", [swapped, read_only, full])
+@pytest.mark.parametrize("step", ["promise", "fit", "write_part", "sealed", "move_into_place"])
+def test_whatever_befalls_a_register_between_two_steps_no_file_stands_without_its_entry(register, monkeypatch, step, befalls):
+    place = {"fit": FitRequest, "sealed": ReleaseRegister}.get(step, module)
+    real = getattr(place, step)
+    with monkeypatch.context() as patch:
+
+        def then(*given, **asked):
+            done = real(*given, **asked)
+            befalls(register, patch)
+            return done
+
+        patch.setattr(place, step, then)
+        with pytest.raises(DpvizError):
+            publish(register, small_rows(), requested(0.5))
+    known = ReleaseRegister(register.path)
+    known.settle()
+    standing = {str(path) for path in known.folder.glob("**/*")}
+    assert standing == {entry.file for entry in known.releases() if entry.state is State.RELEASED}
+    booked = befalls is not swapped and (step != "promise" or befalls is full)
+    assert known.balance("rows").spent.epsilon == 0.5 * booked
+    assert findings(known) == ()
 
 
 def test_sealing_proves_that_it_changed_the_one_release(register, tmp_path):

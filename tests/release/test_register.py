@@ -7,7 +7,8 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
-from dpviz.release import chain
+from dpviz.release import chain, queries
+from dpviz.release.checking import findings
 from dpviz.release.records import State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
@@ -34,6 +35,17 @@ def test_a_new_register_is_empty_and_for_its_owners_eyes(tmp_path):
     assert register.releases() == ()
     assert register.path.stat().st_mode & 0o077 == 0
     assert register.path.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_clock_that_goes_back_changes_no_order_and_no_sum(register, monkeypatch):
+    for number, year in enumerate((2031, 1999, 2040, 1971)):
+        monkeypatch.setattr(queries, "now", lambda year=year: f"{year}-01-01T00:00:00")
+        start(register, f"t{number}")
+        register.change_caps("patients", epsilon_cap=2.0 + number, **DECIDED)
+    assert [entry.token for entry in register.releases()] == ["t0", "t1", "t2", "t3"]
+    assert [change.epsilon_cap for change in register.cap_changes("patients")] == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert Fraction(register.balance("patients").spent.epsilon) >= 4 * Fraction(0.1)
+    assert findings(register) == ()
 
 
 def test_what_was_declared_comes_back(register):

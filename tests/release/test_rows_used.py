@@ -1,11 +1,15 @@
 """Few rows used, or far from as many as declared, is said before epsilon is spent; never with an exact count."""
 
 import re
+import warnings
 
+import numpy as np
 import pytest
 
 import dpviz
-from dpviz.release.rows_used import doubts
+from dpviz.errors import PublicValuesWarning, RefusedRelease
+from dpviz.learners.request import doubts
+from dpviz.sklearn import PrivateTreeClassifier
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
 SCHEMA = Schema(
@@ -44,3 +48,52 @@ def test_rows_over_the_limit_of_a_person_are_used_as_they_are():
 def test_no_sentence_holds_an_exact_count():
     (sentence,) = said(37, "1,3,a,ja")
     assert re.findall(r"\d+", sentence) == ["75"]
+
+
+def rows_of(lines: list[str], schema: Schema = SCHEMA):
+    return dpviz.encode(dpviz.read_csv("\n".join(["x,c,y", *lines]).encode()), schema.declare(n_public=100))
+
+
+GOOD, SPOILED = ["3,a,n", "4,b,p"] * 50, ["3,a,nein"] * 100
+
+
+@pytest.mark.parametrize("lines", [SPOILED, GOOD[:80] + SPOILED[:20], ["30,a,n"] * 100, GOOD * 3, []])
+def test_python_refuses_a_release_from_few_rows_until_they_are_accepted(lines):
+    data = rows_of(lines)
+    with pytest.raises(RefusedRelease, match="pass accept_rows=True") as refused:
+        dpviz.fit("pf-tree", data, epsilon=1.0, max_depth=1)
+    assert doubts(data)[0] in str(refused.value)
+    assert dpviz.fit("pf-tree", data, epsilon=1.0, max_depth=1, accept_rows=True).released
+    assert not dpviz.fit("pf-tree", data, epsilon=1.0, max_depth=1, seed=0).released
+
+
+def test_a_release_from_good_rows_needs_no_word():
+    assert dpviz.fit("pf-tree", rows_of(GOOD), epsilon=1.0, max_depth=1).released
+
+
+@pytest.mark.parametrize("name", ["cart", "random-forest"])
+def test_a_learner_that_spends_nothing_needs_no_word_on_any_rows(name):
+    assert not dpviz.fit(name, rows_of(SPOILED), epsilon=1.0, max_depth=1).released
+
+
+def test_an_estimator_refuses_them_too():
+    X, y = np.array([[3.0], [4.0]] * 50), ["n", "p"] * 50
+    declared = {"bounds": (0, 9), "n_public": 100, "max_depth": 1}
+    estimator = PrivateTreeClassifier(classes=("nein", "ja"), **declared)
+    with pytest.raises(RefusedRelease, match=r"No row is used\..*accept_rows=True"):
+        estimator.fit(X, y)
+    with pytest.raises(RefusedRelease, match="Fewer than 10% of the rows"):
+        PrivateTreeClassifier(classes=("n", "p"), **declared | {"bounds": (5, 9)}).fit(X, y)
+    assert estimator.set_params(accept_rows=True).fit(X, y).result_.released
+    assert PrivateTreeClassifier(classes=("n", "p"), **declared).fit(X, y).result_.released
+
+
+def test_a_release_with_a_schema_read_from_the_rows_warns():
+    lines = dpviz.read_csv("\n".join(["x,c,y", *GOOD]).encode())
+    data = dpviz.encode(lines, dpviz.propose_schema(lines, target="y"))
+    with pytest.warns(PublicValuesWarning, match="Not a release: it discloses what the ledger does not cover"):
+        dpviz.fit("pf-tree", data, epsilon=1.0, max_depth=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dpviz.fit("pf-tree", data, epsilon=1.0, max_depth=1, seed=0)
+        dpviz.fit("pf-tree", rows_of(GOOD), epsilon=1.0, max_depth=1)

@@ -11,7 +11,7 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, RegisterError
-from dpviz.release import beside, chain, store
+from dpviz.release import chain, sidecar, store
 from dpviz.release.checking import findings
 from dpviz.release.register import ReleaseRegister
 
@@ -60,7 +60,7 @@ def test_what_others_may_read_or_write_is_refused_and_left_as_it_is(tmp_path, mo
         path.touch()
     else:
         ReleaseRegister(path).declare("rows", epsilon_cap=1)
-    open_one = beside.key_path(path) if which == "its key" else path
+    open_one = sidecar.key_path(path) if which == "its key" else path
     open_one.chmod(mode)
     before = path.read_bytes()
     problem = refused(path)
@@ -101,7 +101,7 @@ def test_a_full_disk_where_the_head_is_kept_is_said_too(tmp_path, monkeypatch):
     def full(*given):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(beside, "keep_head", full)
+    monkeypatch.setattr(sidecar, "keep_head", full)
     with pytest.raises(RegisterError) as problem:
         register.declare("rows", epsilon_cap=1)
     assert problem.value.code == "full"
@@ -220,14 +220,14 @@ def test_no_fingerprint_without_its_key_stays_in_a_register_of_the_first_version
 def test_a_register_without_its_key_or_with_another_one_is_refused(tmp_path):
     path = tmp_path / "releases.db"
     ReleaseRegister(path).declare("rows", epsilon_cap=1)
-    assert beside.key_path(path).stat().st_mode & 0o077 == 0
-    kept = beside.key_path(path).read_text()
-    beside.key_path(path).unlink()
+    assert sidecar.key_path(path).stat().st_mode & 0o077 == 0
+    kept = sidecar.key_path(path).read_text()
+    sidecar.key_path(path).unlink()
     assert refused(path).code == "key"
-    assert not beside.key_path(path).exists()
-    beside.make_key(path)
+    assert not sidecar.key_path(path).exists()
+    sidecar.make_key(path)
     assert refused(path).code == "key"
-    beside.key_path(path).write_text(kept)
+    sidecar.key_path(path).write_text(kept)
     assert [found.name for found in ReleaseRegister(path).data_sets()] == ["rows"]
 
 

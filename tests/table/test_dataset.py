@@ -1,9 +1,11 @@
 """Encoded rows: fingerprint, parts, folds."""
 
+import gc
 import pickle
 import subprocess
 import sys
 from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from dpviz.errors import ParameterError, SchemaError
 from dpviz.learners import fit
 from dpviz.randomness import generator
 from dpviz.table import dataset as module
-from dpviz.table.dataset import EncodedDataset
+from dpviz.table.dataset import EncodedDataset, Memo
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.contract.tables import schema_of, table
 
@@ -180,20 +182,22 @@ def test_arrays_are_read_only_also_in_parts():
             array[0] = 0
 
 
-def test_binnings_are_made_once_per_key():
-    data = dataset()
-    made = []
-    for key in ("a", "a", "b"):
-        data.binning(key, lambda: made.append(1))
-    assert len(made) == 2
+def test_what_is_worked_out_from_rows_is_made_once_per_key_and_goes_with_them():
+    data, other, memo, made = dataset(), dataset(), Memo(), []
+    for rows, key in ((data, "a"), (data, "a"), (data, "b"), (other, "a")):
+        memo.of(rows, key, lambda: made.append(1) or np.zeros(3))
+    assert len(made) == 3
+    gone = ref(memo.of(data, "c", lambda: np.zeros(3)))
+    del data, rows
+    gc.collect()
+    assert gone() is None
 
 
 def test_rows_that_were_fitted_on_go_to_another_process_without_their_counts():
     data = dataset().with_cached_counts()
     fit("pf-tree", data, epsilon=1.0, max_depth=2, seed=0)
-    assert data._binnings
     there = pickle.loads(pickle.dumps(data))
-    assert not there._binnings
+    assert len(pickle.dumps(data)) < 2 * len(pickle.dumps(dataset()))
     assert there.fingerprint == data.fingerprint
     here, away = (fit("pf-tree", rows, epsilon=1.0, max_depth=2, seed=0).model for rows in (data, there))
     assert here == away
@@ -202,7 +206,7 @@ def test_rows_that_were_fitted_on_go_to_another_process_without_their_counts():
 # Parts
 
 
-def test_parts_divide_the_rows_by_a_coin_each():
+def test_every_row_is_assigned_to_its_part_by_itself():
     data = numbered(20_000)
     rest, chosen = data.parts(0.25)
     assert sorted([*rest.columns[0].tolist(), *chosen.columns[0].tolist()]) == data.columns[0].tolist()
@@ -211,7 +215,7 @@ def test_parts_divide_the_rows_by_a_coin_each():
     assert {data.parts(0.25)[1].n_rows for _ in range(20)} != {chosen.n_rows}, "the coins are new each time"
 
 
-def test_the_coin_of_a_row_depends_on_no_other_row(monkeypatch):
+def test_the_part_of_a_row_depends_on_no_other_row(monkeypatch):
     """With the coins held fixed, a row that is added leaves every other row in its part."""
     coins = generator(0).random(101)
     monkeypatch.setattr(module, "secure_uniforms", lambda size: coins[:size])

@@ -12,7 +12,7 @@ from dpviz.errors import SchemaError
 from dpviz.io.csv import read_csv
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
-from dpviz.table.raw import RawColumn, RawTable, parse_numbers
+from dpviz.table.raw import CodedColumn, RawTable, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
@@ -194,7 +194,7 @@ def cases(draw):
     """A two-column table and a schema for it."""
     n_rows = draw(st.integers(1, 20))
     codes = st.lists(st.integers(-1, len(TEXTS) - 1), min_size=n_rows, max_size=n_rows)
-    columns = tuple(RawColumn(name, tuple(TEXTS), np.array(draw(codes), np.int32)) for name in "xy")
+    columns = tuple(CodedColumn(name, tuple(TEXTS), np.array(draw(codes), np.int32)) for name in "xy")
     target = draw(
         st.sampled_from(
             [ClassTarget("y", ("0", "1")), ClassTarget("y", ("0", "1"), groups=(("a", "1"),)), NumericTarget("y", 0, 1)]
@@ -219,7 +219,7 @@ def test_each_row_is_encoded_by_itself(case):
     features, targets = [], []
     for row in range(raw.n_rows):
         single = RawTable(
-            tuple(RawColumn(column.name, column.texts, column.codes[row : row + 1].copy()) for column in raw.columns)
+            tuple(CodedColumn(column.name, column.texts, column.codes[row : row + 1].copy()) for column in raw.columns)
         )
         data = encode(single, schema)
         features += data.columns[0].tolist()

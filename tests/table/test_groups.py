@@ -11,8 +11,9 @@ import pytest
 import dpviz
 from dpviz.errors import SchemaError
 from dpviz.io.codebook import codebook_template, import_codebook
-from dpviz.io.exports import registry
-from dpviz.io.exports.contract import export
+from dpviz.io.exports import FORMS
+from dpviz.io.exports.contract import CheckedForm, export
+from dpviz.io.exports.python_function import PYTHON
 from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
 from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -93,14 +94,14 @@ def test_a_codebook_brings_groups_and_its_template_takes_them() -> None:
 TREE = Tree(SCHEMA, Branch(SubsetRule(0, (0,)), Leaf(1), Branch(SubsetRule(0, (1,)), Leaf(0), Leaf(1))))
 
 
-@pytest.mark.parametrize("name", [name for name, target in registry().items() if target.name != "json"])
-def test_an_export_takes_a_text_for_the_category_it_counts_as(name: str) -> None:
-    target, given = registry()[name], document(TREE)
+@pytest.mark.parametrize("form", [form for form in FORMS if form.name != "json"], ids=lambda form: form.name)
+def test_an_export_takes_a_text_for_the_category_it_counts_as(form: CheckedForm) -> None:
+    given = document(TREE)
     assert "male" in {row[0] for row in given.golden.rows}
-    assert export(target, given).n_rows == len(given.golden.rows)
+    assert export(form, given).n_rows == len(given.golden.rows)
     unaware = document(replace(TREE, schema=replace(SCHEMA, features=(SEX.declare(groups=()), SCHEMA.features[1]))))
-    if target.group == "code":
-        found, _ = target.run(target.write(unaware), SCHEMA, given.golden.rows)
+    if form.group == "code":
+        found, _ = form.run(form.write(unaware), SCHEMA, given.golden.rows)
         assert "'sex': 'W'" in str(given.golden.first_difference(found)), "golden rows notice an export without groups"
 
 
@@ -112,6 +113,6 @@ def test_an_export_says_what_counts_as_what_and_predicts_as_the_model_does() -> 
         for sex in ("male", "m", "W")
     ]
     space: dict[str, Any] = {}
-    exec(str(export(registry()["python"], given).content), space)
+    exec(str(export(PYTHON, given).content), space)
     assert [[int(space["predict"]({"sex": sex, "x": 1}) == "yes")] for sex in ("male", " m", "W")] == said == [[1], [1], [0]]
     assert space["predict"]({"sex": 1, "x": 1}) == "yes", "1 is the number of the text 1.0"

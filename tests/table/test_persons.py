@@ -2,20 +2,28 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
+from datetime import date, time, timedelta
+from decimal import Decimal
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DocumentError, ParameterError, SchemaError
-from dpviz.io.exports.statement import facts, statement_of
+from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import result_from_json
+from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.randomness import generator
-from dpviz.table import persons as module
-from dpviz.table.persons import chosen_rows
-from dpviz.table.raw import RawColumn, RawTable
+from dpviz.results.document import statement_of
+from dpviz.table import encode as module
+from dpviz.table.encode import chosen_rows
+from dpviz.table.raw import CodedColumn, RawColumn, RawTable
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 SCHEMA = Schema((NumericFeature("x", 0, 99, missing_as=0),), ClassTarget("y", ("n", "p")), n_public=100)
@@ -23,7 +31,7 @@ SCHEMA = Schema((NumericFeature("x", 0, 99, missing_as=0),), ClassTarget("y", ("
 
 def column(name: str, cells: list) -> RawColumn:
     texts = tuple(dict.fromkeys(cell for cell in cells if cell is not None))
-    return RawColumn(name, texts, np.array([-1 if cell is None else texts.index(cell) for cell in cells], dtype=np.int32))
+    return CodedColumn(name, texts, np.array([-1 if cell is None else texts.index(cell) for cell in cells], dtype=np.int32))
 
 
 def used(rows: list[tuple], most: int, monkeypatch) -> list[tuple]:
@@ -100,7 +108,7 @@ def test_every_choice_of_a_person_s_rows_is_equally_likely(monkeypatch):
     assert max(abs(count - 1000) for count in counts.values()) < 5 * np.sqrt(1000 * 5 / 6)
 
 
-def test_a_coin_of_a_release_comes_from_the_operating_system():
+def test_an_assignment_of_a_release_comes_from_the_operating_system():
     chosen = {tuple(chosen_rows(np.zeros(200, dtype=int), 100)) for _ in range(3)}
     assert len(chosen) == 3
 
@@ -118,14 +126,37 @@ def test_the_report_counts_what_is_left_out_for_the_owner():
     assert (report.rows_read, report.rows_kept, report.over_limit, report.dropped_missing) == (501, 200, 300, (("who", 1),))
 
 
-def test_the_register_knows_the_rows_whichever_the_coins_chose():
+def test_the_register_knows_the_rows_whichever_were_chosen():
     one, other = encoded(), encoded()
     assert one.fingerprint != other.fingerprint
     assert one.identity == other.identity
     assert encoded(None).identity == encoded(None).fingerprint
 
 
+@pytest.mark.parametrize(("learner", "asked"), [("pf-tree", {"leaves": "honest"}), ("majority", {"test_share": 0.3})])
+def test_the_rows_of_a_person_are_assigned_together(learner, asked, monkeypatch):
+    drawn = []
+    flip = RandomAssignment.flip
+    monkeypatch.setattr(RandomAssignment, "flip", lambda *given, **named: drawn.append(flip(*given, **named)) or drawn[-1])
+    data = encoded()
+    result = dpviz.fit(learner, data, epsilon=1.0, seed=1, **asked)
+    (parts,) = drawn
+    assert len(set(parts.tolist())) > 1
+    assert all(len(set(parts[data.persons == person].tolist())) == 1 for person in np.unique(data.persons))
+    assert result.ledger.event.shared
+    assert not dpviz.fit(learner, encoded(None), epsilon=1.0, seed=1, **asked).ledger.event.shared
+
+
+def test_three_rows_of_a_person_and_three_persons_are_two_numbers():
+    risk = dpviz.fit("pf-tree", encoded(3), epsilon=1.0, seed=1, leaves="honest", max_depth=4, depth=4).risk
+    person, three = risk.for_rows(3).guesses(), risk.for_persons(3).guesses()
+    assert 0.5 < risk.guesses() < three < person - 0.01 < risk.for_rows(3).for_persons(3).guesses()
+
+
 def test_parts_and_splits_stay_bound_to_persons():
+    for part in (*encoded().parts(0.3), *encoded().split(seed=0)):
+        assert len(part.persons) == part.n_rows
+        assert np.unique(part.persons, return_counts=True)[1].max() <= 2
     assert {part.rows_per_person for part in (*encoded().parts(0.3), *encoded().split(seed=0))} == {2}
 
 
@@ -135,8 +166,8 @@ def test_a_result_says_what_it_costs_a_person_and_is_read_back():
     again = result_from_json(result.to_json())
     assert again.per_person == PrivacyLoss(1.0)
     document = json.loads(result.to_json())
-    assert document["privacy"]["per_person"] == {"rows": 2, "epsilon": 1.0, "delta": 0.0}
-    assert "At most 2 rows of each person were used; for one person: epsilon = 1." in facts(document, "y")
+    assert document["privacy"]["per_person"] == {"rows": 2, "epsilon": 1.0, "delta": 0.0, "bounded": True}
+    assert "epsilon = 1 (add/remove one person, up to 2 rows; one row: epsilon = 0.5)" in Exportable(result.to_json()).facts[1]
     assert '"who"' not in result.to_json()
     document["privacy"]["per_person"]["epsilon"] = 0.5
     with pytest.raises(DocumentError, match="does not follow"):
@@ -163,3 +194,41 @@ def test_what_is_asked_about_persons_is_checked(given, error):
 def test_nobody_and_everybody_are_read():
     assert dpviz.encode(dpviz.read_csv(b"who,x,y\n"), SCHEMA, person="who", rows_per_person=1).n_rows == 0
     assert encoded(1000).n_rows == 500
+
+
+SECOND = 10**9
+ODD: dict[str, Callable[[], Any]] = {
+    "durations": lambda: pd.Series(np.array([10**9 * SECOND + k for k in range(5)], "timedelta64[ns]")),
+    "durations of Python": lambda: pd.Series([timedelta(days=200_000, microseconds=k) for k in range(5)], dtype=object),
+    "durations of Arrow": lambda: pa.array([10**9 * SECOND + k for k in range(5)], pa.duration("ns")),
+    "times": lambda: pd.Series([time(1, 2, 3, k) for k in range(5)]),
+    "times of Arrow": lambda: pa.array([10**9 + k for k in range(5)], pa.time64("us")),
+    "decimals": lambda: pa.array([Decimal(10**60 + k) for k in range(5)], pa.decimal256(70, 2)),
+    "large numbers": lambda: pa.array([2**64 - 1 - k for k in range(5)], pa.uint64()),
+    "days": lambda: pd.Series([date(2024, 1, 1 + k) for k in range(5)]),
+    "labels": lambda: pd.Series(pd.Categorical(list("abcde"))),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_persons_of_odd_types_are_told_apart(kind):
+    data = dpviz.encode(in_turn(ODD[kind]()), SCHEMA, person="who", rows_per_person=2)
+    assert np.unique(data.persons, return_counts=True)[1].tolist() == [2] * 5
+
+
+@pytest.mark.parametrize(
+    "cells", [[b"\xf0", b"\xf1", b"M", b"N", b"O"], pa.array([10**13, 10**13 + 1, 0, 1000, 2000], pa.time64("ns"))]
+)
+def test_persons_that_nobody_can_tell_apart_are_left_out(cells):
+    """As one they could move more rows of each other than a person may."""
+    data = dpviz.encode(
+        in_turn(cells if isinstance(cells, pa.Array) else pa.array(cells)), SCHEMA, person="who", rows_per_person=2
+    )
+    assert len(np.unique(data.persons)) in (3, 4)
+    assert np.unique(data.persons, return_counts=True)[1].max() == 2
+
+
+def in_turn(persons: Any) -> pa.Table:
+    """Three rows of each."""
+    own = persons if isinstance(persons, pa.Array) else pa.Array.from_pandas(persons)
+    return pa.table({"x": [1.0] * 15, "y": ["n"] * 15, "who": pa.concat_arrays([own] * 3)})

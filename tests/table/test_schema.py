@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DocumentError, DpvizError, SchemaError, UnknownName
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.encode import encode
 from dpviz.table.schema import (
     FORMAT,
     LEAST_WIDTH,
@@ -72,12 +73,12 @@ def test_equal_numbers_make_equal_schemas_that_print_alike():
     ("make", "text"),
     [
         (lambda: NumericFeature("x", 1, 1), "too narrow or infinite"),
-        (lambda: NumericFeature("x", math.nan, 1), "too narrow or infinite"),
-        (lambda: NumericFeature("x", 0, math.inf), "too narrow or infinite"),
+        (lambda: NumericFeature("x", math.nan, 1), "low = nan is not a finite number"),
+        (lambda: NumericFeature("x", 0, math.inf), "high = inf is not a finite number"),
         (lambda: NumericFeature("x", -1.7e308, 1.7e308), "too narrow or infinite"),
-        (lambda: NumericFeature("x", "0", 1), "low = '0' is not a number"),
-        (lambda: NumericFeature("x", 0, True), "high = True is not a number"),
-        (lambda: NumericFeature("x", 0, 10**400), "high is too large"),
+        (lambda: NumericFeature("x", "0", 1), "low = '0' is not a finite number"),
+        (lambda: NumericFeature("x", 0, True), "high = True is not a finite number"),
+        (lambda: NumericFeature("x", 0, 10**400), "high = an int is not a finite number"),
         (lambda: NumericFeature("x", 0.2, 0.8, whole=True), "contains no whole number"),
         (lambda: NumericFeature("x", 0, 1, missing_as=2), "missing_as = 2 lies outside"),
         (lambda: CategoricalFeature("x", ()), "at least one category"),
@@ -310,3 +311,22 @@ def test_the_narrowest_range_that_is_taken_can_be_trained_on(width):
     for learner in ("dp-mean", "s-gbdt"):
         predicted = dpviz.fit(learner, data, epsilon=1.0, depth=1, seed=0).model.predict(data)
         assert ((predicted >= 0) & (predicted <= width)).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Schema(("age",), ClassTarget("y", ("n", "p"))), r"features: 'age' is no NumericFeature or CategoricalFeature"),
+        (lambda: Schema((NumericFeature("x", 0, 1),), "y"), r"target: 'y' is no ClassTarget or NumericTarget\. Give one"),
+        (lambda: encode(b"x,y\n1,n\n", "loans.schema.json"), r"must be a Schema, such as from load_schema .* Got 'loans"),
+        (lambda: encode(b"x,y\n1,n\n", {"x": (0, 1)}), r"must be a Schema, such as from load_schema .* Got 'dict'"),
+    ],
+)
+def test_what_is_no_schema_and_no_column_is_told_as_such(make, says):
+    with pytest.raises(DpvizError, match=says):
+        make()
+
+
+def test_one_feature_need_not_be_in_a_tuple():
+    feature, target = NumericFeature("x", 0, 1), ClassTarget("y", ("n", "p"))
+    assert Schema(feature, target) == Schema((feature,), target) == Schema(iter([feature]), target)

@@ -3,7 +3,7 @@
 import pytest
 
 from dpviz.errors import DpvizError
-from dpviz.table.written_numbers import number_in
+from dpviz.table.column_draft import number_in
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dpviz.table.candidates import equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 from dpviz.training import noisy_histograms
-from dpviz.training.histograms import root_rows
+from dpviz.training.counting.arrays import counter_of
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.privatree_budget import EpsilonSplit
 from tests.statistical.goodness import FITS, p_value
@@ -30,7 +30,7 @@ def data():
 def privatree_node(data, epsilon, source):
     grid = quantile_grid(SCHEMA, {}, "q")
     split = EpsilonSplit(epsilon, epsilon, epsilon, epsilon, "test", ())
-    return NoisyHistogramGrower(grid, split, 1, True, source), root_rows(data, grid)
+    return NoisyHistogramGrower(grid, split, 1, True, source), counter_of(data).root(grid)
 
 
 def number_of(decision):
@@ -103,7 +103,7 @@ def test_other_shapes_are_not_listed(shape, n_bins):
 @pytest.fixture(scope="module")
 def corrected(data):
     grid = equal_width_grid(SCHEMA, 10)
-    node, source = root_rows(data, grid), Simulation(5)
+    node, source = counter_of(data).root(grid), Simulation(5)
     draws = np.array([choose_split(grid, node, 3.0, source).feature for _ in range(12_000)])
     return grid, node, draws
 
@@ -141,6 +141,6 @@ def test_the_counts_left_out_of_the_split_distribution_are_accounted_for(correct
 @pytest.mark.parametrize("n_rows", [0, 1])
 def test_hardly_any_rows_have_a_distribution(data, n_rows):
     grid = equal_width_grid(SCHEMA, 10)
-    node = root_rows(data.take(np.arange(n_rows), share=1.0), grid)
+    node = counter_of(data.take(np.arange(n_rows), share=1.0)).root(grid)
     listed, cut = split_distribution(grid, node, 1.0)
     assert sum(chance for _, chance in listed) + cut == pytest.approx(1, abs=1e-12)

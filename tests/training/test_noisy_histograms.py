@@ -11,7 +11,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.histograms import left_counts
+from dpviz.training.counting.nodes import left_counts
 from dpviz.training.noisy_histograms import bins_of_kind, quantile_grid, weighted_gini
 from tests.contract.tables import schema_of, table
 from tests.oracles import counts

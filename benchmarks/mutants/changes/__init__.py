@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from itertools import chain
 
-from benchmarks.mutants.changes import accounting, audit, counting, learners, noise, owners, privacy, release, rows, training
+from benchmarks.mutants.changes import (
+    accounting,
+    audit,
+    counting,
+    doors,
+    learners,
+    noise,
+    owners,
+    privacy,
+    release,
+    risk,
+    rows,
+    training,
+    two_levels,
+    verdict,
+)
 
-ROOMS = (rows, privacy, noise, accounting, training, counting, learners, audit, release, owners)
+ROOMS = (rows, privacy, noise, accounting, training, two_levels, counting, learners, risk, audit, release, owners, doors, verdict)
 MUTANTS = tuple(chain.from_iterable(room.MUTANTS for room in ROOMS))

@@ -18,12 +18,13 @@ from dpviz.app.parts import error
 from dpviz.app.widgets import learner_title, linked
 from dpviz.app.work.session import poll
 from dpviz.app.work.watch import watch
-from dpviz.figures.audit.axis import audit_axis
-from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.audit.axis import GUESSES, audit_axis, epsilon_axis
 from dpviz.learners import get_learner, learner_names
+from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
 
 _TABLE, _LEARNER, _EPSILON, _PLACE = "audit-table", "audit-learner", "audit-epsilon", "audit-universe"
+_AXIS, _AXES = "audit-axis", ("ε", "right guesses of 100")
 _FIRST = "_audit_first"
 _EVERYWHERE = "everywhere"
 
@@ -33,22 +34,22 @@ def ask(what: Known, learners: DeltaGenerator, more: DeltaGenerator) -> Search:
     with learners:
         steps = sorted({*EPSILONS, *stored_epsilons(what)})
         epsilon = st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **linked(_EPSILON))
+        axes = {"default": _AXES[0], "required": True, "label_visibility": "collapsed"}
+        is_of_guesses = st.segmented_control("Axis", _AXES, **axes, **linked(_AXIS)) == _AXES[1]
         lines = st.container()
     with more.expander("Search again, or with other settings", icon=":material/search:"):
         search = _ask_search(what, epsilon)
     with lines:
-        _show_lines(what, search)
+        _show_lines(what, search, is_of_guesses)
     return search
 
 
-def _show_lines(what: Known, search: Search) -> None:
+def _show_lines(what: Known, search: Search, is_of_guesses: bool) -> None:
     near = min(stored_epsilons(what) or {search.epsilon}, key=lambda epsilon: abs(math.log(epsilon / search.epsilon)))
-    caption = (
-        f"Stored at ε = {number_text(near)}. Proofs: for one number, one category and 10,000 rows; searches and attacks: on "
-        "small tables. Choose an algorithm to see its evidence."
-    )
+    caption = f"Stored at ε = {number_text(near)}."
     lines = results.audit_lines(what, search.epsilon)
-    markup = audit_axis(lines, epsilon=near, selected=search.subject, caption=caption)
+    axis = GUESSES if is_of_guesses else epsilon_axis(near)
+    markup = audit_axis(lines, axis, selected=search.subject, caption=caption)
     audit_view(markup, key=_TABLE, on_choice=partial(_choose, what))
 
 

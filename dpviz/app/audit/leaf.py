@@ -8,7 +8,7 @@ from dpviz.app.prose import prose
 from dpviz.app.widgets import chart
 from dpviz.evaluation.audit.smooth_leaf import RULES, leaf_curve
 from dpviz.figures.audit.smooth_leaf import gaps_to_show, leaf_figure, leaf_rows, leaf_sentence
-from dpviz.figures.guarantee_text import number_text
+from dpviz.results.wording import number_text
 
 
 def smooth_or_global() -> None:

@@ -12,18 +12,20 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app.work.session import all_values, begin
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, stored_run
-from dpviz.evaluation.audit.verify import NAMED_PAIRS, UNIVERSES, verify_each
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify_each
 from dpviz.figures.audit.text import AuditLine, setting_text
-from dpviz.figures.guarantee_text import number_text
 from dpviz.learners import get_learner, registry
+from dpviz.results.verdict import right_guesses
+from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
 
-#: Everywhere a learner is searched, quickest first; universes, then named pairs.
-PLACES = (*UNIVERSES, *NAMED_PAIRS)
+#: Everywhere a learner is searched, quickest first; universes, then candidate counterexamples.
+PLACES = (*UNIVERSES, *COUNTEREXAMPLES)
 SLOT = "audit"
 _ASKED = "_audit_asked"
 Results = tuple[AuditResult, ...]
@@ -107,7 +109,7 @@ def title_of(key: str) -> tuple[str, str]:
     return spec.title, setting_text(params, {name: about.label for name, about in controls_of(spec.Params).items()})
 
 
-def known(*, with_stored: bool = True) -> Known:
+def all_findings(*, with_stored: bool = True) -> Known:
     """What can be shown. Raises DpvizError when the stored run is missing or cannot be read."""
     return Known(stored_run() if with_stored else None, dict(all_values(SLOT)))
 
@@ -128,6 +130,8 @@ def _line(what: Known, key: str, epsilon: float) -> AuditLine:
         verdict=facts.claim.verdict,
         claimed=facts.claim.epsilon,
         composed=facts.composed.epsilon,
+        claimed_guesses=right_guesses(PrivacyLoss(facts.claim.epsilon, facts.claim.delta)),
+        guesses=facts.guesses,
         found=now if now is not None and now.epsilon == facts.epsilon else facts.searched,
         attacked=facts.attacked,
         note=note,

@@ -9,18 +9,18 @@ from dpviz.app.audit.results import Known, Search
 from dpviz.app.audit.view import audit_view
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
-from dpviz.app.widgets import on_demand
+from dpviz.app.widgets import download, on_demand
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.evaluation.audit.verdicts import SearchedPlace, StoredRun
+from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, script_of
 from dpviz.figures.audit import text
 from dpviz.figures.audit import worst_pair as pair
-from dpviz.figures.audit.departures import HERE, PAPER, WHY, departure_rows
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
-from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.departures import HERE, PAPER, WHY, departure_rows, statement_rows
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
+from dpviz.results.wording import number_text
 
 TEXTS = "audit"
 #: A tree with more leaves is described on request.
@@ -34,28 +34,32 @@ _ICONS = {
 }
 
 
-def known() -> Known:
+def findings() -> Known:
     """All that is known; a stored run that is missing or broken is said, and this session's searches are left."""
     try:
-        return results.known()
+        return results.all_findings()
     except DpvizError as problem:
         error(problem, kept="Searching below still works.")
-        return results.known(with_stored=False)
+        return results.all_findings(with_stored=False)
 
 
 def lead(what: Known, epsilon: float) -> None:
-    """The three facts about all learners in a few words, and whose run it is."""
+    """How many claims hold, in a few words."""
     st.header(text.lead_sentence(results.audit_lines(what, epsilon)), anchor=False)
-    stored = what.stored
-    now = f"{len(what.now)} of the settings searched now, in this session. " if what.now else ""
-    st.caption(f"{_run_in_words(stored) if stored else ''}{now}None of your rows are used on this page.")
+
+
+def run(what: Known, epsilon: float) -> None:
+    """What searches and attacks found, and whose run it is."""
+    now = f" {len(what.now)} of the settings searched now, in this session." if what.now else ""
+    stored = _run_in_words(what.stored) if what.stored else ""
+    st.caption(f"{text.tried_sentence(results.audit_lines(what, epsilon))} {stored}{now}")
 
 
 def _run_in_words(stored: StoredRun) -> str:
     versions = ", ".join(sorted({facts.version for facts in stored.facts})) or "?"
     days = " to ".join(dict.fromkeys((stored.dates[0], stored.dates[-1]))) if stored.dates else "?"
     minutes = number_text(round(stored.processor_seconds / 60, 1))
-    return f"Stored run of dpviz {plain(versions)} on {plain(days)}, {minutes} processor minutes. "
+    return f"Stored run of dpviz {plain(versions)} on {plain(days)}, {minutes} processor minutes. {prose(TEXTS, 'run')}"
 
 
 def places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
@@ -68,36 +72,66 @@ def places() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
 
 def verdict(search: Search, what: Known) -> AuditResult | None:
     """The three facts about the chosen learner; returns the worst that was found, None where nothing was searched."""
-    facts, result = what.facts(search.subject, search.epsilon), what.worst(search.subject, search.epsilon)
+    facts, result = _known(search, what)
     st.subheader(", ".join(filter(None, results.title_of(search.subject))), anchor=False)
     if facts is not None:
         badge = text.BADGES[facts.claim.verdict]
-        stands = f" To be read in `{facts.claim.evidence}`." if facts.claim.evidence else ""
-        words = f"**Proved: {badge.word}.** {plain(facts.claim.because)}{stands}"
-        _BOXES[badge.tone](words, icon=_ICONS[facts.claim.verdict])
+        _BOXES[badge.tone](f"**Proved: {badge.word}.** {plain(facts.claim.because)}", icon=_ICONS[facts.claim.verdict])
     if result is not None:
-        _searched(search, what, result)
+        _searched(search, result)
     else:
         reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
         _fact(text.SEARCHED["not"], "Searched", plain(reason))
     if facts is not None and facts.attacked is not None:
         found, key = facts.attacked, text.against_claim(facts.attacked.bound, facts.attacked)
-        _fact(text.ATTACKED[key], "Attacked", f"{plain(text.attack_sentence(found))} Seen: {plain(found.event)}.")
+        _fact(text.ATTACKED[key], "Attacked", plain(text.attack_sentence(found)))
     elif facts is not None:
         _fact(text.ATTACKED["not"], "Attacked", plain(facts.not_attacked))
     return result
+
+
+def _known(search: Search, what: Known) -> tuple[Facts | None, AuditResult | None]:
+    return what.facts(search.subject, search.epsilon), what.worst(search.subject, search.epsilon)
+
+
+def sources(search: Search, what: Known) -> None:
+    """Where the facts about the chosen learner come from, and the script that refutes it."""
+    facts, result = _known(search, what)
+    _offer_script(search)
+    lines = [f"Proved: to be read in `{facts.claim.evidence}`."] if facts is not None and facts.claim.evidence else []
+    if result is not None:
+        source = "Searched now" if search.subject in what.now else "From the stored run"
+        size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
+        lines.append(plain(text.pair_sentence(result)))
+        lines.append(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
+    if facts is not None and facts.attacked is not None:
+        minutes = number_text(round(facts.processor_seconds / 60, 1))
+        lines.append(f"Attacked: {plain(text.attack_source(facts.attacked))} Seen: {plain(facts.attacked.event)}.")
+        lines.append(f"Search and attack took {minutes} processor minutes.")
+    if lines:
+        with st.expander("How this was found", icon=":material/travel_explore:"):
+            st.markdown("\n".join(f"- {line}" for line in lines))
+
+
+def _offer_script(search: Search) -> None:
+    """The script that refutes the learner's claim, where there is one: to read, and to run without dpviz."""
+    script = script_of(search.learner, search.params)
+    if script is not None:
+        with on_demand("The counterexample as a script", icon=":material/code:", key="audit-script") as box:
+            if box.open:
+                st.caption(prose(TEXTS, "script"))
+                text_of_script = script.read_text(encoding="utf-8")
+                st.code(text_of_script, language="python")
+                download("Script (Python)", text_of_script, script.name, "text/x-python", key="audit-script-file")
 
 
 def _fact(badge: text.Badge, kind: str, words: str) -> None:
     st.markdown(f":{badge.tone}-badge[{badge.icon} {kind}: {badge.word}] {words}")
 
 
-def _searched(search: Search, what: Known, result: AuditResult) -> None:
-    """What was found, which search it comes from, and whether the widgets ask for another."""
-    _fact(text.SEARCHED[text.against_claim(result.log_ratio, result)], "Searched", plain(text.pair_sentence(result)))
-    source = "Searched now" if search.subject in what.now else "From the stored run"
-    size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
-    st.caption(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
+def _searched(search: Search, result: AuditResult) -> None:
+    """What was found, and whether the widgets ask for another search."""
+    _fact(text.SEARCHED[text.against_claim(result.log_ratio, result)], "Searched", plain(text.search_sentence(result)))
     if result.epsilon != search.epsilon:
         asked = number_text(search.epsilon)
         st.caption(f":material/history: Stale for ε = {asked}: what is shown is from another ε. Search again.")
@@ -107,23 +141,22 @@ def worst_pair(result: AuditResult) -> None:
     """Both data sets, the tree that tells them apart, and how likely it is; nothing where no difference was certified."""
     if result.worst_pair is None:
         return
-    st.subheader("The worst pair that was found", anchor=False)
-    st.markdown("**Two data sets, one row apart**")
+    st.subheader("The worst pair", anchor=False)
     audit_view(pair.pair_tables(result.worst_pair), key="audit-pair")
-    st.markdown("**The tree that tells them apart**")
+    st.markdown("**What tells them apart**")
     _output(result)
-    st.markdown("**How likely is this tree?**")
+    st.markdown("**How likely is this tree?**", help=plain(pair.limit_note(result)))
     audit_view(pair.chance_bars(result), key="audit-chances")
-    st.caption(pair.limit_note(result))
+
 
 
 def _output(result: AuditResult) -> None:
     tree, words = output_tree(result), output_in_words(result)
     if tree is not None:
         audit_view(pair.drawing(tree_svg(tree, widths=None, selected=None, narrow=True, title=words)), key="audit-output")
-    if tree is None or tree.n_leaves <= MOST_LEAVES:
+    if tree is None:
         st.caption(plain(words))
-    else:
+    elif tree.n_leaves > MOST_LEAVES:
         with st.expander(f"All {tree.n_leaves} leaves in words", icon=":material/notes:"):
             st.markdown(plain(words))
 
@@ -156,6 +189,9 @@ def differences(search: Search) -> None:
         with st.expander(f"Differences from the paper ({len(rows)})", icon=":material/difference:"):
             st.caption(f"Source: {spec.citation}.")
             st.markdown("\n".join(f"- {row[PAPER]} **Here:** {row[HERE]} **Why:** {row[WHY]}" for row in rows))
+    if spec.statements:
+        with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(spec.statements)})", icon=":material/gavel:"):
+            st.dataframe(statement_rows(spec), hide_index=True, alt="Every numbered statement, whether it holds, and why.")
 
 
 def rules(what: Known) -> None:

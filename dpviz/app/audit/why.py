@@ -11,7 +11,7 @@ from dpviz.app.prose import prose, sections
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.figures.audit.text import chance_text, times_text
-from dpviz.figures.guarantee_text import number_text
+from dpviz.results.wording import number_text
 
 TEXTS = "audit"
 
@@ -49,7 +49,7 @@ def _kind_of(result: AuditResult) -> str:
 def _source_of(result: AuditResult) -> str:
     """What the claim was read from, as the learner says."""
     place = next((place for place in PLACES if place.title == result.searched), PLACES[0])
-    planned = PlannedLearner.of(result.learner, place.schema, epsilon=result.epsilon, depth=place.depth, given=result.params)
+    planned = PlannedLearner.of(result.learner, place.schema, epsilon=result.epsilon, depth=place.depth, **result.params)
     return planned.claim.source
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.component import component, event_in
-from dpviz.app.controls import Asked
+from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, encoded_sample
@@ -21,9 +20,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
 from dpviz.evaluation.budget.shares import MovableShares, Shares
 from dpviz.figures.budget import share_map as map_figures
-from dpviz.figures.guarantee_text import number_text
 from dpviz.io.samples import samples
-from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget
@@ -36,47 +33,43 @@ _PICTURE = "lab-map"
 _NONE = "nothing"
 
 
-def lab(asked: Asked, loaded: Loaded) -> None:
+def lab(asked: Sidebar, loaded: Loaded) -> None:
     """The second half of the Budget page."""
     st.header("Budget lab: where should ε go?", anchor=False)
     if loaded.role is DataRole.PRIVATE:
         st.info(prose("budget", "closed"), icon=":material/lock:")
         return
     try:
-        movable = MovableShares.of(asked.learner, loaded.schema, asked.settings, asked.params)
+        movable = MovableShares.of(asked.request, loaded.schema)
     except DpvizError as problem:
         error(problem)
         return
     if movable is None:
-        title = get_learner(asked.learner).title
+        title = asked.request.spec.title
         st.info(f"{title} has no shares to move with these settings. Choose an algorithm that has, or more levels.")
         return
     _lab(movable, asked, loaded)
 
 
-def _lab(movable: MovableShares, asked: Asked, loaded: Loaded) -> None:
+def _lab(movable: MovableShares, asked: Sidebar, loaded: Loaded) -> None:
     parts = ", ".join(map(map_figures.part_title, movable.parts))
-    st.markdown(
-        f"Training accuracy of {get_learner(movable.learner).title} at ε = {number_text(movable.settings['epsilon'])} "
-        f"({NEIGHBOURS}) when its shares are moved: {parts}."
-    )
-    current = asked.params.get(movable.parameter)
+    st.markdown(f"Training accuracy of {movable.request.spec.title} when its shares are moved: {parts}.")
+    current = getattr(asked.request.params, movable.parameter)
     task = _maps_task(movable, loaded, _ask_beside(loaded))
     with st.container(horizontal=True, vertical_alignment="center"):
         status = offer(task, f"Compute the map ({_draws(loaded.data)} draws per point)", ":material/play_arrow:")
         if status.is_done:
             st.caption(":material/check: Computed for these settings.")
     report(task, "Computing the map")
-    if status.shown is not None:
-        _maps(status.shown.values, current)
+    if status.shown:
+        _maps(status.shown, current)
     if status.is_current:
         st.divider()
         _gains(movable, loaded, current)
 
 
 def _key(movable: MovableShares, loaded: Loaded) -> str:
-    widgets = Asked(movable.learner, dict(movable.settings), dict(movable.params), 0, {})
-    return canonical_key(loaded, widgets, lab=DRAWS)
+    return canonical_key(loaded, movable.request, lab=DRAWS)
 
 
 def _ask_beside(loaded: Loaded) -> str:
@@ -109,8 +102,8 @@ def _maps_task(movable: MovableShares, loaded: Loaded, beside: str) -> Task:
 def _shares_of(name: str, movable: MovableShares) -> tuple[MovableShares, EncodedDataset]:
     """The same shares for another table; with levels, of the same depth, so that the maps compare."""
     data = encoded_sample(name)
-    depth = len(movable.parts) if movable.by_level else movable.settings["depth"]
-    other = MovableShares.of(movable.learner, data.schema, {**movable.settings, "depth": depth}, movable.params)
+    depth = sum(movable.levels) if movable.by_level else movable.request.settings.depth
+    other = MovableShares.of(movable.request.at(depth=depth), data.schema)
     assert other is not None
     return other, data
 
@@ -121,13 +114,14 @@ def _titled_map(title: str, movable: MovableShares, data: EncodedDataset, **how:
 
 def _maps(found: tuple[tuple[str, ShareMap], ...], current: Shares | None) -> None:
     (title, here), *others = found
+    shares = here.movable.of_weights(current) if current and len(current) == sum(here.movable.levels) else None
     others = [(name, there) for name, there in others if there.movable.parts == here.movable.parts]
     for _, there in others:
         st.markdown(f"**{plain(map_figures.crossover_sentence(here, there))}**")
     spread = map_figures.common_spread([here, *(there for _, there in others)])
     columns = st.columns(2, gap="large") if others else [st.container()]
     with columns[0]:
-        _map(here, current, title, _PICTURE, spread)
+        _map(here, shares, title, _PICTURE, spread)
     for name, there in others:
         with columns[1]:
             _map(there, None, name, "lab-map-beside", spread)
@@ -175,23 +169,25 @@ def _ask_point(found: ShareMap, key: str) -> None:
 
 def use_shares(movable: MovableShares, shares: Shares) -> None:
     """Put shares into the sidebar's controls, as weights in percent; levels fix the depth too."""
-    name = f"{movable.learner}.{movable.parameter}"
+    name = f"{movable.request.learner}.{movable.parameter}"
     st.session_state[f"{name}.by-hand"] = True
+    weights, parts = movable.weights(shares), movable.parts
     if movable.by_level:
-        st.session_state["depth"] = str(len(shares))
-    for part, share in zip(movable.parts, shares, strict=True):
-        st.session_state[f"{name}.{part}"] = round(100 * share, 2)
+        st.session_state["depth"] = str(len(weights))
+        parts = tuple(f"depth {level}" for level in range(len(weights)))
+    for part, weight in zip(parts, weights, strict=True):
+        st.session_state[f"{name}.{part}"] = round(100 * weight, 2)
 
 
 def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> None:
     st.subheader("What one step more buys", anchor=False)
-    start = tuple(current) if current else movable.automatic
+    start = movable.of_weights(current) if current else movable.automatic
     task = in_one(GAINS, f"{_key(movable, loaded)} {start}", partial(_gains_of, movable, loaded.data, start))
     whose = "the shares you set" if current else "the automatic choice"
     st.markdown(plain(f"From {whose}: {map_figures.shares_words(movable.parts, tuple(s / sum(start) for s in start))}."))
     status = offer(task, f"Try one step more of each ({GAIN_DRAWS} draws)", ":material/play_arrow:")
     report(task, "Trying one step more of each share")
-    if status.shown is None:
+    if not status.shown:
         return
     of, gains = status.result
     sentence = map_figures.gains_sentence(gains)

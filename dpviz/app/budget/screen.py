@@ -13,42 +13,56 @@ from dpviz.app.widgets import chart, on_demand, table
 from dpviz.app.work.session import begin, poll
 from dpviz.app.work.tasks import in_one
 from dpviz.app.work.watch import report
+from dpviz.errors import DpvizError
 from dpviz.evaluation.budget import boosting
 from dpviz.evaluation.budget.boosting import IndividualLosses
 from dpviz.figures.budget import rounds as figures
 from dpviz.figures.budget import spending
+from dpviz.learners import DEFAULT, FitRequest, require_task
+from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
-from dpviz.training.contract import FitResult
 
 SLOT = "individual-losses"
+_PRIVATREE = "privatree"
 
 
-def spent(result: FitResult) -> None:
+def spending_of(result: FitResult) -> None:
     """What one row pays on its way down, and what that adds up to beside the claim."""
-    st.header("What one row pays, level by level", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("What one row pays", anchor=False, width="content")
+        with st.popover("How to read this", type="tertiary"):
+            st.markdown(prose("budget", "one row pays", because=plain(result.claim.because)))
     paid = result.ledger.spent()
-    sentence = spending.spending_sentence(result.plan, paid, result.claim, result.ledger.guarantee)
+    sentence = spending.spending_sentence(result.plan, paid, result.claim, result.ledger.guarantee, result.unit)
     st.markdown(f"**{plain(sentence)}**")
-    figure = spending.spending_figure(result.plan, paid, result.claim, result.ledger.guarantee)
+    figure = spending.spending_figure(result.plan, paid, result.claim, result.ledger.guarantee, result.unit)
     chart(figure, sentence, key="spending")
-    st.caption(
-        f"Each bar begins where the one above ends. Nodes of one level hold different rows, so each level is paid once. "
-        f"{plain(result.claim.because)}"
-    )
     table(spending.spending_rows(result.plan, paid), "What one row pays, part by part.", key="spending")
 
 
 def settings(result: FitResult) -> None:
-    """Who set each share, in words; the formulas unfold."""
-    st.header("Where these settings come from", anchor=False)
-    lines = [f"**{', '.join(parts)}**: {who}" for who, parts in spending.deciders(result.plan).items()]
-    st.markdown("\n".join(f"- {line}" for line in (*lines, *map(plain, spending.plain_notes(result.plan)))))
-    with on_demand("The rules with their numbers", icon=":material/function:") as box:
+    """Who set each share, in words and with its formula."""
+    with on_demand("Where these settings come from", icon=":material/function:") as box:
         if box.open:
+            lines = [f"**{', '.join(parts)}**: {who}" for who, parts in spending.deciders(result.plan).items()]
+            st.markdown("\n".join(f"- {line}" for line in (*lines, *map(plain, spending.plain_notes(result.plan)))))
+            st.markdown("**The rules with their numbers**")
             st.markdown("\n".join(f"- {plain(rule)}" for rule in spending.formulas(result.plan)) or "No rule was needed.")
             words = "Every share of the plan with who set it."
             st.dataframe(spending.share_rows(result.plan), hide_index=True, alt=words)
-    st.caption("Shares can be set by hand in the sidebar, under Algorithm settings.")
+            st.caption(f"{_counterpart(result)}Shares can be set by hand, under More.")
+
+
+def _counterpart(result: FitResult) -> str:
+    """The shares of PrivaTree for the same epsilon and depth, or beside PrivaTree those of the default; none for numbers."""
+    name = DEFAULT if result.learner == _PRIVATREE else _PRIVATREE
+    depth = max(1, result.plan.depth)
+    try:
+        request = FitRequest.of(name, epsilon=result.settings.epsilon, max_depth=depth, depth=depth)
+        require_task(request.spec, result.schema)
+        return f"{plain(spending.shares_sentence(request.spec.title, request.plan(result.schema)))} "
+    except DpvizError:  # such as no declared number of rows
+        return ""
 
 
 def rounds_screen(trained: Trained, loaded: Loaded) -> None:
@@ -75,7 +89,7 @@ def _own_losses(trained: Trained, loaded: Loaded) -> None:
     if status.n_missing and status.job is None:
         st.button("Measure", icon=":material/speed:", key=SLOT, on_click=begin, args=(task,))
     report(task, "Training twice, with every row's account")
-    if status.shown is not None:
+    if status.shown:
         found: IndividualLosses = status.result
         sentence = figures.losses_sentence(found)
         st.markdown(f"**{sentence}**")

@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.controls import AUTO_CAP, DEPTHS, EPSILONS, FIRST_LEARNERS, depth_of, nearest_step
-from dpviz.app.state import Loaded, hidden_seed
+from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, depth_of, nearest_step, settings_row
+from dpviz.app.state import Loaded, hidden_seed, rows_read
 from dpviz.app.widgets import learner_title, linked
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.grid import SweepGrid
-from dpviz.figures.guarantee_text import number_text
+from dpviz.figures import as_python
+from dpviz.figures.compare.bands import Axis
 from dpviz.figures.wording import capital
+from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FIRST_OF_NUMBERS = ("s-gbdt", "dp-mean", "cart-regression", "gbdt")
+FIRST_OF_NUMBERS = ("pf-tree", "s-gbdt", "dp-mean", "cart-regression", "gbdt")
 EPSILON, DEPTH, ROWS = "epsilon", "max_depth", "n_rows"
 VIEWS = {EPSILON: "over ε", DEPTH: "over depth", ROWS: "over number of rows"}
 _PER_DECADE = {"1, 2, 3, 5": ("1", "2", "3", "5"), "1, 3": ("1", "3"), "1": ("1",)}
@@ -35,20 +37,31 @@ _SECRET = "_compare_secret"
 class CompareRequest:
     """What is asked: the fits of `grid`, with `metric` drawn `along` an axis, which is a column of the frame.
 
-    `n_train` is where "all rows" stands on an axis of rows: as many as are trained on, from the public count.
+    `n_train` is where "all rows" stands on an axis of rows: as many as are trained on, from the public count. `axis` is over what
+    curves along epsilon are drawn.
     """
 
     along: str
     metric: str
     grid: SweepGrid
     n_train: int
+    axis: Axis = "asked"
 
     @property
     def places(self) -> tuple[float, ...]:
         """The places of the axis."""
         if self.along == EPSILON:
             return self.grid.epsilons
-        return self.grid.max_depths if self.along == DEPTH else tuple(rows or self.n_train for rows in self.grid.n_rows)
+        of_grid = self.grid.max_depths if self.along == DEPTH else self.grid.n_rows
+        return tuple(place or self.n_train for place in of_grid)
+
+    def as_python(self) -> str:
+        """The comparison as Python."""
+        grid = self.grid
+        axes = {"epsilon": list(grid.epsilons), "max_depth": list(grid.max_depths), "n_rows": list(grid.n_rows)}
+        axes = {name: places for name, places in axes.items() if places != [None]}  # as they are by themselves
+        asked = {"folds": grid.folds, "repeats": grid.repeats, "seed": grid.seed, "depth": grid.depth}
+        return as_python.compare(rows_read(), grid.learners, self.along, self.metric, axes | asked)
 
     def placed(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The frame with a number for "all rows" where rows are the axis."""
@@ -56,27 +69,40 @@ class CompareRequest:
 
 
 def ask_request(loaded: Loaded) -> CompareRequest | None:
-    """Draw the controls; None when something is missing, which is then said."""
-    names = loaded.learners
-    sizes = row_sizes(loaded)
-    along = _ask_view(with_rows=len(sizes) > 1)
-    with st.sidebar:
+    """Fill the row of settings; None when something is missing, which is then said."""
+    names, sizes = loaded.learners, row_sizes(loaded)
+    with settings_row():
         options = {"format_func": learner_title, **linked(f"learners{_suffix(loaded)}")}
         wished = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST_LEARNERS
         first = [name for name in wished if name in names] or list(names[:1])
         chosen = st.multiselect("Algorithms", names, default=first, **options)
-        axes = _ask_epsilons() if along == EPSILON else _ask_depths() if along == DEPTH else _ask_rows(sizes)
-        usual = 5 if _suffix(loaded) else 20  # of numbers fewer: what is private about them boosts hundreds of trees
-        repeats = st.select_slider("Draws per split", DRAWS, value=usual, **linked(f"draws{_suffix(loaded)}"))
-        folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
+        along = _ask_view(with_rows=len(sizes) > 1)
         metric = _ask_measure(loaded)
+        with st.popover("More", icon=":material/tune:"):
+            axis = _ask_axis() if along == EPSILON else "asked"
+            axes = _ask_epsilons() if along == EPSILON else _ask_depths() if along == DEPTH else _ask_rows(sizes)
+            usual = 5 if _suffix(loaded) else 20  # of numbers fewer: what is private about them boosts hundreds of trees
+            repeats = st.select_slider("Draws per split", DRAWS, value=usual, **linked(f"draws{_suffix(loaded)}"))
+            folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
     if not chosen:
-        st.info("Choose at least one algorithm in the sidebar.", icon=":material/info:")
+        st.info("Choose at least one algorithm.", icon=":material/info:")
         return None
     grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=hidden_seed(loaded.role, _SECRET))
-    return CompareRequest(along, metric, grid, rounded(grid.train_share * (_public_rows(loaded) or 1)))
+    return CompareRequest(along, metric, grid, round_to_two_digits(grid.train_share * (_public_rows(loaded) or 1)), axis)
 
 
+def _ask_axis() -> Axis:
+    """Over what the curves are drawn, and so what "best" compares."""
+    titles: dict[Axis, str] = {"guesses": "right guesses of 100", "asked": "ε asked for", "composed": "ε composed"}
+    options = {"format_func": titles.__getitem__, "default": "guesses", "required": True, "help": _AXES, **linked("x-axis")}
+    axis: Axis = st.segmented_control("x axis", tuple(titles), **options)
+    return axis
+
+
+_AXES = (
+    "Right guesses: best is the algorithm that predicts best where all let others guess equally well. Equal ε is not equal risk: "
+    "what an algorithm does may tell less than its ε allows. Composed: what its steps add up to."
+)
 _SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every algorithm."
 _MEASURE = {
     "": "Balanced accuracy counts every class alike. AUC, log loss and Brier score need algorithms that give probabilities.",
@@ -92,7 +118,7 @@ def _suffix(loaded: Loaded) -> str:
 def _ask_measure(loaded: Loaded) -> str:
     suffix = _suffix(loaded)
     options = {"format_func": lambda metric: capital(METRICS[metric]), "help": _MEASURE[suffix], **linked(f"measure{suffix}")}
-    return str(st.selectbox("Measure", metrics_for(loaded.schema, _majority(loaded)), **options))
+    return str(st.selectbox("Measure", metrics_for(loaded.schema, _majority(loaded)), width=180, **options))
 
 
 def _majority(loaded: Loaded) -> float:
@@ -104,11 +130,9 @@ def _majority(loaded: Loaded) -> float:
 
 def _ask_view(*, with_rows: bool) -> str:
     views = tuple(view for view in VIEWS if with_rows or view != ROWS)
-    options = {"format_func": VIEWS.__getitem__, "required": True, "label_visibility": "collapsed", **linked("view")}
-    view = st.segmented_control("Curves", views, default=EPSILON, **options)
-    if not with_rows:
-        st.caption("Over number of rows: needs a public row count. Declare one on the Data page.")
-    return str(view)
+    words = None if with_rows else "Over number of rows: needs a public row count. Declare one on the Data page."
+    options = {"format_func": VIEWS.__getitem__, "required": True, "help": words, "width": "content", **linked("view")}
+    return str(st.segmented_control("Curves", views, default=EPSILON, **options))
 
 
 def _ask_epsilons() -> dict[str, Any]:
@@ -125,9 +149,7 @@ def epsilons_between(low: float, high: float, digits: str = "1, 2, 3, 5") -> tup
 
 
 def _one_depth() -> dict[str, Any]:
-    words = f"Auto: each algorithm's public rule, at most {AUTO_CAP} levels."
-    depth = st.select_slider("Depth", DEPTHS, value="auto", help=words, **linked("depth"))
-    given = depth_of(depth)
+    given = depth_of(st.select_slider("Depth", DEPTHS, value="auto", help=auto_in_words(), **linked("depth")))
     return {"max_depths": (given["max_depth"],), "depth": given["depth"]}
 
 
@@ -151,7 +173,7 @@ def _ask_rows(sizes: tuple[int | None, ...]) -> dict[str, Any]:
 def row_sizes(loaded: Loaded) -> tuple[int | None, ...]:
     """Training rows to use, each twice the one before, then all. From the public row count; from rows anyone may see else."""
     known = _public_rows(loaded) or 0
-    sizes = [rounded(0.8 * known / 2**halving) for halving in range(_HALVINGS, 0, -1)]
+    sizes = [round_to_two_digits(0.8 * known / 2**halving) for halving in range(_HALVINGS, 0, -1)]
     return (*dict.fromkeys(size for size in sizes if size >= _FEWEST_ROWS), None)
 
 
@@ -161,6 +183,6 @@ def _public_rows(loaded: Loaded) -> int | None:
     return loaded.schema.n_public
 
 
-def rounded(number: float) -> int:
+def round_to_two_digits(number: float) -> int:
     """To two digits."""
     return int(float(f"{number:.1e}"))

@@ -75,7 +75,7 @@ def is_first_look(request: CompareRequest, loaded: Loaded, status: Status) -> bo
     """True when what is shown is the first look at exactly this comparison, and nothing more was asked for."""
     coarse = coarse_task(request, loaded)
     is_there = len(values_of(coarse)) == len(coarse.keys)
-    return is_there and not status.is_current and status.shown is not None and len(status.shown.values) == len(coarse.keys)
+    return is_there and not status.is_current and len(status.shown) == len(coarse.keys) > 0
 
 
 def seconds_for(n_fits: int) -> float | None:
@@ -150,6 +150,6 @@ def first_curves(task: Task, loaded: Loaded) -> Status:
     """The first look at a table begins unasked; private rows are never computed on unasked."""
     status = poll(task)
     is_first = st.session_state.get(_STARTED, {}).get(loaded.data.fingerprint) == task.keys
-    if loaded.role is DataRole.PRIVATE or status.shown is not None or not is_first:
+    if loaded.role is DataRole.PRIVATE or status.shown or not is_first:
         return status
     return begin_unasked(task)

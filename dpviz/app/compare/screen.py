@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from dpviz.app.compare.ask import DEPTH, EPSILON, CompareRequest
 from dpviz.app.compare.draws_view import draws_view
 from dpviz.app.compare.saving import save_buttons
 from dpviz.app.parts import error, plain
+from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, download, learner_title, table
 from dpviz.app.work.session import Status, await_first
@@ -22,16 +24,25 @@ from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import duration_text, watch
 from dpviz.evaluation.compare import comparison
 from dpviz.evaluation.compare.sweep import as_frame
-from dpviz.figures.compare.bands import ENOUGH, bandable, compare_figure, curve_rows, headline, is_cut, lines_text, off_axis
+from dpviz.figures.compare.bands import (
+    ENOUGH,
+    Axis,
+    bandable,
+    compare_figure,
+    curve_rows,
+    headline,
+    headline_at_risk,
+    is_cut,
+    lines_text,
+    off_axis,
+)
 from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
 from dpviz.figures.compare.dots import WHAT_A_DOT_IS, DotRow, dot_rows, dots_file
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_unit
 from dpviz.figures.compare.style import line_styles
-from dpviz.figures.guarantee_text import number_text
 from dpviz.io.csv_text import frame_csv
-from dpviz.learners import get_learner
+from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
-from dpviz.training.params import make_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,19 +57,19 @@ def compare_screen(request: CompareRequest, loaded: Loaded) -> None:
     status = run.first_curves(task, loaded)
     if status.job is not None:
         await_first(task, _PATIENCE)
-        watch(task, "Computing", unit="fits", draw=lambda now: _so_far(request, now))
+        watch(task, "Computing", unit="fits", draw=lambda now: _so_far(request, now, loaded))
         return
     _ask_to_compute(task, status, request, loaded)
-    if status.shown is not None:
-        shown = replace(status.shown.asked, metric=request.metric)
-        frame = as_frame(status.shown.values)
+    if status.shown:
+        shown = replace(status.asked, metric=request.metric, axis=request.axis)
+        frame = as_frame(status.shown)
         _results(shown, shown.placed(frame), loaded)
         st.divider()
         _download(shown, frame, loaded)
 
 
-def _so_far(request: CompareRequest, status: Status) -> None:
-    _curves(request, request.placed(as_frame(status.values)), chosen=None, composed=False, so_far=True)
+def _so_far(request: CompareRequest, status: Status, loaded: Loaded) -> None:
+    _curves(request, request.placed(as_frame(status.values)), loaded, chosen=None, axis="asked", so_far=True)
 
 
 def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded: Loaded) -> None:
@@ -67,55 +78,73 @@ def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded:
         error(problem, kept="Curves computed before are below." if status.shown else "")
     if not status.n_missing:
         return
-    label = "Compute {fits}"
+    label, words = "Compute {fits}", ":material/show_chart: No curves of these rows yet."
     if run.is_first_look(request, loaded, status):
         label = "Refine: {fits}"
-        n_shown, n_all = len(status.shown.values) if status.shown else 0, len(task.keys)
-        st.info(f"A first look: {n_shown:,} of {n_all:,} fits. Too few for the spread of a single tree.", icon=":material/speed:")
+        n_shown, n_all = len(status.shown), len(task.keys)
+        words = f":material/speed: A first look: {n_shown:,} of {n_all:,} fits. Too few for the spread of a single tree."
     elif status.is_current:
         label = "Go on with {fits}"
-        words = f"Stopped: {status.n_missing:,} fits are missing. The curves below show what is done."
-        st.warning(words, icon=":material/pause:")
-    elif status.shown is not None:
-        st.info("The curves below are for the settings before.", icon=":material/history:")
-    else:
-        st.info("No curves of these rows yet.", icon=":material/show_chart:")
+        words = f":material/pause: Stopped: {status.n_missing:,} fits are missing. The curves below show what is done."
+    elif status.shown:
+        words = ":material/history: The curves below are for the settings before."
     seconds = run.seconds_for(status.n_missing)
     label = label.format(fits=f"{status.n_missing:,} fits") + (f" (about {duration_text(seconds)})" if seconds else "")
-    st.button(label, icon=":material/play_arrow:", on_click=run.begin_noted, args=(task, loaded))
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.button(label, icon=":material/play_arrow:", on_click=run.begin_noted, args=(task, loaded))
+        st.caption(words, width="content")
 
 
 def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> None:
-    composed = request.along == EPSILON and _ask_composed()
+    axis = request.axis
     drawn = st.container()
     places = [place for place in request.places if (frame[request.along] == place).any()]
-    x = _ask_place(request, places)
+    x = _ask_most() if axis == "guesses" else _ask_place(request, places)
     with drawn:
-        found = _curves(request, frame, chosen=x, composed=composed)
-        if composed:
-            _say_off_axis(found, request, loaded)
+        found = _curves(request, frame, loaded, chosen=x, axis=axis)
+        if axis != "asked":
+            _say_off_axis(found, axis)
     points = curve_rows(found, along=request.along, metric=request.metric)
     table(points, "Every point of the curves.", key="compare-points")
     if loaded.role is not DataRole.PRIVATE:
         save_buttons("curves", points, f"compare-{request.along}-curves")
     _doubts(found, request, loaded)
-    rows = comparison.rows_at(frame, request.along, x)
-    st.divider()
+    if axis == "guesses":
+        rows = comparison.rows_at_risk(frame, comparison.at_equal_risk(found, x))
+    else:
+        rows = comparison.rows_at(frame, request.along, x)
     _dots(request, rows, found, loaded)
     st.divider()
     _differences(request, rows, found, loaded)
 
 
-def _ask_composed() -> bool:
-    words = "Algorithms whose steps add up to more than they claim move right; those without any bound leave the axis."
-    return bool(st.toggle("Place algorithms by the ε their steps compose to", help=words, key="composed", bind="query-params"))
+#: Right guesses of 100 at which algorithms may be compared.
+MOST = (50.1, 50.2, 50.5, 51, 52, 53, 55, 60, 65, 70, 75, 80, 90, 95, 99)
+
+
+def _ask_most() -> float:
+    options = {"value": 60, "format_func": number_text, "key": "place-guesses"}
+    return float(st.select_slider("In detail where at most so many of 100 guesses may be right", MOST, **options))
+
+
+def _guesses(request: CompareRequest, loaded: Loaded) -> Callable[[str, float], float]:
+    """By (learner, epsilon): the most right guesses of 100 about whom the rows protect, from the plan."""
+    unit, grid, schema = unit_in_use(), request.grid, loaded.schema.scaled(request.grid.train_share)
+
+    def of(learner: str, epsilon: float) -> float:
+        said = grid.request(learner, epsilon, grid.max_depths[0]).verdict(schema, unit)
+        return said.right_guesses if said.proven.is_finite else math.inf
+
+    return of
 
 
 def _curves(
-    request: CompareRequest, frame: pd.DataFrame, *, chosen: float | None, composed: bool, so_far: bool = False
+    request: CompareRequest, frame: pd.DataFrame, loaded: Loaded, *, chosen: float | None, axis: Axis, so_far: bool = False
 ) -> tuple[comparison.Curve, ...]:
     along, metric = request.along, request.metric
     found = comparison.curves(frame, along, metric)
+    if axis == "guesses":
+        found = comparison.with_guesses(found, _guesses(request, loaded))
     if not found:
         words = f"None of these algorithms gives probabilities, so there is no {comparison.METRICS[metric]}."
         st.info(words, icon=":material/info:")
@@ -123,11 +152,14 @@ def _curves(
     banded = None if so_far else _ask_band(found)
     level = comparison.majority_level(frame, metric)
     x = chosen if chosen is not None else request.places[len(request.places) // 2]
-    words = headline(found, along=along, x=x, metric=metric, level=level)
+    if axis == "guesses":
+        words = headline_at_risk(found, most=x, metric=metric, level=level, about=unit_in_use().words)
+    else:
+        words = headline(found, along=along, x=x, metric=metric, level=level)
     if so_far and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
     st.markdown(plain(words))
-    figure = compare_figure(found, along=along, metric=metric, level=level, composed=composed, chosen=chosen, banded=banded)
+    figure = compare_figure(found, along=along, metric=metric, level=level, axis=axis, chosen=chosen, banded=banded)
     chart(figure, f"{comparison.METRICS[metric]} of {len(found)} algorithms. {words}", key="curves")
     if is_cut(found, metric):
         st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
@@ -157,12 +189,11 @@ def _ask_place(request: CompareRequest, places: Sequence[float]) -> float:
     return st.select_slider(label, places, value=start, format_func=name, key=f"place-{request.along}")
 
 
-def _say_off_axis(found: Sequence[comparison.Curve], request: CompareRequest, loaded: Loaded) -> None:
-    """Learners that have no place on the axis of composed epsilons, each with the reason."""
-    gone = off_axis(found)
-    if gone:
-        st.markdown("**Off the axis: nothing bounds what their steps compose to.**")
-        st.markdown("\n".join(f"- {plain(learner_title(name))}: {plain(_because(name, request, loaded))}" for name in gone))
+def _say_off_axis(found: Sequence[comparison.Curve], axis: Axis) -> None:
+    """Algorithms that have no place on the axis; the box below has the reasons."""
+    if gone := off_axis(found, axis):
+        names = ", ".join(map(learner_title, gone))
+        st.caption(f":material/gpp_bad: Off the axis, because nothing bounds what their steps tell: {plain(names)}.")
 
 
 def _doubts(found: Sequence[comparison.Curve], request: CompareRequest, loaded: Loaded) -> None:
@@ -174,19 +205,18 @@ def _doubts(found: Sequence[comparison.Curve], request: CompareRequest, loaded: 
 
 
 def _because(name: str, request: CompareRequest, loaded: Loaded) -> str:
-    spec, grid = get_learner(name), request.grid
-    params = make_params(spec.Params, name, grid.params_of(name))
-    plan = spec.plan(loaded.schema, grid.settings(grid.epsilons[0], grid.max_depths[0]), params)
-    return spec.claim(plan, params, loaded.schema).because
+    grid = request.grid
+    return grid.request(name, grid.epsilons[0], grid.max_depths[0]).claim(loaded.schema).because
 
 
 def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[comparison.Curve], loaded: Loaded) -> None:
-    st.header("What a single draw may give", anchor=False)
+    """What single draws may give; nothing until there are enough of every algorithm."""
     metric = request.metric
     n_fits = rows[np.isfinite(rows.epsilon)].dropna(subset=[metric]).groupby("learner").size().min()
     if n_fits < ENOUGH:
-        st.caption(f"The spread of single draws needs {ENOUGH} fits of every algorithm; here there are {n_fits:,}.")
         return
+    st.divider()
+    st.header("What a single draw may give", anchor=False)
     st.markdown(WHAT_A_DOT_IS)
     verdicts = {curve.learner: curve.verdict for curve in found}
     drawn = comparison.shared_draws(rows, list(verdicts), metric)
@@ -229,5 +259,3 @@ def _download(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> N
         return
     name = f"compare-{request.along}.csv"
     download("Download every fit (CSV)", lambda: frame_csv(frame), name)
-    holds = "settings, ε claimed and composed, measures. It holds no row of the data."
-    st.caption(f"{len(frame):,} fits, one a line: {holds}")

@@ -15,7 +15,8 @@ from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
-from dpviz.release.rows_used import LOOK, WARNED, doubts
+from dpviz.learners.request import doubts
+from dpviz.release.records import LOOK, WARNED
 from dpviz.table.encode import encode
 from dpviz.table.schema import Schema
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from dpviz.app.data.column_draft import ColumnDraft, Use, feature_of, of_column, of_entry, target_of
 from dpviz.errors import SchemaError
-from dpviz.io.codebook import Entry
+from dpviz.io.codebook import Codebook
+from dpviz.table.column_draft import ColumnDraft, Use, feature_of, of_column, target_of
 from dpviz.table.schema import Schema
 
 
@@ -46,10 +46,11 @@ class SchemaDraft:
         return cls(tuple(map(ColumnDraft, names)))
 
     @classmethod
-    def of_codebook(cls, entries: Iterable[Entry], names: Sequence[str], target: str | None) -> SchemaDraft:
+    def of_codebook(cls, book: Codebook, names: Sequence[str]) -> SchemaDraft:
         """What a codebook says about the columns of a table, complete or not. Lines about other columns are left aside."""
-        known = {entry.name: of_entry(entry) for entry in entries}
-        return cls(tuple(known.get(name, ColumnDraft(name)) for name in names), target)
+        known = {line.name: line.with_usual_stand_ins() for line in book.columns}
+        target, person = (name if name in names else None for name in (book.target, book.person))
+        return cls(tuple(known.get(name, ColumnDraft(name)) for name in names), target, person=person)
 
     @classmethod
     def of(

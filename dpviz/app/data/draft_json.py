@@ -4,10 +4,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dpviz.app.data.column_draft import FIELDS, MIDDLE, ColumnDraft
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.io.drafts import DraftFolder
 from dpviz.release.register import ReleaseRegister
+from dpviz.table.column_draft import FIELDS, MIDDLE, ColumnDraft
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.role import DataRole
 from dpviz.table.strict_json import parse_json, read_entry, require_format, wrong
@@ -25,26 +25,19 @@ class KeptDraft:
     sample: str | None = None
 
 
-def draft_to_dict(kept: KeptDraft) -> dict[str, Any]:
-    """The document as dicts, lists, texts and numbers."""
-    said = {"format": FORMAT, "role": str(kept.role), "sample": kept.sample, "draft": asdict(kept.draft)}
-    return json.loads(json.dumps(said, default=sorted, allow_nan=False))  # a frozenset becomes a list
-
-
 def draft_to_json(kept: KeptDraft) -> str:
     """The document as JSON text."""
-    return json.dumps(draft_to_dict(kept), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    said = {"format": FORMAT, "role": str(kept.role), "sample": kept.sample, "draft": asdict(kept.draft)}
+    # a frozenset becomes a list
+    return json.dumps(said, default=sorted, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def draft_from_dict(document: Any, path: str = "") -> KeptDraft:
-    """The draft in parsed JSON; `path` is its place in a larger document.
-
-    Raises DocumentError, naming the place, for whatever no draft holds.
-    """
-    require_format(document, FORMAT, path)
-    sample = read_entry(str | None, document, "sample", path)  # type: ignore[arg-type]
-    kept = KeptDraft(read_entry(DataRole, document, "role", path), read_entry(SchemaDraft, document, "draft", path), sample)
-    _check(kept.draft, f"{path}.draft")
+def draft_from_dict(document: Any) -> KeptDraft:
+    """The draft in parsed JSON. Raises DocumentError, naming the place, for whatever no draft holds."""
+    require_format(document, FORMAT)
+    sample = read_entry(str | None, document, "sample")  # type: ignore[arg-type]
+    kept = KeptDraft(read_entry(DataRole, document, "role"), read_entry(SchemaDraft, document, "draft"), sample)
+    _check(kept.draft, ".draft")
     return kept
 
 

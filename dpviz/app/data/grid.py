@@ -11,18 +11,19 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app.data.column_draft import MIDDLE, ColumnDraft, Use
 from dpviz.app.parts import in_list, literal, plain
 from dpviz.errors import DpvizError
 from dpviz.figures.tree.labels import visible
 from dpviz.io.codebook import groups_in, listed_in
+from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, number_in
 from dpviz.table.dates import ORDERS, PARTS
-from dpviz.table.written_numbers import number_in
 
 Cells = dict[str, Any]
 #: Shown without scrolling; the half row says that more follow.
 _MOST_ROWS = 12.5
 _MOST_PROBLEMS = 5
+#: A use of a column beside those of `Use`: a number, by a date rule.
+_DATE = "date"
 _NUMBERS = ("low", "high", "missing_number")
 _LISTS: dict[str, Callable[[str], tuple[Any, ...]]] = {"categories": listed_in, "missing_codes": listed_in, "groups": groups_in}
 
@@ -61,7 +62,10 @@ class Grid:
         known, key, base = st.session_state.get(f"{self.name}-base", (None, "", []))
         if known != rows or key not in st.session_state:
             count = st.session_state.get(f"{self.name}-count", 0) + 1
-            base = [{field: getattr(column, field) for field in self.config} for column in columns]
+            base = [
+                {field: _DATE if field == "use" and is_date(column) else getattr(column, field) for field in self.config}
+                for column in columns
+            ]
             key = f"{self.name}-{count}"
             st.session_state[f"{self.name}-count"] = count
             st.session_state[f"{self.name}-base"] = (rows, key, base)
@@ -97,7 +101,7 @@ def _shown(value: Any) -> Any:
 
 def _apply(column: ColumnDraft, base: Cells, edits: Cells, problems: list[str]) -> ColumnDraft:
     """Base and edits laid over the column; typing a value, even the same one, declares it. What cannot be read stays empty."""
-    cleaned = {}
+    cleaned: Cells = {}
     for field, value in edits.items():
         if field in base:
             try:
@@ -105,13 +109,21 @@ def _apply(column: ColumnDraft, base: Cells, edits: Cells, problems: list[str]) 
             except DpvizError as problem:
                 cleaned[field] = _cleaned(field, None)
                 problems.append(f"{literal(column.name)}: {plain(problem.what)} {plain(problem.remedy)}")
-    column = column.edited(**base | cleaned)
+    if "use" in cleaned and (edits["use"] == _DATE) is not is_date(column):
+        cleaned |= {"part": "year", "whole": True} if edits["use"] == _DATE else {"part": ""}
+    known = base | ({"use": Use.NUMBER} if base.get("use") == _DATE else {})
+    column = column.edited(**known | cleaned)
     return column.declare(cleaned) if cleaned else column
+
+
+def is_date(column: ColumnDraft) -> bool:
+    """Whether a date rule makes numbers of it."""
+    return column.use is Use.NUMBER and bool(column.part)
 
 
 def _cleaned(field: str, value: Any) -> Any:
     if field == "use":
-        return Use(value) if value else None
+        return Use.NUMBER if value == _DATE else Use(value) if value else None
     if field in ("unit", "part", "order"):
         return value or ""
     if field in _NUMBERS and isinstance(value, str):
@@ -135,7 +147,11 @@ _NAME = _text("Column", pinned=True, width="medium")
 KINDS = Grid(
     "kinds",
     {
-        "use": _choice("Use as", options=[use.value for use in Use], help="Number, categories, or not at all."),
+        "use": _choice(
+            "Use as",
+            options=[Use.NUMBER.value, _DATE, *(use.value for use in Use if use is not Use.NUMBER)],
+            help="Number, date, categories, or not at all.",
+        ),
         "missing_codes": _text("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
     },
     alt="One row per column of the table: its name, what to use it as, and where that comes from.",
@@ -146,7 +162,7 @@ _LIST_HELP = "Between semicolons: north; south. A cell that is none of them is u
 CATEGORIES = Grid(
     "categories",
     {
-        "categories": _text("Categories", width="medium", help=_LIST_HELP),
+        "categories": _text("Categories", width="large", help=_LIST_HELP),
         "groups": _text("Count as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."),
         "missing_as": _text(
             "If missing", width="small", help=f"The category of a missing cell, added to the list if need be; {_DROPS}"

@@ -24,8 +24,8 @@ class Prepared:
 
     `revision` counts drafts put in from outside (a new table, a schema file, values read from the data), so that widgets
     know when to start afresh; `problem` is the last one of choosing a table; `left_out` says which columns filling in left out,
-    and why. A draft without a table waits for its file to be chosen again. `looked` is the
-    last draft that remembers a look at private rows, `checked` the schema last checked
+    and why, `aside` what of a codebook was not taken. A draft without a table waits for its file to be chosen again. `looked` is
+    the last draft that remembers a look at private rows, `checked` the schema last checked
     against the rows, what encoding did and what was doubtful. `delivered` is the draft that came with a sample,
     `names_confirmed` whether the owner of private rows said that the names are names, `key` where the draft is kept.
     """
@@ -38,6 +38,7 @@ class Prepared:
     revision: int = 0
     problem: DpvizError | None = None
     left_out: tuple[tuple[str, str], ...] = ()
+    aside: str = ""
     delivered: SchemaDraft | None = None
     looked: SchemaDraft | None = None
     checked: tuple[Schema, EncodingReport | None, tuple[str, ...]] | None = None
@@ -46,7 +47,7 @@ class Prepared:
 
     def choose(self, title: str, table: RawTable, draft: SchemaDraft, *, sample: str | None = None) -> None:
         """Work on another table."""
-        self.title, self.table, self.sample, self.problem, self.left_out = title, table, sample, None, ()
+        self.title, self.table, self.sample, self.problem, self.left_out, self.aside = title, table, sample, None, (), ""
         self.delivered, self.names_confirmed, self.key, self.checked = draft if sample else None, False, None, None
         self.replace_draft(draft)
 
@@ -84,7 +85,7 @@ class Prepared:
             return
         put_aside = self.sample is not None or self.would_uncover(role)
         self.remember_look()
-        self.role, self.problem, self.left_out = role, None, ()
+        self.role, self.problem, self.left_out, self.aside = role, None, (), ""
         if put_aside:
             self.title, self.table, self.draft, self.sample = "", None, None, None
             self.key, self.names_confirmed, self.checked = None, False, None  # what was kept stays at its address
@@ -117,20 +118,18 @@ def _first() -> Prepared:
     if not key:
         return in_use()
     try:
-        return replace(restored(draft_at(key)), key=key)
+        return replace(_restored(draft_at(key)), key=key)
     except DpvizError as problem:
         return replace(in_use(), problem=problem)
 
 
-def restored(kept: KeptDraft, now: Prepared | None = None) -> Prepared:
-    """A kept draft with its sample, or with the table of `now` where that has its columns, or waiting for its file.
+def _restored(kept: KeptDraft) -> Prepared:
+    """A kept draft with its sample, or waiting for its file.
 
     Its widgets are new ones: a browser may still send what older ones showed. Raises DpvizError when its sample is no longer
     what it was.
     """
     work = Prepared(kept.role, draft=kept.draft, revision=random_128_bits() >> 100, names_confirmed=True)
-    if now is not None and now.table is not None and sorted(now.table.names) == sorted(kept.draft.names):
-        work.take(now.title, now.table)
     if kept.sample is not None:
         sample = next((item for item in samples() if item.name == kept.sample and item.role is kept.role), None)
         if sample is None:

@@ -7,13 +7,13 @@ filled in from the data.
 import streamlit as st
 
 from dpviz.app import parts
-from dpviz.app.data.column_draft import HOW_TO_USE, ColumnDraft, Use
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS
+from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS, is_date
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.prose import prose
 from dpviz.errors import DpvizError
 from dpviz.io.codebook import groups_in
+from dpviz.table.column_draft import HOW_TO_USE, ColumnDraft, Use
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance
@@ -22,9 +22,8 @@ from dpviz.table.schema import Provenance
 def ask_schema(work: Prepared) -> None:
     """What is public about the table at hand as a whole, and its target; `work.draft` holds it afterwards."""
     draft = work.draft or SchemaDraft(())
-    st.header("What is public about it", anchor=False)
-    table = f"Table {parts.plain(work.title)}, {len(draft.columns):,} columns." if work.title else ""
-    st.caption(f"{table} A private tree may use what stands here without paying for it.")
+    st.header("Public schema", anchor=False)
+    st.caption("Enter only what you could publish anyway.")
     if work.table is not None and work.role.may_read:
         parts.notes(work.table)
     left, right = st.columns(2, gap="medium")
@@ -67,9 +66,9 @@ def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
     names = [name for name in draft.names if name != draft.target]
     revision = work.revision
     index = names.index(draft.person) if draft.person in names else None
-    words = "Of each person as many rows are kept as you say, chosen by secret coins. The column goes into no tree and no file."
+    words = "At most this many rows per person are used, chosen at random. The column goes into no tree and no file."
     options = {"placeholder": "every row is a different person", "format_func": parts.in_list, "help": words}
-    person = st.selectbox("Column that says whose row it is", names, index, key=f"person-{revision}", **options)
+    person = st.selectbox("Person ID column", names, index, key=f"person-{revision}", **options)
     if person is None:
         return draft.with_persons(None, None)
     kept = draft.rows_per_person or 1
@@ -81,7 +80,7 @@ def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
 def _ask_goal(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
     kinds = [Use.CATEGORIES, Use.NUMBER]
     index = kinds.index(goal.use) if goal.use in kinds else None
-    options = {"format_func": {Use.CATEGORIES: "one of several classes", Use.NUMBER: "a number"}.get, "horizontal": True}
+    options = {"format_func": {Use.CATEGORIES: "a class", Use.NUMBER: "a number"}.get, "horizontal": True}
     kind = st.radio(f"{parts.literal(goal.name)} is", kinds, index, key=f"goal-{revision}-{place}", **options)
     goal = goal.edited(use=kind)
     if kind is Use.NUMBER:
@@ -131,7 +130,11 @@ def fill_in(work: Prepared) -> None:
 def _ask_kinds(draft: SchemaDraft, work: Prepared) -> SchemaDraft:
     st.markdown("### Features")
     st.caption("Cells can be typed, or pasted from a spreadsheet.")
-    draft = draft.with_columns(*KINDS.edit(draft.features, revision=work.revision))
+    edited = KINDS.edit(draft.features, revision=work.revision)
+    if any(is_date(new) is not is_date(old) for new, old in zip(edited, draft.features, strict=True)):
+        work.replace_draft(draft.with_columns(*edited))  # the grid of numbers begins afresh, with the date rule
+        st.rerun()
+    draft = draft.with_columns(*edited)
     if work.left_out:
         reasons = "; ".join(f"{parts.literal(name)} ({parts.plain(why)})" for name, why in work.left_out[:10])
         st.caption(f"Left out when filling in: {reasons}.")

@@ -1,6 +1,7 @@
 """A schema as a file: put a saved one in place of the draft, save the draft."""
 
-import re
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,27 +14,32 @@ from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
-from dpviz.io.codebook import codebook_template, read_codebook
+from dpviz.figures.as_python import file_stem
+from dpviz.io.codebook import Codebook, codebook_template, read_codebook
 from dpviz.table.role import DataRole
 from dpviz.table.schema_json import schema_from_dict
-from dpviz.table.strict_json import parse_json
+from dpviz.table.strict_json import parse_json, read_entry
 
 _MOST_MEGABYTES = 10
 _FILE = "Schema or draft saved by dpviz, or a codebook"
 _CODES = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
+_PERSONS: dict[str, type] = {"person": str, "rows_per_person": int}
 _TYPES = ["json", "csv", "tsv", "xlsx"]
 
 
 def ask_schema_file(work: Prepared) -> None:
     """Upload or download the schema as JSON, finished or not, or what a codebook says."""
-    with st.expander("Codebook or schema as a file", icon=":material/description:"):
+    is_own = work.draft is not None and work.delivered is None  # nobody has described these columns yet
+    with st.expander("Codebook or schema as a file", is_own, icon=":material/description:"):
         options = {"type": _TYPES, "max_upload_size": _MOST_MEGABYTES, "help": _CODES}
         parts.upload(_FILE, "schema", _take, kept="The schema below is as it was.", **options)
+        if work.aside:
+            st.info(work.aside, icon=":material/info:")
         if work.draft is not None:
             template = codebook_template(work.draft.names)
-            download("Download codebook template", template, f"{_file_stem(work.title)}.codebook.csv", "text/csv")
+            download("Download codebook template", template, f"{file_stem(work.title)}.codebook.csv", "text/csv")
             kind, text, why_not = document(work.draft, work.role)
-            download(f"Download {kind}", text, f"{_file_stem(work.title)}.{kind}.json", "application/json")
+            download(f"Download {kind}", text, f"{file_stem(work.title)}.{kind}.json", "application/json")
             if why_not:
                 st.caption(f"A draft, to be opened here again. {why_not}")
 
@@ -41,19 +47,36 @@ def ask_schema_file(work: Prepared) -> None:
 def _take(file: Any) -> None:
     work = prepared()
     if work.draft is not None:
-        work.replace_draft(_draft_of(work.draft, file))
+        draft, work.aside = _draft_of(work.draft, file)
+        work.replace_draft(draft)
 
 
-def _draft_of(draft: SchemaDraft, file: Any) -> SchemaDraft:
-    """The draft that a schema, or as far as it goes a codebook, declares for these columns."""
+def _draft_of(draft: SchemaDraft, file: Any) -> tuple[SchemaDraft, str]:
+    """The draft that a schema, or as far as it goes a codebook, declares for these columns, and what of it was left aside."""
     if file.name.lower().endswith(".json"):
         document = parse_json(file.getvalue())
         if isinstance(document, dict) and document.get("format") == FORMAT:
-            return draft_from_dict(document).draft.for_table(draft.names)
+            return draft_from_dict(document).draft.for_table(draft.names), ""
         if not isinstance(document, dict | list) or not document or "format" in document:
-            return SchemaDraft.of(schema_from_dict(document), draft.names)
-    found = SchemaDraft.of_codebook(read_codebook(file), draft.names, draft.target)
-    return replace(found.with_row_count(draft.n_public), person=draft.person, rows_per_person=draft.rows_per_person)
+            schema = schema_from_dict(document)
+            persons: dict[str, Any] = {
+                name: read_entry(kind, document, name) for name, kind in _PERSONS.items() if name in document
+            }
+            return SchemaDraft.of(schema, draft.names, **persons), ""
+    book = read_codebook(file, target=draft.target)
+    found = SchemaDraft.of_codebook(book, draft.names).with_row_count(draft.n_public)
+    person = draft.person or found.person
+    return replace(found, person=person, rows_per_person=draft.rows_per_person or (1 if person else None)), _aside(
+        book, draft.names
+    )
+
+
+def _aside(book: Codebook, names: Sequence[str]) -> str:
+    """What a codebook says that the draft does not hold, as Markdown; empty for nothing."""
+    others = [column.name for column in book.columns if column.name not in names]
+    told = [f"lines about columns that the table does not have: {parts.names_text(others)}"] if others else []
+    told += [f"its columns {parts.names_text(list(book.unread))}, which mean nothing here"] if book.unread else []
+    return f"Not taken from the codebook: {'; '.join(told)}." if told else ""
 
 
 def document(draft: SchemaDraft, role: DataRole) -> tuple[str, str, str]:
@@ -61,12 +84,16 @@ def document(draft: SchemaDraft, role: DataRole) -> tuple[str, str, str]:
     why_not = missing_text(draft)
     if not why_not:
         try:
-            return "schema", draft.schema().to_json(), ""
+            return "schema", _with_persons(draft), ""
         except DpvizError as problem:
             why_not = parts.plain(str(problem))
     return "draft", draft_to_json(KeptDraft(role, draft)), why_not
 
 
-def _file_stem(title: str) -> str:
-    stem = re.sub(r"(\.[a-z]{2,7}){0,2}$", "", title.lower())
-    return re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:60] or "table"
+def _with_persons(draft: SchemaDraft) -> str:
+    """The schema; the column that says whose row it is stands beside, for this page alone."""
+    schema = draft.schema().to_json()
+    if draft.person is None:
+        return schema
+    said = {name: getattr(draft, name) for name in _PERSONS}
+    return json.dumps({**json.loads(schema), **said}, indent=1, ensure_ascii=False) + "\n"

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpviz.app import parts
+from dpviz.app import frame, parts
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.data.report import show_report
 from dpviz.app.data.schema_editor import missing_text
@@ -33,7 +33,10 @@ def ask_to_use(work: Prepared) -> None:
     if st.session_state.pop(_JUST_USED, False):
         st.toast("In use now.", icon=":material/check:")
     why_not = why_not_used(work)
-    clicked = st.button("Use this data", type="primary", disabled=bool(why_not), icon=":material/check:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        clicked = st.button("Use this data", type="primary", disabled=bool(why_not), icon=":material/check:")
+        if _in_use(work):
+            frame.go_on("data")
     parts.why_disabled(why_not)
     if clicked:
         try:

@@ -7,8 +7,8 @@ import streamlit as st
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.evaluation.learn.lessons import FEATURE_ROWS, adding_up, broken_proof
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import trees as figures
+from dpviz.results.wording import number_text
 
 CONTROLS = ("features",)
 EPSILON = 1.0
@@ -17,14 +17,14 @@ SHOWN, ASKED = 1, 4
 
 
 @st.cache_data(show_spinner="Searching every small table …")
-def searched(n_features: int) -> tuple[AuditResult, AuditResult]:
+def search_both(n_features: int) -> tuple[AuditResult, AuditResult]:
     """(the broken proof, the default learner) on this many features; the search runs once."""
     return adding_up(n_features, EPSILON)
 
 
 def question() -> Numbers:
     """What is really lost."""
-    found, own = searched(ASKED)
+    found, own = search_both(ASKED)
     numbers = {
         "claimed": found.claimed,
         "found": found.log_ratio,
@@ -42,8 +42,8 @@ def question() -> Numbers:
 def show(desk: Desk) -> None:
     """The claim, the loss found, and what the steps add up to."""
     n_features = int(desk.slider("features", "Features", tuple(range(1, MOST_FEATURES + 1)), SHOWN))
-    found, own = searched(n_features)
-    rows = figures.adding_rows([(count, searched(count)[0]) for count in range(1, MOST_FEATURES + 1)])
+    found, own = search_both(n_features)
+    rows = figures.adding_rows([(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)])
     desk.picture(figures.adding_figure(found), figures.adding_sentence(found, own, n_features), rows)
     if found.worst_pair is not None and found.verdict == "violated":
         with st.expander("The two tables that show it", icon=":material/compare:"):

@@ -6,10 +6,10 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.app.widgets import chart
 from dpviz.evaluation.learn.lessons import coin_by_coin, noisy_choice
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import mechanisms as figures
 from dpviz.figures.wording import chance
 from dpviz.randomness import generator
+from dpviz.results.wording import number_text
 
 OPTIONS = {"novels": 12, "travel": 10, "history": 9, "poems": 3}
 CONTROLS = ("epsilon", *OPTIONS)

@@ -7,14 +7,15 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.component import component
+from dpviz.app.controls import depth_of
 from dpviz.app.learn import adding, choosing, growing, noise, odds, poisoning
 from dpviz.app.learn.desk import ANSWER, ANSWERED, QUESTION, Desk, Numbers, ask
 from dpviz.app.prose import prose
 from dpviz.app.state import DEFAULT_SAMPLE
+from dpviz.figures import as_python as figures
 from dpviz.installation import lessons_only
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest, get_learner
 
 _KEY = "lesson"
 _LOCK, _HIDE = "lock", "hide"
@@ -70,13 +71,13 @@ _NAMES = tuple(lesson.name for lesson in LESSONS)
 
 def choose() -> Lesson:
     """Which of the six; the first unless the link says otherwise."""
-    st.caption(prose("learn/page", "intro", neighbours=NEIGHBOURS))
-    name = st.segmented_control("Lesson", _NAMES, default=_NAMES[0], required=True, key=_KEY, bind="query-params")
+    options = {"default": _NAMES[0], "required": True, "label_visibility": "collapsed", "bind": "query-params"}
+    name = st.segmented_control("Lesson", _NAMES, key=_KEY, **options)
     return LESSONS[_NAMES.index(name or _NAMES[0])]
 
 
-def teach(lesson: Lesson) -> None:
-    """Claim and question on one side, control and picture on the other; then the way on."""
+def teach(lesson: Lesson) -> Mapping[str, list[str]]:
+    """Claim and question on one side, control and picture on the other; then the way on. Returns what the controls show."""
     desk = Desk(lesson.text, _in_link(_LOCK), _in_link(_HIDE))
     st.header(desk.say("title"), anchor=False)
     words, picture = st.columns([2, 3], gap="large")
@@ -86,8 +87,6 @@ def teach(lesson: Lesson) -> None:
         desk = replace(desk, opened=ask(desk, numbers, lesson.asked))
         if desk.opened:
             st.markdown(f"**Try it.** {desk.say('try', **numbers)}")
-        else:
-            st.caption(f":material/lock: {prose('learn/page', 'unlock')}")
     with picture:
         lesson.show(desk)
     if desk.opened and not lessons_only():
@@ -103,6 +102,7 @@ def teach(lesson: Lesson) -> None:
     # another lesson starts at its head, although its button is at the foot of the one before
     show = component("dpviz_lesson_top", Path(__file__).with_name("to_the_top"), html="<span hidden></span>")
     show(key="lesson-top", data={"lesson": lesson.name})
+    return desk.shown
 
 
 def progress() -> None:
@@ -132,11 +132,24 @@ def _go_button(word: str, to: Lesson | None, icon: str) -> None:
     st.button(label, key=f"_lesson_{word}", icon=icon, disabled=to is None, **options)
 
 
+def as_python(lesson: Lesson, shown: Mapping[str, list[str]]) -> str:
+    """What its epsilon allows, and the tree of the sample that the lesson leads to, as Python."""
+    settings = _settings(lesson, shown)
+    own = {name.partition(".")[2]: value == "true" for name, value in settings.items() if "." in name}
+    request = FitRequest.of(
+        lesson.sample.learner, epsilon=float(settings["epsilon"]), **depth_of(settings.get("depth", "auto")), **own
+    )
+    return figures.lesson(lesson.sample.sample, request, int(settings.get("draw", 1)))
+
+
+def _settings(lesson: Lesson, shown: Mapping[str, list[str]]) -> dict[str, str]:
+    now = {key.removeprefix(f"{lesson.text}."): values[0] for key, values in shown.items()}
+    return {name: value.format_map(now) for name, value in lesson.sample.settings.items()}
+
+
 def on_sample(lesson: Lesson, shown: Mapping[str, list[str]]) -> str:
     """The way from this lesson, with the values that its controls show, to a page of trees; relative to the Learn page."""
-    now = {key.removeprefix(f"{lesson.text}."): values[0] for key, values in shown.items()}
-    there = lesson.sample
-    settings = {name: value.format_map(now) for name, value in there.settings.items()}
+    there, settings = lesson.sample, _settings(lesson, shown)
     learner = get_learner(there.learner).title
     return f"{there.page}?{urlencode({'data': there.sample, 'learner': learner, **settings})}"
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpviz.app.prose import prose, sections
 from dpviz.app.widgets import chart, linked, table
-from dpviz.figures.guarantee_text import number_text
+from dpviz.results.wording import number_text
 
 QUESTION, ANSWER = "question", "answer"
 ANSWERED = "_lessons_answered"
@@ -91,9 +91,10 @@ class Desk:
         st.button(label, on_click=on_click, args=args, disabled=stopped, icon=icon, help=reason or None)
 
     def picture(self, figure: Any, words: str, rows: list[dict[str, str]]) -> None:
-        """A chart with its sentence, which is also its alt text, and a table that says the same."""
+        """A chart and a table that says the same; its sentence, also its alt text, stands below it once the guess is made."""
         chart(figure, words, key=f"{self.lesson}-picture")
-        st.markdown(words)
+        if self.opened:
+            st.markdown(words)
         table(rows, words, key=f"{self.lesson}-picture")
 
     def _options(self, name: str) -> dict[str, Any]:
@@ -114,14 +115,14 @@ def ask(desk: Desk, numbers: Numbers, asked: Mapping[str, float]) -> bool:
     options = options_of(desk.lesson, numbers)
     st.markdown(f"**Guess first.** {desk.say('question', **numbers)}")
     more = {"format_func": options.__getitem__, "persist_state": "session", "on_change": _move, "args": (desk, asked)}
-    guess = st.radio("Your guess", list(options), None, key=desk.key("guess"), **more)
+    guess = st.radio("Your guess", list(options), None, label_visibility="collapsed", key=desk.key("guess"), **more)
     if guess is not None:
         st.session_state.setdefault(ANSWERED, set()).add(desk.lesson)
         _answer(desk, guess, numbers)
         return True
     skipped = desk.lesson in st.session_state.get(_SKIPPED, ())
     if not skipped:
-        st.button("Skip the question", key=desk.key("skip"), type="tertiary", on_click=_skip, args=(desk.lesson,))
+        st.button("Skip", key=desk.key("skip"), type="tertiary", on_click=_skip, args=(desk.lesson,))
     return skipped
 
 

@@ -9,9 +9,9 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.widgets import chart, linked, table
 from dpviz.evaluation.learn.deployments import deployments
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import deployments as figures
 from dpviz.figures.learn import mechanisms
+from dpviz.results.wording import number_text
 
 TEXTS = "epsilon"
 
@@ -24,14 +24,13 @@ def ask() -> float:
 
 def odds(epsilon: float) -> None:
     """What it allows somebody who guesses."""
-    st.header("What it means", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("What it means", anchor=False, width="content")
+        with st.popover("How to choose", type="tertiary"):
+            st.markdown(prose(TEXTS, "odds"))
     words = mechanisms.guesses_sentence(epsilon)
-    left, right = st.columns(2, gap="large", vertical_alignment="center")
-    with left:
-        st.markdown(prose(TEXTS, "odds"))
-        st.markdown(f"**{plain(words)}**")
-    with right:
-        chart(mechanisms.guesses_figure(epsilon), words, key="epsilon-odds")
+    st.markdown(f"**{plain(words)}**")
+    chart(mechanisms.guesses_figure(epsilon), words, key="epsilon-odds")
     table(mechanisms.guesses_rows(IN_THE_TABLE), "What every ε allows.", key="epsilon-odds")
 
 
@@ -40,8 +39,8 @@ def others(epsilon: float) -> None:
     st.header("What others published with", anchor=False)
     found = deployments()
     words = figures.deployments_sentence(found, mine=epsilon)
-    st.markdown(f"**{plain(words)}**")
     chart(figures.deployments_figure(found, mine=epsilon), words, key="epsilon-others")
+    st.markdown(f"**{plain(words)}**")
     st.caption(prose(TEXTS, "others"))
     table(figures.deployment_rows(found), "Every entry of the registry.", key="epsilon-others")
 

@@ -8,11 +8,11 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, growing_tree, lesson_rows
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import trees as figures
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import chance
+from dpviz.results.wording import number_text
 from dpviz.table.schema import CategoricalFeature
 
 CONTROLS = ("epsilon", "seed", "steps")
@@ -24,14 +24,14 @@ STEPS = tuple(range(N_STEPS + 1))
 
 
 @st.cache_data(show_spinner=False, max_entries=500)
-def grown(epsilon: float, seed: int, steps: int) -> GrowingTree:
+def tree_after(epsilon: float, seed: int, steps: int) -> GrowingTree:
     """The tree after some steps."""
     return growing_tree(epsilon, seed, steps)
 
 
 def question() -> Numbers:
     """Whether two people get the same root."""
-    (root,) = grown(SHOWN, 1, 0).waiting
+    (root,) = tree_after(SHOWN, 1, 0).waiting
     values = {"right": chance(root.agreement), "best": chance(root.options[0].probability)}
     return values | {"rows": str(N_ROWS), "epsilon": number_text(SHOWN)}
 
@@ -43,11 +43,11 @@ def show(desk: Desk) -> None:
         seed = desk.number("seed", "Seed", 1, MOST_SEED, 1)
         desk.button("Another seed", "seed", _another_seed, desk.key("seed"), icon=":material/refresh:")
     steps = int(desk.slider("steps", "Nodes drawn", STEPS, 0))
-    now = grown(epsilon, seed, steps)
+    now = tree_after(epsilon, seed, steps)
     done = "" if now.waiting else "Every node is drawn."
     desk.button("Draw the next node", "steps", _draw_next, desk.key("steps"), reason=done, icon=":material/casino:")
     node = now.at(_tree(desk, now))
-    place = " then ".join("“yes”" if step == "L" else "“no”" for step in node.path)
+    place = " then ".join("“true”" if step == "L" else "“false”" for step in node.path)
     where = f"after {place}" if place else "at the root"
     st.subheader(f"What could be drawn {where}" if node in now.waiting else f"What was drawn {where}", anchor=False)
     desk.picture(figures.options_figure(node), figures.options_sentence(node), figures.options_rows(node))

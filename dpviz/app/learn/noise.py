@@ -7,8 +7,8 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.lessons import noisy_counts
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import mechanisms as figures
+from dpviz.results.wording import number_text
 
 CONTROLS = ("epsilon", "missing", "late")
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0)

@@ -4,9 +4,9 @@ import math
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
-from dpviz.evaluation.learn.lessons import guesses
-from dpviz.figures.guarantee_text import number_text
+from dpviz.evaluation.learn.lessons import guesses, guesses_by_tree
 from dpviz.figures.learn import mechanisms as figures
+from dpviz.results.wording import number_text
 
 CONTROLS = ("epsilon",)
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -18,7 +18,7 @@ BESIDE = {"low": 0.2, "high": 2.2, "top": 4.6}
 def question() -> Numbers:
     """What a larger epsilon allows."""
     values = {name: f"{guesses(epsilon):.0f}" for name, epsilon in {**BESIDE, "right": ASKED}.items()}
-    fixed = {"coin": str(figures.COIN), "hundred": "100"}
+    fixed = {"coin": str(figures.COIN), "hundred": "100", "tree": f"{guesses_by_tree(ASKED):.0f}"}
     return values | fixed | {"epsilon": number_text(ASKED), "odds": number_text(math.exp(ASKED))}
 
 

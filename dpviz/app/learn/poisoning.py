@@ -6,8 +6,8 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.app.state import encoded_sample
 from dpviz.evaluation.learn.lessons import PoisonedStump, poisoned_stump
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.learn import trees as figures
+from dpviz.results.wording import number_text
 
 CONTROLS = ("epsilon",)
 SAMPLE = "clinic"

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpviz.app.controls import Asked
 from dpviz.app.parts import literal
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import linked
-from dpviz.evaluation.plan.planner import Along, Goal, Measure, Setup
+from dpviz.evaluation.plan.planner import Along, Goal, Measure
 from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
 from dpviz.figures.wording import percent
+from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature
 
@@ -57,9 +57,9 @@ def ask_world(loaded: Loaded) -> Place:
         st.info(prose("plan", "private rows"), icon=":material/lock:")
         return _ask_planted(loaded)
     more = {"format_func": options.__getitem__, "default": ROWS_AT_HAND, "required": True, **linked("world")}
+    more["help"] = prose("plan", "rows in use", rows=f"{loaded.data.n_rows:,}")
     if st.segmented_control("Simulate with", tuple(options), **more) == SCHEMA:
         return _ask_planted(loaded)
-    st.caption(prose("plan", "rows in use", rows=f"{loaded.data.n_rows:,}"))
     return Place(Resampled(loaded.data), loaded.data.fingerprint, loaded.title)
 
 
@@ -84,7 +84,7 @@ def _ask_planted(loaded: Loaded) -> Place:
 
 def canonical(loaded: Loaded, marginals: Marginals, *numbers: float) -> str:
     """One text per planted world; knows the schema, not the rows."""
-    return json.dumps([repr(loaded.schema), sorted(marginals.items()), numbers])
+    return json.dumps([loaded.schema.key, sorted(marginals.items()), numbers])
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner=False)
@@ -106,7 +106,7 @@ def _ask_marginals(loaded: Loaded) -> Marginals:
 
 def _ask_weights(loaded: Loaded) -> Marginals:
     """Weights per feature, kept in the session; a feature without any is uniform."""
-    kept: dict[str, tuple[float, ...]] = st.session_state.setdefault(f"_weights {loaded.schema!r}", {})
+    kept: dict[str, tuple[float, ...]] = st.session_state.setdefault(f"_weights {loaded.schema.key}", {})
     name = st.selectbox("Feature", loaded.schema.feature_names)
     feature = loaded.schema.feature(name)
     if isinstance(feature, CategoricalFeature):
@@ -152,12 +152,10 @@ _SURE = "You get one tree. Higher: surer that yours is among those that reach it
 _POISON = "Rows an attacker may add or remove; a changed row counts as two. The mean accuracy must stay above guessing."
 
 
-def request_key(place: Place, setup: Setup, request: PlanRequest, loaded: Loaded) -> str:
+def request_key(place: Place, asked: FitRequest, request: PlanRequest, loaded: Loaded) -> str:
     """One text per request. What is looked for does not count as a setting."""
-    settings = dict(setup.settings)
     if request.along == "epsilon" or request.name == "poison":
-        settings.pop("epsilon")
+        asked = asked.at(epsilon=1.0)
     if request.along == "max_depth":
-        settings = {"epsilon": settings["epsilon"]}
-    asked = Asked(setup.learner, settings, dict(setup.params), 0, {})
-    return canonical_key(loaded, asked, world=place.key, request=repr(request))
+        asked = asked.at(max_depth=1, depth=1)
+    return canonical_key(loaded, asked, world=place.key, wanted=repr(request))

@@ -1,5 +1,6 @@
 """The Plan page's parts: the answer to a question asked backwards, its check, and three consequences on one cursor."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -10,10 +11,11 @@ import numpy as np
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.controls import Asked
+from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, needs_classes, plain
 from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, request_key
 from dpviz.app.prose import prose
+from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, linked, table
 from dpviz.app.work import tasks
@@ -23,15 +25,15 @@ from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.consequences import FAIR, Consequences, consequences_steps
-from dpviz.evaluation.plan.planner import Along, Goal, Setup
-from dpviz.evaluation.plan.search import Answer
+from dpviz.evaluation.plan.planner import Along, Goal
+from dpviz.evaluation.plan.search import SearchAnswer
 from dpviz.evaluation.plan.simulate import Planted
 from dpviz.evaluation.workers import start_workers
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.plan import consequences as three
 from dpviz.figures.plan import search as drawn
 from dpviz.figures.wording import percent
-from dpviz.learners import get_learner, require_task
+from dpviz.learners import FitRequest, require_task
+from dpviz.results.wording import number_text
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
 SEED, CHECK_SEED = 11, 12
@@ -40,26 +42,27 @@ _PATIENCE = 1.5
 _STARTED, _FIRST = "_plan_started", "_plan_first"
 
 
-def plan_screen(asked: Asked, loaded: Loaded) -> None:
-    """World, question, answer, consequences."""
+def plan_screen(asked: Sidebar, loaded: Loaded) -> int | None:
+    """World, question, answer, consequences. Returns how many rows the world has, where that is not what the schema says."""
     if needs_classes(loaded, "A plan"):
-        return
+        return None
     try:
-        require_task(get_learner(asked.learner), loaded.schema)
+        require_task(asked.request.spec, loaded.schema)
         place = ask_world(loaded)
     except DpvizError as problem:
         error(problem)
-        return
-    setup = Setup(asked.learner, asked.settings, asked.params)
-    st.divider()
-    make = partial(consequences_steps, place.world, setup, seed=SEED, workers=tasks.WORKERS)
-    key = request_key(place, setup, PlanRequest("poison"), loaded)
+        return None
+    request = asked.request
+    make = partial(consequences_steps, place.world, request, seed=SEED, workers=tasks.WORKERS)
+    key = request_key(place, request, PlanRequest("poison"), loaded)
     curves = in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
-    _ask_backwards(place, setup, loaded, curves)
+    _ask_backwards(place, request, loaded, curves)
     st.divider()
     if st.session_state.setdefault(_STARTED, curves.keys) == curves.keys:  # unasked: they touch no private row
         begin_unasked(curves)
-    _consequences(curves, asked.settings["epsilon"])
+    _consequences(curves, request.settings.epsilon)
+    n_rows = place.world.schema.n_public
+    return None if n_rows == loaded.schema.n_public else n_rows
 
 
 def _guess(place: Place) -> float:
@@ -77,26 +80,26 @@ class _Search:
     """What is looked for along one setting, with everything else held fixed."""
 
     place: Place
-    setup: Setup
+    asked: FitRequest
     along: Along
     goal: Goal
 
 
-def _ask_backwards(place: Place, setup: Setup, loaded: Loaded, curves: Task) -> None:
+def _ask_backwards(place: Place, asked: FitRequest, loaded: Loaded, curves: Task) -> None:
     st.header("Work backwards from a goal", anchor=False)
     request = ask_request(_guess(place))
     if request.goal is None:
         _answer_poison(request, poll(curves))
         return
-    st.caption(plain(f"Held fixed: {drawn.setup_text(setup, request.along, get_learner(setup.learner).title)}. {place.title}."))
-    key = request_key(place, setup, request, loaded)
-    found = partial(_found, _Search(place, setup, request.along, request.goal))
+    st.caption(plain(f"Held fixed: {drawn.held_fixed_text(asked, request.along)}. {place.title}."))
+    key = request_key(place, asked, request, loaded)
+    found = partial(_found, _Search(place, asked, request.along, request.goal))
     task = in_steps(ANSWER, key, found, lambda value: value[1].is_complete, **_kept(loaded))
     if st.session_state.setdefault(_FIRST, key) == key:
         begin_unasked(task, _PATIENCE)
     status = offer(task, "Find the answer", ":material/search:")
     report(task, "Training trees until the answer is clear", draw=_so_far)
-    if status.shown is not None and status.job is None:
+    if status.shown and status.job is None:
         search, answer = status.result
         _answer(search, answer, key if status.is_current else "")
 
@@ -106,44 +109,55 @@ def _kept(loaded: Loaded) -> dict[str, Any]:
     return {"keep": 40, "is_shared": True} if loaded.is_as_bundled else {"keep": 4}
 
 
-def _found(search: _Search, **how: Any) -> Iterator[tuple[_Search, Answer]]:
+def _found(search: _Search, **how: Any) -> Iterator[tuple[_Search, SearchAnswer]]:
     """The first look is taken in this process while worker processes start."""
     Thread(target=start_workers, args=(tasks.WORKERS,), daemon=True).start()
     how |= {"seed": SEED, "workers": tasks.WORKERS}
-    for answer in planner.plan_steps(search.place.world, search.setup, search.along, search.goal, **how):
+    for answer in planner.plan_steps(search.place.world, search.asked, search.along, search.goal, **how):
         yield search, answer
 
 
 def _so_far(status: Status) -> None:
     (search, answer), *_ = status.values
-    words = drawn.so_far_headline(answer, search.along)
+    words = drawn.so_far_headline(answer, search.along, _at_risk(search))
     st.info(f"**{plain(words)}**", icon=":material/hourglass_top:")
     _picture(search, answer, words)
 
 
-def _answer(search: _Search, answer: Answer, key: str) -> None:
+def _answer(search: _Search, answer: SearchAnswer, key: str) -> None:
     """The answer in a box, its figure and table, and the check. No key: the answer is stale and cannot be checked."""
     world, along, goal = search.place.world, search.along, search.goal
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
     sentence = drawn.answer_sentence(answer, along, goal)
-    box(f"**{plain(drawn.answer_headline(answer, along))}.**  \n{plain(sentence)}")
+    box(f"**{plain(drawn.answer_headline(answer, along, _at_risk(search)))}.**  \n{plain(sentence)}")
     if isinstance(world, Planted) and goal.measure == "accuracy" and goal.target > world.follows:
         st.caption(f"Nothing could: in this world {percent(round(world.follows, 3))} is the most anybody reaches.")
-    if answer.rungs:
+    if answer.points:
         _picture(search, answer, sentence)
     if answer.reached is not None and key:
         _check(search, answer.reached.place, key)
 
 
-def _picture(search: _Search, answer: Answer, words: str) -> None:
+def _picture(search: _Search, answer: SearchAnswer, words: str) -> None:
     chart(drawn.search_figure(answer, search.along), words, key="plan-answer")
     st.caption(prose("plan", "marks"))
-    table(drawn.search_rows(answer, search.along), words, key="plan-answer")
+    table(lambda: drawn.search_rows(answer, search.along, _at_risk(search)), words, key="plan-answer")
+
+
+def _at_risk(search: _Search) -> drawn.AtRisk:
+    """What a release of the world's rows would let others guess about whom they protect."""
+    unit = unit_in_use()
+
+    def guesses(epsilon: float) -> float:
+        said = search.asked.at(epsilon=epsilon).verdict(search.place.world.schema, unit)
+        return said.right_guesses if said.proven.is_finite else math.inf
+
+    return drawn.AtRisk(guesses, unit)
 
 
 def _check(search: _Search, reached: float, key: str) -> None:
     """How often the answer holds on simulations it has not seen."""
-    asked = (search.place.world, search.setup, search.along, reached, search.goal)
+    asked = (search.place.world, search.asked, search.along, reached, search.goal)
     task = in_one(CHECK, key, partial(planner.check, *asked, seed=CHECK_SEED, workers=tasks.WORKERS), keep=4)
     status = offer(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
     report(task, "Training fresh trees")
@@ -153,7 +167,7 @@ def _check(search: _Search, reached: float, key: str) -> None:
 
 def _answer_poison(request: PlanRequest, curves: Status) -> None:
     """Read off the certificates of the curves below."""
-    if curves.shown is None:
+    if not curves.shown:
         st.info("The answer is read off the certificates of the consequences below. Compute them first.", icon=":material/south:")
         return
     found: Consequences = curves.result
@@ -169,27 +183,28 @@ def _answer_poison(request: PlanRequest, curves: Status) -> None:
 
 def _consequences(task: Task, cursor: float) -> None:
     st.header("One ε, three consequences", anchor=False)
-    st.caption(f"Move ε in the sidebar ({NEIGHBOURS}): the line goes through all three.")
+    st.caption(f"Move ε ({NEIGHBOURS}): the line goes through all three.")
     status = poll(task)
     if status.n_missing and status.job is None:
         st.button("Compute the three curves", icon=":material/play_arrow:", on_click=begin, args=(task,))
     candidates = _ask_attack()
     report(task, "Training trees along ε", draw=lambda now: _three(now.values[0], cursor, candidates))
-    if status.shown is not None and status.job is None:
+    if status.shown and status.job is None:
         _three(status.result, cursor, candidates)
 
 
 def _three(found: Consequences, cursor: float, candidates: int) -> None:
     item = found.at(cursor)
-    sentences = three.consequence_sentences(item, found, candidates=candidates, above=found.majority)
+    asked: dict[str, Any] = {"candidates": candidates, "above": found.majority, "unit": unit_in_use()}
+    sentences = three.consequence_sentences(item, found, **asked)
     titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{title}** at ε = {number_text(item.epsilon)}  \n{plain(words)}")
     alt = " ".join(sentences)
-    figure = three.consequences_figure(found, cursor=item.epsilon, candidates=candidates, above=found.majority)
+    figure = three.consequences_figure(found, cursor=item.epsilon, **asked)
     chart(figure, alt, key="plan-three")
-    rows = partial(three.consequence_rows, found, candidates=candidates, above=found.majority)
+    rows = partial(three.consequence_rows, found, **asked)
     table(rows, alt, key="plan-three")
     st.caption(prose("plan", "three consequences", trees=str(found.n_draws), rows=f"{found.n_train:,}"))
 
@@ -201,4 +216,4 @@ def _ask_attack() -> int:
         options = {"format_func": titles.__getitem__, "default": "fair", "required": True, "help": models, **linked("attack")}
         if st.segmented_control("The attacker guesses", tuple(titles), **options) == "fair":
             return FAIR
-        return int(st.number_input("n, people who may be the one", 2, 100_000_000, 1_000, **linked("candidates")))
+        return int(st.number_input("n, people who may be the one", 3, 100_000_000, 1_000, **linked("candidates")))

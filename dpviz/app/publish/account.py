@@ -1,5 +1,6 @@
 """The Register page: what was released of which rows, under which caps, and papers about a release. It needs no rows."""
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -9,13 +10,12 @@ from dpviz.app.prose import prose
 from dpviz.app.publish.data import register
 from dpviz.app.widgets import chart, download
 from dpviz.errors import DpvizError
-from dpviz.figures.guarantee_text import epsilon_text
 from dpviz.figures.publish import account as figures
+from dpviz.figures.publish.exports import report_to_sign
 from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.paper_facts import DATA_SOURCES, QUESTIONS, SECTORS, Answers, Facts, facts_of
 from dpviz.figures.publish.papers import FORMS, TITLES, paper
-from dpviz.figures.publish.release import history_rows, spent_sentence
-from dpviz.figures.publish.report import report_html
+from dpviz.figures.publish.release import composed_sentence, history_rows, spent_sentence
 from dpviz.figures.publish.self_assessment import WHAT_IT_IS
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
@@ -24,9 +24,10 @@ from dpviz.release.checking import current_head, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
 from dpviz.release.queries import now
-from dpviz.release.records import Entry, State
+from dpviz.release.records import Entry, State, for_others
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.rows_used import for_others
+from dpviz.results.exports import Exported
+from dpviz.results.verdict import Unit, loss_text
 
 _CHOICES = {"sector": SECTORS, "data_source": DATA_SOURCES}
 #: Letters of an answer.
@@ -65,7 +66,7 @@ def accounts(book: ReleaseRegister) -> list[figures.Account]:
 def _say_checked(problems: tuple[str, ...], head: str) -> None:
     if problems:
         lines = "\n".join(f"- {plain(line)}" for line in problems)
-        words = "**This register is not as it was written.** Nothing can be released from it. SECURITY.md says how to restore it."
+        words = "**This register is not as it was written.** Nothing can be released from it. Help says how to restore it."
         st.error(f"{words}\n{lines}", icon=":material/gpp_bad:")
     else:
         st.success("**Every entry is as it was written**, as far as this computer can tell.", icon=":material/verified_user:")
@@ -90,14 +91,19 @@ def _data_set(found: figures.Account) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         role_badge(balance.data_set.role)
         st.markdown(plain(figures.about_sentence(found)), width="content")
-    st.markdown(f"**{plain(spent_sentence(balance))}** {plain(figures.person_sentence(found))}")
+    st.markdown(f"**{plain(spent_sentence(balance))}**")
+    st.caption(plain(composed_sentence(balance)))
     chart(figures.over_time_figure(found, now()), figures.over_time_sentence(found), key=f"account-{balance.data_set.name}")
     if balance.releases:
         st.dataframe(history_rows(balance), hide_index=True, alt=f"Every release of {balance.data_set.name}.")
     if any(entry.state is State.STARTED for entry in balance.releases):
         st.caption(":material/warning: Interrupted: no file has come of it, and what it was to cost is spent all the same.")
     st.markdown("**Caps**")
-    st.dataframe(figures.cap_rows(found.caps), hide_index=True, alt=f"Every cap {literal(balance.data_set.name)} has had.")
+    st.dataframe(
+        figures.cap_rows(found.caps, balance.data_set.protects),
+        hide_index=True,
+        alt=f"Every cap {literal(balance.data_set.name)} has had.",
+    )
     if found.looks:
         fits = counted(sum(look.times for look in found.looks), "fit")
         with st.expander(f"Explored, covered by no guarantee: {fits}", icon=":material/visibility_lock:"):
@@ -112,7 +118,9 @@ def papers_screen(book: ReleaseRegister) -> None:
     st.divider()
     st.header("Papers that travel with a release", anchor=False)
     st.caption(f"A draft for the public DP Deployments Registry, which nobody sends but you. {WHAT_IT_IS}")
-    entry = st.selectbox("Release", finished, format_func=_title, key="papers-release")
+    units = {found.name: found.protects for found in book.data_sets()}
+    title = partial(_title, units)
+    entry = st.selectbox("Release", finished, format_func=title, key="papers-release")
     try:
         released = released_text(Path(entry.file), entry.sha256)
         facts = facts_of(book.balance(entry.data_set), entry, released)
@@ -132,14 +140,23 @@ def _offer_report(entry: Entry, released: str, facts: Facts, answers: Answers) -
     st.markdown("**Report for a board**: page one to sign, annexes after it")
     signed = Signed(entry.data_set, facts.published, answers.authors)
 
-    def page() -> str:
-        return report_html(Exportable(released), signed)
+    try:
+        done = _checked_report(released, facts.unit, signed)
+    except DpvizError as problem:
+        error(problem)
+        return
+    st.caption(f":material/task_alt: {plain(done.checked)}")
+    name = f"release-{facts.number}-report.html"
+    download("Report (HTML, for printing)", done.content, name, "text/html", key="papers-report")
 
-    download("Report (HTML, for printing)", page, f"release-{facts.number}-report.html", "text/html", key="papers-report")
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner="Checking it on golden rows …")
+def _checked_report(released: str, unit: Unit, signed: Signed) -> Exported:
+    return report_to_sign(Exportable(released, unit), signed)
 
 
-def _title(entry: Entry) -> str:
-    return f"Number {entry.number}, {entry.data_set}, {entry.learner}, {epsilon_text(entry.loss)}"
+def _title(units: dict[str, Unit], entry: Entry) -> str:
+    return f"Number {entry.number}, {entry.data_set}, {entry.learner}, {loss_text(entry.loss, units[entry.data_set])}"
 
 
 def _ask() -> Answers:

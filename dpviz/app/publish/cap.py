@@ -1,5 +1,7 @@
 """Another cap for a data set: raising it takes a reason, a name and the number once more, and all three stay in its history."""
 
+from typing import Any
+
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -8,9 +10,9 @@ from dpviz.errors import DpvizError
 from dpviz.figures.publish.account import cap_rows
 from dpviz.release.records import DataSet
 from dpviz.release.register import LONGEST_NAME, ReleaseRegister
+from dpviz.results.verdict import DELTA
 
-DELTA = "The most δ all releases may add up to"
-DELTA_HELP = "0 allows learners only whose ε never fails. Some learners need a δ, a small chance that ε fails; far below 1/rows."
+MOST_DELTA = "The most δ all releases may add up to"
 _PROBLEM = "_cap_problem"
 
 
@@ -24,14 +26,17 @@ def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
         left, right = st.columns(2)
         written = {"format": "%g", "key": f"publish-cap-of-{key}"}
         new = left.number_input(f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, **written)
-        options = {"format": "%g", "step": 1e-7, "help": DELTA_HELP, "key": f"publish-delta-of-{key}"}
-        delta = right.number_input(DELTA, 0.0, 0.1, known.delta_cap, **options)
+        options: dict[str, Any] = {"format": "%g", "step": 1e-7, "help": DELTA, "key": f"publish-delta-of-{key}"}
+        options["disabled"] = known.renyi_order is not None
+        delta = right.number_input(MOST_DELTA, 0.0, 0.1, known.delta_cap, **options)
         decided = _ask_decision(known, new, delta, key)
         why_not = _why_not(known, new, delta, decided)
         asked = (known, new, delta, decided)
         st.button("Set this cap", disabled=bool(why_not), on_click=_change, args=asked, icon=":material/check:")
         why_disabled(why_not)
-        st.dataframe(cap_rows(book.cap_changes(known.name)), hide_index=True, alt="Every cap this data set has had.")
+        st.dataframe(
+            cap_rows(book.cap_changes(known.name), known.protects), hide_index=True, alt="Every cap this data set has had."
+        )
 
 
 def _ask_decision(known: DataSet, new: float, delta: float, key: str) -> tuple[str, str, str]:
@@ -48,6 +53,8 @@ def _ask_decision(known: DataSet, new: float, delta: float, key: str) -> tuple[s
 def _why_not(known: DataSet, new: float, delta: float, decided: tuple[str, str, str]) -> str:
     if (new, delta) == (known.epsilon_cap, known.delta_cap):
         return "This is the cap there is."
+    if known.renyi_order is not None and new < known.epsilon_cap:
+        return "Where Renyi losses add up, the cap is never lowered."
     if new <= known.epsilon_cap and delta <= known.delta_cap:
         return ""
     reason, name, again = decided

@@ -5,14 +5,15 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.parts import error, literal, names_text, role_badge
+from dpviz.app.parts import error, literal, names_text, plain, role_badge
 from dpviz.app.prose import prose
-from dpviz.app.publish.cap import DELTA, DELTA_HELP, ask_cap
+from dpviz.app.publish.cap import MOST_DELTA, ask_cap
 from dpviz.app.state import Loaded, protect
 from dpviz.errors import DpvizError
-from dpviz.figures.guarantee_text import number_text
-from dpviz.release.records import Balance
+from dpviz.figures.publish.release import account_sentence
+from dpviz.release.records import RENYI, SUM, Balance
 from dpviz.release.register import LONGEST_NAME, ReleaseRegister
+from dpviz.results.verdict import DELTA, loss_text
 from dpviz.table.role import DataRole
 
 T = TypeVar("T")
@@ -20,6 +21,7 @@ T = TypeVar("T")
 _NEW = "a new data set: nobody in it is in any other"
 _OLD = "a data set named before"
 _PROBLEM = "_publish_data_problem"
+_ACCOUNTS = {SUM: "epsilons and deltas", RENYI: "Renyi losses"}
 
 
 def register() -> ReleaseRegister | None:
@@ -35,7 +37,7 @@ def register() -> ReleaseRegister | None:
 
 def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     """The data set of the rows in use with what was spent on it; asks while nobody has said which it is."""
-    st.header("Data set and cap", anchor=False)
+    st.header("Data set", anchor=False)
     st.caption(prose("publish", f"{loaded.role} rows"))
     problem = st.session_state.pop(_PROBLEM, None)
     if problem is not None:
@@ -51,15 +53,11 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     if known.role is DataRole.PRIVATE and loaded.role is not DataRole.PRIVATE:
         protect()
         st.rerun()
-    rows = f", up to {known.rows_per_unit} rows" if known.rows_per_unit > 1 else ""
-    delta = f", δ = {number_text(known.delta_cap)}" if known.delta_cap else ""
+    cap = plain(loss_text(known.cap, known.protects))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         role_badge(known.role)
-        st.markdown(
-            f"Data set {literal(known.name)} · cap ε = {number_text(known.epsilon_cap)}{delta} ({NEIGHBOURS}) · "
-            f"protects {literal(known.unit)}{rows}",
-            width="content",
-        )
+        st.markdown(f"Data set {literal(known.name)} · cap {cap}", width="content")
+    st.caption(plain(account_sentence(known)))
     ask_cap(book, known)
     return book.balance(known.name)
 
@@ -68,7 +66,7 @@ def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
     """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed; what is alike is shown first."""
     alike = [found.name for found in book.alike(loaded.table.names)]
     names = [*alike, *(found.name for found in book.data_sets() if found.name not in alike)]
-    st.markdown(prose("private", "new rows"))
+    st.markdown("New rows. A budget belongs to people, not to a file.", help=prose("private", "new rows"))
     kind = _NEW
     if names:
         options = [_OLD, _NEW]
@@ -92,7 +90,7 @@ def _are_others(alike: list[str]) -> bool:
 
 
 def _ask_new(loaded: Loaded) -> None:
-    with st.form("publish-declare", border=False):
+    with st.form("publish-declare", enter_to_submit=False, border=False):
         left, right = st.columns(2)
         sample = loaded.title if loaded.sample else ""
         left.text_input("Name of the data set", sample, max_chars=LONGEST_NAME, key="publish-new-name")
@@ -103,16 +101,19 @@ def _ask_new(loaded: Loaded) -> None:
         left.number_input("Rows per person at most", 1, 1_000_000, bound, **rows)
         cap = {"format": "%g", "step": 0.1, "help": "The most that all releases of these rows may cost together."}
         right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="not declared", **cap)
-        with left.expander("Cap on δ", icon=":material/tune:"):
-            st.number_input(DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA_HELP)
+        with st.expander("δ and account", icon=":material/tune:"):
+            st.number_input(MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
+            st.radio("What adds up under the cap, for good", list(_ACCOUNTS), format_func=_ACCOUNTS.get, key="publish-account")
+            st.caption(prose("publish", "accounts"))
         st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded,))
 
 
 def _declare(loaded: Loaded) -> None:
-    asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta")}
+    asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta", "account")}
     book = ReleaseRegister()
     try:
         unit: dict[str, Any] = {"unit": _given(asked["unit"], "nobody it protects"), "role": loaded.role}
+        unit["account"] = asked["account"]
         unit["rows_per_unit"] = int(_given(asked["rows"], "no number of rows that one of them has at most"))
         found = book.declare(
             asked["new-name"], epsilon_cap=_given(asked["cap"], "no cap"), delta_cap=float(asked["delta"]), **unit

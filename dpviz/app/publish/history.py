@@ -1,7 +1,5 @@
 """The history on the Publish page: releases with interrupted ones, explorations apart, files to take away."""
 
-from pathlib import Path
-
 import streamlit as st
 
 from dpviz.app.explorations import unnoted
@@ -9,21 +7,21 @@ from dpviz.app.exports import offer_export
 from dpviz.app.held_out import Exact, private_test
 from dpviz.app.parts import error
 from dpviz.app.prose import prose
+from dpviz.app.publish.released import released_tree, text_of
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import download
+from dpviz.app.widgets import download, on_demand
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
-from dpviz.figures.guarantee_text import epsilon_text
 from dpviz.figures.publish.account import look_rows
 from dpviz.figures.publish.release import history_rows
 from dpviz.figures.wording import counted
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.statement import test_result_of
+from dpviz.io.results import test_result_of
 from dpviz.models.base import Model, require_same_columns
 from dpviz.models.document import model_from_json
-from dpviz.release.files import released_text
-from dpviz.release.records import Balance, Entry, State
+from dpviz.release.records import Balance, State
 from dpviz.release.register import ReleaseRegister
+from dpviz.results.verdict import Unit, loss_text
 from dpviz.table.role import DataRole
 
 
@@ -42,41 +40,39 @@ def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> N
 
 def _files(balance: Balance, loaded: Loaded) -> None:
     """One file at a time, newest first; read when it is asked for, and only if it is what the register knows."""
-    released = [entry for entry in reversed(balance.releases) if entry.state is State.RELEASED]
+    released, unit = [entry for entry in reversed(balance.releases) if entry.state is State.RELEASED], balance.data_set.protects
     if not released:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        titles = {entry.number: f"Number {entry.number}, {entry.learner}, {epsilon_text(entry.loss)}" for entry in released}
+        titles = {entry.number: f"Number {entry.number}, {entry.learner}, {loss_text(entry.loss, unit)}" for entry in released}
         chosen = st.selectbox("Released file", list(titles), format_func=titles.__getitem__, key="publish-file", width=400)
         entry = next((item for item in released if item.number == chosen), released[0])
-        text = _text_of(entry)
+        text = text_of(entry)
         name = f"{entry.learner}-release-{entry.number}.json"
         download("Download release (JSON)", text, name, "application/json", disabled=not text)
     if not text:
         st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
     st.caption(f"SHA-256 of the file: `{entry.sha256}`")
     if text:
-        _test_result(text, loaded)
+        st.caption(f"{prose('publish', 'sign')} `dpviz sign {name} --key KEY`")
+        with on_demand("The released tree", icon=":material/account_tree:") as box:
+            if box.open:
+                released_tree(text, unit, key="history-tree")
+        _test_result(text, unit, loaded)
     free = {"key": "publish-forms", "help": "Made from the released file; costs nothing."}
     if text and st.toggle("Take it away in another form", **free):
-        offer_export(text, name.removesuffix(".json"), key=f"released-{entry.number}")
+        offer_export(text, name.removesuffix(".json"), key=f"released-{entry.number}", unit=unit)
 
 
-def _text_of(entry: Entry) -> str:
-    """Empty where it is gone or was changed."""
-    try:
-        return released_text(Path(entry.file), entry.sha256)
-    except DpvizError:
-        return ""
-
-
-def _test_result(text: str, loaded: Loaded) -> None:
+def _test_result(text: str, unit: Unit, loaded: Loaded) -> None:
     """What the released file says about how good its model is, beside the rows in use where they are not private."""
-    given = Exportable(text)
+    given = Exportable(text, unit)
     report = test_result_of(given.document, given.schema)
     if report is not None:
         exact = exact_on(model_from_json(text), loaded)
-        private_test(report, exact, "all rows in use", "The model grew from most of these: there it may look better.")
+        private_test(
+            report, given.verdict.unit, exact, "all rows in use", "The model grew from most of these: there it may look better."
+        )
 
 
 def exact_on(model: Model, loaded: Loaded) -> Exact | None:

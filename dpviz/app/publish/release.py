@@ -5,50 +5,52 @@ twice, and the work goes on when the page is left.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.controls import Asked
-from dpviz.app.parts import error, plain, why_disabled
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
+from dpviz.app.controls import Sidebar
+from dpviz.app.parts import error, plain, plain_bound, why_disabled
 from dpviz.app.prose import prose
 from dpviz.app.publish.check import n_explorations
+from dpviz.app.publish.released import released_tree, text_of
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart
-from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import begin, poll
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
-from dpviz.figures.guarantee_text import epsilon_text, number_text, verdict
-from dpviz.figures.publish.release import risk_sentence, spent_figure, spent_sentence, statement_rows
+from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
+from dpviz.figures.publish.release import composed_sentence, odds_rows, spent_figure, spent_sentence
 from dpviz.figures.publish.report_parts import not_promised
-from dpviz.figures.publish.report_parts import promised as promised_lines
-from dpviz.learners import get_learner
+from dpviz.figures.wording import percent
+from dpviz.io.exports.contract import Exportable
+from dpviz.learners import FitRequest
+from dpviz.learners.request import doubts
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
-from dpviz.release.publish import Promise, ReleaseRequest, promise, publish
-from dpviz.release.records import Balance, Entry, State, require_room
+from dpviz.release.files import released_text
+from dpviz.release.publish import Promise, promise, publish
+from dpviz.release.records import Balance, Entry, State, protected, require_room
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.rows_used import doubts
+from dpviz.results.verdict import Unit, loss_text, odds_text, verdict
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Schema
 
 SLOT = "publish"
 _TOKEN, _PROBLEM, _LAST, _FAILED = "_publish_token", "_publish_problem", "_publish_last", "_publish_failed"
 _AGREED = "publish-agreed"
 
 
-def request_of(asked: Asked) -> ReleaseRequest:
-    """What the sidebar asks for, without its draw: a release is drawn anew."""
-    return ReleaseRequest(asked.learner, dict(asked.settings), dict(asked.params))
-
-
-def promised(book: ReleaseRegister, balance: Balance | None, asked: Asked, loaded: Loaded) -> Promise | None:
+def promise_of(book: ReleaseRegister, balance: Balance | None, asked: Sidebar, loaded: Loaded) -> Promise | None:
     """What a release with these settings promises; None when there can be none, which is then said."""
-    request = request_of(asked)
+    request = asked.request
     if balance is not None:
-        request = request.at(balance.fitting(request.settings["epsilon"]))
+        request = request.at(epsilon=balance.fitting(request.settings.epsilon))
     try:
         return promise(loaded.schema, request, explored=n_explorations(book, loaded))
     except DpvizError as problem:
@@ -56,21 +58,36 @@ def promised(book: ReleaseRegister, balance: Balance | None, asked: Asked, loade
         return None
 
 
-def spent(balance: Balance, made: Promise | None) -> None:
+def running_total(balance: Balance, made: Promise | None) -> None:
     """The running total against the cap, and what is promised under it."""
     st.header("Spent for good", anchor=False)
     sentence = spent_sentence(balance)
-    st.markdown(f"**{sentence}**")
+    st.markdown(f"**{plain(sentence)}**")
     last = _just_released(balance)
-    asked = made.loss if made and not last else None
-    chart(spent_figure(balance, asked), sentence, key="publish-spent")
-    rows = statement_rows(balance, last.loss if last else asked, is_booked=last is not None)
-    words = "What is promised about one row and about poisoned rows, by this release alone and by all releases together."
-    st.dataframe(rows, hide_index=True, alt=words)
-    st.caption(prose("publish", "what it promises", neighbours=NEIGHBOURS))
+    asked = made if made and not last else None
+    figure = spent_figure(balance, asked.loss if asked else None, lost_by(balance, asked) if asked else None)
+    chart(figure, sentence, key="publish-spent")
+    loss, risk = (asked.loss, asked.risk) if asked else (last.loss, released_risk(last)) if last else (None, None)
+    rows = odds_rows(balance, loss, risk, is_booked=last is not None)
+    st.dataframe(rows, hide_index=True, alt="Right guesses by this release alone and by all releases together.")
+    st.caption(plain(composed_sentence(balance)))
 
 
-def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Loaded, *, told: Callable[[Loaded], None]) -> None:
+def lost_by(balance: Balance, made: Promise) -> float | None:
+    """The Renyi loss that is promised, where those add up."""
+    return balance.data_set.renyi_of(made.loss, made.risk.event)
+
+
+def released_risk(entry: Entry) -> Risk | None:
+    """What the steps of a release tell, from its file; None where that is gone or was changed."""
+    with suppress(DpvizError):
+        return Exportable(released_text(Path(entry.file), entry.sha256)).verdict.risk
+    return None
+
+
+def ask_release(
+    balance: Balance, made: Promise | None, asked: Sidebar, loaded: Loaded, *, told: Callable[[Loaded], None]
+) -> None:
     """The summary and the button; the work while it is under way; what became of the last release.
 
     `told` is called when something is said about the rows: their owner has learned something from them.
@@ -87,24 +104,46 @@ def ask_release(balance: Balance, made: Promise | None, asked: Asked, loaded: Lo
         error(problem, kept="Nothing was spent.")
         return
     try:
-        require_room(balance, made.loss)
+        require_room(balance, made.loss, lost_by(balance, made))
     except DpvizError as full:
         error(full, kept="Nothing was spent.")
         return
-    _summary(balance, made, asked)
-    _button(made, asked, loaded, _ask_about_rows(loaded, told))
+    try:
+        proof = _proof(loaded.schema.key, loaded.schema)
+    except DpvizError as unproved:
+        error(unproved, kept="Nothing was spent.")
+        return
+    unit = protected(balance.data_set, loaded.data.rows_per_person)
+    _summary(balance, made, asked, unit)
+    st.caption(f":material/task_alt: {plain(proof_sentence(proof))}")
+    _button(made, unit, asked, loaded, _ask_about_rows(loaded, told))
 
 
-def _summary(balance: Balance, made: Promise, asked: Asked) -> None:
-    title = get_learner(asked.learner).title
-    left = number_text(max(0.0, balance.left.epsilon - made.loss.epsilon))
-    words = f"**One tree by {title}, {epsilon_text(made.loss)}.**  \n{risk_sentence(balance, made.loss)}  \n"
-    st.info(words + prose("publish", "drawn anew", left=left), icon=":material/contract:")
+@st.cache_resource(scope="session", max_entries=4, show_spinner="Trying every export on a tree of these columns …")
+def _proof(key: str, _schema: Schema) -> Proof:
+    return proof_of(_schema)
+
+
+def _summary(balance: Balance, made: Promise, asked: Sidebar, unit: Unit) -> None:
+    title, said = asked.request.spec.title, verdict(made.claim, made.loss, released=True, unit=unit, risk=made.risk)
+    together = balance.with_one_more([made.loss])
+    in_all = f"With the releases before, {loss_text(together, unit)} in all. {odds_text(together, unit)}"
+    odds = in_all if balance.releases else said.odds
+    left = _left_after(balance, made, unit)
+    words = f"**One tree by {title}, {plain(loss_text(made.loss, unit))}.**  \n{plain(odds)}  \n"
+    st.info(words + prose("publish", "drawn anew", left=plain(left)), icon=":material/contract:")
+    plain_bound("" if balance.releases else said.plain_bound)
     will, will_not = st.columns(2, gap="medium")
-    said = verdict(made.claim, made.loss, released=True)
-    columns = (will, "What is promised", promised_lines(said)), (will_not, "What is not promised", not_promised())
+    columns = (will, "What is promised", said.promises), (will_not, "What is not promised", not_promised(unit))
     for side, title, lines in columns:
         side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
+
+
+def _left_after(balance: Balance, made: Promise, unit: Unit) -> str:
+    lost = lost_by(balance, made)
+    if lost is not None:
+        return f"{percent(max(0.0, balance.renyi_left - lost) / balance.data_set.budget)} of the budget"
+    return loss_text(PrivacyLoss(max(0.0, balance.left.epsilon - made.loss.epsilon)), unit)
 
 
 def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
@@ -118,14 +157,14 @@ def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
     return st.checkbox("I know why; release it anyway", key="publish-accept-rows")
 
 
-def _button(made: Promise, asked: Asked, loaded: Loaded, accepted: bool) -> None:
-    words = f"Spend {epsilon_text(made.loss)} for good, whatever becomes of the file"
+def _button(made: Promise, unit: Unit, asked: Sidebar, loaded: Loaded, accepted: bool) -> None:
+    words = f"Spend {plain(loss_text(made.loss, unit))} for good, whatever becomes of the file"
     agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
     why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")
 
 
-def begin_release(asked: Asked, loaded: Loaded) -> None:
+def begin_release(asked: Sidebar, loaded: Loaded) -> None:
     """Begin one release, unless one is under way or the box was not ticked: a second click does nothing."""
     if not st.session_state.get(_AGREED) or st.session_state.get(_TOKEN):
         return
@@ -134,12 +173,12 @@ def begin_release(asked: Asked, loaded: Loaded) -> None:
     begin(_release_task(token, asked, loaded))
 
 
-def _release_task(token: str, asked: Asked, loaded: Loaded) -> Task:
-    return in_one(SLOT, token, partial(_publish, ReleaseRegister(), loaded.data, request_of(asked), token), lane=Lane.TREE)
+def _release_task(token: str, asked: Sidebar, loaded: Loaded) -> Task:
+    return in_one(SLOT, token, partial(_publish, ReleaseRegister(), loaded.data, asked.request, token), lane="tree")
 
 
 def _publish(
-    book: ReleaseRegister, data: EncodedDataset, request: ReleaseRequest, token: str, *, progress: Progress, stop: Stop
+    book: ReleaseRegister, data: EncodedDataset, request: FitRequest, token: str, *, progress: Progress, stop: Stop
 ) -> Entry:
     """Release. Once begun it is spent, so it never stops."""
     return publish(book, data, request, token=token, progress=progress)
@@ -174,7 +213,10 @@ def _say_last(balance: Balance) -> bool:
     entry = _just_released(balance)
     if entry is None:
         return False
-    words = f"**Released: number {entry.number}, {epsilon_text(entry.loss)}.** Its file is in the history below."
-    st.success(words, icon=":material/verified:")
+    unit = balance.data_set.protects
+    words = f"**Released: number {entry.number}, {plain(loss_text(entry.loss, unit))}.** Its file is in the history below."
+    st.markdown(f":material/verified: {words}")
+    if text := text_of(entry):
+        released_tree(text, unit, key="released-tree")
     st.button("Release another one", icon=":material/add:", on_click=st.session_state.pop, args=(_LAST, None))
     return True

@@ -17,12 +17,12 @@ from dpviz.app.work.session import poll
 from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.backdoor import picture
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.backdoor import backdoor_figure, backdoor_rows, backdoor_sentence, picture_svg
 from dpviz.figures.robustness.weaker import backdoor_weaker
 from dpviz.installation import bundled
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT, get_learner, learner_names, require_task
+from dpviz.results.wording import number_text
 
 DRAWS = 300
 STORED = "data/benchmarks/backdoor.csv"

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpviz.app.controls import depth_of
 from dpviz.app.explorations import keep_unnoted, note
-from dpviz.app.robustness.ask import Cell, RobustnessRequest
+from dpviz.app.robustness.ask import ANY_EPSILON, Cell, RobustnessRequest
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.work import tasks
 from dpviz.app.work.session import begin, poll
@@ -21,11 +20,9 @@ from dpviz.evaluation.robustness.attacks import attack_curve
 from dpviz.evaluation.robustness.backdoor import Backdoor, backdoor_curve, corner_backdoor, two_classes
 from dpviz.evaluation.robustness.poisoning import certify
 from dpviz.figures.robustness.certified import Certified
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
-from dpviz.table.schema import Schema
-from dpviz.training.params import Settings, make_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +37,6 @@ RUNS = 2
 PICTURES = "digits"
 #: Copies with the trigger among about 250 pictures.
 TRIGGERED = (0, 1, 2, 3, 5, 10, 20)
-#: What a learner that spends no epsilon is asked with; it changes nothing.
-ANY_EPSILON = 1.0
 
 Split = tuple[EncodedDataset, EncodedDataset]
 
@@ -90,18 +85,11 @@ def told_rows(loaded: Loaded, train: EncodedDataset) -> int:
 
 
 def _curve(request: RobustnessRequest, loaded: Loaded, cell: Cell, **how: Any) -> Certified:
-    epsilon, splits = cell.epsilon or ANY_EPSILON, _splits(request, loaded)
-    how |= {"epsilon": epsilon, "draws": request.draws, "seed": request.seed, "workers": tasks.WORKERS, **depth_of(request.depth)}
+    asked, splits = request.fit_of(cell), _splits(request, loaded)
     n_train = told_rows(loaded, splits[0][0])
-    table = replace(certify(cell.learner, splits, **how), n_train=n_train)
-    return Certified(cell.epsilon, claim_of(cell.learner, loaded.schema, epsilon, depth_of(request.depth)), table)
-
-
-def claim_of(learner: str, schema: Schema, epsilon: float, given: dict[str, Any]) -> str:
-    """The verdict on a learner's claim with these settings."""
-    spec = get_learner(learner)
-    params = make_params(spec.Params, learner, {})
-    return spec.claim(spec.plan(schema, Settings(epsilon=epsilon, **given), params), params, schema).verdict
+    table = certify(asked, splits, draws=request.draws, seed=request.seed, workers=tasks.WORKERS, **how)
+    risk = None if cell.epsilon is None else asked.risk(loaded.schema)
+    return Certified(cell.epsilon, asked.claim(loaded.schema).verdict, replace(table, n_train=n_train), risk)
 
 
 def _attack(attack: str, request: RobustnessRequest, loaded: Loaded, cell: Cell, **how: Any) -> pd.DataFrame:
@@ -109,15 +97,8 @@ def _attack(attack: str, request: RobustnessRequest, loaded: Loaded, cell: Cell,
     n_train = told_rows(loaded, train)
     rows = sorted({max(2, round(share * n_train)) for share in ATTACKED})
     runs = RUNS if cell.epsilon is not None else 1  # without noise a run says all there is to say
-    how |= {
-        "draws": request.draws // runs,
-        "runs": runs,
-        "seed": request.seed,
-        "workers": tasks.WORKERS,
-        **depth_of(request.depth),
-    }
-    how |= {"epsilon": cell.epsilon or ANY_EPSILON, "poisoned_rows": rows, "workers": tasks.WORKERS}
-    found = attack_curve(attack, cell.learner, train, test, **how)
+    how |= {"draws": request.draws // runs, "runs": runs, "seed": request.seed, "workers": tasks.WORKERS}
+    found = attack_curve(attack, request.fit_of(cell), train, test, poisoned_rows=rows, **how)
     return found.assign(poisoned_share=found["poisoned_rows"] / n_train)
 
 
@@ -138,5 +119,5 @@ def backdoor_task(cells: Sequence[Cell], draws: int) -> Task:
 def _backdoor(cell: Cell, draws: int, **how: Any) -> pd.DataFrame:
     train, test, trigger = pictures()
     how |= {"runs": RUNS, "draws": draws // RUNS, "bound_draws": draws, "seed": 0, "workers": tasks.WORKERS}
-    epsilon = cell.epsilon or ANY_EPSILON
-    return backdoor_curve(cell.learner, train, test, trigger, epsilon=epsilon, poisoned_rows=TRIGGERED, **how)
+    asked = FitRequest.of(cell.learner, epsilon=cell.epsilon or ANY_EPSILON)
+    return backdoor_curve(asked, train, test, trigger, poisoned_rows=TRIGGERED, **how)

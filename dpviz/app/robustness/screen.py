@@ -12,6 +12,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.parts import error, plain, why_disabled
 from dpviz.app.prose import prose
+from dpviz.app.protected import unit_in_use
 from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import RobustnessRequest, View
 from dpviz.app.state import Loaded
@@ -19,7 +20,6 @@ from dpviz.app.widgets import chart, download, learner_title, linked, on_demand,
 from dpviz.app.work.session import begin_unasked, poll, values_of
 from dpviz.app.work.watch import offer, report, watch
 from dpviz.evaluation.robustness.attacks import ATTACKS
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness import text
 from dpviz.figures.robustness import tradeoff as figures
 from dpviz.figures.robustness.certified import Certified, is_noisy
@@ -28,6 +28,7 @@ from dpviz.figures.robustness.table import attack_table, guarantee_frame, guaran
 from dpviz.figures.robustness.weaker import attacked_sentence
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import get_learner
+from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _PATIENCE = 1.0
 _ICONS = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
 _CURSOR = "robustness-cursor"
 #: Epsilons of the cursor.
-LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+EPSILON_GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: DeltaGenerator) -> tuple[Certified, ...]:
@@ -56,22 +57,22 @@ def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: De
         fits = status.n_missing * request.draws * request.splits
         label = f"Compute {status.n_missing:,} of {len(task.keys):,} curves (up to {fits:,} fits)"
         st.button(label, icon=":material/play_arrow:", on_click=run.begin_noted, args=(task, request, loaded))
-    if status.shown is None:
+    if not status.shown:
         return ()
-    found: tuple[Certified, ...] = status.shown.values
+    found: tuple[Certified, ...] = status.shown
     with above:
-        st.header(plain(text.headline(found, view.wanted)), anchor=False)
-        st.caption(prose(TEXTS, "counted"))
+        st.markdown(f"**{plain(text.headline(found, view.wanted))}**")
         if not status.is_current:
             st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
-    _curves(found, status.shown.asked, view, loaded)
+    _curves(found, status.asked, view, loaded)
     return found
 
 
 def _curves(found: Sequence[Certified], request: RobustnessRequest, view: View, loaded: Loaded) -> None:
-    attacks = measured(request, loaded)
+    attacks = measured_attacks(request, loaded)
     figure = guarantee_figure(found, up_to=view.up_to, unit=view.unit, wanted=view.wanted, attacks=attacks)
     chart(figure, text.guarantee_sentence(found, view.wanted), key="robust-curves")
+    st.caption(prose(TEXTS, "counted"))
     st.caption(text.marks_text(found, are_attacked=attacks is not None))
     st.markdown("\n".join(f"- {_verdict(item, view)}" for item in found))
     if any(is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
@@ -88,7 +89,7 @@ def _verdict(item: Certified, view: View) -> str:
     return f"{icon} **{plain(text.full_name(item))}**: {crossed}{plain(text.verdict_text(item, view.wanted))}"
 
 
-def measured(request: RobustnessRequest, loaded: Loaded) -> pd.DataFrame | None:
+def measured_attacks(request: RobustnessRequest, loaded: Loaded) -> pd.DataFrame | None:
     """Every attack that was measured with these settings; None when none was."""
     import pandas as pd
 
@@ -121,7 +122,7 @@ def attacks(request: RobustnessRequest, found: Sequence[Certified], loaded: Load
     if chosen and not count:
         st.caption(":material/check: Measured for these settings.")
     report(task, "Attacking")
-    frame = measured(request, loaded)
+    frame = measured_attacks(request, loaded)
     if frame is not None:
         weaker = attacked_sentence(frame)
         if weaker:
@@ -138,19 +139,19 @@ def meaning() -> None:
 
 
 def cursor(request: RobustnessRequest, view: View, loaded: Loaded) -> None:
-    """Choose a learner; compute it at every epsilon of the ladder; move through them."""
+    """Choose a learner; compute it at every epsilon of the grid; move through them."""
     st.header("Privacy, accuracy and robustness on one ε", anchor=False)
     names = [name for name in request.learners if get_learner(name).spends_epsilon]
     if not names:
-        st.caption("Choose an algorithm that spends ε in the sidebar.")
+        st.caption("Choose an algorithm that spends ε.")
         return
     learner = st.selectbox("Algorithm", names, format_func=learner_title, **linked("robust-cursor-learner"))
-    ladder = replace(request, learners=(learner,), epsilons=LADDER)
-    task = run.curves_task(ladder, loaded, _CURSOR)
+    grid = replace(request, learners=(learner,), epsilons=EPSILON_GRID)
+    task = run.curves_task(grid, loaded, _CURSOR)
     status = poll(task)
     if status.n_missing:
-        label = f"Compute {status.n_missing} of {len(LADDER)} values of ε"
-        offer(task, label, ":material/play_arrow:", on_click=partial(run.begin_noted, request=ladder, loaded=loaded))
+        label = f"Compute {status.n_missing} of {len(EPSILON_GRID)} values of ε"
+        offer(task, label, ":material/play_arrow:", on_click=partial(run.begin_noted, request=grid, loaded=loaded))
     watch(task, "Going through ε")
     if not status.n_missing and not status.values:
         error(status.problems[0])
@@ -166,12 +167,13 @@ def _draw(found: tuple[Certified, ...], view: View) -> None:
     start = min(places, key=lambda epsilon: abs((epsilon or 0) - 0.1))
     epsilon = st.select_slider(f"ε ({NEIGHBOURS})", places, value=start, format_func=number_text, key="robust-cursor")
     chosen = next(item for item in found if item.epsilon == epsilon)
-    names = ("Right guesses about one row, at most", "Mean accuracy without poison", "Poisoned rows withstood")
+    unit = unit_in_use()
+    names = (f"Right guesses about {plain(unit.words)}, at most", "Mean accuracy without poison", "Poisoned rows withstood")
     with st.container(horizontal=True):
-        for name, number in zip(names, figures.three_numbers(chosen, view.wanted), strict=True):
+        for name, number in zip(names, figures.three_numbers(chosen, view.wanted, unit), strict=True):
             st.metric(name, number, width="content")
-    sentence = figures.tradeoff_sentence(chosen, view.wanted)
-    figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=view.wanted)
+    sentence = figures.tradeoff_sentence(chosen, view.wanted, unit)
+    figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=view.wanted, unit=unit)
     chart(figure, sentence, key="robust-cursor-figure")
-    st.caption(f"{plain(figures.ends_sentence(found, view.wanted))} Dotted: the accuracy to stay above.")
-    table(partial(figures.tradeoff_rows, found, view.wanted), "The three panels at every ε.", key="robust-cursor-figure")
+    st.caption(f"{plain(figures.ends_sentence(found, view.wanted, unit))} Dotted: the accuracy to stay above.")
+    table(partial(figures.tradeoff_rows, found, view.wanted, unit), "The three panels at every ε.", key="robust-cursor-figure")

@@ -5,31 +5,65 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app.held_out import TEST_SHARE, HeldOut, HeldOutNumber, Ranked, private_test
+from dpviz.app.held_out import TEST_SHARE, HeldOut, HeldOutNumber, Ranked, private_test, rows_of_the_tree
 from dpviz.app.parts import literal
+from dpviz.app.protected import unit_in_use
+from dpviz.app.state import Loaded
+from dpviz.app.tree.paths import tested_text
 from dpviz.app.widgets import on_demand
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.intervals import wilson
 from dpviz.evaluation.measures import RARE, CalibrationBin, recalls
 from dpviz.figures.compare.measure_text import interval_text, measure_text
+from dpviz.figures.tree.labels import visible
+from dpviz.figures.tree.paths import measure_of, score_text, strip_svg
 from dpviz.figures.wording import capital, percent
 from dpviz.models.tree import format_value
+from dpviz.results.result import TestReport
 from dpviz.table.schema import Schema
-from dpviz.training.honest.number_report import NumberReport
-from dpviz.training.honest.report import TestReport
 
 
 def measured_line(found: HeldOut | HeldOutNumber | None) -> None:
-    """How the model on screen does, above its picture: the leading measure with its interval, what needs no model beside it."""
+    """How a model that is not one tree does: the leading measure with its interval, what needs no model beside it."""
     if found is None:
         return
+    leading, *others = _of_numbers(found) if isinstance(found, HeldOutNumber) else _of_classes(found)
+    st.markdown(f"**{leading}** · {' · '.join(others)}", help=_how_tested(found))
+
+
+def _how_tested(found: HeldOut | HeldOutNumber) -> str:
+    return f"Trained on {percent(1 - TEST_SHARE)} of the rows, tested on the other {found.n_rows:,}; 95% intervals."
+
+
+def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded) -> dict[str, str]:
+    """The line above a tree, as its view takes it: until it is drawn at other epsilons, without reruns."""
+    measure = measure_of(rows_of_the_tree(loaded))
     if isinstance(found, HeldOutNumber):
-        said, note = _of_numbers(found), "R² is 1 at best and 0 for the mean."
+        score, constant, besides = found.measures["r2"], 0.0, f"{METRICS['rmse']} {measure_text(found.measures['rmse'], 'rmse')}"
     else:
-        said, note = _of_classes(found), f"Most frequent: {literal(found.majority_class)}."
-    leading, *others = said
-    st.markdown(f"**{leading}** · {' · '.join(others)}")
-    st.caption(f"Trained on {percent(1 - TEST_SHARE)} of the rows, tested on the other {found.n_rows:,}; 95% intervals. {note}")
+        is_rare = measure == "balanced accuracy"
+        score = found.measures["balanced_accuracy" if is_rare else "accuracy"]
+        constant = 1 / len(found.confused) if is_rare else found.measures["majority"]
+        auc = found.measures["auc"]
+        besides = f"finds {found_of_100(found)} of 100 {visible(rarest(found, loaded.schema))}"
+        besides = besides if math.isnan(auc) else f"AUC {measure_text(auc, 'auc')} · {besides}"
+    strip = strip_svg(score, (), {"constant": constant}, measure)
+    return {"lead": score_text(score, measure), "tested": tested_text(loaded), "besides": besides, "strip": strip}
+
+
+def _rarest(found: HeldOut) -> int:
+    return int(found.confused.sum(axis=1).argmin())
+
+
+def rarest(found: HeldOut, schema: Schema) -> str:
+    """The name of the class that fewest held-out rows have."""
+    return schema.classes[_rarest(found)]
+
+
+def found_of_100(found: HeldOut) -> str:
+    """How many of 100 rows of the rarest class are predicted as that."""
+    share = recalls(found.confused)[_rarest(found)]
+    return "–" if math.isnan(share) else f"{100 * share:.0f}"
 
 
 def _of_numbers(found: HeldOutNumber) -> list[str]:
@@ -52,9 +86,7 @@ def _with_interval(found: HeldOut | HeldOutNumber, name: str) -> str:
     return f"{METRICS[name]} {'–' if math.isnan(value) else measure_text(value, name)}{known}"
 
 
-def measured_screen(
-    found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | NumberReport | None = None
-) -> None:
+def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | None = None) -> None:
     """Every measure on held-out rows, none for private rows; and the private test result `report`."""
     if isinstance(found, HeldOut):
         with on_demand("Every measure on the held-out rows", icon=":material/table_rows:") as box:
@@ -62,7 +94,9 @@ def measured_screen(
                 _every(found, schema)
     if report is not None:
         exact = None if found is None else (found.measures, found.intervals)
-        private_test(report, exact, "held-out rows", "A release carries the private one; these rows may show both.")
+        private_test(
+            report, unit_in_use(), exact, "held-out rows", "A release carries the private one; these rows may show both."
+        )
 
 
 def _every(found: HeldOut, schema: Schema) -> None:

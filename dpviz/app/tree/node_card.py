@@ -5,17 +5,17 @@ import streamlit as st
 from dpviz.app.parts import literal, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.tree.fresh import is_drawn_again, redraws_task
+from dpviz.app.tree.resampling import is_resampled, resampling_task
 from dpviz.app.trees import Trained
 from dpviz.app.work.session import poll
-from dpviz.evaluation.tree.redraws import Redraws
-from dpviz.figures.tree.labels import interval_in_words
-from dpviz.figures.tree.text import path_in_words
+from dpviz.evaluation.tree.resampling import Resamples
+from dpviz.figures.tree.labels import between_in_words, interval_in_words
+from dpviz.figures.tree.text import SIDES, is_contradicted, path_in_words
 from dpviz.models.tree import Branch, Node, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
+from dpviz.training.estimate.collapse import intervals
 from dpviz.training.exact_trace import ExactTrace
-from dpviz.training.honest.folding import intervals
 
 
 def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: ExactTrace | None) -> None:
@@ -32,11 +32,15 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
                 st.markdown(f"Probability **{bar[0]:.0%}** (95%: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
             if isinstance(node, NumberLeaf) and node.interval is not None:
                 st.markdown(f"Mean of the rows here: **{interval_in_words(node.interval)}**, from released noisy sums.")
-            if isinstance(node, Branch) and node.halves is not None:
-                side = "yes" if node.halves.low_left else "no"
-                name, median = literal(shown.schema.target.name), format_value(node.halves.median)
-                known = f"Released median: about half of the rows here have {name} ≤ **{median}**."
-                st.markdown(f"{known} “{side}” leads to the lower half.")
+            if isinstance(node, Branch) and node.median_split is not None:
+                side = SIDES["L" if node.median_split.low_left else "R"]
+                name, median = literal(shown.schema.target.name), format_value(node.median_split.median)
+                known = f"Released cut: the lower rows here have {name} ≤ **{median}**."
+                st.markdown(f"{known} “{side}” is meant for them.")
+            if is_contradicted(node):
+                st.caption(
+                    "Its label was chosen on the rows that grew the tree. The rows kept for the leaves speak for another class."
+                )
             if not isinstance(node, Branch) and isinstance(complete.node(path), Branch):
                 st.caption("Leaves below it predicted the same, or could not be told apart, and were merged.")
         with how:
@@ -65,24 +69,24 @@ def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None
     if loaded.role is DataRole.PRIVATE:
         st.caption(prose("private", "not drawn again"))
         return
-    if not is_drawn_again(trained.asked, loaded):
+    if not is_resampled(trained.asked.request, loaded):
         return
-    status = poll(redraws_task(trained.asked, loaded))
+    status = poll(resampling_task(trained.asked.request, loaded))
     for problem in status.problems:
         st.caption(plain(str(problem)))
     if status.values and status.values[0].n_done:
-        drawn: Redraws = status.values[0]
+        drawn: Resamples = status.values[0]
         st.markdown(f":material/replay: {came_back_sentence(drawn, shown, path)}")
-        stopped = f"Stopped after {drawn.n_done} of {drawn.n_asked} draws. " if drawn.n_done < drawn.n_asked else ""
-        st.caption(f"{stopped}Same data, same settings, fresh noise. Simulations, not releases.")
+        if drawn.n_done < drawn.n_asked:
+            st.caption(f"Stopped after {drawn.n_done} of {drawn.n_asked} draws.")
 
 
-def came_back_sentence(drawn: Redraws, shown: Tree, path: str) -> str:
+def came_back_sentence(drawn: Resamples, shown: Tree, path: str) -> str:
     """In how many of the draws this node comes back."""
     node = shown.node(path)
     times = f"in {drawn.coming_back(shown)[path]} of {drawn.n_done} fresh draws"
     if not isinstance(node, Branch):
         return f"This leaf comes back {times}."
-    feature = drawn.same_feature(path, node.rule.feature)
-    name = literal(shown.schema.features[node.rule.feature].name)
-    return f"This question, and those above it, come back {times}; {name} is asked at this place in {feature}."
+    name, near = literal(shown.schema.features[node.rule.feature].name), drawn.between(shown).get(path)
+    at = "" if near is None else f", four fifths of them at {between_in_words(shown.schema, node.rule, near)}"
+    return f"{name} is asked here, below the same features, {times}{at}."

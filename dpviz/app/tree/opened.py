@@ -1,19 +1,20 @@
 """A model from a file on the Tree page: looked at, asked about one person, compared. Nothing is trained, no row is needed."""
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from dpviz.app import parts
 from dpviz.app.held_out import parts_of, private_test
 from dpviz.app.parts import plain, upload
 from dpviz.app.state import Loaded
 from dpviz.app.tree.forest import effects_screen, one_tree
 from dpviz.app.tree.person import person_screen
 from dpviz.app.tree.screen import chosen_in
-from dpviz.app.tree_parts import disclosures, noise_line, verdict_box
+from dpviz.app.tree_parts import guarantee_of, noise_line
 from dpviz.app.tree_view import tree_view
 from dpviz.app.trees import Trained, last_tree
+from dpviz.app.widgets import on_demand
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.compare.metrics import metrics
@@ -21,48 +22,62 @@ from dpviz.figures.compare.measure_text import measure_text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import capital
-from dpviz.io.results import result_from_json
+from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.learners import get_learner
 from dpviz.models.base import require_same_columns
 from dpviz.models.constant import as_tree
-from dpviz.training.contract import FitResult
-from dpviz.training.honest.folding import folded
+from dpviz.results.result import FitResult
+from dpviz.training.estimate.collapse import collapse_leaves
 
-_OPENED = "_opened_result"
+_OPENED, _NAME = "_opened_result", "_opened_name"
 _MOST_MEGABYTES = 50
 _VIEW = "opened-view"
 
 
-def ask_model_file() -> FitResult | None:
+def file_in_use() -> FitResult | None:
     """The model of the file that is open, if any."""
-    with st.sidebar.expander("Open a model file", icon=":material/file_open:", expanded=_OPENED in st.session_state):
-        upload("JSON written by dpviz", "model-file", _open, type="json", max_upload_size=_MOST_MEGABYTES)
-        if _OPENED in st.session_state:
-            st.button("Close the file", icon=":material/close:", on_click=lambda: st.session_state.pop(_OPENED, None))
     return st.session_state.get(_OPENED)
+
+
+def file_name() -> str:
+    """What the file is called."""
+    return str(st.session_state.get(_NAME, "model.json"))
+
+
+def data_line(loaded: Loaded) -> None:
+    """The line on top of the Tree page: the file that is open, else the table in use."""
+    found = file_in_use()
+    if found is None:
+        parts.data_line(loaded)
+    else:
+        words = f"{get_learner(found.learner).title} · predicts {found.schema.target.name}"
+        parts.file_line(file_name(), words)
+
+
+def ask_model_file() -> None:
+    """A place to open one."""
+    with on_demand("Open a model file", icon=":material/file_open:") as box:
+        if box.open:
+            upload("JSON written by dpviz", "model-file", _open, type="json", max_upload_size=_MOST_MEGABYTES)
 
 
 def _open(file: Any) -> None:
     st.session_state[_OPENED] = with_our_verdict(result_from_json(file.getvalue()))
-
-
-def with_our_verdict(result: FitResult) -> FitResult:
-    """What is known of its learner's claim here, not what the file says about it."""
-    return replace(result, claim=get_learner(result.learner).claim(result.plan, result.params, result.schema))
+    st.session_state[_NAME] = file.name
 
 
 def opened_screen(result: FitResult, loaded: Loaded) -> None:
     """The model, what is said about it, one person, and the tree of the settings beside it."""
     words = "A model from a file. Its ledger was added up again; that its steps were taken is the word of whoever wrote it."
     st.info(words, icon=":material/file_open:")
-    verdict_box(result, released=result.released)
+    st.button("Close the file", icon=":material/close:", on_click=lambda: st.session_state.pop(_OPENED, None))
+    guarantee_of(result, released=result.released)
     noise_line(result)
     _picture(result)
     person_screen(result.model, as_tree(result.model))
     if result.test_report is not None:
-        private_test(result.test_report, None)
+        private_test(result.test_report, result.unit, None)
     _compared(result, loaded)
-    disclosures(result)
 
 
 def _picture(result: FitResult) -> None:
@@ -73,7 +88,7 @@ def _picture(result: FitResult) -> None:
             st.header("Tree by tree", anchor=False)
             one_tree(model, lambda number: "")  # type: ignore[attr-defined]
         return
-    shown = folded(tree, result.plan)
+    shown = collapse_leaves(tree, result.plan)
     chosen, _ = chosen_in(_VIEW, shown)
     style: dict[str, Any] = {"widths": None, "selected": chosen, "title": get_learner(result.learner).title}
     wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
@@ -89,15 +104,15 @@ def _compared(result: FitResult, loaded: Loaded) -> None:
     except DpvizError:
         st.caption("To compare it, use rows with the same columns on the Data page.")
         return
-    parts = parts_of(loaded.data) if loaded.role.may_read else None
-    if parts is None:
+    split = parts_of(loaded.data) if loaded.role.may_read else None
+    if split is None:
         return
     st.header("Beside the tree of the settings in use", anchor=False)
     beside = last_tree(loaded)
-    rows = measured_rows(result, beside, *parts)
+    rows = measured_rows(result, beside, *split)
     st.dataframe(rows, hide_index=True, alt="Measures of both models on the same rows.")
     st.caption(
-        f"On {parts[1].n_rows:,} of the rows in use. A model that was trained on them looks better here than it is. "
+        f"On {split[1].n_rows:,} of the rows in use. A model that was trained on them looks better here than it is. "
         + ("" if beside else "Close the file once to train a tree with the settings in use.")
     )
 

@@ -4,49 +4,53 @@ What is typed stays in this session: it is in no link, no file and no register. 
 costs no epsilon.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
+from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
+from dpviz.app.state import Loaded
+from dpviz.app.tree.resampling import resamples_now
 from dpviz.app.tree.screen import SELECTED
+from dpviz.app.trees import Trained
 from dpviz.app.widgets import on_demand
-from dpviz.figures.tree.person import Cells, answer_sentence, leaf_reached
+from dpviz.evaluation.robustness.answers import FrequentAnswer, frequent_answer
+from dpviz.figures.tree.person import Cells, answer_sentence, leaf_reached, row_of, typical_person, withstood_sentence
 from dpviz.figures.tree.text import path_in_words
 from dpviz.models.base import Model
 from dpviz.models.tree import Branch, Tree
+from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
-from dpviz.table.schema import CategoricalFeature, Feature
+from dpviz.table.encode import encode_new
+from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget
 
-#: The model that was asked last; another one answers when it is asked itself, so that path and answer belong together.
-_TRIED = "_tried"
 #: A day as it is written in each order.
 _A_DAY = {"ymd": "2024-03-01", "dmy": "01.03.2024", "mdy": "3/1/2024"}
 #: More columns than this are not asked for one by one.
 _MOST_ASKED = 60
 
 
-def person_screen(model: Model, tree: Tree | None) -> None:
+#: Which class most draws give for one person, and what it withstands; None where there are no draws or nothing is proved.
+Withstood = Callable[[EncodedDataset], FrequentAnswer | None]
+
+
+def person_screen(model: Model, tree: Tree | None, withstood: Withstood = lambda person: None) -> None:
     """The form and its answer. `tree` is the model as one tree, whose path lights up; None for other models."""
     asked = _asked(model, tree)
     if len(asked) > _MOST_ASKED:
         return
-    tried = st.session_state.get(_TRIED) is model
-    with on_demand("Try one person", icon=":material/person_search:", opened=tried) as box:
+    with on_demand("Try one person", icon=":material/person_search:") as box:
         if box.open:
-            _form(asked, model, tree)
-            if tried:
-                _answer(model, tree)
-            st.caption("What is typed here is kept nowhere, and the answer follows from the model alone: it costs no ε.")
-
-
-def _form(asked: tuple[Feature, ...], model: Model, tree: Tree | None) -> None:
-    with st.form("person", border=False):
-        for start in range(0, len(asked), 3):
-            for place, feature in zip(st.columns(3), asked[start : start + 3], strict=False):
-                with place:
-                    _ask(feature)
-                    if feature.missing_as is not None:
-                        st.checkbox(plain(f"{feature.name} is missing"), key=_missing_key(feature))
-        st.form_submit_button("Show the answer", icon=":material/arrow_forward:", on_click=_light, args=(model, tree))
+            typical = {} if tree is None else typical_person(tree)
+            for start in range(0, len(asked), 4):
+                for place, feature in zip(st.columns(4), asked[start : start + 4], strict=False):
+                    with place:
+                        _ask(feature, typical.get(feature.name), model, tree)
+            _answer(model, tree, withstood)
+            begun = "It begins with a typical person, by the tree and the schema, not by the rows."
+            st.caption(f"{begun} What is typed is kept nowhere and costs no ε.")
 
 
 def _asked(model: Model, tree: Tree | None) -> tuple[Feature, ...]:
@@ -57,20 +61,22 @@ def _asked(model: Model, tree: Tree | None) -> tuple[Feature, ...]:
     return tuple(feature for place, feature in enumerate(tree.schema.features) if place in used)
 
 
-def _ask(feature: Feature) -> None:
-    key = _key(feature)
+def _ask(feature: Feature, typical: str | float | None, model: Model, tree: Tree | None) -> None:
+    more: dict[str, Any] = {"key": _key(feature), "on_change": _light, "args": (model, tree)}
     if isinstance(feature, DateFeature):
-        st.text_input(plain(f"{feature.name}, a date"), _A_DAY[feature.order], key=key)
-        return
-    if isinstance(feature, CategoricalFeature):
-        st.selectbox(plain(feature.name), feature.categories, index=0, key=key)
-        return
-    label = plain(f"{feature.name}, {feature.unit}" if feature.unit else feature.name)
-    middle = (feature.low + feature.high) / 2
-    if feature.whole:
-        st.number_input(label, value=round(middle), step=1, key=key)
+        st.text_input(plain(f"{feature.name}, a date"), _A_DAY[feature.order], **more)
+    elif isinstance(feature, CategoricalFeature):
+        first = feature.categories.index(str(typical)) if typical is not None else 0
+        st.selectbox(plain(feature.name), feature.categories, index=first, **more)
     else:
-        st.number_input(label, value=middle, format="%g", key=key)
+        label = plain(f"{feature.name}, {feature.unit}" if feature.unit else feature.name)
+        value = (feature.low + feature.high) / 2 if typical is None else float(typical)
+        if feature.whole:
+            st.number_input(label, value=round(value), step=1, **more)
+        else:
+            st.number_input(label, value=value, format="%g", **more)
+    if feature.missing_as is not None:
+        st.checkbox(plain(f"{feature.name} is missing"), key=_missing_key(feature), on_change=_light, args=(model, tree))
 
 
 def _key(feature: Feature) -> str:
@@ -97,15 +103,30 @@ def _unasked(feature: Feature) -> str | float:
 
 def _light(model: Model, tree: Tree | None) -> None:
     """Before the page is drawn again: choose the leaf this person reaches, so that its path is drawn as chosen."""
-    st.session_state[_TRIED] = model
     path = None if tree is None else leaf_reached(tree, _cells(model, tree))
     if path is not None:
         st.session_state[SELECTED] = ".".join(("root", *path))
 
 
-def _answer(model: Model, tree: Tree | None) -> None:
+def withstood_by(trained: Trained, loaded: Loaded) -> Withstood:
+    """From the draws of these settings, which are made of simulated and public rows only."""
+
+    def found(person: EncodedDataset) -> FrequentAnswer | None:
+        drawn = resamples_now(trained.asked.request, loaded)
+        if drawn is None or isinstance(loaded.schema.target, NumericTarget):
+            return None
+        return frequent_answer(drawn.models, person, trained.result, rows_of_the_tree(loaded).n_rows)
+
+    return found
+
+
+def _answer(model: Model, tree: Tree | None, withstood: Withstood) -> None:
     cells = _cells(model, tree)
     st.markdown(f":material/arrow_right_alt: **{plain(answer_sentence(model, cells))}**")
     path = None if tree is None else leaf_reached(tree, cells)
     if tree is not None and path:
-        st.caption(f"Because {plain(path_in_words(tree, path))}. The path is marked in the drawing above.")
+        st.caption(f"Because {plain(path_in_words(tree, path))}.")
+    new = encode_new(row_of(model.schema, cells), model.schema)
+    found = withstood(new.data) if new.usable[0] else None
+    if found is not None:
+        st.caption(f":material/shield: {plain(withstood_sentence(found, model.schema.classes))}")

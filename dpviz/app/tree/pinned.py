@@ -14,30 +14,30 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.controls import DEPTHS, Asked, asked_for
+from dpviz.app.controls import DEPTHS, Sidebar, depth_of, sidebar_of
 from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.tree.fresh import SLOT as DRAWN
-from dpviz.app.tree.fresh import is_drawn_again, redraws_task
+from dpviz.app.tree.resampling import SLOT as DRAWN
+from dpviz.app.tree.resampling import is_resampled, resampling_task
 from dpviz.app.trees import SLOT, Trained, canonical_key, tree_task
 from dpviz.app.work.session import begin_unasked, put
 from dpviz.app.work.watch import watch_missing
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.intervals import paired_difference
-from dpviz.evaluation.tree.redraws import Redraws
+from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.figures.compare.measure_text import gap_text, gap_unit, measure_text
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.tree.pair import Side, pair_rows, pair_sentence
 from dpviz.figures.wording import capital
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest, get_learner
 from dpviz.models.tree import Tree
+from dpviz.results.wording import number_text
+from dpviz.table.checked_numbers import checked_count, checked_number
 from dpviz.table.role import DataRole
+from dpviz.training.estimate.collapse import collapse_leaves, intervals
 from dpviz.training.exact_trace import exact_trace
-from dpviz.training.honest.folding import folded, intervals
-from dpviz.training.params import make_params
 
 _KEY, _PROBLEM, _URL = "_pinned", "_pinned_problem", "pinned"
 #: Seconds that the page waits for a pinned tree, or its draws, that is not there yet.
@@ -49,7 +49,7 @@ class Pinned:
     """A pinned tree of the rows `about` says; `trained` is None while the tree of a link is being trained."""
 
     about: tuple[str, str]
-    asked: Asked
+    asked: Sidebar
     trained: Trained | None
 
 
@@ -113,25 +113,27 @@ def _from_link(loaded: Loaded) -> Pinned | None:
         return None
 
 
-def _asked(given: dict[str, Any], loaded: Loaded) -> Asked:
+def _asked(given: dict[str, Any], loaded: Loaded) -> Sidebar:
     """Checked: anybody may write a link. Raises DpvizError, ValueError, TypeError or KeyError."""
     learner, epsilon, depth, draw = (given[name] for name in ("learner", "epsilon", "depth", "draw"))
     params = dict(given["params"])
     is_known = learner in loaded.learners and depth in DEPTHS
-    if not is_known or not 1e-4 <= epsilon <= 100 or not isinstance(draw, int) or not 1 <= draw <= 1_000_000:
+    if not is_known:
         raise ValueError
-    made = make_params(get_learner(learner).Params, learner, params)
-    return asked_for(learner, float(epsilon), depth, {name: getattr(made, name) for name in params}, draw)
+    checked_number("a link", "epsilon", epsilon, least=1e-4, most=100, allowed="a number from 0.0001 to 100")
+    checked_count("a link", "draw", draw, 1, 1_000_000)
+    request = FitRequest.of(learner, seed=draw, epsilon=epsilon, **depth_of(depth))
+    return sidebar_of(replace(request, params=params), draw)
 
 
 def _write_link(pinned: Pinned | None, loaded: Loaded) -> None:
     if pinned is None or loaded.role is DataRole.PRIVATE:
         st.query_params.pop(_URL, None)
         return
-    asked = pinned.asked
-    depth = str(asked.settings["depth"])
-    held = {"learner": asked.learner, "epsilon": asked.settings["epsilon"], "depth": depth, "draw": asked.draw}
-    text = json.dumps(held | {"params": asked.params}, separators=(",", ":"))
+    request = pinned.asked.request
+    settings = {"epsilon": request.settings.epsilon, "depth": str(request.settings.depth)}
+    held = {"learner": request.learner, **settings, "draw": pinned.asked.draw, "params": request.given}
+    text = json.dumps(held, separators=(",", ":"))
     if st.query_params.get(_URL) != text:
         st.query_params[_URL] = text
 
@@ -155,28 +157,28 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
     """The pinned tree as it is drawn; lines mean rows where rows may be shown."""
     complete, plan = pinned.tree, pinned.result.plan
     assert complete is not None
-    shown = folded(complete, plan) if fold else complete
+    shown = collapse_leaves(complete, plan) if fold else complete
     widths = exact_trace(complete, rows_of_the_tree(loaded)).shares(shown) if loaded.role.may_show_rows else None
     style: dict[str, Any] = {"widths": widths, "bars": intervals(complete, shown, plan)}
     drawn = _draws(pinned, loaded)
     if drawn is not None:
-        style |= {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "fold": fold}
+        style |= {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "between": drawn.between(shown)}
     return named("Pinned", pinned, shown, style)
 
 
 def key_of(pinned: Trained, side: Side, loaded: Loaded) -> str:
     """One text per drawing of a pinned tree that can be drawn again."""
-    drawn = {"n_nodes": len(side.drawn.leaves), "n_draws": side.style.get("n_draws")}
-    return canonical_key(loaded, pinned.asked, draw=pinned.asked.draw, **drawn)
+    drawn = {"n_nodes": len(side.tree.leaves), "n_draws": side.style.get("n_draws")}
+    return canonical_key(loaded, pinned.asked.request, draw=pinned.asked.draw, **drawn)
 
 
-def _draws(pinned: Trained, loaded: Loaded) -> Redraws | None:
+def _draws(pinned: Trained, loaded: Loaded) -> Resamples | None:
     """Fresh draws of the pinned tree, in a slot of their own; None for private rows, which are never drawn again."""
-    if not is_drawn_again(pinned.asked, loaded):
+    if not is_resampled(pinned.asked.request, loaded):
         return None
-    task = replace(redraws_task(pinned.asked, loaded), slot="redraws-of-pinned", shelf=DRAWN)
+    task = replace(resampling_task(pinned.asked.request, loaded), slot="resampling-of-pinned", shelf=DRAWN)
     status = begin_unasked(task, _SHORT)
-    drawn: tuple[Redraws, ...] = () if status.job is not None else status.values
+    drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
     with st.container():
         if not drawn:
             watch_missing(task, "Training the pinned tree again with fresh noise")
@@ -185,14 +187,14 @@ def _draws(pinned: Trained, loaded: Loaded) -> Redraws | None:
 
 def named(name: str, trained: Trained, shown: Tree, style: dict[str, Any]) -> Side:
     """A tree under its settings, as far as a reader of two trees needs them."""
-    settings = f"ε = {number_text(trained.asked.settings['epsilon'])}, depth {trained.result.plan.depth}"
+    settings = f"ε = {number_text(trained.result.settings.epsilon)}, depth {trained.result.plan.depth}"
     seed = "" if trained.result.seed is None else f", seed {trained.result.seed}"
     return Side(f"{name}: {get_learner(trained.result.learner).title}, {settings}{seed}", shown, style)
 
 
 def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], loaded: Loaded) -> None:
     """What differs in words and numbers, and every place of both trees as a table."""
-    if pinned is trained:
+    if pinned.result.model is trained.result.model:
         st.markdown("Change ε, the depth or the seed: the next tree stands beside the pinned one.")
         return
     st.markdown(plain(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
@@ -220,9 +222,9 @@ def _paired(pinned: Trained, trained: Trained, loaded: Loaded) -> str:
 def delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> list[dict[str, str]]:
     """Epsilon, size and every measure of both trees with the difference."""
     both = pinned, trained
-    epsilons = [one.asked.settings["epsilon"] for one in both]
+    epsilons = [one.result.settings.epsilon for one in both]
     rows = [_row(f"ε ({NEIGHBOURS})", epsilons, number_text, lambda gap: f"{'+' * (gap > 0)}{number_text(gap)}")]
-    rows.append(_row("Leaves on screen", [side.drawn.n_leaves for side in sides], str, lambda gap: f"{'+' * (gap > 0)}{gap}"))
+    rows.append(_row("Leaves on screen", [side.tree.n_leaves for side in sides], str, lambda gap: f"{'+' * (gap > 0)}{gap}"))
     first, second = (one.held_out.measures if one.held_out is not None else {} for one in both)
     for name in METRICS:
         values = [first.get(name, math.nan), second.get(name, math.nan)]

@@ -1,11 +1,9 @@
 """The tree on its page: the picture with its two choices, the chosen node, and the same tree as text."""
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import frame
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import error, plain
@@ -13,122 +11,132 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree.boosted import boosted_screen
 from dpviz.app.tree.forest import forest_screen
-from dpviz.app.tree.fresh import is_drawn_again, redraws_now, redraws_task
-from dpviz.app.tree.ladder import ladders_now, take_dragged
+from dpviz.app.tree.measured import measured_line, said_of
 from dpviz.app.tree.node_card import node_card
+from dpviz.app.tree.paths import WORDS, path_now
 from dpviz.app.tree.pinned import beside, key_of, named, pair_words, pin_bar, pinned_now
+from dpviz.app.tree.resampling import draws_of, is_resampled, resamples_now, resampling_task
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import on_demand
 from dpviz.app.work.session import poll
 from dpviz.app.work.watch import watch, watch_missing
-from dpviz.evaluation.tree.redraws import Redraws
-from dpviz.figures.tree.levels import level_epsilons, levels_in_words
+from dpviz.evaluation.tree.resampling import Resamples
+from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
 from dpviz.figures.tree.pair import Side, pair_svg
+from dpviz.figures.tree.resampling import survival_sentence
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import Tree
-from dpviz.table.schema import ClassTarget
+from dpviz.training.estimate.collapse import collapse_leaves, intervals
+from dpviz.training.estimate.numbers import LEAF_SUMS
 from dpviz.training.exact_trace import ExactTrace, exact_trace
-from dpviz.training.honest.folding import folded, intervals
-from dpviz.training.honest.leaves import LEAF_COUNTS
-from dpviz.training.honest.numbers import LEAF_SUMS
-from dpviz.training.params import Settings, make_params
+from dpviz.training.growing import LEAF_COUNTS
 
 FOLDED, COMPLETE = "folded", "complete"
 SELECTED = "_selected_node"
 VIEW = "tree-view"
-_FAINT = "Dashed: found in less than a third of them."
+_FAINT = "Dashed: less than a third of them do. In brackets: their thresholds, without the outer fifth."
 _TIED = "A question may be faint only because another one predicts about as well."
-_NOISE = "A question found in none of them is replaced by “noise”."
+_THOUGH = "“though 40%”: the label was chosen on the rows that grew the tree; the rows kept for the leaves speak for another."
 
 
-def tree_screen(trained: Trained, loaded: Loaded) -> None:
-    """The picture, the card of the chosen node below it, then the text twin."""
+def tree_screen(trained: Trained, loaded: Loaded, row: Any) -> None:
+    """The picture, the card of the chosen node below it, then the text twin; `row` gets the buttons of pinned trees."""
     complete = trained.tree
     if complete is None:
         model = trained.result.model
+        measured_line(trained.held_out)
         boosted_screen(model, loaded) if isinstance(model, BoostedTrees) else forest_screen(model, loaded)
         return
     trace = exact_trace(complete, rows_of_the_tree(loaded)) if loaded.role.may_show_rows else None
     with st.container():
         pinned = pinned_now(loaded)
-    with st.container(horizontal=True, vertical_alignment="bottom", key=frame.LOW):
-        fold = _ask_view() == FOLDED
+    with row:
         pin_bar(pinned, trained, loaded)
-    shown = folded(complete, trained.result.plan) if fold else complete
-    drawn = redraws_now(trained.asked, loaded)
-    now = named("Now", trained, shown, _style(trained, shown, drawn, trace, fold=fold))
+    fold = st.session_state.get("tree", FOLDED) == FOLDED
+    shown = collapse_leaves(complete, trained.result.plan) if fold else complete
+    drawn = resamples_now(trained.asked.request, loaded)
+    now = named("Now", trained, shown, _style(trained, shown, drawn, trace, loaded))
     if pinned is None:
         path = _picture(trained, now, loaded, None, fold=fold)
     else:
         before = beside(pinned, loaded, fold=fold)
         path = _picture(trained, now, loaded, (key_of(pinned, before, loaded), before), fold=fold)
         pair_words(pinned, trained, (before, now), loaded)
-    _legend(trained, loaded, drawn, may_show_rows=trace is not None)
     node_card(trained, loaded, shown, path, trace)
     with on_demand("The same tree as text", icon=":material/notes:") as box:
         if box.open:
             st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))
+    with on_demand("How to read the picture", icon=":material/help:") as box:
+        if box.open:
+            st.markdown(_legend(trained, loaded, drawn, may_show_rows=trace is not None))
+    for words in _depth_of_a_release(trained, loaded):
+        st.caption(words)
 
 
-def _ask_view() -> str:
+def ask_view() -> None:
     """Folded or complete; folded unless the URL says otherwise."""
     words = {FOLDED: "Folded", COMPLETE: "Complete"}
     more = {"help": prose("tree", "folded"), "key": "tree", "bind": "query-params"}
-    return st.segmented_control("Tree", tuple(words), format_func=words.__getitem__, default=FOLDED, required=True, **more)
+    st.segmented_control("Tree", tuple(words), format_func=words.__getitem__, default=FOLDED, required=True, **more)
 
 
-def _legend(trained: Trained, loaded: Loaded, drawn: Redraws | None, *, may_show_rows: bool) -> None:
+def _legend(trained: Trained, loaded: Loaded, drawn: Resamples | None, *, may_show_rows: bool) -> str:
     said = ["The wider a line, the more rows."] if may_show_rows else []
-    if trained.result.plan.set_aside(LEAF_COUNTS) is not None:
-        said.append("Bars: the probability of a leaf's label, with a 95% interval.")
-    if trained.result.plan.set_aside(LEAF_SUMS) is not None:
+    if trained.result.plan.held_out_part(LEAF_COUNTS) is not None:
+        said += ["Bars: the probability of a leaf's label, with a 95% interval.", _THOUGH]
+    if trained.result.plan.held_out_part(LEAF_SUMS) is not None:
         said.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     if drawn is not None:
-        said += [f"The fainter a question, the fewer of {drawn.n_done} trees with fresh noise ask it there.", _FAINT, _TIED]
-        said += [_NOISE] if isinstance(loaded.schema.target, ClassTarget) else []
-    said += _depth_of_a_release(trained, loaded)
+        asked = f"The fainter a question, the fewer of {drawn.n_done} trees with fresh noise ask about its feature there."
+        said += [asked, _FAINT, _TIED]
     per_level = levels_in_words(trained.result.plan)
-    said += [f"{per_level[:-1]} ({NEIGHBOURS})."] if per_level else []
-    st.caption(" ".join(said))
-    if drawn is None and is_drawn_again(trained.asked, loaded):
-        watch_missing(redraws_task(trained.asked, loaded), "Training the tree again with fresh noise")
+    return "\n".join(f"- {line}" for line in (*said, *([per_level] if per_level else [])))
 
 
 def _depth_of_a_release(trained: Trained, loaded: Loaded) -> list[str]:
     """Said where the rule gives a release, which is trained on all rows, another depth than the tree on screen."""
-    asked, plan = trained.asked, trained.result.plan
-    if asked.settings["depth"] != "auto" or loaded.schema.n_public is None:
+    request, plan = trained.asked.request, trained.result.plan
+    if request.settings.depth != "auto" or loaded.schema.n_public is None:
         return []
-    spec = get_learner(asked.learner)
-    whole = spec.plan(loaded.schema, Settings(**asked.settings), make_params(spec.Params, asked.learner, asked.params))
+    whole = request.plan(loaded.schema)
     if whole.depth == plan.depth:
         return []
     return [f"Automatic depth: {plan.depth} for these rows; a release, trained on all rows, would have {whole.depth}."]
 
 
-def _style(trained: Trained, shown: Tree, drawn: Redraws | None, trace: ExactTrace | None, *, fold: bool) -> dict[str, Any]:
+def _style(trained: Trained, shown: Tree, drawn: Resamples | None, trace: ExactTrace | None, loaded: Loaded) -> dict[str, Any]:
     """How the tree is drawn: lines as wide as the share of the rows where rows may be shown, ink where it is drawn again."""
     assert trained.tree is not None
     style = {"widths": trace.shares(shown) if trace else None, "bars": intervals(trained.tree, shown, trained.result.plan)}
-    return style | ({} if drawn is None else {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "fold": fold})
+    if drawn is None:  # room for what is to come
+        request, schema = trained.asked.request, rows_of_the_tree(loaded).schema
+        return style | {"n_draws": draws_of(request, schema) if is_resampled(request, loaded) else 0}
+    return style | {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "between": drawn.between(shown)}
 
 
 def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Side] | None, *, fold: bool) -> str:
-    """Draw the tree, beside the pinned one if there is one, to be dragged through its ladders; returns the chosen node's path."""
+    """Draw the tree, beside the pinned one if there is one, to be dragged through epsilons; returns the chosen node's path."""
     chosen, path = chosen_in(VIEW, now.tree)
-    climbing, ladders = ladders_now(trained.asked, loaded, fold=fold, pinned=pinned)
+    climbing, steps = path_now(trained.asked.request, loaded, fold=fold, pinned=pinned)
     wide, narrow = (_drawing(trained, now, pinned, chosen, narrow=narrow) for narrow in (False, True))
-    at = {"epsilon": trained.asked.settings["epsilon"], "depth": trained.result.plan.depth}
-    tree_view(wide, narrow, selected=chosen, key=VIEW, ladders=ladders, at=at, on_dragged=partial(take_dragged, VIEW))
-    with st.container():
-        if climbing:
-            watch(*climbing, at_end=True)  # half a ladder shows nothing
-            for problem in poll(climbing[0]).problems:
+    said = None if trained.held_out is None else said_of(trained.held_out, loaded)
+    if said is not None:
+        drawn = resamples_now(trained.asked.request, loaded)
+        said["survives"] = "" if drawn is None else survival_sentence(now.tree.schema, drawn)
+        said["shape"] = shape_in_words(trained.result.plan)
+    epsilon = trained.asked.request.settings.epsilon
+    tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=epsilon, said=said)
+    with st.container(key=frame.WORK):
+        if "came_back" not in now.style and is_resampled(trained.asked.request, loaded):
+            watch_missing(resampling_task(trained.asked.request, loaded), "Training the tree again with fresh noise")
+        elif climbing is not None:
+            watch(climbing, WORDS, at_end=True)  # half of the steps shows nothing
+            for problem in poll(climbing).problems:
                 error(problem)
     return path
 

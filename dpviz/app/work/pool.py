@@ -6,11 +6,11 @@ No result is kept here: work puts what it finds where whoever submitted it will 
 import logging
 import math
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from time import monotonic
 from traceback import format_tb
+from typing import Literal
 from weakref import WeakSet
 
 from dpviz.errors import Cancelled, DpvizError, OutOfMemory, Unforeseen
@@ -21,16 +21,14 @@ LEAST_SHARE = 0.03
 Work = Callable[[Progress, Stop], None]
 
 
-class Lane(StrEnum):
-    """The line a job waits in. Lanes have threads of their own, so a tree never waits for draws, a sweep, a map or an attack."""
-
-    TREE = "a tree on screen, or its release"
-    SHORT = "seconds of work in the server's own process"
-    LADDER = "the tree on screen at other epsilons: seconds of work in worker processes, one at a time"
-    BULK = "sweeps, maps, attacks, certificates, searches: one at a time, in worker processes of lower priority where it can"
-
-
-THREADS = {Lane.TREE: 4, Lane.SHORT: 2, Lane.LADDER: 1, Lane.BULK: 1}
+#: The line a job waits in. Lanes have threads of their own, so a tree never waits for draws, a sweep, a map or an attack.
+Lane = Literal["tree", "short", "path", "bulk"]
+THREADS: dict[Lane, int] = {
+    "tree": 4,  # a tree on screen, or its release
+    "short": 2,  # seconds of work in the server's own process
+    "path": 1,  # the tree on screen at other epsilons: seconds of work in worker processes, one at a time
+    "bulk": 1,  # sweeps, maps, attacks, certificates, searches: in worker processes of lower priority where it can
+}
 
 
 class Job:
@@ -119,7 +117,7 @@ class Pool:
         self._lock = Lock()
         # daemons: the server may end while work is under way, which the threads of `concurrent.futures` would not let it
         self._threads = [
-            (lane, Thread(target=_serve, args=(self._lines[lane],), name=f"dpviz_{lane.name}_{number}", daemon=True))
+            (lane, Thread(target=_serve, args=(self._lines[lane],), name=f"dpviz_{lane}_{number}", daemon=True))
             for lane, count in threads.items()
             for number in range(count)
         ]

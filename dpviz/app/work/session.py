@@ -11,36 +11,25 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.work.pool import Job, Pool
-from dpviz.app.work.tasks import Answer, Shelf, Task, drop_oldest, working
+from dpviz.app.work.tasks import Answer, Task, drop_oldest, working
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.randomness import random_128_bits
 
 _WORK, _NAME = "_work", "_session_name"
-Answers = tuple[Answer | None, ...]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """Answers to show: what was asked, and the values there are."""
-
-    asked: Any
-    values: tuple[Any, ...]
+_Keys = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a task stands: an answer per part, None where there is none yet, and the `job` that waits or runs.
+    """Where a task stands: an answer per part, None where there is none yet, and the `job` that waits or runs."""
 
-    `shown` are the task's own answers, else the last ones about the same; `is_current`: they answer this task, if only in part.
-    `was_stopped`: work on it ended before it was done. `failure` is why the work as a whole failed.
-    """
-
-    answers: Answers
-    shown: Shown | None
-    is_current: bool
+    answers: tuple[Answer | None, ...]
+    shown: tuple[Any, ...]  #: Values to show: the task's own, else the last ones about the same; empty where there are none
+    asked: Any  #: What `shown` answers
+    is_current: bool  #: `shown` answers this task, if only in part
     job: Job | None
-    was_stopped: bool
-    failure: DpvizError | None
+    was_stopped: bool  #: Work on it ended before it was done
+    failure: DpvizError | None  #: Why the work as a whole failed
 
     @property
     def share(self) -> float:
@@ -71,7 +60,7 @@ class Status:
     @property
     def result(self) -> Any:
         """The first value shown; None when there is none."""
-        return self.shown.values[0] if self.shown else None
+        return self.shown[0] if self.shown else None
 
 
 def _values(answers: Iterable[Answer | None]) -> tuple[Any, ...]:
@@ -79,48 +68,48 @@ def _values(answers: Iterable[Answer | None]) -> tuple[Any, ...]:
 
 
 @dataclass
-class Slot:
-    """The last job of a slot and the keys it is for; per subject, the keys shown last and what they answer."""
+class _Work:
+    """Of one session, by slot: the last job with the keys it is for; per subject the keys shown last and what they answer."""
 
-    job: Job | None = None
-    keys: tuple[Hashable, ...] = ()
-    last: dict[Hashable, tuple[tuple[Hashable, ...], Any]] = field(default_factory=dict)
+    jobs: dict[str, tuple[Job, _Keys]] = field(default_factory=dict)
+    last: dict[tuple[str, Hashable], tuple[_Keys, Any]] = field(default_factory=dict)
+    answers: dict[str, dict[Hashable, Answer]] = field(default_factory=dict)
+
+    def job_of(self, task: Task) -> Job | None:
+        """The last job of this task; None when its slot has worked on another one since."""
+        job, keys = self.jobs.get(task.slot, (None, ()))
+        return job if keys == task.keys else None
 
 
-@dataclass
-class _Store:
-    slots: dict[str, Slot] = field(default_factory=dict)
-    shelves: dict[str, Shelf] = field(default_factory=dict)
-
-
-def _kept(task: Task) -> tuple[Slot, Shelf]:
-    store = st.session_state.setdefault(_WORK, _Store())
-    shelves = shared_shelves() if task.is_shared else store.shelves
-    return store.slots.setdefault(task.slot, Slot()), shelves.setdefault(task.shelf or task.slot, {})
+def _kept(task: Task) -> tuple[_Work, dict[Hashable, Answer]]:
+    """The work of this session, and the answers among which this task's are kept."""
+    work = st.session_state.setdefault(_WORK, _Work())
+    return work, (shared_answers() if task.is_shared else work.answers).setdefault(task.shelf or task.slot, {})
 
 
 def begin(task: Task, *, again: bool = False) -> None:
     """Work on what is missing of a task, or (`again`) on all of it anew. Other work of its slot is stopped."""
-    slot, shelf = _kept(task)
-    if slot.job is not None and not slot.job.is_done and not slot.job.is_stopped:
-        if slot.keys == task.keys:
+    work, answers = _kept(task)
+    job, keys = work.jobs.get(task.slot, (None, ()))
+    if job is not None and not job.is_done and not job.is_stopped:
+        if keys == task.keys:
             return
-        slot.job.stop()
-    drop_oldest(shelf, task)
-    slot.keys = task.keys
-    slot.job = shared_pool().submit(session_name(), task.lane, working(task, shelf, again=again), task.patience)
+        job.stop()
+    drop_oldest(answers, task)
+    begun = shared_pool().submit(session_name(), task.lane, working(task, answers, again=again), task.patience)
+    work.jobs[task.slot] = begun, task.keys
 
 
 def poll(task: Task) -> Status:
     """Where a task stands. Work of its slot for another task is stopped; what it has done stays."""
-    slot, shelf = _kept(task)
-    job = slot.job if slot.keys == task.keys else None
-    if slot.job is not None and job is None:
-        slot.job.stop()
+    work, kept = _kept(task)
+    job = work.job_of(task)
+    if job is None and task.slot in work.jobs:
+        work.jobs[task.slot][0].stop()
     running, was_stopped, failure = _state_of(job)  # before the answers, which are there once the job is done
-    answers = tuple(shelf.get(key) for key in task.keys)
-    shown, is_current = _shown(task, slot, shelf, answers)
-    return Status(answers, shown, is_current, running, was_stopped, failure)
+    answers = tuple(kept.get(key) for key in task.keys)
+    shown, asked, is_current = _shown(task, work, kept, answers)
+    return Status(answers, shown, asked, is_current, running, was_stopped, failure)
 
 
 def _state_of(job: Job | None) -> tuple[Job | None, bool, DpvizError | None]:
@@ -134,16 +123,17 @@ def _state_of(job: Job | None) -> tuple[Job | None, bool, DpvizError | None]:
     return None, was_stopped, None if was_stopped else job.error
 
 
-def _shown(task: Task, slot: Slot, shelf: Shelf, answers: Answers) -> tuple[Shown | None, bool]:
+def _shown(
+    task: Task, work: _Work, kept: dict[Hashable, Answer], answers: tuple[Answer | None, ...]
+) -> tuple[tuple[Any, ...], Any, bool]:
     """Part of an answer is current once work on the rest was begun; until then the last answers are shown."""
     values = _values(answers)
-    keys, asked = slot.last.get(task.about, ((), None))
+    keys, asked = work.last.get((task.slot, task.about), ((), None))
     is_whole = all(answer is not None and answer.is_whole for answer in answers)
-    if values and (is_whole or task.keys in (keys, slot.keys)):
-        slot.last[task.about] = (task.keys, task.asked)
-        return Shown(task.asked, values), True
-    before = _values(shelf.get(key) for key in keys)
-    return (Shown(asked, before) if before else None), False
+    if values and (is_whole or task.keys == keys or work.job_of(task) is not None):
+        work.last[task.slot, task.about] = task.keys, task.asked
+        return values, task.asked, True
+    return _values(kept.get(key) for key in keys), asked, False
 
 
 def begin_unasked(task: Task, seconds: float = 0.0) -> Status:
@@ -157,59 +147,59 @@ def begin_unasked(task: Task, seconds: float = 0.0) -> Status:
 
 def await_first(task: Task, seconds: float) -> None:
     """Return once there is an answer to some part, the work has ended, or the time is over."""
-    slot, shelf = _kept(task)
-    until = monotonic() + seconds
-    while slot.job is not None and not any(key in shelf for key in task.keys) and monotonic() < until:
-        if slot.job.wait(min(0.05, seconds)):
+    work, answers = _kept(task)
+    job, until = work.job_of(task), monotonic() + seconds
+    while job is not None and not any(key in answers for key in task.keys) and monotonic() < until:
+        if job.wait(min(0.05, seconds)):
             return
 
 
 def cancel(task: Task) -> None:
     """Stop the work on a task. What is done is kept."""
-    slot, _ = _kept(task)
-    if slot.job is not None and slot.keys == task.keys:
-        slot.job.stop()
+    job = _kept(task)[0].job_of(task)
+    if job is not None:
+        job.stop()
 
 
 def values_of(task: Task) -> tuple[Any, ...]:
     """The values there are, whatever work there is."""
-    _, shelf = _kept(task)
-    return _values(shelf.get(key) for key in task.keys)
+    _, answers = _kept(task)
+    return _values(answers.get(key) for key in task.keys)
 
 
 def all_values(slot: str) -> tuple[Any, ...]:
-    """Every value on the shelf of a slot, oldest first."""
-    return _values(st.session_state.get(_WORK, _Store()).shelves.get(slot, {}).values())
+    """Every value that the session keeps of a slot, oldest first."""
+    return _values(st.session_state.get(_WORK, _Work()).answers.get(slot, {}).values())
 
 
 def put(task: Task, values: dict[Hashable, Any]) -> None:
     """Keep values by key as if the task had found them, to be shown until others are."""
-    slot, shelf = _kept(task)
-    shelf.update({key: Answer(value) for key, value in values.items()})
-    slot.last[task.about] = (task.keys, task.asked)
+    work, answers = _kept(task)
+    answers.update({key: Answer(value) for key, value in values.items()})
+    work.last[task.slot, task.about] = task.keys, task.asked
 
 
 def forget(task: Task) -> None:
     """Let go of what a task found, and of its job: somebody has taken it, or wants it tried anew."""
-    slot, shelf = _kept(task)
+    work, answers = _kept(task)
     for key in task.keys:
-        shelf.pop(key, None)
-    slot.job, slot.keys, slot.last = None, (), {}
+        answers.pop(key, None)
+    work.jobs.pop(task.slot, None)
+    work.last.pop((task.slot, task.about), None)
 
 
-def last_shown(slot: str, about: Hashable) -> Shown | None:
-    """What was shown last about a subject by a slot with a shelf of its own."""
-    store = st.session_state.get(_WORK, _Store())
-    keys, asked = store.slots.get(slot, Slot()).last.get(about, ((), None))
-    values = _values(store.shelves.get(slot, {}).get(key) for key in keys)
-    return Shown(asked, values) if values else None
+def last_shown(slot: str, about: Hashable) -> tuple[Any, ...]:
+    """The values shown last about a subject by a slot that keeps answers of its own; empty where there are none."""
+    work = st.session_state.get(_WORK, _Work())
+    keys, _ = work.last.get((slot, about), ((), None))
+    return _values(work.answers.get(slot, {}).get(key) for key in keys)
 
 
 # --- the server's threads, and the answers it keeps for everybody
 
 
 @st.cache_resource(show_spinner=False)
-def shared_shelves() -> dict[str, Shelf]:
+def shared_answers() -> dict[str, dict[Hashable, Answer]]:
     """Answers that any session may show. None of them is about private rows."""
     return {}
 

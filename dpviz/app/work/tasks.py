@@ -33,9 +33,6 @@ class Answer:
     problem: DpvizError | None = None
 
 
-Shelf = dict[Hashable, Answer]
-
-
 @dataclass(frozen=True)
 class Task:
     """Something to compute, in parts that each have a key."""
@@ -46,8 +43,8 @@ class Task:
     about: Hashable = None  #: what its answers are about: earlier ones about the same are shown while it has none
     asked: Any = None  #: what was asked, for whoever shows its answers later; no rows
     shelf: str = ""  #: where answers are kept: the slot, unless tasks of several slots share parts
-    keep: int = 50  #: most other answers that stay on the shelf
-    lane: Lane = Lane.BULK
+    keep: int = 50  #: most other answers that stay
+    lane: Lane = "bulk"
     is_shared: bool = False  #: its answers are kept for all sessions of the server: never what comes from private rows
     #: Its work stops when nobody has polled it for so many seconds: the session is gone, and others are waiting.
     patience: float = math.inf
@@ -97,12 +94,12 @@ def _made(make: Make, progress: Progress, stop: Stop) -> Answer:
         return Answer(problem=problem.with_traceback(None))
 
 
-def working(task: Task, shelf: Shelf, *, again: bool = False) -> Work:
-    """The work on what is missing of a task, or (`again`) on all of it. Off the page there is no session, hence the shelf."""
+def working(task: Task, answers: dict[Hashable, Answer], *, again: bool = False) -> Work:
+    """The work on what is missing of a task, or (`again`) on all of it; off the page there is no session to keep `answers`."""
 
     def work(progress: Progress, stop: Stop) -> None:
         # asked for when the work begins: while it was in line, another session may have found the answers
-        missing = [key for key in task.keys if again or _is_missing(shelf.get(key))]
+        missing = [key for key in task.keys if again or _is_missing(answers.get(key))]
         if not missing:
             return
         n_done = 0
@@ -111,8 +108,8 @@ def working(task: Task, shelf: Shelf, *, again: bool = False) -> Work:
             progress((n_done + share) / len(missing))
 
         for key, answer in task.compute(missing, tell, stop):
-            shelf.pop(key, None)  # what is newest stands last
-            shelf[key] = answer
+            answers.pop(key, None)  # what is newest stands last
+            answers[key] = answer
             n_done += answer.is_whole or answer.problem is not None
             tell(0.0)
         if n_done < len(missing) or is_stopped(stop):
@@ -126,9 +123,9 @@ def _is_missing(answer: Answer | None) -> bool:
     return answer is None or not answer.is_whole or answer.problem is not None
 
 
-def drop_oldest(shelf: Shelf, task: Task) -> None:
+def drop_oldest(answers: dict[Hashable, Answer], task: Task) -> None:
     """Forget the oldest answers of other tasks once they are too many."""
     ours = set(task.keys)
-    others = [key for key in list(shelf) if key not in ours]
+    others = [key for key in list(answers) if key not in ours]
     for key in others[: max(0, len(others) - task.keep)]:
-        shelf.pop(key, None)
+        answers.pop(key, None)

@@ -11,7 +11,6 @@ import streamlit as st
 
 from dpviz.app.parts import error
 from dpviz.app.work.in_turn import wait_in_turn
-from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin, cancel, poll, shared_pool
 from dpviz.app.work.tasks import Task
 
@@ -73,7 +72,7 @@ def _pause(task: Task, status: Status, *, is_rare: bool) -> float:
     in_line = _IN_LINE * shared_pool().n_waiting(task.lane)
     if is_rare:
         return min(_SELDOM, _EVERY_DRAWING + status.n_missing / _PARTS + in_line)
-    return min(_SELDOM, (_EVERY_TREE if task.lane is Lane.TREE else _EVERY) + in_line)
+    return min(_SELDOM, (_EVERY_TREE if task.lane == "tree" else _EVERY) + in_line)
 
 
 def live(draw: Callable[[], None]) -> None:
@@ -117,7 +116,7 @@ def report(task: Task, words: str, *, stale: str = _STALE, draw: Callable[[Statu
     `draw` as for `watch`.
     """
     status = poll(task)
-    is_stale = status.shown is not None and not status.is_current
+    is_stale = bool(status.shown) and not status.is_current
     with st.container():
         watch(task, words, draw=draw)
         for problem in status.problems:

@@ -6,9 +6,9 @@ what each level does with each small data set. Any other learner is listed whole
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 
@@ -19,24 +19,26 @@ from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
-from dpviz.models.tree import Branch, Halves, Leaf, Node, NumberLeaf, Rule
+from dpviz.models.tree import Branch, Leaf, MedianSplit, Node, NumberLeaf, Rule
 from dpviz.progress import Progress
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
+from dpviz.training.counting.arrays import node_of
+from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.estimate.window import target_cuts
 from dpviz.training.growing import (
     Decision,
-    HalvingSplit,
     Label,
     LabelledSplit,
+    MedianSplitDecision,
     OrderedSplit,
     Split,
     TreeRecipe,
+    TwoLevelSplit,
     rule_of,
     subset_rule,
 )
-from dpviz.training.halving import target_cuts
-from dpviz.training.histograms import CountedNode, node_at
 
 #: Runs of a whole learner that are listed at most, all data sets of a universe together.
 MOST_RUNS = 60_000
@@ -46,11 +48,11 @@ MOST_RUNS = 60_000
 class Outcome:
     """One thing a level can release."""
 
-    #: The finished subtree (or, for a learner listed whole, the model's body); None when children follow.
-    ends: Node | dict[str, Any] | None = None
-    rule: Rule | None = None  #: The split whose children follow; `halves` if it parts numbers
-    goes_left: np.ndarray | None = None  #: Shape (n_kinds,), bool, or None
-    halves: Halves | None = None
+    #: For every subtree that the next level decides, from left to right, which kinds of rows reach it: bool of shape (n_kinds,).
+    open: tuple[np.ndarray, ...]
+    #: What is released, by the subtrees that follow; of a learner listed whole the model's body.
+    complete: Callable[[Sequence[Node]], Node | dict[str, Any]]
+    depth: int = 1  #: How many levels of the tree are decided
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +67,8 @@ class Level:
 
     @property
     def has_children(self) -> bool:
-        """True when some outcome is a split whose children are chosen at the next level."""
-        return any(outcome.ends is None for outcome in self.outcomes)
+        """True when some outcome has parts that are chosen at the next level."""
+        return any(outcome.open for outcome in self.outcomes)
 
 
 def level_distributions(planned: PlannedLearner, universe: Universe, tick: Progress = lambda share: None) -> list[Level]:
@@ -74,7 +76,7 @@ def level_distributions(planned: PlannedLearner, universe: Universe, tick: Progr
 
     A learner that grows a tree is listed whole too when its steps depend on more than the rows at the node. Raises NotEnumerable.
     """
-    if planned.spec.prepare is not None:
+    if planned.request.spec.prepare is not None:
         try:
             return _by_level(planned, universe, tick)
         except _ReadsOtherRows:
@@ -86,7 +88,7 @@ def level_distributions(planned: PlannedLearner, universe: Universe, tick: Progr
             tick(index / n_sets)
             yield whole_distribution(planned, universe.dataset(index), source, most=MOST_RUNS / n_sets), 0.0
 
-    return [_level(listed(), lambda text: Outcome(ends=json.loads(text)))]
+    return [_level(listed(), lambda text: Outcome((), lambda _: json.loads(text)))]
 
 
 class _ReadsOtherRows(Exception):
@@ -109,27 +111,28 @@ def _level(listed: Iterable[tuple[dict[Any, float], float]], outcome: Callable[[
 
 def _by_level(planned: PlannedLearner, universe: Universe, tick: Progress) -> list[Level]:
     """What a growing learner decides at each level, on every data set as the rows of a node."""
-    source, medians = Enumeration(), medians_searched(universe)
+    source, medians = Enumeration(), searched_medians(universe)
     own = [planned.prepare(universe.dataset(index), source) for index in range(len(universe.keys))]
     shared = planned.prepare(universe.kinds, source)  # on one row of every kind; nodes are parts of it
 
-    def listed(level: int) -> Iterator[tuple[dict[Any, float], float]]:
+    def listed(depth: int) -> Iterator[tuple[dict[Any, float], float]]:
         for index, recipe in enumerate(own):
-            tick((level + index / len(own)) / (universe.depth + 1))
+            tick((depth + index / len(own)) / (universe.depth + 1))
             rows = universe.rows(index)
-            found, cut = node_distribution(shared, node_at(shared.root, rows, level), source)
-            alone, _ = node_distribution(recipe, node_at(recipe.root, np.arange(len(rows)), level), source)
+            found, cut = node_distribution(shared, node_of(shared.root, rows, depth), source)
+            alone, _ = node_distribution(recipe, node_of(recipe.root, np.arange(len(rows)), depth), source)
             if found != alone:
                 raise _ReadsOtherRows
             yield {key: chance for key, chance in found.items() if _is_searched(key, medians)}, cut
 
     levels: list[Level] = []
     while not levels or levels[-1].has_children:
-        levels.append(_level(listed(len(levels)), partial(outcome_of, universe.kinds)))
+        depth = sum(level.outcomes[0].depth for level in levels)
+        levels.append(_level(listed(depth), partial(outcome_of, universe.kinds)))
     return levels
 
 
-def medians_searched(universe: Universe) -> set[float]:
+def searched_medians(universe: Universe) -> set[float]:
     """Of the cuts between the same two numbers of the universe the middle one: its law is that of the others."""
     if not isinstance(universe.schema.target, NumericTarget):
         return set()
@@ -140,7 +143,7 @@ def medians_searched(universe: Universe) -> set[float]:
 
 
 def _is_searched(key: Any, medians: set[float]) -> bool:
-    return not (isinstance(key, tuple) and isinstance(key[-1], Halves)) or key[-1].median in medians
+    return not (isinstance(key, tuple) and isinstance(key[-1], MedianSplit)) or key[-1].median in medians
 
 
 def whole_distribution(
@@ -152,12 +155,12 @@ def whole_distribution(
 
 
 def node_distribution(recipe: TreeRecipe, node: CountedNode, source: Enumeration) -> tuple[dict[Any, float], float]:
-    """Probability of everything a step can publish at `node`, by `released`, and the probability cut off."""
+    """Probability of everything a step can publish at `node`, by `published_part`, and the probability cut off."""
     if recipe.distribution is not None:
         listed, cut = recipe.distribution(node)
     else:
         listed, cut = list(source.outcomes(lambda: recipe.step(node))), 0.0
-    return _summed((released(node.grid, decision), chance) for decision, chance in listed), cut
+    return _summed((published_part(node.grid, decision), chance) for decision, chance in listed), cut
 
 
 def _summed(chances: Iterable[tuple[Any, float]]) -> dict[Any, float]:
@@ -167,35 +170,70 @@ def _summed(chances: Iterable[tuple[Any, float]]) -> dict[Any, float]:
     return total
 
 
-def released(grid: CandidateGrid, decision: Decision) -> Any:
+@lru_cache(maxsize=4096)  # a universe has few candidates, and asks for each millions of times
+def _rule(grid: CandidateGrid, feature: int, index: int) -> Rule:
+    return rule_of(grid, feature, index)
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """What is published of two levels: a rule, and what its children become."""
+
+    rule: Rule
+    below: tuple[Any, Any]
+
+
+def published_part(grid: CandidateGrid, decision: Decision) -> Any:
     """What is published of a decision; equal for indistinguishable decisions."""
     match decision:
         case Label(label, _):
             return label
         case LabelledSplit(feature, index, labels, _):
-            return rule_of(grid, feature, index), labels
+            return _rule(grid, feature, index), labels
         case Split(feature, index, _):
             candidates = grid.features[feature]
             if candidates.thresholds is not None and candidates.starts[index]:
                 what = "A split of a number into a range and the rest is not listed."
                 raise NotEnumerable(what, remedy="Use a universe of categories.")
-            return rule_of(grid, feature, index)
+            return _rule(grid, feature, index)
         case OrderedSplit(feature, left_bins, _):
             return subset_rule(feature, left_bins)
-        case HalvingSplit(feature, index, halves, ends, _):
-            return rule_of(grid, feature, index), ends, halves
+        case MedianSplitDecision(feature, index, median_split, ends, _):
+            return _rule(grid, feature, index), ends, median_split
+        case TwoLevelSplit(feature, index, (left, right), _):
+            return _Together(_rule(grid, feature, index), (published_part(grid, left), published_part(grid, right)))
 
 
 def outcome_of(kinds: EncodedDataset, key: Any) -> Outcome:
-    """The outcome that `released` stands for, and which of `kinds` it sends left."""
+    """The outcome that `published_part` stands for, and which of `kinds` reach what is still open."""
     match key:
         case int():
-            return Outcome(ends=Leaf(key))
-        case (rule, True, Halves() as halves):
-            return Outcome(ends=Branch(rule, NumberLeaf(halves.median), NumberLeaf(halves.median), halves))
-        case (rule, False, Halves() as halves):
-            return Outcome(rule=rule, goes_left=rule.goes_left(kinds.columns[rule.feature]), halves=halves)
+            return Outcome((), lambda _: Leaf(key))
+        case (rule, True, MedianSplit() as median_split):
+            return Outcome(
+                (), lambda _: Branch(rule, NumberLeaf(median_split.median), NumberLeaf(median_split.median), median_split)
+            )
+        case (rule, False, MedianSplit() as median_split):
+            return Outcome(_sides(kinds, rule), lambda below: Branch(rule, below[0], below[1], median_split))
         case (rule, (left, right)):
-            return Outcome(ends=Branch(rule, Leaf(left), Leaf(right)))
+            return Outcome((), lambda _: Branch(rule, Leaf(left), Leaf(right)))
+        case _Together(rule, below):
+            return _together(kinds, rule, *(outcome_of(kinds, one) for one in below))
         case rule:
-            return Outcome(rule=rule, goes_left=rule.goes_left(kinds.columns[rule.feature]))
+            return Outcome(_sides(kinds, rule), lambda below: Branch(rule, below[0], below[1]))
+
+
+def _sides(kinds: EncodedDataset, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
+    goes_left = rule.goes_left(kinds.columns[rule.feature])
+    return goes_left, ~goes_left
+
+
+def _together(kinds: EncodedDataset, rule: Rule, left: Outcome, right: Outcome) -> Outcome:
+    sides = _sides(kinds, rule)
+    open_parts = tuple(side & part for side, outcome in zip(sides, (left, right), strict=True) for part in outcome.open)
+    cut = len(left.open)
+
+    def complete(below: Sequence[Node]) -> Node:
+        return Branch(rule, left.complete(below[:cut]), right.complete(below[cut:]))  # type: ignore[arg-type]
+
+    return Outcome(open_parts, complete, 1 + max(left.depth, right.depth))

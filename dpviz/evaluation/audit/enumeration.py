@@ -4,8 +4,11 @@ A learner's own code runs again and again; each run follows one path of outcomes
 Probabilities come from the mechanisms' own `.probabilities`.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,8 +25,7 @@ class Enumeration:
     seed = None
 
     def __init__(self) -> None:
-        self._path: list[int] = []  # outcome of each draw of this run
-        self._distributions: list[np.ndarray] = []
+        self._path: list[_Draw] = []  # of this run
         self._position = 0
 
     @property
@@ -37,11 +39,9 @@ class Enumeration:
     def draw(self, mechanism: Any, values: Any) -> int:
         """The scripted outcome, or the first possible one where the script ends."""
         if self._position == len(self._path):
-            distribution = _distribution(mechanism, values)
-            self._distributions.append(distribution)
-            self._path.append(int(np.flatnonzero(distribution)[0]))
+            self._path.append(_Draw.of(_distribution(mechanism, values)))
         self._position += 1
-        return self._path[self._position - 1]
+        return self._path[self._position - 1].outcome
 
     def outcomes(self, run: Callable[[], T], *, most: float = math.inf) -> Iterator[tuple[T, float]]:
         """Everything `run` can return (it must draw from this source only), each path with its probability.
@@ -54,27 +54,43 @@ class Enumeration:
                 self._position = 0
                 value = run()
                 walked += 1
-                expected = math.prod(map(int, map(np.count_nonzero, self._distributions))) if walked == 1 else walked
+                expected = math.prod(len(draw.possible) for draw in self._path) if walked == 1 else walked
                 if expected > most:
                     what = f"A run of this learner can go more than {most:,.0f} ways."
                     raise NotEnumerable(what, remedy="Use a smaller universe, or audit it by sampling.")
-                chances = (distribution[outcome] for distribution, outcome in zip(self._distributions, self._path, strict=True))
-                yield value, float(np.prod(np.fromiter(chances, dtype=np.float64)))
+                yield value, math.prod(draw.chances[draw.at] for draw in self._path)
                 if not self._advance():
                     return
         finally:
-            self._path, self._distributions, self._position = [], [], 0
+            self._path, self._position = [], 0
 
     def _advance(self) -> bool:
         """Move the last draw that has another possible outcome to it; False when every path was walked."""
         while self._path:
-            later = np.flatnonzero(self._distributions[-1][self._path[-1] + 1 :])
-            if len(later):
-                self._path[-1] += 1 + int(later[0])
+            last = self._path[-1]
+            if last.at + 1 < len(last.possible):
+                last.at += 1
                 return True
             self._path.pop()
-            self._distributions.pop()
         return False
+
+
+@dataclass(slots=True)
+class _Draw:
+    """A draw and where the script stands in it."""
+
+    possible: list[int]  #: Outcomes, increasing
+    chances: list[float]  #: Of these
+    at: int = 0  #: The scripted one
+
+    @classmethod
+    def of(cls, distribution: np.ndarray) -> _Draw:
+        possible = np.flatnonzero(distribution)
+        return cls(possible.tolist(), distribution[possible].tolist())
+
+    @property
+    def outcome(self) -> int:
+        return self.possible[self.at]
 
 
 def _distribution(mechanism: Any, values: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A learner, its settings and a schema: what an audit runs. Everything comes from the learner's own code."""
+"""A request on one schema: what an audit runs. Everything comes from the learner's own code."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import NotEnumerable, ParameterError, SchemaError
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.findings import AuditResult, Separation, judge
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest, get_learner
 from dpviz.privacy.source import NoiseSource, Simulation
+from dpviz.table.checked_numbers import checked_number
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema, Target
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.growing import TreeRecipe
-from dpviz.training.params import Settings, make_params
 
 #: Below, boxes around noise grow too large to list; above, probabilities leave the floating-point range.
 EPSILONS = (0.001, 20.0)
@@ -33,16 +31,17 @@ def spec_of(learner: str | LearnerSpec) -> LearnerSpec:
     return get_learner(learner) if isinstance(learner, str) else learner
 
 
-#: The features and targets of the typical table.
+#: The public row count, the features and targets of the typical table.
+PUBLIC_ROWS = 10_000
 _FEATURES = (NumericFeature("number", 0, 1), CategoricalFeature("category", ("a", "b", "c")))
 _TARGETS: dict[str, Target] = {"classes": ClassTarget("class", ("no", "yes")), "number": NumericTarget("value", 0, 1)}
 
 
-def typical(learner: str | LearnerSpec, *, epsilon: float = 1.0, given: dict[str, Any] | None = None) -> PlannedLearner:
+def typical(learner: str | LearnerSpec, *, epsilon: float = 1.0, **params: Any) -> PlannedLearner:
     """The plan that stands for a learner where no table is given: default depth, a number and a category, 10,000 public rows."""
     spec = spec_of(learner)
-    schema = Schema(_FEATURES, _TARGETS[spec.tasks[0]], n_public=10_000)
-    return PlannedLearner(spec, Settings(epsilon=epsilon), given or {}, schema)
+    schema = Schema(_FEATURES, _TARGETS[spec.tasks[0]], n_public=PUBLIC_ROWS)
+    return PlannedLearner(FitRequest.of(learner, epsilon=epsilon, **params), schema)
 
 
 #: Why nothing is listed, by whether the universe has numbers to predict.
@@ -51,28 +50,25 @@ _OF_NUMBERS = {False: "{} predicts numbers; only classes are listed.", True: "{}
 
 @dataclass(frozen=True)
 class PlannedLearner:
-    """A learner with its settings on one schema; `given` holds its own parameters as the caller gave them."""
+    """A request on one schema, from when an audit of it began."""
 
-    spec: LearnerSpec
-    settings: Settings
-    given: dict[str, Any]
+    request: FitRequest
     schema: Schema
     started: float = field(default_factory=time.perf_counter, compare=False)
 
     @classmethod
-    def of(
-        cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, given: dict[str, Any]
-    ) -> PlannedLearner:
+    def of(cls, learner: str | LearnerSpec, schema: Schema, *, epsilon: float, depth: int, **params: Any) -> PlannedLearner:
         """For listing its outputs. Raises NotEnumerable where that is impossible on this schema, ParameterError."""
         spec = spec_of(learner)
-        if not EPSILONS[0] <= epsilon <= EPSILONS[1]:
-            raise ParameterError("verify", "epsilon", epsilon, f"a number in [{EPSILONS[0]:g}, {EPSILONS[1]:g}]")
+        (least, most), allowed = EPSILONS, "a number in [{:g}, {:g}]".format(*EPSILONS)
+        epsilon = checked_number("verify", "epsilon", epsilon, least=least, most=most, allowed=allowed)
         is_number = isinstance(schema.target, NumericTarget)
         if ("number" if is_number else "classes") not in spec.tasks or (is_number and spec.prepare is None):
             raise NotEnumerable(_OF_NUMBERS[is_number].format(spec.title), remedy="Audit it by sampling.")
         test_share = 0.0 if is_number else None  # what the test of numbers reads depends on released values without end
-        planned = cls(spec, Settings(epsilon, depth, depth, test_share=test_share), given, schema)
         try:
+            settings = {"epsilon": epsilon, "max_depth": depth, "depth": depth, "test_share": test_share}
+            planned = cls(FitRequest.of(learner, **settings, **params), schema)
             has_delta = planned.claim.delta > 0
         except (SchemaError, ParameterError) as reason:
             if isinstance(reason, ParameterError) and not is_number:  # with numbers a value for classes alone is no mistake
@@ -80,32 +76,30 @@ class PlannedLearner:
             raise NotEnumerable(f"{spec.title} cannot be trained on this universe.", remedy=str(reason)) from reason
         if has_delta:
             raise NotEnumerable("A claim with delta is not decided by a log ratio.", remedy="Audit it by sampling.")
+        if any(held_out.groups for held_out in planned.plan.held_out):
+            raise NotEnumerable("A test by groups is not listed.", remedy="Leave groups out: they divide the counts of the test.")
         return planned
-
-    @cached_property
-    def params(self) -> Any:
-        """The learner's Params."""
-        return make_params(self.spec.Params, self.spec.name, self.given)
 
     @cached_property
     def plan(self) -> BudgetPlan:
         """How its epsilon is to be spent."""
-        return self.spec.plan(self.schema, self.settings, self.params)
+        return self.request.plan(self.schema)
 
     @cached_property
     def claim(self) -> Claim:
         """The paper's claim for this plan."""
-        return self.spec.claim(self.plan, self.params, self.schema)
+        return self.request.claim(self.schema)
 
     def fit(self, data: EncodedDataset, source: NoiseSource) -> FitOutput:
         """Train as `dpviz.fit` does."""
-        return self.spec.fit(data, self.plan, self.params, source)
+        return self.request.spec.fit(data, self.plan, self.request.params, source)
 
     def prepare(self, data: EncodedDataset, source: Enumeration) -> TreeRecipe:
         """The tree about to be grown; raises NotEnumerable when noise was drawn or rows were read before."""
-        if self.spec.prepare is None:
-            raise NotEnumerable(f"{self.spec.title} does not grow one tree.", remedy="List it whole.")
-        growth = self.spec.prepare(data, self.plan, self.params, source)
+        spec = self.request.spec
+        if spec.prepare is None:
+            raise NotEnumerable(f"{spec.title} does not grow one tree.", remedy="List it whole.")
+        growth = spec.prepare(data, self.plan, self.request.params, source)
         if growth.before or source.has_drawn:
             raise NotEnumerable(
                 "What this learner does before growing depends on the rows and cannot be listed.",
@@ -119,18 +113,15 @@ class PlannedLearner:
         return max(losses, key=lambda loss: loss.epsilon)
 
     def composed_on_any(self) -> PrivacyLoss:
-        """`composed` on a few rows of the schema, which stand for all: a ledger does not depend on rows."""
-        numbers, codes = np.linspace(0, 1, 4), np.array([0, 1, 0, 1], dtype=np.uint8)
-        columns = (numbers if isinstance(about, NumericFeature) else codes for about in self.schema.features)
-        target = numbers if isinstance(self.schema.target, NumericTarget) else codes
-        return self.composed(EncodedDataset(self.schema, tuple(columns), target))
+        """The most that a fit's ledger composes to, whatever the rows: what `FitRequest.risk` rests on."""
+        return guarantee(self.request.risk(self.schema).event)
 
     def result(self, found: Separation, composed: PrivacyLoss, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
         """The result with its verdict."""
         return AuditResult(
-            learner=self.spec.name,
-            epsilon=self.settings.epsilon,
-            params=self.given,
+            learner=self.request.learner,
+            epsilon=self.request.settings.epsilon,
+            params=self.request.given,
             log_ratio=max(0.0, found.log_ratio),
             claimed=self.claim.epsilon,
             composed=composed.epsilon,

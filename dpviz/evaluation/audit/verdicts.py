@@ -7,7 +7,7 @@ tests compare them. Format "dpviz-verdicts/2": readers ignore keys they do not k
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ class Facts:
     #: *Proved*: the verdict on the plan for the typical table, the reason, and where the proof or the counterexample stands.
     claim: Claim
     composed: PrivacyLoss  #: What the steps of that plan compose to: an upper bound
+    guesses: float  #: The most right guesses of 100 about one row that those steps allow
     #: *Searched*: the largest log ratio over all data sets of small universes and some pairs, with its pair and output. A lower
     #: bound without doubt.
     searched: AuditResult | None = None
@@ -139,3 +140,27 @@ def stored_run(path: Path | None = None) -> StoredRun:
             remedy=f"Make one: dpviz verify --all --out {path.name}",
         )
     return run_from_json(path.read_bytes())
+
+
+# --- scripts: each refutes a claim alone, reads nothing of dpviz, and needs NumPy at most
+
+#: Learner -> the script that refutes its claim. Learners with one flaw share one.
+SCRIPTS = {
+    "bdpt": "exact_stopping",
+    "dpgdf": "smooth_sensitivity",
+    "privatree": "exact_stopping",
+    "privatree-corrected": "noisy_sensitivity",
+    "privatree-star": "exact_stopping",
+    "rgv-forest": "trees_add_up",
+    "s-gbdt-published": "sgbdt_conversion",
+    "smooth-forest": "smooth_sensitivity",
+}
+#: Learner -> the setting that its script is about, where its claim holds without.
+_ONLY_WITH = {"s-gbdt-published": "printed_noise"}
+
+
+def script_of(learner: str, params: Mapping[str, Any]) -> Path | None:
+    """The file of the script that refutes a learner's claim with these parameters; None where there is none."""
+    if learner not in SCRIPTS or not params.get(_ONLY_WITH.get(learner, ""), learner not in _ONLY_WITH):
+        return None
+    return bundled(f"data/counterexamples/{SCRIPTS[learner]}.py")

@@ -3,7 +3,7 @@
 For neighbours D and D + row, the log ratio of a tree is the sum of the log ratios of the decisions on the path of that row:
 elsewhere the same rows meet the same distribution. So the largest ratio over all trees of a universe is found level by level,
 over all data sets at once, without listing trees. Where noise was cut off, probabilities are bounds and the ratio is a certified
-lower bound: ln p_D(o) - ln(p_D'(o) + cut). Chosen pairs are in `named_pairs.py`.
+lower bound: ln p_D(o) - ln(p_D'(o) + cut). Chosen pairs are in `candidate_pairs.py`.
 
 Source: this project.
 """
@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NotEnumerable
+from dpviz.evaluation.audit.candidate_pairs import COUNTEREXAMPLES, CandidatePair, verify_pair
 from dpviz.evaluation.audit.distributions import Level, level_distributions
 from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair, worst_of
-from dpviz.evaluation.audit.named_pairs import NAMED_PAIRS, NamedPair, verify_pair
+from dpviz.evaluation.audit.held_out_parts import partings, separation_with_held_out
 from dpviz.evaluation.audit.planned import PlannedLearner, spec_of
-from dpviz.evaluation.audit.set_aside import separation_with_aside
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
-from dpviz.models.tree import Branch, Node, Tree
+from dpviz.models.tree import Tree
 from dpviz.progress import Progress, Stop, part_of, watched
 from dpviz.training.contract import LearnerSpec
 
 #: Where to search.
-Place = Universe | NamedPair
+Place = Universe | CandidatePair
 
 #: The default universes, quickest first.
 UNIVERSES = (
@@ -43,8 +43,8 @@ UNIVERSES = (
     Universe((2,), n_classes=0, depth=2, max_rows=3),
 )
 
-#: Where coins keep rows aside, every row has three fates: larger tables would take too long.
-MOST_ROWS_WITH_COINS = 3
+#: Where rows are held out at random, every row has three fates: larger tables would take too long.
+MOST_ROWS_HELD_OUT = 3
 
 #: Smaller ones, for quick checks.
 QUICK_UNIVERSES = (
@@ -71,8 +71,8 @@ def verify(
         One of `learner_names()`.
     epsilon : float
         Claimed privacy loss under add/remove one row, in [0.001, 20].
-    universes : tuple of Universe and NamedPair, optional
-        Where to search; by default `UNIVERSES` and `NAMED_PAIRS`. Those that cannot be listed for this learner are left out.
+    universes : tuple of Universe and CandidatePair, optional
+        Where to search; by default `UNIVERSES` and `COUNTEREXAMPLES`. Those that cannot be listed for this learner are left out.
     progress : callable (share in [0, 1]), optional
     stop : callable () -> bool, optional
         Asked between data sets; raises Cancelled.
@@ -98,7 +98,7 @@ def verify_each(
 ) -> list[AuditResult]:
     """As `verify`, one result per universe or pair that could be searched."""
     spec = spec_of(learner)
-    places = universes or (*UNIVERSES, *NAMED_PAIRS)
+    places = universes or (*UNIVERSES, *COUNTEREXAMPLES)
     results: list[AuditResult] = []
     refused: list[NotEnumerable] = []
     for number, place in enumerate(places):
@@ -116,12 +116,15 @@ def verify_each(
 
 
 def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, Any], tick: Progress) -> AuditResult:
-    if isinstance(place, NamedPair):
+    if isinstance(place, CandidatePair):
         return verify_pair(spec, place.first, place.second, epsilon=epsilon, depth=place.depth, title=place.title, **given)
-    planned = PlannedLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, given=given)
-    if planned.plan.aside:
-        place = replace(place, max_rows=min(place.max_rows, MOST_ROWS_WITH_COINS))
-        found = separation_with_aside(place, level_distributions(planned, place, tick), planned.plan.aside)
+    planned = PlannedLearner.of(spec, place.schema, epsilon=epsilon, depth=place.depth, **given)
+    if planned.plan.held_out:
+        place = replace(place, max_rows=min(place.max_rows, MOST_ROWS_HELD_OUT))
+        single = replace(place, max_rows=1)  # what cannot be searched is refused here, before much is listed
+        few = PlannedLearner.of(spec, single.schema, epsilon=epsilon, depth=place.depth, **given)
+        partings(single, level_distributions(few, single), int((place.plus_one >= 0).sum()))
+        found = separation_with_held_out(place, level_distributions(planned, place, tick), planned.plan.held_out)
     else:
         found = separation(place, level_distributions(planned, place, tick))
     n_sets, n_pairs = len(place.keys), int((place.plus_one >= 0).sum())
@@ -185,11 +188,9 @@ class _Way:
         with np.errstate(invalid="ignore"):
             ratio = low[larger] - high[:, None] if self.grows else low[:, None] - high[larger]
         ratio[np.isnan(ratio) | (larger < 0)] = -np.inf  # impossible on both, or no such neighbour
-        goes_left = distribution.outcomes[number].goes_left
-        if goes_left is not None:
+        for part in distribution.outcomes[number].open:
             assert below is not None
-            left, right = below[self.universe.part(goes_left)], below[self.universe.part(~goes_left)]
-            follows = np.where(goes_left[None, :], left, right)
+            follows = np.where(part[None, :], below[self.universe.part(part)], 0.0)
             possible = np.isfinite(ratio) | (ratio > 0)
             ratio = np.where(possible, ratio, 0) + np.where(possible, follows, -np.inf)
         return ratio
@@ -197,30 +198,33 @@ class _Way:
     def follow(self, level: int, smaller: int, kind: int) -> tuple[Any, float, float]:
         """The output with a largest ratio: (node or model body, log probability on the likelier data set, on the other)."""
         distribution = self.levels[level]
-        below = self.ratios[level + 1] if level + 1 < len(self.levels) else None
+        follows = self.ratios[level + 1] if level + 1 < len(self.levels) else None
         larger = int(self.universe.plus_one[smaller, kind])
         likelier, other = (larger, smaller) if self.grows else (smaller, larger)
         numbers = range(len(distribution.outcomes))
-        each = [self._outcome_ratio(distribution, number, below)[smaller, kind] for number in numbers]
+        each = [self._outcome_ratio(distribution, number, follows)[smaller, kind] for number in numbers]
         number = int(np.where(_ties(np.array(each)), distribution.low[likelier], -np.inf).argmax())
         outcome = distribution.outcomes[number]
         chances = float(distribution.low[likelier, number]), float(distribution.high[other, number])
-        if outcome.goes_left is None:
-            return outcome.ends, *chances
-        sides = [int(self.universe.part(mask)[smaller]) for mask in (outcome.goes_left, ~outcome.goes_left)]
-        row_side = 0 if outcome.goes_left[kind] else 1
-        changed, up, down = self.follow(level + 1, sides[row_side], kind)
-        same, log_chance = self._likeliest(level + 1, sides[1 - row_side])
-        children = (changed, same) if row_side == 0 else (same, changed)
-        assert outcome.rule is not None
-        return Branch(outcome.rule, *children), chances[0] + up + log_chance, chances[1] + down + log_chance
+        below, up, down = [], *chances
+        for part in outcome.open:
+            place = int(self.universe.part(part)[smaller])
+            if part[kind]:
+                node, more, less = self.follow(level + 1, place, kind)
+            else:
+                node, more = self._likeliest(level + 1, place)
+                less = more
+            below.append(node)
+            up, down = up + more, down + less
+        return outcome.complete(below), up, down
 
-    def _likeliest(self, level: int, index: int) -> tuple[Node, float]:
+    def _likeliest(self, level: int, index: int) -> tuple[Any, float]:
         distribution = self.levels[level]
         number = int(distribution.low[index].argmax())
         outcome, chance = distribution.outcomes[number], float(distribution.low[index, number])
-        if outcome.goes_left is None:
-            return outcome.ends, chance  # type: ignore[return-value]
-        left, left_chance = self._likeliest(level + 1, int(self.universe.part(outcome.goes_left)[index]))
-        right, right_chance = self._likeliest(level + 1, int(self.universe.part(~outcome.goes_left)[index]))
-        return Branch(outcome.rule, left, right), chance + left_chance + right_chance  # type: ignore[arg-type]
+        below = []
+        for part in outcome.open:
+            node, more = self._likeliest(level + 1, int(self.universe.part(part)[index]))
+            below.append(node)
+            chance += more
+        return outcome.complete(below), chance

@@ -8,17 +8,19 @@ from typing import Any
 
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound, audit
+from dpviz.evaluation.audit.candidate_pairs import lone_pair, small_pair
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.mechanisms import BOX, Choice, ClippedCount, Counts, count_pairs, verify_mechanism
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
-from dpviz.evaluation.audit.verify import NAMED_PAIRS, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
 from dpviz.learners import get_learner, registry
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import REASON, SmoothMajority
 from dpviz.progress import Stop
+from dpviz.results.verdict import right_guesses
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import controls_of
 from dpviz.version import VERSION
@@ -29,12 +31,14 @@ _ANY_EPSILON = (1.0,)
 #: Seeds of the attacks that choose how to attack, and of those that count: whoever repeats the run sees the same numbers.
 PILOT_SEED, AUDIT_SEED = 20260102, 20260101
 #: Canaries in one run, from which the pilots choose.
-CROWDS = (1, 8, 32)
+CANARY_COUNTS = (8, 32)
 #: Pilots have this share of the draws, and only compare.
-PILOT_SHARE, PILOT_BETA = 0.2, 0.5
+PILOT_SHARE, PILOT_BETA = 0.2, 0.2
 #: Draws of an attack: of one tree, of a forest, of boosted trees (a draw of which takes as long as hundreds of trees), and of a
 #: learner without privacy, which gives itself away at once.
-DRAWS, FOREST_DRAWS, BOOSTED_DRAWS, OPEN_DRAWS = 4000, 800, 160, 80
+DRAWS, FOREST_DRAWS, BOOSTED_DRAWS, OPEN_DRAWS = 8000, 800, 160, 80
+#: A white-box attack shows this share of what is proved, and may take so many times as many draws.
+UNTIL, TIMES = 0.8, 20
 
 Tell = Callable[[float, str], None]
 
@@ -73,7 +77,7 @@ class _Plan:
 
     def facts(self, date: str, quick: bool, stop: Stop | None) -> Facts:
         started = time.process_time()
-        planned = typical(self.spec, epsilon=self.epsilon, given=self.params)
+        planned = typical(self.spec, epsilon=self.epsilon, **self.params)
         found, not_searched = _or_reason(lambda: self._search(quick, stop))
         attacked, not_attacked = _or_reason(lambda: self._attack(stop)) if not quick else (None, "Not asked for.")
         return Facts(
@@ -84,6 +88,7 @@ class _Plan:
             date,
             planned.claim,
             planned.composed_on_any(),
+            right_guesses(planned.composed_on_any(), risk=planned.request.risk(planned.schema)),
             worst_of(found) if found else None,
             tuple(SearchedPlace(item.searched, item.n_sets, item.n_pairs, item.log_ratio) for item in found or ()),
             not_searched,
@@ -94,23 +99,35 @@ class _Plan:
 
     def _search(self, quick: bool, stop: Stop | None) -> list[AuditResult]:
         """Forests are listed whole, run by run, and take smaller universes; without privacy there is little to search for."""
-        places: tuple[Place, ...] = (*(QUICK_UNIVERSES if quick or "trees" in self.params else UNIVERSES), *NAMED_PAIRS)
+        places: tuple[Place, ...] = (*(QUICK_UNIVERSES if quick or "trees" in self.params else UNIVERSES), *COUNTEREXAMPLES)
         if not self.spec.spends_epsilon:
             places = (QUICK_UNIVERSES[0],)
         return verify_each(self.spec, epsilon=self.epsilon, universes=places, stop=stop, **self.params)
 
     def _attack(self, stop: Stop | None) -> AuditedBound:
-        """With as many canaries as a pilot on draws of its own finds best."""
-        how: dict[str, Any] = {"epsilon": self.epsilon, "stop": stop, **self.params}
-        fits, crowds = draws_of(self.spec), CROWDS if self.spec.spends_epsilon else CROWDS[:1]
+        """White-box where a proved loss can be shown so; else by what is published."""
+        if not self.spec.spends_epsilon or typical(self.spec, epsilon=self.epsilon, **self.params).claim.verdict != "holds":
+            return self._attack_published(stop)
+        how: dict[str, Any] = {"epsilon": self.epsilon, "seed": AUDIT_SEED, "stop": stop, **self.params}
+        found, _ = _or_reason(lambda: audit(self.spec, until=UNTIL, draws=TIMES * draws_of(self.spec), **how))
+        return found or self._attack_published(stop)
 
-        def pilot(canaries: int) -> tuple[float, int]:
-            draws = _each(max(4, int(PILOT_SHARE * fits)), canaries)
-            found = audit(self.spec, seed=PILOT_SEED, draws=draws, canaries=canaries, beta=PILOT_BETA, **how)
-            return found.bound, canaries
+    def _attack_published(self, stop: Stop | None) -> AuditedBound:
+        """On the pair, or with as many canaries, as a pilot on draws of its own finds best."""
+        task, fits = self.spec.tasks[0], draws_of(self.spec)
+        ways: list[dict[str, Any]] = [{"pair": small_pair(task)}]
+        if self.spec.spends_epsilon:
+            ways += [{"pair": lone_pair(task)}, *({"canaries": canaries} for canaries in CANARY_COUNTS)]
 
-        best = max(crowds, key=pilot) if len(crowds) > 1 else crowds[0]
-        return audit(self.spec, seed=AUDIT_SEED, draws=_each(fits, best), canaries=best, **how)
+        def attack(way: dict[str, Any], fits: int, **how: Any) -> AuditedBound:
+            draws = fits // 2 if "pair" in way else fits
+            return audit(self.spec, epsilon=self.epsilon, draws=draws, stop=stop, **way, **how, **self.params)
+
+        def pilot(way: dict[str, Any]) -> float:
+            found, _ = _or_reason(lambda: attack(way, max(4, int(PILOT_SHARE * fits)), seed=PILOT_SEED, beta=PILOT_BETA))
+            return -1.0 if found is None else found.bound  # such as a learner that needs more than one row
+
+        return attack(max(ways, key=pilot) if len(ways) > 1 else ways[0], fits, seed=AUDIT_SEED)
 
 
 def _or_reason(work: Callable[[], Any]) -> tuple[Any, str]:
@@ -129,11 +146,6 @@ def draws_of(spec: LearnerSpec) -> int:
     if not spec.spends_epsilon:
         return OPEN_DRAWS
     return BOOSTED_DRAWS if "rounds" in about else FOREST_DRAWS if "trees" in about else DRAWS
-
-
-def _each(fits: int, canaries: int) -> int:
-    """Draws on each of two data sets, or in all."""
-    return fits // 2 if canaries == 1 else fits
 
 
 def _plans(specs: list[LearnerSpec]) -> Iterator[_Plan]:

@@ -14,12 +14,12 @@ import numpy as np
 from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.accounting.gaussian import epsilon_after, gaussian_epsilon
 from dpviz.errors import DpvizError
-from dpviz.learners.ours import s_gbdt
+from dpviz.learners.native import s_gbdt
 from dpviz.privacy.source import Simulation
 from dpviz.progress import Progress, Stop, all_steps, part_of
+from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.boosting.filter import BUDGET_UNITS, FilterTerms, RowAccounts
-from dpviz.training.contract import FitResult
 
 #: Points of the curve over rounds; fewer where each costs a privacy loss distribution.
 _POINTS, _DEAR_POINTS = 33, 9

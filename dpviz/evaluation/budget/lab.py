@@ -14,11 +14,11 @@ import numpy as np
 
 from dpviz.errors import Cancelled
 from dpviz.evaluation.budget.shares import STEPS, MovableShares, Shares
-from dpviz.evaluation.checks import require_count
 from dpviz.evaluation.workers import in_chunks
-from dpviz.learners import fit
+from dpviz.learners import FitRequest
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
+from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
@@ -141,7 +141,7 @@ def _firsts(movable: MovableShares, schema: Schema) -> tuple[int, ...]:
 
 
 def _identity(movable: MovableShares, schema: Schema, shares: Shares) -> tuple[Any, ...]:
-    plan = movable.plan(schema, shares)
+    plan = movable.asked(shares).plan(schema)
     return tuple((share.part, share.level, share.group, f"{share.epsilon:.9g}") for share in plan.shares)
 
 
@@ -159,13 +159,13 @@ def one_step_more(
 ) -> tuple[StepGain, ...]:
     """The gain from moving `step` of epsilon to each share. A share that cannot take it is left out."""
     start = tuple(value / sum(shares) for value in shares)
-    moves = {part: moved(start, at, step) for at, part in enumerate(movable.parts) if start[at] + step < 1}
+    moves = {part: move_share(start, at, step) for at, part in enumerate(movable.parts) if start[at] + step < 1}
     how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}
     scores = _scores(movable, data, [start, *moves.values()], **how)
     return tuple(_gain(part, point, scores[at] - scores[0]) for at, (part, point) in enumerate(moves.items(), start=1))
 
 
-def moved(shares: Shares, to: int, step: float) -> Shares:
+def move_share(shares: Shares, to: int, step: float) -> Shares:
     """`step` more for one share, taken from the others in proportion."""
     rest = (1 - shares[to] - step) / (1 - shares[to])
     return tuple(value + step if at == to else value * rest for at, value in enumerate(shares))
@@ -181,14 +181,14 @@ def _scores(
     movable: MovableShares, data: EncodedDataset, points: Sequence[Shares], *, draws: int, seed: int, **how: Any
 ) -> np.ndarray:
     """Accuracy on the training rows, shape (n_points, n_draws). Raises Cancelled when nothing was done."""
-    require_count("the budget lab", "draws", draws)
-    fits = partial(_fits, movable.learner, data, [movable.asked(point) for point in points])
+    checked_count("the budget lab", "draws", draws)
+    fits = partial(_fits, data, [movable.asked(point) for point in points])
     found = in_chunks(fits, child_seeds(seed, draws), _CHUNK, **how)
     if not found:
         raise Cancelled
     return np.concatenate(found, axis=1)
 
 
-def _fits(learner: str, data: EncodedDataset, arguments: Sequence[dict[str, Any]], seeds: Sequence[int]) -> np.ndarray:
+def _fits(data: EncodedDataset, requests: Sequence[FitRequest], seeds: Sequence[int]) -> np.ndarray:
     rows = data.with_cached_counts()
-    return np.array([[fit(learner, rows, seed=seed, **given).score(rows) for seed in seeds] for given in arguments])
+    return np.array([[request.at(seed=seed).fit(rows).score(rows) for seed in seeds] for request in requests])

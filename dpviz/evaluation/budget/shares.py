@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any
+from itertools import accumulate, product
 
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.learners import get_learner, require_task
+from dpviz.learners import FitRequest, require_task
 from dpviz.table.schema import Schema
-from dpviz.training.params import Settings, controls_of, make_params
+from dpviz.training.params import controls_of
 
 #: Steps from 0 to 1 on the map; "one step more" of a share is one of them.
 STEPS = 10
@@ -24,42 +23,44 @@ Shares = tuple[float, ...]
 class MovableShares:
     """The shares of one learner, everything else being fixed."""
 
-    #: learner, parameter: the learner's parameter that takes the shares.
-    learner: str
-    parameter: str
-    parts: tuple[str, ...]  #: What each share is spent on; for levels "depth 0", "depth 1", ...
+    request: FitRequest  #: What is trained, with the automatic shares
+    parameter: str  #: The learner's parameter that takes the shares
+    parts: tuple[str, ...]  #: What each share is spent on; for levels "depth 0", "depth 1 and 2", ...
     by_level: bool  #: The parts are the levels of the tree
-    #: settings, params: the other arguments of `fit`: epsilon, max_depth, depth; the learner's own without the shares.
-    settings: Mapping[str, Any]
-    params: Mapping[str, Any]
     automatic: Shares  #: The choice of the learner's public rule; sums to 1
+    levels: tuple[int, ...]  #: Of how many levels each part is; 1 where parts are no levels
 
     @classmethod
-    def of(cls, learner: str, schema: Schema, settings: Mapping[str, Any], params: Mapping[str, Any]) -> MovableShares | None:
+    def of(cls, request: FitRequest, schema: Schema) -> MovableShares | None:
         """The shares of a learner; None when it has none, or only one. Raises what the learner's plan raises."""
-        spec = get_learner(learner)
-        require_task(spec, schema)
-        named = {name: about for name, about in controls_of(spec.Params).items() if about.kind == "shares"}
+        require_task(request.spec, schema)
+        named = {name: about for name, about in controls_of(request.spec.Params).items() if about.kind == "shares"}
         if not named:
             return None
         parameter, about = next(iter(named.items()))
-        others = {name: value for name, value in params.items() if name != parameter}
-        plan = spec.plan(schema, Settings(**settings), make_params(spec.Params, learner, others))
-        parts = about.parts or tuple(f"depth {level}" for level in range(plan.depth))
+        request = request.at(**{parameter: None})
+        plan = request.plan(schema)
+        levels = (1,) * len(about.parts) or tuple(share.levels for share in plan.shares if share.level is not None)
+        starts = accumulate((0, *levels[:-1]))
+        parts = about.parts or tuple(
+            f"depth {level}" + f" and {level + 1}" * (size > 1) for level, size in zip(starts, levels, strict=True)
+        )
         if len(parts) < 2:
             return None
-        automatic = automatic_shares(plan, about.parts)
-        return cls(learner, parameter, parts, not about.parts, dict(settings), others, automatic)
+        return cls(request, parameter, parts, not about.parts, automatic_shares(plan, about.parts), levels)
 
-    def asked(self, shares: Shares) -> dict[str, Any]:
-        """Keyword arguments of `fit` with these shares."""
-        return {**self.settings, **self.params, self.parameter: shares}
+    def weights(self, shares: Shares) -> Shares:
+        """What the parameter takes: levels that are chosen together pay the sum of theirs, so each is given an equal part."""
+        return tuple(share / size for share, size in zip(shares, self.levels, strict=True) for _ in range(size))
 
-    def plan(self, schema: Schema, shares: Shares) -> BudgetPlan:
-        """The plan with these shares."""
-        spec = get_learner(self.learner)
-        params = make_params(spec.Params, self.learner, {**self.params, self.parameter: shares})
-        return spec.plan(schema, Settings(**self.settings), params)
+    def of_weights(self, weights: Shares) -> Shares:
+        """The inverse of `weights`."""
+        ends = accumulate(self.levels)
+        return tuple(sum(weights[end - size : end]) for end, size in zip(ends, self.levels, strict=True))
+
+    def asked(self, shares: Shares) -> FitRequest:
+        """The request with these shares."""
+        return self.request.at(**{self.parameter: self.weights(shares)})
 
     @property
     def points(self) -> tuple[Shares, ...]:
@@ -78,8 +79,8 @@ def automatic_shares(plan: BudgetPlan, parts: Sequence[str]) -> Shares:
     if parts:
         keys = [share.part if share.part in parts else "node" for share in counted]
     else:
-        parts = [str(level) for level in range(plan.depth)]
         keys = [str(min(share.level or 0, plan.depth - 1)) for share in counted]
+        parts = sorted(set(keys), key=int)
     sums = [sum(share.epsilon for share, key in zip(counted, keys, strict=True) if key == part) for part in parts]
     return tuple(value / sum(sums) for value in sums)
 

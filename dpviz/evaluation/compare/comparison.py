@@ -12,8 +12,8 @@ clinic, rents; epsilon .03 to 3; 45 cases) the median was .89. So only the epsil
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +58,7 @@ class Point:
     median: float
     high: float
     n_fits: int
+    guesses: float = math.inf  #: Of 100 about one unit: the most right ones; infinite where nothing bounds them
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,35 @@ def _points(rows: pd.DataFrame, along: str, metric: str) -> Iterator[Point]:
     for x, group in rows.groupby(along):
         low, median, high = np.quantile(group[metric], (BAND[0], 0.5, BAND[1]))
         yield Point(float(x), float(group.composed.max()), float(low), float(median), float(high), len(group))
+
+
+def with_guesses(found: Sequence[Curve], guesses: Callable[[str, float], float]) -> tuple[Curve, ...]:
+    """The curves with what each (learner, epsilon) lets somebody guess; what is not private has no place among them."""
+
+    def placed(curve: Curve) -> Iterator[Point]:
+        for point in curve.points:
+            yield point if math.isinf(point.x) else replace(point, guesses=guesses(curve.learner, point.x))
+
+    return tuple(replace(curve, points=tuple(placed(curve))) for curve in found)
+
+
+def at_equal_risk(found: Iterable[Curve], most: float) -> dict[str, Point]:
+    """Learner -> its point with the largest epsilon that allows at most so many right guesses of 100.
+
+    Without privacy its only point; a learner all of whose points allow more is left out.
+    """
+    chosen = {}
+    for curve in found:
+        within = [point for point in curve.points if point.guesses <= most or math.isinf(point.x)]
+        if within:
+            chosen[curve.learner] = max(within, key=lambda point: point.x)
+    return chosen
+
+
+def rows_at_risk(frame: pd.DataFrame, chosen: Mapping[str, Point]) -> pd.DataFrame:
+    """The fits of these points."""
+    epsilons = {learner: point.x for learner, point in chosen.items()}
+    return frame[frame.learner.map(epsilons) == frame.epsilon]
 
 
 def metrics_for(schema: Schema, majority: float = 0.0) -> tuple[str, ...]:

@@ -9,12 +9,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.checks import require_count
 from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
-from dpviz.learners import get_learner, require_task
+from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.randomness import seed_from
+from dpviz.table.checked_numbers import checked_count
 from dpviz.table.schema import Schema
-from dpviz.training.params import Settings, make_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +41,7 @@ class SweepGrid:
     learners: tuple[str, ...]
     #: A learner without privacy is fitted once per depth, rows and fold; its epsilon in the frame is infinite.
     epsilons: tuple[float, ...]
-    max_depths: tuple[int, ...] = (4,)
+    max_depths: tuple[int | None, ...] = (None,)  #: None is each learner's own cap, and stands alone
     n_rows: tuple[int | None, ...] = (None,)  #: Training rows; None (or more than there are) means the whole fold
     folds: int = 5  #: At least 2: cross-validation; 1: a single split with one row in five held out
     repeats: int = 10  #: Draws of the learner per split
@@ -54,28 +53,30 @@ class SweepGrid:
     def __post_init__(self) -> None:
         axes = {"learners": self.learners, "epsilon": self.epsilons, "max_depth": self.max_depths, "n_rows": self.n_rows}
         for name, values in axes.items():
-            if not values or len(set(values)) < len(values):
+            if not values or any(one == other for place, one in enumerate(values) for other in values[:place]):
                 raise ParameterError("sweep", name, values, "at least one, and none twice")
+        if None in self.max_depths and len(self.max_depths) > 1:
+            raise ParameterError("sweep", "max_depth", self.max_depths, "numbers of levels, or None alone")
         counts = [
             ("folds", self.folds),
             ("repeats", self.repeats),
             *(("n_rows", rows) for rows in self.n_rows if rows is not None),
         ]
         for name, number in counts:
-            require_count("sweep", name, number)
-        for name in self.learners:
-            make_params(get_learner(name).Params, name, self.params_of(name))
-        for epsilon, max_depth in product(self.epsilons, self.max_depths):
-            self.settings(epsilon, max_depth)
+            checked_count("sweep", name, number)
+        checked_count("sweep", "seed", self.seed, 0)
+        for name, epsilon, max_depth in product(self.learners, self.epsilons, self.max_depths):
+            self.request(name, epsilon, max_depth)
 
     def params_of(self, learner: str) -> dict[str, Any]:
         """The learner's own parameters."""
         return dict(self.params.get(learner, {}))
 
-    def settings(self, epsilon: float, max_depth: int) -> Settings:
-        """The settings of one fit."""
+    def request(self, learner: str, epsilon: float, max_depth: int | None) -> FitRequest:
+        """One fit."""
+        max_depth = get_learner(learner).usual_cap if max_depth is None else max_depth
         depth = max_depth if self.depth == "exact" else self.depth
-        return Settings(epsilon=epsilon, max_depth=max_depth, depth=depth)  # type: ignore[arg-type]
+        return FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=depth, **self.params_of(learner))
 
     @property
     def train_share(self) -> float:
@@ -86,15 +87,14 @@ class SweepGrid:
         """Make every plan once, so that a learner that cannot run is reported first. Raises WrongTask, SchemaError."""
         part = schema.scaled(self.train_share)
         for name in self.learners:
-            spec = get_learner(name)
-            require_task(spec, schema)
-            params = make_params(spec.Params, name, self.params_of(name))
+            require_task(get_learner(name), schema)
             for epsilon, max_depth in product(self.epsilons, self.max_depths):
-                spec.plan(part, self.settings(epsilon, max_depth), params)
+                self.request(name, epsilon, max_depth).plan(part)
 
     def batches(self) -> Iterator[Batch]:
         """All fits, one batch per learner, epsilon, depth, number of rows and fold."""
-        for fold, learner, max_depth, n_rows in product(range(self.folds), self.learners, self.max_depths, self.n_rows):
+        for fold, learner, asked, n_rows in product(range(self.folds), self.learners, self.max_depths, self.n_rows):
+            max_depth = self.request(learner, self.epsilons[0], asked).settings.max_depth
             if get_learner(learner).spends_epsilon:
                 for epsilon in self.epsilons:
                     yield Batch(learner, epsilon, max_depth, n_rows, fold, tuple(range(self.repeats)))

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.compare.grid import KEYS, Batch, Row, SweepGrid, columns_of, n_fits, pending
 from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS, metrics
 from dpviz.evaluation.workers import light, spread
-from dpviz.learners import fit
+from dpviz.learners.request import encoded_in_memory
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import generator
+from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import NumericTarget
+from dpviz.table.schema import NumericTarget, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +38,11 @@ _MOST_SPLIT_BYTES = 2**29
 
 def sweep(
     learners: Sequence[str],
-    data: EncodedDataset,
+    data: Any,
     *,
+    schema: Schema | None = None,
     epsilon: Sequence[float],
-    max_depth: Sequence[int] = (4,),
+    max_depth: Sequence[int | None] = (None,),
     n_rows: Sequence[int | None] = (None,),
     folds: int = 5,
     repeats: int = 10,
@@ -56,8 +58,20 @@ def sweep(
 
     Parameters
     ----------
-    learners, data, epsilon, max_depth, n_rows, folds, repeats, seed, depth, params
-        As in SweepGrid.
+    learners : sequence of str
+        Of `learner_names()`.
+    data, schema
+        As for `fit`. Rows to compare learners on; what comes out is as private as they are.
+    epsilon, max_depth, n_rows : sequences
+        The grid. Rows are a number of training rows, None for all of them. A largest depth of None is the learner's own.
+    folds, repeats : int
+        Cross-validation by so many folds, or one split where folds is 1; each is fitted `repeats` times.
+    seed : int
+        All else follows from it.
+    depth
+        As for `fit`.
+    params : mapping, optional
+        Learner -> its own parameters.
     workers : int
         1 works in this process; more are joblib's n_jobs, on its active backend.
     done : DataFrame, optional
@@ -74,7 +88,10 @@ def sweep(
         `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.compare.metrics`. The metrics are
         computed from exact rows: private if the rows are, and not covered by any epsilon in the frame.
     """
-    grid = SweepGrid(tuple(learners), tuple(epsilon), tuple(max_depth), tuple(n_rows), folds, repeats, seed, depth, params or {})
+    checked_count("sweep", "workers", workers)
+    data = encoded_in_memory("sweep", data, schema)
+    axes = (_axis("epsilon", epsilon), _axis("max_depth", max_depth), _axis("n_rows", n_rows))
+    grid = SweepGrid(tuple(learners), *axes, folds, repeats, seed, depth, params or {})
     if done is not None:
         require_same_origin(grid, data, done)
     rows: list[Row] = [] if done is None else done.to_dict("records")
@@ -86,6 +103,12 @@ def sweep(
         if progress is not None:
             progress(fitted / n_fits(left))
     return as_frame(rows)
+
+
+def _axis(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    if isinstance(values, (str, bytes)) or not np.iterable(values):
+        raise ParameterError("sweep", name, values, "a list of them, such as [0.1, 1]")
+    return tuple(values)
 
 
 def as_frame(rows: Iterable[Row]) -> pd.DataFrame:
@@ -138,11 +161,10 @@ def run_batches(
 def _run(grid: SweepGrid, data: EncodedDataset, batch: Batch) -> list[Row]:
     train, test = _split(data, grid.folds, grid.seed, batch.fold, batch.n_rows)
     epsilon = batch.epsilon if np.isfinite(batch.epsilon) else 1.0  # a learner without privacy ignores it
-    settings = grid.settings(epsilon, batch.max_depth)
-    asked = {"epsilon": epsilon, "max_depth": batch.max_depth, "depth": settings.depth, **grid.params_of(batch.learner)}
+    request = grid.request(batch.learner, epsilon, batch.max_depth)
     rows = []
     for repeat, key in zip(batch.repeats, batch.row_keys(), strict=True):
-        result = fit(batch.learner, train, seed=batch.seed_of(grid.seed, repeat), **asked)
+        result = request.at(seed=batch.seed_of(grid.seed, repeat)).fit(train)
         about = {
             "depth": result.plan.depth,
             "claimed": result.claim.epsilon,

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.table.raw import RawColumn, RawTable, number_text
+from dpviz.table.raw import RawColumn, RawTable, canonical_number
 from dpviz.table.role import DataRole
 
 #: Bars of a column: bins of a number, or its most frequent texts.
@@ -48,7 +48,7 @@ def _look(column: RawColumn) -> ColumnLook:
     if len(np.unique(numbers[: 50 * MOST_BARS])) <= MOST_BARS:  # otherwise all of them need no sorting
         distinct, counts = np.unique(numbers, return_counts=True)
         if len(distinct) <= MOST_BARS:
-            labels = tuple(map(number_text, distinct.tolist()))
+            labels = tuple(map(canonical_number, distinct.tolist()))
             return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()))
     return _of_bins(column, n_missing, numbers)
 

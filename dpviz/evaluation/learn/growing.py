@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, released
+from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, published_part
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.learners import DEFAULT
-from dpviz.models.tree import Branch, Leaf, Node, Tree, rule_in_words
+from dpviz.models.tree import Leaf, Node, Tree, rule_in_words
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.histograms import node_at
+from dpviz.training.counting.arrays import node_of
 
 N_ROWS = 30
 #: Two levels: a split, then splits that choose their labels too. Three nodes.
@@ -28,8 +28,9 @@ DEPTH = 2
 N_STEPS = 2**DEPTH - 1
 _ROWS_SEED = 30
 WAITING = "not grown yet"
-#: The lesson grows a tree step by step from all of its rows: none are set aside.
-LABELS_ONLY: dict[str, Any] = {"leaves": "labels"}
+#: The lesson grows a tree step by step from all of its rows: none are set aside, and every node is a choice whose outcomes can be
+#: listed. Two levels at once would be one step with more trees than anybody reads.
+LABELS_ONLY: dict[str, Any] = {"leaves": "labels", "lookahead": "1"}
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,7 @@ def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
         node, key = _grow(epsilon, seed, path, rows)
         nodes.append(node)
         keys[path] = key
-        goes_left = outcome_of(data, key).goes_left
-        if goes_left is not None:
-            waiting += [(path + "L", rows[goes_left[rows]]), (path + "R", rows[~goes_left[rows]])]
+        waiting += [(path + side, rows[part[rows]]) for side, part in zip("LR", outcome_of(data, key).open, strict=False)]
     upcoming = tuple(_grow(epsilon, seed, path, rows)[0].without_draw() for path, rows in waiting)
     target = ClassTarget(data.schema.target.name, (*data.schema.classes, WAITING))
     tree = Tree(Schema(data.schema.features, target, data.schema.n_public), _node(data, keys, ""))
@@ -126,14 +125,14 @@ def growing_tree(epsilon: float, seed: int, steps: int) -> GrowingTree:
 def _grow(epsilon: float, seed: int, path: str, rows: np.ndarray) -> tuple[Grown, Any]:
     """The node at `path` with its distribution, and the key of what was drawn."""
     data = lesson_rows()
-    planned = PlannedLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, given=LABELS_ONLY)
+    planned = PlannedLearner.of(DEFAULT, data.schema, epsilon=epsilon, depth=DEPTH, **LABELS_ONLY)
     listing, drawing = Enumeration(), Simulation(seed_from(seed, int("1" + path.replace("L", "0").replace("R", "1"), 2)))
     growth = planned.prepare(data, listing)
-    node = node_at(growth.root, rows, len(path))
+    node = node_of(growth.root, rows, len(path))
     distribution, _ = node_distribution(growth, node, listing)
-    own = planned.spec.prepare(data, planned.plan, planned.params, drawing)  # type: ignore[misc]
-    decision = own.step(node_at(own.root, rows, len(path)))
-    key = released(own.root.grid, decision)
+    own = planned.request.spec.prepare(data, planned.plan, planned.request.params, drawing)  # type: ignore[misc]
+    decision = own.step(node_of(own.root, rows, len(path)))
+    key = published_part(own.root.grid, decision)
     ranked = sorted(distribution.items(), key=lambda item: -item[1])
     options = tuple(Option(_words(data.schema, other), chance, other == key) for other, chance in ranked)
     return Grown(path, tuple(rows.tolist()), options, planned.plan.shares[len(path)].epsilon), key
@@ -144,7 +143,7 @@ def _words(schema: Schema, key: Any) -> str:
         case int():
             return f"everyone {schema.classes[key]}"
         case (rule, (left, right)):
-            return f"{rule_in_words(schema, rule)}? yes: {schema.classes[left]}, no: {schema.classes[right]}"
+            return f"{rule_in_words(schema, rule)}? true: {schema.classes[left]}, false: {schema.classes[right]}"
         case rule:
             return f"{rule_in_words(schema, rule)}?"
 
@@ -153,6 +152,5 @@ def _node(data: EncodedDataset, keys: dict[str, Any], path: str) -> Node:
     if path not in keys:
         return Leaf(data.n_classes)
     outcome = outcome_of(data, keys[path])
-    if outcome.rule is None:
-        return outcome.ends  # type: ignore[return-value]
-    return Branch(outcome.rule, _node(data, keys, path + "L"), _node(data, keys, path + "R"))
+    below = [_node(data, keys, path + side) for side, _ in zip("LR", outcome.open, strict=False)]
+    return outcome.complete(below)  # type: ignore[return-value]

@@ -15,18 +15,19 @@ from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.distributions import node_distribution, outcome_of
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.evaluation.audit.planned import PlannedLearner
+from dpviz.evaluation.audit.planned import PlannedLearner, typical
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify
 from dpviz.evaluation.robustness.certificates import Distribution, most_rows, published_bound, tight_bound
-from dpviz.learners import DEFAULT, registry
+from dpviz.learners import DEFAULT, FitRequest, registry
 from dpviz.models.tree import Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
+from dpviz.results.result import score
+from dpviz.results.verdict import right_guesses
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import LearnerSpec, score
-from dpviz.training.params import Settings, make_params
+from dpviz.training.contract import LearnerSpec
 
 #: Noisy counts further out than this many steps are not drawn; those left out have little probability, and the same ratio.
 MOST_STEPS = 30
@@ -38,8 +39,14 @@ COMPLETE = "grow_complete"
 
 
 def guesses(epsilon: float) -> float:
-    """At most this many of 100 fair guesses about one row are right: 100 e^eps / (1 + e^eps)."""
-    return 100 * PrivacyLoss(epsilon).guesses_right
+    """At most this many of 100 fair guesses about one row are right, whatever the algorithm: 100 e^eps / (1 + e^eps)."""
+    return right_guesses(PrivacyLoss(epsilon))
+
+
+def guesses_by_tree(epsilon: float) -> float:
+    """The same by what the default learner does to the typical table, with four levels at most: more allow less."""
+    plan = typical(DEFAULT, epsilon=epsilon, max_depth=4)
+    return right_guesses(PrivacyLoss(epsilon), risk=plan.request.risk(plan.schema))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +146,8 @@ def broken_proof() -> LearnerSpec:
     schema = _features(2).schema
     for spec in registry().values():
         if COMPLETE in {field.name for field in fields(spec.Params)}:
-            params = make_params(spec.Params, spec.name, {COMPLETE: True})
-            plan = spec.plan(schema, Settings(epsilon=1.0, max_depth=1, depth=1), params)
-            if spec.claim(plan, params, schema).verdict == "violated":
+            complete = FitRequest.of(spec.name, max_depth=1, depth=1, **{COMPLETE: True})
+            if complete.claim(schema).verdict == "violated":
                 return spec
     raise NotEnumerable("No learner here has a refuted proof to show.", remedy="Show another lesson.")
 
@@ -201,11 +207,11 @@ def poisoned_stump(train: EncodedDataset, test: EncodedDataset, epsilon: float) 
     """
     if epsilon * train.n_rows > MOST_EXPONENT:
         raise NotEnumerable("Chances of unlikely trees round to 0 here.", remedy="Take fewer rows or a smaller epsilon.")
-    planned = PlannedLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, given={"leaves": "labels"})
+    planned = PlannedLearner.of(DEFAULT, train.schema, epsilon=epsilon, depth=1, leaves="labels")
     source = Enumeration()
     growth = planned.prepare(train, source)
     listed, _ = node_distribution(growth, growth.root, source)
-    accuracies = np.array([_accuracy(outcome_of(train, key).ends, test) for key in listed])
+    accuracies = np.array([_accuracy(outcome_of(train, key).complete(()), test) for key in listed])
     chances = np.array(list(listed.values()))
     values, places = np.unique(accuracies, return_inverse=True)
     at_most = np.minimum(1.0, np.bincount(places, chances).cumsum())

@@ -3,49 +3,55 @@
 Accuracy and protection refer to one training set and one test set of the world, held fixed while the noise varies, as the
 poisoning certificate does (`evaluation/robustness/poisoning.py`).
 
-Attack models. *Fair prior*: guess whether a row was used, at even odds; at most e^eps / (1 + e^eps) of guesses are right. *One
-of n*: the attacker knows all rows, and that one of n people was left out, but not which; at most 1 / (1 + (n - 1) e^-eps).
-Source of the second: Lee & Clifton 2011, "How much is enough?", its bound at the largest ratio of sensitivities, 1. For n = 2 the
-two agree.
+Attack models (Lee & Clifton 2011, "How much is enough?"). *Fair prior*: guess whether a row was used, at even odds. *One of n*:
+the attacker knows all rows, and that one of n people was left out, but not which. Whom they name for each output splits the
+outputs into n parts, and what is likely without a person is bounded by what is likely with all: so at most the power of a test
+at the level 1/n is right, for pure privacy min(e^eps / n, 1 - e^-eps (1 - 1/n)). Two people left out in turn are *two* rows
+apart, which is why 1 / (1 + (n - 1) e^-eps) would be too little here.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.checks import require_count
-from dpviz.evaluation.plan.planner import EPSILONS, Setup
+from dpviz.accounting.risk import Risk
+from dpviz.evaluation.plan.planner import EPSILONS
 from dpviz.evaluation.plan.simulate import World
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
+from dpviz.learners import FitRequest
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import seed_from
+from dpviz.table.checked_numbers import checked_count
 
 #: Share of the outcomes outside a band, at each end.
 TAIL = 0.05
 FAIR = 2
 
 
-def guesses_right(epsilon: float, candidates: int = FAIR) -> float:
-    """The largest share of right guesses when one of this many equally likely candidates is meant."""
-    require_count("an attack", "candidates", candidates, 2)
-    return 1 / (1 + (candidates - 1) * math.exp(-epsilon))
-
-
 @dataclass(frozen=True)
 class Consequence:
-    """The consequences of one epsilon: accuracy on the test rows, one per draw (read-only), and the poisoning certificate."""
+    """The consequences of one epsilon: accuracy on the test rows, one per draw (read-only), poisoning certificate, and risk."""
 
     epsilon: float
     accuracies: np.ndarray
     certificate: PoisoningTable
+    risk: Risk  #: Of one row, by what a fit does
 
     @property
-    def proven(self) -> float:
-        """Proved epsilon: the requested one where the claim holds, else infinite or what the steps compose to."""
-        bound = self.certificate.bounds[0]
-        return math.inf if self.certificate.reason else float(getattr(bound, "epsilon", math.inf))
+    def is_proved(self) -> bool:
+        """False where nothing bounds what may be learned."""
+        return not self.certificate.reason and math.isfinite(getattr(self.certificate.bounds[0], "epsilon", math.inf))
+
+    def right_guesses(self, candidates: int = FAIR, rows: int = 1) -> float:
+        """The largest share of right guesses about a person with so many rows, of one or of `candidates` equally likely ones."""
+        checked_count("an attack", "candidates", candidates, 2)
+        if not self.is_proved:
+            return 1.0
+        person = self.risk.for_rows(rows)
+        return person.guesses() if candidates == FAIR else person.attribute_guesses(1 / candidates)
 
     def accuracy(self, share: float) -> float:
         """The quantile of the accuracies at `share`."""
@@ -58,7 +64,7 @@ class Consequence:
 
 @dataclass(frozen=True)
 class Consequences:
-    """The consequences of a ladder of epsilons for one setup on one training set."""
+    """The consequences of a grid of epsilons for one setup on one training set."""
 
     found: tuple[Consequence, ...]  #: By epsilon; fewer than asked for while more are computed, and after a stop
     n_train: int
@@ -84,7 +90,7 @@ class Consequences:
 
 def consequences_steps(
     world: World,
-    setup: Setup,
+    request: FitRequest,
     *,
     seed: int,
     epsilons: Sequence[float] = EPSILONS,
@@ -94,20 +100,20 @@ def consequences_steps(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Iterator[Consequences]:
-    """Accuracy and poisoning certificates along a ladder of epsilons: first at the setup's own, then everywhere more densely.
+    """Accuracy and poisoning certificates along a grid of epsilons: first at its own, then everywhere more densely.
 
     `draws`: trees per epsilon.
     `beta`: all certificates together fail with at most this probability.
     `stop`: asked between epsilons; those done so far are kept, at least one.
     Yields them with one epsilon more each time.
     """
-    train, test = world.draw(setup.n_rows, seed=seed_from(seed, 0))
-    asked = {name: value for name, value in {**setup.settings, **setup.params}.items() if name != "epsilon"}
-    options = {"draws": draws, "beta": beta / len(epsilons), "workers": workers, "stop": stop, **asked}
+    train, test = world.draw(seed=seed_from(seed, 0))
+    options: dict[str, Any] = {"draws": draws, "beta": beta / len(epsilons), "workers": workers, "stop": stop}
     found: dict[int, Consequence] = {}
-    for at in steps(_order(epsilons, setup.settings["epsilon"]), progress, stop, at_least=1):
-        table = certify(setup.learner, [(train, test)], epsilon=epsilons[at], seed=seed_from(seed, 1 + at), **options)
-        found[at] = Consequence(epsilons[at], _accuracies(table), table)
+    for at in steps(_order(epsilons, request.settings.epsilon), progress, stop, at_least=1):
+        table = certify(request.at(epsilon=epsilons[at]), [(train, test)], seed=seed_from(seed, 1 + at), **options)
+        risk = request.at(epsilon=epsilons[at]).risk(train.schema)
+        found[at] = Consequence(epsilons[at], _accuracies(table), table, risk)
         by_epsilon = tuple(item for _, item in sorted(found.items()))
         yield Consequences(by_epsilon, train.n_rows, table.majority, beta, draws)
 

@@ -7,8 +7,8 @@ on private rows spend epsilon many times, so rows are simulated or public (`simu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, Literal
@@ -16,17 +16,18 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.evaluation.checks import require_between_0_and_1, require_classes
-from dpviz.evaluation.plan.search import Answer, Rung, Search, judged
+from dpviz.evaluation.plan.search import GridPoint, Search, SearchAnswer, judge_point
 from dpviz.evaluation.plan.simulate import World
 from dpviz.evaluation.workers import in_chunks
-from dpviz.learners import fit, get_learner, require_task
+from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Leaf
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import seed_from
+from dpviz.results.result import FitResult
+from dpviz.table.checked_numbers import checked_share
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import FitResult
+from dpviz.table.schema import require_classes
 from dpviz.training.exact_trace import exact_trace
 
 #: Four per decade, from much privacy to hardly any.
@@ -45,28 +46,22 @@ Measure = Literal["accuracy", "labels"]
 #: The quantity to find, everything else being fixed.
 Along = Literal["epsilon", "n_rows", "max_depth"]
 #: The default places to search, from the least likely to succeed to the most.
-LADDERS: dict[Along, tuple[float, ...]] = {"epsilon": EPSILONS, "n_rows": ROWS, "max_depth": DEPTHS}
+GRIDS: dict[Along, tuple[float, ...]] = {"epsilon": EPSILONS, "n_rows": ROWS, "max_depth": DEPTHS}
 
 
-@dataclass(frozen=True)
-class Setup:
-    """How trees are grown."""
+#: What is trained, and on how many rows; None: as many as the world has.
+Setup = tuple[FitRequest, int | None]
 
-    learner: str
-    settings: Mapping[str, Any]  #: epsilon, max_depth, depth as for `fit`
-    params: Mapping[str, Any] = field(default_factory=dict)  #: The learner's own
-    n_rows: int | None = None  #: Training rows; None: as many as the world has
 
-    def at(self, along: Along, place: float) -> Setup:
-        """The same with another epsilon, number of rows, or fixed depth."""
-        if along == "n_rows":
-            return replace(self, n_rows=int(place))
-        changed = {"epsilon": float(place)} if along == "epsilon" else {"max_depth": int(place), "depth": int(place)}
-        return replace(self, settings={**self.settings, **changed})
-
-    def fit(self, data: EncodedDataset, seed: int) -> FitResult:
-        """One tree."""
-        return fit(self.learner, data, seed=seed, **self.settings, **self.params)
+def setup_at(request: FitRequest, along: Along, place: float) -> Setup:
+    """The same with another epsilon, number of rows, or fixed depth."""
+    match along:
+        case "n_rows":
+            return request, int(place)
+        case "epsilon":
+            return request.at(epsilon=float(place)), None
+        case _:
+            return request.at(max_depth=int(place), depth=int(place)), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +73,23 @@ class Goal:
     reliability: float = 0.9
 
     def __post_init__(self) -> None:
-        require_between_0_and_1("a goal", "target", self.target)
-        require_between_0_and_1("a goal", "reliability", self.reliability)
+        checked_share("a goal", "target", self.target)
+        checked_share("a goal", "reliability", self.reliability)
 
 
 def plan_steps(
     world: World,
-    setup: Setup,
+    request: FitRequest,
     along: Along,
     goal: Goal,
     *,
     seed: int,
-    ladder: Sequence[float] | None = None,
+    grid: Sequence[float] | None = None,
     confidence: float = 0.95,
     workers: int = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
-) -> Iterator[Answer]:
+) -> Iterator[SearchAnswer]:
     """What is known about the least epsilon, fewest rows, or deepest tree that reaches a goal, ever more sharply.
 
     The last answer is complete unless the search was stopped.
@@ -102,17 +97,17 @@ def plan_steps(
 
     `world`: simulated or public rows.
     `seed`: repeatable; does not depend on `workers`. A draw has the same rows and noise at every place.
-    `ladder`: places to choose from, by default those of LADDERS.
+    `grid`: places to choose from, by default those of GRIDS.
     `confidence`: probability that every statement of the answer is right, provided that success never becomes less likely along
-    the ladder. Statements about a single place do not need this assumption.
+    the grid. Statements about a single place do not need this assumption.
     `workers`: the first look is taken in this process where rows are few: others take longer to start.
     """
-    places = tuple(LADDERS[along] if ladder is None else ladder)
+    places = tuple(GRIDS[along] if grid is None else grid)
     require_classes(world.schema, "A plan")
-    require_task(get_learner(setup.learner), world.schema)
+    require_task(request.spec, world.schema)
 
     def draw(positions: Sequence[int], count: int, before: int) -> np.ndarray:
-        setups = [setup.at(along, places[at]) for at in positions]
+        setups = [setup_at(request, along, places[at]) for at in positions]
         seeds = [seed_from(seed, number) for number in range(before, before + count)]
         here = 1 if not before and world.n_rows <= _FEW_ROWS else workers
         return outcomes(world, setups, goal.measure, seeds, workers=here)
@@ -122,7 +117,7 @@ def plan_steps(
 
 def check(
     world: World,
-    setup: Setup,
+    request: FitRequest,
     along: Along,
     place: float,
     goal: Goal,
@@ -131,14 +126,14 @@ def check(
     draws: int = CHECK_DRAWS,
     confidence: float = 0.95,
     **how: Any,
-) -> Rung:
+) -> GridPoint:
     """How often fresh trees reach a goal at one place, with two-sided limits; to check an answer, use another seed.
 
     `how` is for `outcomes`.
     """
     seeds = [seed_from(seed, 1_000_003, number) for number in range(draws)]
-    [found] = outcomes(world, [setup.at(along, place)], goal.measure, seeds, **how)
-    return judged(place, found, goal.target, goal.reliability, (1 - confidence) / 2)
+    [found] = outcomes(world, [setup_at(request, along, place)], goal.measure, seeds, **how)
+    return judge_point(place, found, goal.target, goal.reliability, (1 - confidence) / 2)
 
 
 def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
@@ -155,11 +150,11 @@ def _fits(world: World, setups: tuple[Setup, ...], measure: Measure, seeds: Sequ
 
 
 def _of_one_seed(world: World, setups: tuple[Setup, ...], measure: Measure, seed: int) -> Iterator[float]:
-    for n_rows, alike in groupby(setups, key=lambda setup: setup.n_rows):
+    for n_rows, alike in groupby(setups, key=lambda setup: setup[1]):
         train, test = world.draw(n_rows, seed=seed)
         rows = train.with_cached_counts() if len(setups) > 1 else train
-        for setup in alike:
-            result = setup.fit(rows, seed)
+        for request, _ in alike:
+            result = request.at(seed=seed).fit(rows)
             yield result.score(test) if measure == "accuracy" else label_accuracy(result, rows)
 
 

@@ -11,12 +11,11 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
-from dpviz.evaluation.checks import require_classes
 from dpviz.models.additive import height
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema, require_classes
 
 #: Fresh rows to measure an outcome on.
 TEST_ROWS = 2_000
@@ -99,13 +98,13 @@ class Planted:
         return self._rows(wanted, rng), self._rows(TEST_ROWS, rng)
 
     def _rows(self, count: int, rng: np.random.Generator) -> EncodedDataset:
-        columns = tuple(_drawn(feature, self.marginals, count, rng) for feature in self.declared.features)
+        columns = drawn_columns(self.declared, self.marginals, count, rng)
         schema = replace(self.declared, n_public=count, read_from_data=())
         rows = EncodedDataset(schema, columns, np.zeros(count, dtype=np.uint8))
         planted = self.rule.predict(rows)
         n_classes = len(schema.classes)
         other = (planted + rng.integers(1, n_classes, count)) % n_classes
-        return replace(rows, target=np.where(rng.random(count) < self.follows, planted, other).astype(np.uint8), _binnings={})
+        return replace(rows, target=np.where(rng.random(count) < self.follows, planted, other).astype(np.uint8))
 
     @cached_property
     def most_frequent(self) -> float:
@@ -159,7 +158,7 @@ def stand_in(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:
     if isinstance(schema.target, ClassTarget):
         return plant(schema, n_rows=n_rows, strength=0.6, seed=seed).draw(seed=seed)[0]
     rng, target = generator(seed), schema.target
-    columns = tuple(_drawn(feature, {}, n_rows, rng) for feature in schema.features)
+    columns = drawn_columns(schema, {}, n_rows, rng)
     heights = [height(feature, column) for feature, column in zip(schema.features, columns, strict=True)]
     share = 0.7 * np.mean(heights, axis=0) + 0.3 * rng.random(n_rows)
     values = target.low + (target.high - target.low) * share
@@ -184,6 +183,16 @@ def _require_weights(feature: Feature, weights: tuple[float, ...]) -> None:
     if not right or min(weights) < 0 or not 0 < sum(weights) < float("inf"):
         count = f"{wanted} non-negative numbers, one per category" if wanted else "non-negative numbers, one per bin"
         raise ParameterError("a simulated world", feature.name, weights, f"{count}, not all 0")
+
+
+def drawn_columns(schema: Schema, marginals: Marginals, count: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """`count` values of every feature, independent of each other."""
+    return tuple(_drawn(feature, marginals, count, rng) for feature in schema.features)
+
+
+def rule_for(schema: Schema, place: int, share: float, rng: np.random.Generator) -> Rule | None:
+    """A rule on this feature that sends about this share of uniform rows left; None when no rule comes near."""
+    return _rule(schema, {}, place, share, rng)
 
 
 def _drawn(feature: Feature, marginals: Marginals, count: int, rng: np.random.Generator) -> np.ndarray:

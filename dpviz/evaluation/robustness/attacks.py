@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.checks import require_classes, require_count
 from dpviz.evaluation.robustness.draws import limits, poisoned_draws
 from dpviz.evaluation.robustness.root_attack import move_root
-from dpviz.learners import fit
+from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Tree
+from dpviz.table.checked_numbers import checked_count, is_whole
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import require_classes
 from dpviz.training.exact_trace import rows_by_node
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _flipped(data: EncodedDataset, chosen: np.ndarray, rng: np.random.Generator)
     """The same rows; those at these positions get another class, each with equal probability."""
     target = data.target.copy()
     target[chosen] = (target[chosen] + rng.integers(1, data.n_classes, len(chosen))) % data.n_classes
-    return replace(data, target=target.astype(data.target.dtype), report=None, _binnings={})
+    return replace(data, target=target.astype(data.target.dtype), report=None)
 
 
 #: By name, weakest first.
@@ -95,13 +96,11 @@ ATTACKS = MappingProxyType(
 
 def attack_curve(
     attack: str,
-    name: str,
+    request: FitRequest,
     train: EncodedDataset,
     test: EncodedDataset,
     *,
-    epsilon: float,
     poisoned_rows: Sequence[int],
-    max_depth: int = 4,
     runs: int = 5,
     draws: int = 100,
     beta: float = 0.05,
@@ -110,12 +109,11 @@ def attack_curve(
     """Measured accuracy of a learner on clean test rows under an attack on its training rows.
 
     `attack`: a name of ATTACKS.
-    `name`, `train`, `test`, `epsilon`, `max_depth`: as for `dpviz.fit`; the test rows stay clean.
+    `train`, `test`: the test rows stay clean.
     `poisoned_rows`: numbers of additions and removals.
     `runs`, `draws`: the attack is repeated `runs` times, with `draws` draws of the learner each.
     `beta`: all limits together fail with at most this probability.
-    `**how`: seed, workers, progress, stop and the learner's own parameters, as for `draw`. After a stop the numbers of rows done
-    so far are returned.
+    `**how`: seed, workers, progress, stop, as for `draw`. After a stop the numbers of rows done so far are returned.
 
     Columns: attack, learner, epsilon, poisoned_rows, poisoned_share, accuracy, low, high, n_draws. `low` and `high` limit the
     mean over the learner's noise (equal for a learner without noise).
@@ -125,16 +123,17 @@ def attack_curve(
     if attack not in ATTACKS:
         raise UnknownName("attack", attack, ATTACKS)
     require_classes(train.schema, "An attack")
-    require_count("attack", "runs", runs)
-    if not len(poisoned_rows) or any(rows < 0 or int(rows) != rows for rows in poisoned_rows):
+    checked_count("attack", "runs", runs)
+    if not len(poisoned_rows) or not all(is_whole(rows) and rows >= 0 for rows in poisoned_rows):
         raise ParameterError("attack", "poisoned_rows", poisoned_rows, "at least one whole number, none below 0")
-    how |= {"poisoned_rows": poisoned_rows, "runs": runs, "draws": draws, "epsilon": epsilon, "max_depth": max_depth}
-    poison = ATTACKS[attack].poison
+    how |= {"poisoned_rows": poisoned_rows, "runs": runs, "draws": draws}
+    poison, max_depth = ATTACKS[attack].poison, request.depth_beside(train.schema)
     measured = []
-    for rows, found in poisoned_draws(lambda clean, k, rng: poison(clean, k, rng, max_depth), name, train, [test], **how):
+    for rows, found in poisoned_draws(lambda clean, k, rng: poison(clean, k, rng, max_depth), request, train, [test], **how):
         accuracies = np.concatenate([drawn.of() for drawn in found])
-        low, high = limits(accuracies, name, beta / len(poisoned_rows))
-        about = {"attack": attack, "learner": name, "epsilon": epsilon, "poisoned_rows": rows}
-        about |= {"poisoned_share": rows / max(1, train.n_rows), "accuracy": float(accuracies.mean()), "low": low, "high": high}
+        low, high = limits(accuracies, request.learner, beta / len(poisoned_rows))
+        about = {"attack": attack, "learner": request.learner, "epsilon": request.settings.epsilon}
+        about |= {"poisoned_rows": rows, "poisoned_share": rows / max(1, train.n_rows)}
+        about |= {"accuracy": float(accuracies.mean()), "low": low, "high": high}
         measured.append(about | {"n_draws": len(accuracies)})
     return pd.DataFrame(measured)

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
-from dpviz.evaluation.checks import require_classes
 from dpviz.evaluation.robustness.certificates import Certificate
 from dpviz.evaluation.robustness.draws import Draws, draw, limits, poisoned_draws
 from dpviz.evaluation.robustness.root_attack import with_rows
+from dpviz.learners import FitRequest
 from dpviz.progress import Progress
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema, require_classes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ class Backdoor:
         columns = list(data.columns)
         for feature, value in zip(self.features, self.values, strict=True):
             columns[feature] = np.full_like(columns[feature], value)
-        return replace(data, columns=tuple(columns), report=None, _binnings={})
+        return replace(data, columns=tuple(columns), report=None)
 
     def poison(self, data: EncodedDataset, rows: int, rng: np.random.Generator) -> EncodedDataset:
         """`data` and `rows` copies of source rows with the trigger and the wanted class; a source row may be copied twice."""
@@ -114,12 +114,11 @@ def two_classes(data: EncodedDataset, first: int, second: int) -> EncodedDataset
 
 
 def backdoor_curve(
-    name: str,
+    request: FitRequest,
     train: EncodedDataset,
     test: EncodedDataset,
     backdoor: Backdoor,
     *,
-    epsilon: float,
     poisoned_rows: Sequence[int],
     runs: int = 5,
     draws: int = 20,
@@ -131,14 +130,13 @@ def backdoor_curve(
 ) -> pd.DataFrame:
     """Attack success against poisoned rows, measured, and what is proved about it.
 
-    `name`, `train`, `test`, `epsilon`: as for `dpviz.fit`; two classes.
+    `train`, `test`: two classes.
     `poisoned_rows`: numbers of copies added.
     `runs`, `draws`: the attack is repeated `runs` times, with `draws` draws of the learner each.
     `bound_draws`: draws on the clean rows, for the bounds.
     `beta`: the measured limits together, and the proved limit for all numbers of rows at once, fail with at most this probability
     each.
-    `seed`, `progress`, `**how`: also workers, stop and the learner's own parameters, as for `draw`. After a stop the numbers of
-    rows done so far are returned.
+    `seed`, `progress`, `**how`: also workers and stop, as for `draw`. After a stop the numbers of rows done so far are returned.
 
     Columns: learner, epsilon, poisoned_rows, poisoned_share, success (mean share of triggered source rows predicted as the wanted
     class), success_low, success_high (its limits), accuracy (clean test rows), published, tight, tight_high (upper bounds on
@@ -149,14 +147,15 @@ def backdoor_curve(
     require_classes(train.schema, "A backdoor")
     if len(train.schema.classes) != 2:
         raise ParameterError("backdoor", "classes", train.schema.classes, "two classes; see two_classes")
-    how |= {"epsilon": epsilon, "seed": seed}
+    how["seed"] = seed
     tests = [test, backdoor.triggered(test)]
-    proved = Certificate.of(draw(name, train, tests[1:], draws=bound_draws, **how), beta)
+    proved = Certificate.of(draw(request, train, tests[1:], draws=bound_draws, **how), beta)
     where: dict[str, Any] = {"poisoned_rows": poisoned_rows, "runs": runs, "draws": draws, "progress": progress}
     measured = []
-    for rows, found in poisoned_draws(backdoor.poison, name, train, tests, **where, **how):
-        about = {"learner": name, "epsilon": epsilon, "poisoned_rows": rows, "poisoned_share": rows / train.n_rows}
-        measured.append(about | _success(name, found, beta / len(poisoned_rows)) | _proved(proved, rows))
+    for rows, found in poisoned_draws(backdoor.poison, request, train, tests, **where, **how):
+        about = {"learner": request.learner, "epsilon": request.settings.epsilon}
+        about |= {"poisoned_rows": rows, "poisoned_share": rows / train.n_rows}
+        measured.append(about | _success(request.learner, found, beta / len(poisoned_rows)) | _proved(proved, rows))
     return pd.DataFrame(measured)
 
 

@@ -6,6 +6,10 @@ applied k times after k rows. Over the events {A <= a} this bounds the mean of A
 distributions attains the bound (this project). It is never below the published bound e^(-k eps) E[A] (PrivaTree, Corollaries 2
 and 3).
 
+That is all epsilon and delta tell. What a learner's steps tell is more (`dpviz.accounting.risk`): by their trade-off curve for k
+rows an event of probability u has at most the power of a test at level u. With a delta, or where losses have a bounded range, far
+more is kept.
+
 An upper bound on something bad, such as the success of a backdoor, is 1 minus the lower bound on its absence.
 """
 
@@ -19,6 +23,8 @@ from functools import cached_property
 
 import numpy as np
 
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
 from dpviz.evaluation.intervals import clopper_pearson
 from dpviz.evaluation.robustness.draws import Draws
 from dpviz.models.tree import Forest
@@ -26,6 +32,8 @@ from dpviz.table.dataset import EncodedDataset
 
 #: Order statistics of a band, fixed before anything is drawn.
 BAND_POINTS = 12
+#: Up to so many rows every group is composed; then each is larger than the one before by this factor.
+ALL_GROUPS, GROUP_STEP = 10, 1.1
 
 #: (values, increasing; probability of at most each of them)
 Distribution = tuple[np.ndarray, np.ndarray]
@@ -65,19 +73,35 @@ def group_delta(rows: int, epsilon: float, delta: float) -> float:
     return min(1.0, delta * math.expm1(rows * epsilon) / math.expm1(epsilon))
 
 
-def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: float = 0.0) -> float:
+def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: float = 0.0, risk: Risk | None = None) -> float:
     """Lower bound on the mean after `rows` additions and removals, given the distribution of A on the clean rows.
 
-    With delta the k rows are taken in one step (group privacy) and the group's delta is subtracted from every event.
-    Decreasing in `rows`; the mean itself at 0 rows; the value itself for a constant.
+    With delta the k rows are taken in one step (group privacy) and the group's delta is subtracted from every event. `risk` is
+    what the steps of the learner let one row change: composed to a group of k rows it says of every event what it keeps, and
+    the larger of the two counts. Decreasing in `rows`; the mean itself at 0 rows; the value itself for a constant.
     """
     values, at_most = distribution
     before = np.concatenate([[0.0], at_most[:-1]])
-    if delta:
-        remains = np.clip(survival(before, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, delta), 0, 1)
+    return float(np.diff(values, prepend=0.0) @ remains(before, rows, PrivacyLoss(epsilon, delta), risk))
+
+
+def remains(below: np.ndarray, rows: int, loss: PrivacyLoss, risk: Risk | None) -> np.ndarray:
+    """The least probability that events keep, which had probability 1 - `below` (increasing), after so many rows."""
+    epsilon = loss.epsilon
+    if loss.delta:
+        kept = np.clip(survival(below, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, loss.delta), 0, 1)
     else:
-        remains = survival(before, rows, epsilon)
-    return float(np.diff(values, prepend=0.0) @ remains)
+        kept = survival(below, rows, epsilon)
+    if risk is not None and rows:
+        kept = np.maximum(kept, risk.for_rows(_composed_rows(rows)).remains(below))
+    return kept
+
+
+def _composed_rows(rows: int) -> int:
+    """From `ALL_GROUPS` on groups are composed at some sizes only: the next of them."""
+    if rows <= ALL_GROUPS:
+        return rows
+    return math.ceil(ALL_GROUPS * GROUP_STEP ** math.ceil(math.log(rows / ALL_GROUPS, GROUP_STEP) - 1e-9) - 1e-9)
 
 
 def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) -> float:
@@ -140,11 +164,12 @@ class Certificate:
     claimed: float  #: The paper's epsilon
     reason: str  #: Why nothing is proved; empty when something is
     beta: float  #: The band fails with at most this probability
+    risk: Risk | None = None  #: What the steps let one row change; None where no more is known than epsilon and delta
 
     @classmethod
     def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
         """The certificate of draws on one of their test sets."""
-        return cls(found.of(test), found.epsilon, found.delta, found.first.claim.epsilon, found.reason, beta)
+        return cls(found.of(test), found.epsilon, found.delta, found.first.claim.epsilon, found.reason, beta, found.risk)
 
     @property
     def accuracy(self) -> float:
@@ -159,11 +184,11 @@ class Certificate:
 
     def tight(self, rows: int) -> float:
         """The tight bound, taking the draws for the true distribution; NaN with a reason."""
-        return math.nan if self.reason else tight_bound(self._empirical, rows, self.epsilon, self.delta)
+        return math.nan if self.reason else tight_bound(self._empirical, rows, self.epsilon, self.delta, self.risk)
 
     def low(self, rows: int) -> float:
         """The tight bound with confidence, for all numbers of rows at once; NaN with a reason."""
-        return math.nan if self.reason else tight_bound(self._band, rows, self.epsilon, self.delta)
+        return math.nan if self.reason else tight_bound(self._band, rows, self.epsilon, self.delta, self.risk)
 
     @cached_property
     def _empirical(self) -> Distribution:

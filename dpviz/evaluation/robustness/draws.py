@@ -10,15 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError
-from dpviz.evaluation.checks import require_classes, require_count
 from dpviz.evaluation.intervals import mean_limits
 from dpviz.evaluation.workers import in_chunks, kept_here, light
-from dpviz.learners import fit, get_learner, require_task
+from dpviz.learners import FitRequest, get_learner, require_task, risk_on_any_rows
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import child_seeds, generator
+from dpviz.results.result import FitResult, score
+from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.contract import FitResult, score
+from dpviz.table.schema import require_classes
 
 #: Draws between two checks of `stop`.
 CHUNK = 100
@@ -52,28 +55,51 @@ class Draws:
     @cached_property
     def reason(self) -> str:
         """Why privacy proves nothing about this learner; empty when it does."""
-        claim = self.first.claim
-        if claim.verdict == "violated":
-            return f"Its privacy claim is violated. {claim.because}"
-        if not np.isfinite(self.composed):
-            notes = [row.note for row in self.first.ledger.rows() if row.note]
-            return f"Its privacy loss is infinite: {notes[0] if notes else 'something is published exactly'}."
-        own = [item.what for item in self.first.disclosures if not item.code.startswith("schema-")]
-        return f"It reveals something outside its ledger. {own[0]}" if own else ""
+        return why_unproved(self.first, self.composed)
 
     @property
     def epsilon(self) -> float:
         """Proved privacy loss per row added or removed: the claim where it holds, else what the steps compose to."""
-        return self.first.claim.epsilon if self.first.claim.is_sound else self.composed
+        return proved_loss(self.first, self.composed).epsilon
 
     @property
     def delta(self) -> float:
         """The delta that belongs to `epsilon`."""
-        return max(self.first.claim.delta, self.first.ledger.guarantee.delta)
+        return proved_loss(self.first, self.composed).delta
+
+    @property
+    def risk(self) -> Risk | None:
+        """What its steps let one row change, on these rows or any others; None where the claim does not hold."""
+        return proved_risk(self.first, self.composed)
+
+
+def why_unproved(result: FitResult, composed: float) -> str:
+    """Why privacy proves nothing about poisoned rows of this learner, whose steps compose to this epsilon; empty when it does."""
+    claim = result.claim
+    if claim.verdict == "violated":
+        return f"Its privacy claim is violated. {claim.because}"
+    if not np.isfinite(composed):
+        notes = [row.note for row in result.ledger.rows() if row.note]
+        return f"Its privacy loss is infinite: {notes[0] if notes else 'something is published exactly'}."
+    own = [item.what for item in result.disclosures if not item.code.startswith("schema-")]
+    return f"It reveals something outside its ledger. {own[0]}" if own else ""
+
+
+def proved_loss(result: FitResult, composed: float) -> PrivacyLoss:
+    """The claim where it holds, else what the steps compose to."""
+    epsilon = result.claim.epsilon if result.claim.is_sound else composed
+    return PrivacyLoss(epsilon, max(result.claim.delta, result.ledger.guarantee.delta))
+
+
+def proved_risk(result: FitResult, composed: float) -> Risk | None:
+    """What the steps let one row change, on these rows or any others; None where the claim does not hold."""
+    claim = result.claim
+    is_proved = claim.is_sound and not why_unproved(result, composed)
+    return risk_on_any_rows(result.ledger.event, claim) if is_proved else None
 
 
 def draw(
-    name: str,
+    request: FitRequest,
     train: EncodedDataset,
     tests: Sequence[EncodedDataset],
     *,
@@ -82,33 +108,34 @@ def draw(
     workers: int = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
-    **asked: Any,
 ) -> Draws:
     """Fit `draws` times with independent noise and score every model on every test set.
 
-    `name`, `train`, `**asked`: as for `dpviz.fit`, without a seed or source. A learner that spends no epsilon is fitted once.
+    `request`: whatever its seed. A learner that spends no epsilon is fitted once.
     `tests`: at least one, none of them empty.
     `draws`, `seed`: the k-th draw does not depend on `draws`, nor on `workers`.
     `workers`: 1 works in this process; more are joblib's n_jobs.
     `stop`: asked between chunks of draws. The draws done so far are returned, at least one chunk.
     """
     require_classes(train.schema, "A poisoning guarantee")
-    require_task(get_learner(name), train.schema)
-    require_count("draws", "draws", draws)
+    require_task(request.spec, train.schema)
+    checked_count("draws", "draws", draws)
+    checked_count("draws", "workers", workers)
+    checked_count("draws", "seed", seed, 0)
     if not tests or not all(test.n_rows for test in tests):
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
-    count = draws if get_learner(name).spends_epsilon else 1
+    count = draws if request.spec.spends_epsilon else 1
     seeds = child_seeds(seed, count)
     rows = light(train) if workers > 1 else train.with_cached_counts()
-    fits = partial(_fits, name, rows, tuple(map(light, tests)), asked, workers > 1)
+    fits = partial(_fits, request, rows, tuple(map(light, tests)), workers > 1)
     found = in_chunks(fits, seeds, CHUNK, workers=workers, progress=progress, stop=stop, at_least=1)
     accuracies, losses = zip(*found, strict=True)
-    return Draws(np.concatenate(accuracies), fit(name, train, seed=seeds[0], **asked), max(losses), count)
+    return Draws(np.concatenate(accuracies), request.at(seed=seeds[0]).fit(train), max(losses), count)
 
 
 def poisoned_draws(
     poison: Poison,
-    name: str,
+    request: FitRequest,
     train: EncodedDataset,
     tests: Sequence[EncodedDataset],
     *,
@@ -125,7 +152,7 @@ def poisoned_draws(
     """
     for rows in steps(poisoned_rows, progress, stop, at_least=1):
         tables = ((poison(train, rows, generator(child)), child) for child in child_seeds(seed, runs))
-        yield rows, [draw(name, table, tests, seed=child, stop=stop, **how) for table, child in tables]
+        yield rows, [draw(request, table, tests, seed=child, stop=stop, **how) for table, child in tables]
 
 
 def limits(found: np.ndarray, name: str, beta: float) -> tuple[float, float]:
@@ -136,14 +163,14 @@ def limits(found: np.ndarray, name: str, beta: float) -> tuple[float, float]:
 
 
 def _fits(
-    name: str, train: EncodedDataset, tests: Sequence[EncodedDataset], asked: dict[str, Any], away: bool, seeds: Sequence[int]
+    request: FitRequest, train: EncodedDataset, tests: Sequence[EncodedDataset], away: bool, seeds: Sequence[int]
 ) -> tuple[np.ndarray, float]:
     """(accuracies of shape (n_seeds, n_tests), largest composed epsilon)."""
     train = kept_here(train) if away else train
     found = np.empty((len(seeds), len(tests)))
     composed = 0.0
     for row, seed in enumerate(seeds):
-        result = fit(name, train, seed=seed, **asked)
+        result = request.at(seed=seed).fit(train)
         composed = max(composed, result.ledger.guarantee.epsilon)
         found[row] = [score(result.model, test) for test in tests]
     return found, composed

@@ -19,13 +19,14 @@ import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import ParameterError
-from dpviz.evaluation.checks import require_between_0_and_1
 from dpviz.evaluation.robustness.certificates import Bounds, Certificate, VoteCertificate, most_rows
 from dpviz.evaluation.robustness.draws import Draws, draw
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest
 from dpviz.models.tree import Forest
 from dpviz.progress import Progress, Stop, part_of
+from dpviz.table.checked_numbers import checked_count, checked_number, checked_share
 from dpviz.table.dataset import EncodedDataset
+from dpviz.training.contract import LearnerSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,10 +112,9 @@ class PoisoningTable:
 
 
 def certify(
-    name: str,
+    request: FitRequest,
     splits: Sequence[Split],
     *,
-    epsilon: float,
     max_poisoned: float = 0.01,
     draws: int = 1000,
     seed: int = 0,
@@ -122,13 +122,11 @@ def certify(
     workers: int = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
-    **asked: Any,
 ) -> PoisoningTable:
     """Certify a learner on one or more splits.
 
-    Raises ParameterError, UnknownName, SchemaError, WrongTask or DpvizError for invalid arguments.
+    Raises ParameterError, SchemaError, WrongTask or DpvizError for invalid arguments.
 
-    `name`, `epsilon`, `**asked`: as for `dpviz.fit`, without a seed or source.
     `splits`: sequence of (train, test); each is certified at beta / n_splits, then curves are averaged.
     `max_poisoned`: largest share of the training rows that is added or removed, in [0, 1].
     `draws`: per split. The band is useful up to a k where e^(k eps) is well below it.
@@ -137,19 +135,23 @@ def certify(
     """
     if not splits:
         raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")
-    if not 0 <= max_poisoned <= 1:
-        raise ParameterError("certify", "max_poisoned", max_poisoned, "a share in [0, 1]")
-    require_between_0_and_1("certify", "beta", beta)
-    asked |= {"draws": draws, "workers": workers, "stop": stop, "epsilon": epsilon}
+    checked_number("certify", "max_poisoned", max_poisoned, least=0, most=1, allowed="a share in [0, 1]")
+    checked_count("certify", "seed", seed, 0)
+    checked_share("certify", "beta", beta)
+    how: dict[str, Any] = {"draws": draws, "workers": workers, "stop": stop}
     bounds: list[Bounds] = []
     n_asked = n_done = 0
     for number, (train, test) in enumerate(splits):
-        found = draw(name, train, [test], seed=seed + number, progress=part_of(progress, number, len(splits)), **asked)
-        bounds.append(_bounds(name, found, test, beta / len(splits)))
+        found = draw(request, train, [test], seed=seed + number, progress=part_of(progress, number, len(splits)), **how)
+        bounds.append(_bounds(request.spec, found, test, beta / len(splits)))
         n_asked, n_done = n_asked + found.n_asked, n_done + found.n_done
     n_train = min(train.n_rows for train, _ in splits)
     majority = float(np.mean([np.mean(test.target == train.class_counts().argmax()) for train, test in splits]))
-    return PoisoningTable(name, tuple(bounds), n_train, majority, beta, curve_rows(n_train, max_poisoned), n_asked, n_done)
+    rows = curve_rows(n_train, max_poisoned)
+    table = PoisoningTable(request.learner, tuple(bounds), n_train, majority, beta, rows, n_asked, n_done)
+    for poisoned in rows:  # here, in the background: what groups of rows risk takes a while and is remembered
+        table.low(poisoned)
+    return table
 
 
 def poisoning_curve(
@@ -169,7 +171,22 @@ def poisoning_curve(
 ) -> pd.DataFrame:
     """Guaranteed accuracy of a learner while an attacker adds or removes training rows.
 
-    The parameters are those of `certify`, for one split.
+    Parameters
+    ----------
+    name, epsilon, **asked
+        As for `dpviz.fit`, without a seed or source.
+    train, test : EncodedDataset
+        Such as from `data.split(seed=0)`. The curve is as private as they are.
+    max_poisoned : float
+        Largest share of poisoned training rows.
+    draws : int
+        Fits without poison, from which accuracy and what is proved with confidence are estimated.
+    seed : int
+        Of these fits.
+    beta : float
+        The column `tight_low` is wrong anywhere with at most this probability.
+    workers, progress, stop
+        As for `sweep`.
 
     Returns
     -------
@@ -180,8 +197,9 @@ def poisoning_curve(
         privacy loss is infinite or whose claim is violated; `certify(...).reason` says why. The accuracies are measured on exact
         rows: private if they are.
     """
-    asked |= {"draws": draws, "seed": seed, "beta": beta, "workers": workers, "progress": progress, "stop": stop}
-    return certify(name, [(train, test)], epsilon=epsilon, max_poisoned=max_poisoned, **asked).frame()
+    request = FitRequest.of(name, epsilon=epsilon, **asked)
+    how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}
+    return certify(request, [(train, test)], max_poisoned=max_poisoned, beta=beta, **how).frame()
 
 
 def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
@@ -190,8 +208,8 @@ def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
     return tuple(np.unique(np.linspace(0, most, min(most + 1, MOST_POINTS)).astype(np.int64)).tolist())
 
 
-def _bounds(name: str, found: Draws, test: EncodedDataset, beta: float) -> Bounds:
+def _bounds(spec: LearnerSpec, found: Draws, test: EncodedDataset, beta: float) -> Bounds:
     model = found.first.model
-    if get_learner(name).one_voter_per_row and isinstance(model, Forest):
+    if spec.one_voter_per_row and isinstance(model, Forest):
         return VoteCertificate.of(model, test)
     return Certificate.of(found, beta)

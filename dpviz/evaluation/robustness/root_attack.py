@@ -15,7 +15,8 @@ import numpy as np
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature
-from dpviz.training.histograms import NodeRows, left_counts, root_rows
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counting.nodes import CountedNode, left_counts
 from dpviz.training.scores import best_correct_rows, half_impurity
 
 #: Existing rows in the pool.
@@ -41,7 +42,7 @@ def with_rows(data: EncodedDataset, columns: Sequence[np.ndarray], target: np.nd
     """`data` and these encoded rows after it."""
     together = (np.concatenate(both) for both in zip(data.columns, columns, strict=True))
     target = np.concatenate([data.target, target.astype(data.target.dtype)])
-    return replace(data, columns=tuple(together), target=target, report=None, _binnings={})
+    return replace(data, columns=tuple(together), target=target, report=None)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class _Scene:
     @classmethod
     def of(cls, data: EncodedDataset, rng: np.random.Generator) -> _Scene:
         grid = multiscale_grid(data.schema)
-        root = root_rows(data, grid)
+        root = counter_of(data).root(grid)
         pool = _pool(data, rng)
         useful, decoys = _watched(root)
         watched = np.concatenate([useful, decoys])
@@ -89,7 +90,7 @@ class _Scene:
         return int(position), int(best_label)
 
 
-def _watched(root: NodeRows) -> tuple[np.ndarray, np.ndarray]:
+def _watched(root: CountedNode) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the best useful candidates by impurity (at least one), and of the best decoys."""
     left, total = root.left_counts, root.class_counts
     order = np.argsort(half_impurity(left) + half_impurity(total - left), kind="stable")

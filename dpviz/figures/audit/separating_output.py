@@ -1,6 +1,6 @@
 """The output that separates the worst pair: as a tree that can be drawn, and as a sentence.
 
-Everything is read from the `AuditResult` itself, so that a result of any universe or named pair can be shown. A category
+Everything is read from the `AuditResult` itself, so that a result of any universe or pair can be shown. A category
 called "a=1" of column "a" is shown as "1".
 """
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.smooth_leaf import LeafCurve, Rule, delta_needed, first_violation
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, line, panels
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE, SOUND
 from dpviz.figures.wording import chance
+from dpviz.results.wording import number_text
 
 #: Name, colour, dash and marker of every rule: never by colour alone.
 STYLES: dict[Rule, tuple[str, str, str, str]] = {

@@ -12,10 +12,12 @@ from typing import Any
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import SLACK, AuditResult, exceeds
-from dpviz.figures.guarantee_text import number_text
+from dpviz.results.wording import number_text
 
 #: Beyond this exp() leaves the floats; no search gets near it.
 _LARGEST_EXPONENT = 700.0
+#: From this share of what is proved on, an attack is said to come near it.
+WEAK = 0.8
 WITHOUT, WITH = "without the row", "with the row"
 
 
@@ -57,9 +59,9 @@ class AuditLine:
     """One line of the table of learners: a plan, and the three facts about it. A click on the line reports `key`.
 
     `setting` are the settings that are not its default, in words. *Proved*: `verdict`, a key of `BADGES`; `claimed` and
-    `composed` are the epsilons of the paper and of the steps, None where nothing is stored. *Searched*: `found`, the worst;
-    None where outputs could not be listed. *Attacked*: `attacked`. `note` says when the search is not from the stored run:
-    "searched now".
+    `composed` are the epsilons of the paper and of the steps, `claimed_guesses` and `guesses` the right guesses of 100 about one
+    row that each allows at most; None where nothing is stored. *Searched*: `found`, the worst; None where outputs could not be
+    listed. *Attacked*: `attacked`. `note` says when the search is not from the stored run: "searched now".
     """
 
     key: str
@@ -68,6 +70,8 @@ class AuditLine:
     verdict: str = ""
     claimed: float | None = None
     composed: float | None = None
+    claimed_guesses: float | None = None
+    guesses: float | None = None
     found: AuditResult | None = None
     attacked: AuditedBound | None = None
     note: str = ""
@@ -93,33 +97,60 @@ def against_claim(bound: float, found: AuditResult | AuditedBound) -> str:
 
 
 def lead_sentence(lines: Iterable[AuditLine]) -> str:
-    """How many private learners are proved, refuted or neither, and what search and attack found; default settings only."""
-    asked = [line for line in lines if not line.setting and line.verdict not in ("none", "")]
+    """How many private learners are proved, refuted or neither; default settings only."""
+    asked = _asked(lines)
     if not asked:
         return "Nothing is stored yet."
     counts = Counter(line.verdict for line in asked)
     rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
     more = f": {rest}" if rest else ""
-    proved = f"{counts['holds']} of {len(asked)} private algorithms are proved to keep the ε they claim{more}."
+    is_bug = any("bug" in (line.search, line.attack) for line in asked)
+    bug = " A ledger is violated: that is a bug in dpviz." if is_bug else ""
+    return f"{counts['holds']} of {len(asked)} private algorithms are proved to keep the ε they claim{more}.{bug}"
+
+
+def tried_sentence(lines: Iterable[AuditLine]) -> str:
+    """What search and attack found of private learners; default settings only."""
+    asked = _asked(lines)
     known = {"searched": [line.search for line in asked], "attacked": [line.attack for line in asked]}
     beyond = {word: sum(key in ("beyond", "bug") for key in keys) for word, keys in known.items()}
     words = [
         f"{len(keys) - keys.count('not')} were {word}, {beyond[word]} of them beyond their claim." for word, keys in known.items()
     ]
-    bug = " A ledger is violated: that is a bug in dpviz." if any("bug" in keys for keys in known.values()) else ""
-    return f"{proved} {' '.join(words)}{bug}"
+    return " ".join(words)
+
+
+def _asked(lines: Iterable[AuditLine]) -> list[AuditLine]:
+    return [line for line in lines if not line.setting and line.verdict not in ("none", "")]
 
 
 def attack_sentence(found: AuditedBound) -> str:
-    """What an attack showed, with its confidence, and how."""
+    """What an attack showed, with its confidence, and how much of what is proved; that nothing is known to compare with."""
     delta = f", δ = {number_text(found.delta)}" if found.delta else ""
     least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}) with {found.confidence:.0%} confidence"
+    if strength_text(found):
+        of_what = "the right guesses that are proved possible" if found.delta else "what is proved"
+        return f"{least}: {strength_text(found)} of {of_what}."
+    is_compared = found.verdict == "holds" and found.claimed < math.inf
+    return f"{least}.{' No attack is known that comes near what is proved.' if is_compared else ''}"
+
+
+def strength_text(found: AuditedBound) -> str:
+    """The share of the proved loss that an attack found, rounded down; empty where no attack is known that comes near it."""
+    of_claim = found.bound / found.claimed if found.verdict == "holds" and 0 < found.claimed < math.inf else 0.0
+    share = found.strength if found.strength is not None else of_claim if of_claim >= WEAK else 0.0
+    return f"{math.floor(100 * share * (1 + SLACK))}%" if share else ""
+
+
+def attack_source(found: AuditedBound) -> str:
+    """What an attack could have shown, and on how many draws."""
+    guesses = f"{found.hits[1]:,} of {found.n_tested:,} guesses right"
+    seen = f"{found.n_done:,} draws on each of two data sets"
     if found.canaries > 1:
-        guesses = f"{found.hits[1]:,} of {found.n_tested:,} guesses right"
         seen = f"{guesses}, {found.canaries} canaries in each of {found.n_done:,} draws"
-    else:
-        seen = f"{found.n_done:,} draws on each of two data sets"
-    return f"{least}, where {number_text(found.claimed)} is claimed and {number_text(found.largest)} could be shown ({seen})."
+    elif found.strength is not None:
+        seen = f"{guesses}, {seen}, with everything released in view"
+    return f"{number_text(found.claimed)} is claimed and {number_text(found.largest)} could be shown ({seen})."
 
 
 def at_least_text(bound: float) -> str:
@@ -150,6 +181,15 @@ def chance_text(chance: float) -> str:
         return f"{number_text(100 * chance)}%"
     size = 10.0 ** (math.floor(-math.log10(chance)) - 2)
     return f"1 in {max(1.0, size) * round(1 / chance / max(1.0, size)):,.0f}"
+
+
+def search_sentence(result: AuditResult) -> str:
+    """What a search found, and what is claimed."""
+    if result.worst_pair is None or result.log_ratio <= 0:
+        return pair_sentence(result)
+    claimed = "nothing is claimed" if math.isinf(result.claimed) else f"{number_text(result.claimed)} is claimed"
+    found = "No finite ε holds" if math.isinf(result.log_ratio) else f"ε {at_least_text(result.log_ratio)}"
+    return f"{found}; {claimed}."
 
 
 def pair_sentence(result: AuditResult) -> str:

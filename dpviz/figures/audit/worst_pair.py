@@ -38,7 +38,7 @@ def pair_tables(pair: WorstPair) -> str:
     grouped = len(pair.second) > MOST_ROWS
     first = _data_table("Without the row", columns, [(row, False) for row in pair.first], grouped)
     second = _data_table("With the row", columns, [*((row, False) for row in pair.first), (extra_row(pair), True)], grouped)
-    return f'<div class="dpa-pair">{first}{second}</div>'
+    return f'<figure class="dpa-pair">{first}{second}</figure>'
 
 
 def _merged_columns(pair: WorstPair) -> list[tuple[str, int]]:
@@ -85,7 +85,8 @@ def chance_bars(result: AuditResult) -> str:
         mark = "" if limit is None or chance < top else f'<i class="dpa-limit" style="left:{100 * limit / end:.4g}%"></i>'
         bar = f'<i class="dpa-bar{beyond}" style="width:{100 * chance / end:.4g}%"></i>'
         bars.append(f"<span>{name}</span><div>{bar}{mark}</div><b>{chance_text(chance)}</b>")
-    return f'<div class="dpa-chances" role="img" aria-label="{escape(probability_sentence(result))}">{"".join(bars)}</div>'
+    said = escape(probability_sentence(result))
+    return f'<figure class="dpa-chances" role="img" aria-label="{said}">{"".join(bars)}</figure>'
 
 
 def _chances(result: AuditResult) -> dict[str, float]:

@@ -5,8 +5,8 @@ import numpy as np
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.budget.boosting import IndividualLosses
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, line
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
+from dpviz.results.wording import number_text
 
 AXIS = f"ε ({NEIGHBOURS})"
 _MOST_POINTS = 400

@@ -128,7 +128,7 @@ def _diamond(shares: Shares, frame: Frame) -> str:
 
 def part_title(part: str) -> str:
     """What a share buys, for people."""
-    titles = {"quantile": "quantiles", "node": "nodes", "leaf": "leaves", "depth 0": "root"}
+    titles = {"quantile": "quantiles", "node": "nodes", "leaf": "leaves", "depth 0": "root", "depth 0 and 1": "root and depth 1"}
     return titles.get(part, part)
 
 

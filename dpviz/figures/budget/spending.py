@@ -7,14 +7,17 @@ differ by colour *and* hatching; what is infinite is an open, hatched bar with �
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, chart, filled, line, longest, open_ended
-from dpviz.figures.guarantee_text import number_text, verdict
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, chart, hatched_bar, line, longest, outline
 from dpviz.figures.theme import BLUE, MAUVE, NEUTRAL, ORANGE, SOUND, TEAL, UNSOUND, WHITE, translucent
+from dpviz.figures.wording import capital, percent
+from dpviz.results.verdict import NO_BOUND, ROW, Unit, Verdict, loss_text, verdict
+from dpviz.results.wording import number_text
 
 AXIS = f"ε ({NEIGHBOURS})"
 IN_ALL = "in all"
@@ -26,6 +29,8 @@ PART_STYLES = {
     "node, numeric": (BLUE, ""),
     "node, categorical": (BLUE, "\\"),
     "node and leaf": (TEAL, "x"),
+    "two levels": (BLUE, "|"),
+    "two levels and leaf": (TEAL, "+"),
     "leaf": (ORANGE, "."),
     "tree": (NEUTRAL, "\\"),
     "initial score": (MAUVE, "x"),
@@ -40,7 +45,7 @@ _SIGNS = frozenset("^≥≤·/*")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SpendingStep:
     """What one row pays for one part at one level: `start` is what it has paid before, `epsilon` may be infinite."""
 
     level: str
@@ -49,25 +54,28 @@ class Step:
     epsilon: float
 
 
-def steps(plan: BudgetPlan, spent: Spent) -> tuple[Step, ...]:
+def steps(plan: BudgetPlan, spent: Spent) -> tuple[SpendingStep, ...]:
     """The costliest path from top to bottom; what is infinite counts nothing towards the starts below it."""
     found, paid = [], 0.0
+    levels = {(share.part, share.level): share.levels for share in plan.shares}
     deepest = any(level is not None for _, level in spent)
     for (part, level), epsilon in sorted(spent.items(), key=lambda entry: -1 if entry[0][1] is None else entry[0][1]):
         if epsilon:
-            found.append(Step(_level_title(level, plan.depth) if deepest else "all", part, paid, epsilon))
+            where = _level_title(level, plan.depth, levels.get((part, level), 1)) if deepest else "all"
+            found.append(SpendingStep(where, part, paid, epsilon))
             paid += epsilon if math.isfinite(epsilon) else 0.0
     return tuple(found)
 
 
-def _level_title(level: int | None, depth: int) -> str:
+def _level_title(level: int | None, depth: int, levels: int = 1) -> str:
     if level is None:
         return "before the tree"
     names = {0: "root", depth: "leaves"}
-    return names.get(level, f"depth {level}")
+    first = names.get(level, f"depth {level}")
+    return first if levels == 1 else f"{first} and depth {level + 1}" if level == 0 else f"{first} and {level + 1}"
 
 
-def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss) -> Figure:
+def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss, unit: Unit = ROW) -> Figure:
     """A bar per part and level, the sum below, and a line at what is claimed."""
     path = steps(plan, spent)
     finite = sum(step.epsilon for step in path if math.isfinite(step.epsilon))
@@ -76,52 +84,63 @@ def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: Pri
     places = NAMES | {"categoryorder": "array", "categoryarray": [*levels, IN_ALL]}
     endless = not guarantee.is_finite
     along = {"title": AXIS, "range": [0, (1.6 if endless else 1.2) * most]}
-    legend = LEGEND_ABOVE | {"y": 1.0, "traceorder": "normal"}
+    rows = 38 * (len(levels) + 1)
+    legend = LEGEND_ABOVE | {"y": 1 + 22 / rows, "traceorder": "normal"}  # above what stands at the line
     layout: Style = {"barmode": "overlay", "bargap": 0.3, "legend": legend, "xaxis": along, "yaxis": places}
-    figure = chart(120 + 38 * (len(levels) + 1), top=30, **layout)
+    figure = chart(142 + rows, top=52, **layout)
     named: set[str] = set()
     for step in path:
         _add_step(figure, step, most, is_named=step.part in named)
         named.add(step.part)
-    _add_total(figure, claim, guarantee, finite, most)
+    _add_total(figure, verdict(claim, guarantee, released=True, unit=unit), guarantee, finite, most)
     if math.isfinite(claim.epsilon):
         figure.add_vline(claim.epsilon, line=line(NEUTRAL, 2, "dash"))
+        title = "claimed" if unit.rows == 1 else "claimed, one row"
         note = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": "center", "showarrow": False}
-        figure.add_annotation(x=claim.epsilon, text=f"claimed: {number_text(claim.epsilon)}", **note)
+        figure.add_annotation(x=claim.epsilon, text=f"{title}: {number_text(claim.epsilon)}", **note)
     return figure
 
 
-def _add_step(figure: Figure, step: Step, most: float, *, is_named: bool) -> None:
+def _add_step(figure: Figure, step: SpendingStep, most: float, *, is_named: bool) -> None:
     colour, hatch = PART_STYLES.get(step.part, _OTHER)
     endless, value = math.isinf(step.epsilon), number_text(step.epsilon)
     length = most / 4 if endless else step.epsilon
-    style = open_ended(colour) if endless else filled(colour, hatch) | _SEAM
+    style = outline(colour) if endless else hatched_bar(colour, hatch) | _SEAM
     drawn = bar(step.level, length, f" {value}", style, inside=not endless and length > most / 14)
     drawn |= {"name": step.part, "legendgroup": step.part, "showlegend": not is_named}
     figure.add_bar(**drawn, base=step.start, hovertemplate=f"{step.part}: ε = {value} ({NEIGHBOURS})<extra></extra>")
 
 
-def _add_total(figure: Figure, claim: Claim, guarantee: PrivacyLoss, finite: float, most: float) -> None:
+def _add_total(figure: Figure, said: Verdict, guarantee: PrivacyLoss, finite: float, most: float) -> None:
     """What the steps compose to; hatched where it cannot be relied on."""
-    said, endless = verdict(claim, guarantee, released=True), not guarantee.is_finite
+    endless, unit = not guarantee.is_finite, said.unit
     colour = SOUND if said.proven.is_finite else UNSOUND
-    style = open_ended(colour) if endless else filled(colour, "" if said.proven.is_finite else "/")
+    style = outline(colour) if endless else hatched_bar(colour, "" if said.proven.is_finite else "/")
     length = max(finite, most) * 1.05 if endless else guarantee.epsilon
     words = " ∞: no bound" if endless else f" {number_text(guarantee.epsilon)}"
+    if said.proven.is_finite and unit.rows > 1:
+        words = f" {escape(unit.words)}: {number_text(said.per_person.epsilon)}; one row:{words}"
     figure.add_bar(**bar(IN_ALL, length, words, style), name=IN_ALL, showlegend=False, hoverinfo="skip")
 
 
-def spending_sentence(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss) -> str:
-    """The figure in words: what one row pays, against what is claimed."""
+def spending_sentence(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss, unit: Unit = ROW) -> str:
+    """The figure in words: what one unit pays, and one row, against what is claimed."""
     finite = sum(step.epsilon for step in steps(plan, spent) if math.isfinite(step.epsilon))
-    said = f"One row pays ε = {number_text(guarantee.epsilon)} in all ({NEIGHBOURS})"
+    if guarantee.is_finite and verdict(claim, guarantee, released=True).proven == NO_BOUND:
+        return f"Nothing bounds what {unit.words} pays: a counterexample refutes the ledger. {_claimed(plan, claim, unit)}"
+    said = f"{capital(unit.words)} pays {loss_text(PrivacyLoss(guarantee.epsilon), unit)} in all"
     if not guarantee.is_finite and finite:
         said += f"; without the exact steps it would pay {number_text(finite)}"
+    return f"{said}. {_claimed(plan, claim, unit)}"
+
+
+def _claimed(plan: BudgetPlan, claim: Claim, unit: Unit) -> str:
     if not claim.is_private:
-        return f"{said}. Nothing is claimed."
+        return "Nothing is claimed."
     fate = {"holds": "which holds", "unproven": "which is not proven", "violated": "which is violated"}[claim.verdict]
     grouped = " The paper counts one feature of each kind." if any(share.group for share in plan.shares) else ""
-    return f"{said}. Claimed is ε = {number_text(claim.epsilon)}, {fate}.{grouped}"
+    asked = f"ε = {number_text(claim.epsilon)}" if unit.is_row else loss_text(PrivacyLoss(claim.epsilon), unit)
+    return f"Claimed is {asked}, {fate}.{grouped}"
 
 
 def spending_rows(plan: BudgetPlan, spent: Spent) -> Rows:
@@ -134,7 +153,7 @@ def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
     return [
         {
             "for": share.part,
-            "where": _level_title(share.level, plan.depth),
+            "where": _level_title(share.level, plan.depth, share.levels),
             "features": share.group or "all features",
             "ε each": number_text(share.epsilon),
             "times a row meets it": share.n_compositions,
@@ -143,6 +162,17 @@ def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
         }
         for share in plan.shares
     ]
+
+
+def shares_sentence(title: str, plan: BudgetPlan) -> str:
+    """What each part gets of epsilon, as PrivaTree counts: once per level, and of features in parallel the numeric ones."""
+    parts: dict[str, float] = {}
+    kept = {share.group for share in plan.shares} - {"categorical"} or {"categorical"}
+    for share in plan.shares:
+        if share.group in kept:
+            parts[share.part] = parts.get(share.part, 0.0) + share.epsilon
+    said = ", ".join(f"{part} {percent(epsilon / plan.epsilon)}" for part, epsilon in parts.items())
+    return f"{title}, by its own count: {said} of ε."
 
 
 def deciders(plan: BudgetPlan) -> dict[str, tuple[str, ...]]:

@@ -8,15 +8,16 @@ are read as ranges of outcomes).
 import math
 from collections.abc import Iterable, Sequence
 from itertools import cycle
+from typing import Literal
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.compare.comparison import ERRORS, METRICS, Curve, Point
-from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, band, chart, joined, line, marker
+from dpviz.evaluation.compare.comparison import ERRORS, METRICS, Curve, Point, at_equal_risk
+from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, band, chart, line, line_mode, marker
 from dpviz.figures.compare.measure_text import LEAST_R2, level_name, measure_text, tick_format
 from dpviz.figures.compare.style import LineStyle, line_styles
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import NEUTRAL
 from dpviz.figures.wording import capital
+from dpviz.results.wording import number_text
 
 #: Along -> title of the axis.
 AXES = {"epsilon": f"ε asked for ({NEIGHBOURS})", "max_depth": "most levels of rules", "n_rows": "training rows"}
@@ -27,17 +28,22 @@ NOT_ENOUGH = "too few fits"
 #: Lines of learners without privacy, in their order: all grey, so that each needs a dash of its own.
 LEVEL_DASHES = ("dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px")
 COMPOSED_AXIS = f"ε the steps compose to ({NEIGHBOURS})"
+#: Where a point of a curve over epsilon stands: by what was asked, by what its steps compose to, by what it lets others guess.
+Axis = Literal["asked", "composed", "guesses"]
+#: Ticks of right guesses of 100.
+_GUESSES = (50.1, 50.3, 51, 53, 60, 75, 100)
 
 
-def placed(curve: Curve, *, composed: bool) -> tuple[tuple[float, Point], ...]:
-    """(x, point) of what can be drawn, by x. With `composed`, points move to what the steps compose to."""
-    places = ((point.composed if composed else point.x, point) for point in curve.points)
+def visible_points(curve: Curve, *, axis: Axis = "asked") -> tuple[tuple[float, Point], ...]:
+    """(x, point) of what can be drawn, by x; right guesses are counted from the 50 of a coin."""
+    of = {"asked": lambda it: it.x, "composed": lambda it: it.composed, "guesses": lambda it: it.guesses - 50}[axis]
+    places = ((of(point), point) for point in curve.points)
     return tuple(sorted((place for place in places if math.isfinite(place[0])), key=lambda place: place[0]))
 
 
-def off_axis(curves: Iterable[Curve]) -> tuple[str, ...]:
-    """Private learners with points whose composed epsilon is infinite: no place on the axis."""
-    return tuple(curve.learner for curve in curves if curve.is_private and any(math.isinf(p.composed) for p in curve.points))
+def off_axis(curves: Iterable[Curve], axis: Axis) -> tuple[str, ...]:
+    """Private learners with points that have no place on the axis: nothing bounds what they cost."""
+    return tuple(it.learner for it in curves if it.is_private and len(visible_points(it, axis=axis)) < len(it.points))
 
 
 def bandable(curves: Iterable[Curve]) -> tuple[str, ...]:
@@ -65,26 +71,26 @@ def compare_figure(
     along: str,
     metric: str,
     level: float | None,
-    composed: bool = False,
+    axis: Axis = "asked",
     chosen: float | None = None,
     banded: str | None = None,
 ) -> Figure:
     """Lines `along` epsilon, max_depth or n_rows, and the band of the learner `banded`.
 
-    `level` is what guessing reaches, a dotted line; `chosen` marks a place. With `composed`, epsilon is the composed one.
+    `level` is what guessing reaches, a dotted line; `chosen` marks a place. `axis`: where points over epsilon stand.
     """
-    ends, styles, dashes = _ends(curves, composed), _styles(curves), cycle(LEVEL_DASHES)
-    figure = chart(460, hovermode="closest", legend=LEGEND_ABOVE, **_axes(along, metric, composed, ends))
+    ends, styles, dashes = _ends(curves, axis), _styles(curves), cycle(LEVEL_DASHES)
+    figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, **_axes(along, metric, axis, ends))
     for curve in curves:
         style = styles[curve.learner]
         if along == "epsilon" and len(curve.points) == 1 and math.isinf(curve.points[0].x):  # without privacy
             _add_level(figure, style.name, curve.points[0].median, metric, ends, next(dashes))
         else:
-            _add_line(figure, curve, style, along, metric, composed, has_band=curve.learner == banded)
+            _add_line(figure, curve, style, along, metric, axis, has_band=curve.learner == banded)
     if level is not None and math.isfinite(ends[0]):
         _add_level(figure, level_name(metric), level, metric, ends, "dot")
-    if chosen is not None and not composed:
-        figure.add_vline(chosen, line=line(NEUTRAL, 1, "dot"))
+    if chosen is not None and axis != "composed":
+        figure.add_vline(chosen - 50 if axis == "guesses" else chosen, line=line(NEUTRAL, 1, "dot"))
     if is_cut(curves, metric):
         figure.update_yaxes(range=[LEAST_R2, 1.02])
     return figure
@@ -99,8 +105,8 @@ def _styles(curves: Sequence[Curve]) -> dict[str, LineStyle]:
     return line_styles({curve.learner: curve.verdict for curve in curves})
 
 
-def _ends(curves: Sequence[Curve], composed: bool) -> tuple[float, float]:
-    places = [x for curve in curves for x, _ in placed(curve, composed=composed)]
+def _ends(curves: Sequence[Curve], axis: Axis) -> tuple[float, float]:
+    places = [x for curve in curves for x, _ in visible_points(curve, axis=axis)]
     return (min(places), max(places)) if places else (math.inf, -math.inf)
 
 
@@ -111,8 +117,8 @@ def _add_level(figure: Figure, name: str, height: float, metric: str, ends: tupl
         figure.add_scatter(x=list(ends), y=[height] * 2, name=name, mode="lines", line=style, hovertemplate=hover)
 
 
-def _add_line(figure: Figure, curve: Curve, style: LineStyle, along: str, metric: str, composed: bool, *, has_band: bool) -> None:
-    places = placed(curve, composed=composed)
+def _add_line(figure: Figure, curve: Curve, style: LineStyle, along: str, metric: str, axis: Axis, *, has_band: bool) -> None:
+    places = visible_points(curve, axis=axis)
     if not places:
         return
     x, points = [place[0] for place in places], [place[1] for place in places]
@@ -120,7 +126,7 @@ def _add_line(figure: Figure, curve: Curve, style: LineStyle, along: str, metric
         area = band(x, [point.low for point in points], [point.high for point in points], style.colour, 0.16)
         figure.add_scatter(**area, legendgroup=curve.learner)
     look: Style = {"line": line(style.colour, dash=style.dash), "marker": marker(style.colour, style.symbol, 8, 1.5)}
-    look |= {"name": style.name, "legendgroup": curve.learner, "mode": joined(len(x))}
+    look |= {"name": style.name, "legendgroup": curve.learner, "mode": line_mode(len(x))}
     hover = f"<b>{style.name}</b><br>%{{customdata}}<extra></extra>"
     said = [_hover(point, along, metric) for point in points]
     figure.add_scatter(x=x, y=[point.median for point in points], customdata=said, hovertemplate=hover, **look)
@@ -130,7 +136,8 @@ def _hover(point: Point, along: str, metric: str) -> str:
     low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
     between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
     said = f"median {median}{between}<br>{point.n_fits:,} fits"
-    return f"{_place_words(along, point.x)}<br>{said}<br>composed ε {number_text(point.composed)} ({NEIGHBOURS})"
+    guesses = f"<br>right guesses of 100, at most: {point.guesses:.1f}" if math.isfinite(point.guesses) else ""
+    return f"{_place_words(along, point.x)}{guesses}<br>{said}<br>composed ε {number_text(point.composed)} ({NEIGHBOURS})"
 
 
 def _place_words(along: str, x: float) -> str:
@@ -139,9 +146,14 @@ def _place_words(along: str, x: float) -> str:
     return f"with at most {x:.0f} levels" if along == "max_depth" else f"with {x:,.0f} training rows"
 
 
-def _axes(along: str, metric: str, composed: bool, ends: tuple[float, float]) -> Style:
-    across: Style = {"title": COMPOSED_AXIS if composed else AXES[along], "zeroline": False}
-    across |= {"dtick": 1} if along == "max_depth" else {"type": "log", **_ticks(*ends, thin=along == "n_rows")}
+def _axes(along: str, metric: str, axis: Axis, ends: tuple[float, float]) -> Style:
+    title = {"asked": AXES[along], "composed": COMPOSED_AXIS, "guesses": "right guesses of 100, at most (a coin: 50)"}[axis]
+    across: Style = {"title": title, "zeroline": False}
+    if axis == "guesses":
+        ticks = [value for value in _GUESSES if ends[0] * 0.7 <= value - 50 <= ends[1] * 1.4]
+        across |= {"type": "log", "tickvals": [it - 50 for it in ticks], "ticktext": [number_text(it) for it in ticks]}
+    else:
+        across |= {"dtick": 1} if along == "max_depth" else {"type": "log", **_ticks(*ends, thin=along == "n_rows")}
     up = {"title": f"{METRICS[metric]} on held-out rows", "tickformat": tick_format(metric), "zeroline": False}
     return {"xaxis": across, "yaxis": up}
 
@@ -171,6 +183,22 @@ def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, leve
     return f"{said}; {', '.join(beside)}." if beside else f"{said}."
 
 
+def headline_at_risk(curves: Sequence[Curve], *, most: float, metric: str, level: float | None, about: str = "one row") -> str:
+    """The best private learner whose claim holds among points that allow at most so many right guesses, and what is beside it."""
+    chosen, styles = at_equal_risk(curves, most), _styles(curves)
+    sound = [curve.learner for curve in curves if curve.is_sound and curve.learner in chosen]
+    if not sound:
+        return f"No algorithm whose claim holds was fitted with at most {number_text(most)} right guesses of 100."
+    best = (min if metric in ERRORS else max)(sound, key=lambda name: chosen[name].median)
+    said = f"{styles[best].title} (ε = {number_text(chosen[best].x)}, {NEIGHBOURS}) reaches {_reach(chosen[best], metric)}"
+    beside = [f"{styles[it.learner].title} {measure_text(it.points[0].median, metric)}" for it in curves if not it.is_private]
+    beside += (
+        [f"{'the mean' if metric in ('r2', 'rmse') else 'guessing'} {measure_text(level, metric)}"] if level is not None else []
+    )
+    words = f"Where at most {number_text(most)} of 100 guesses about {about} may be right, {said}"
+    return f"{words}; {', '.join(beside)}." if beside else f"{words}."
+
+
 def _reach(point: Point, metric: str) -> str:
     low, high = measure_text(point.low, metric), measure_text(point.high, metric)
     spread = f" (nine of ten draws: {low} to {high})" if point.n_fits >= ENOUGH else ""
@@ -186,6 +214,7 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
             "claim": "none made" if curve.verdict == "none" else curve.verdict,
             AXES[along]: number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
             COMPOSED_AXIS: number_text(point.composed),
+            **({"right guesses of 100, at most": f"{point.guesses:.1f}"} if math.isfinite(point.guesses) else {}),
             f"median {METRICS[metric]}": measure_text(point.median, metric),
             "5%": measure_text(point.low, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
             "95%": measure_text(point.high, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,

@@ -59,7 +59,7 @@ def scale_of(values: Sequence[float], width: int) -> Scale:
     return Scale(low - room, high + room, width)
 
 
-def stacked(dots: Sequence[float], scale: Scale, radius: float) -> list[tuple[float, int]]:
+def stack_dots(dots: Sequence[float], scale: Scale, radius: float) -> list[tuple[float, int]]:
     """(x, place in its stack) of each dot: dots nearer than a diameter to the first of a stack join it, at their mean x.
 
     Source: Wilkinson, Dot plots, The American Statistician 53 (1999).
@@ -78,7 +78,7 @@ def dots_svg(rows: Sequence[DotRow], scale: Scale, *, metric: str = "accuracy") 
     radius = _RADIUS[scale.width]
     parts, top = [], 4.0
     for place, row in enumerate(rows):
-        drawn = stacked(row.dots, scale, radius)
+        drawn = stack_dots(row.dots, scale, radius)
         height = 2 * radius * min(_TALLEST, 1 + max(level for _, level in drawn)) + 12
         base = top + 24 + height
         parts.append(_row(row, place, drawn, base, scale, radius, top))

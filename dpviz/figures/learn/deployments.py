@@ -5,8 +5,8 @@ from statistics import median
 
 from dpviz.evaluation.learn.deployments import Deployment, Protects
 from dpviz.figures.charts import NAMES, Figure, Rows, chart, line, marker
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import NEUTRAL, SERIES
+from dpviz.results.wording import number_text
 
 #: What one epsilon protects -> its name, strongest first.
 UNITS: dict[Protects, str] = {

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.learn.lessons import Flip, NoisyChoice, NoisyCounts, guesses
-from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, chart, filled, line, marker, panels
-from dpviz.figures.guarantee_text import number_text
+from dpviz.evaluation.learn.lessons import Flip, NoisyChoice, NoisyCounts, guesses, guesses_by_tree
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, chart, hatched_bar, line, marker, panels
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
 from dpviz.figures.wording import chance
+from dpviz.learners import DEFAULT, get_learner
+from dpviz.results.wording import number_text
 
 COIN = 50
 _EPSILON = f"ε ({NEIGHBOURS})"
@@ -20,14 +21,15 @@ _EPSILON = f"ε ({NEIGHBOURS})"
 
 
 def guesses_figure(epsilon: float) -> Figure:
-    """A hundred dots: what a coin guesses right, what ε allows on top, and the rest."""
+    """A hundred dots: right by a coin, what PF-tree allows on top, what another algorithm with this ε may, and the rest."""
     hidden: Style = {"visible": False, "fixedrange": True}
     across, down = hidden | {"range": [-0.7, 19.7]}, hidden | {"range": [4.6, -0.6]}
     figure = chart(250, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=down)
-    most = round(guesses(epsilon))
+    tree, most = round(guesses_by_tree(epsilon)), round(guesses(epsilon))
     for name, low, high, colour, symbol in (
         ("right by a coin", 0, COIN, NEUTRAL, "circle"),
-        ("extra correct guesses, at most", COIN, most, ORANGE, "diamond"),
+        (f"{_tree()} allows so many more", COIN, tree, ORANGE, "diamond"),
+        ("any algorithm, so many more", tree, most, BLUE, "square"),
         ("wrong at least", most, 100, NEUTRAL, "circle-open"),
     ):
         places = np.arange(low, high)
@@ -39,15 +41,23 @@ def guesses_figure(epsilon: float) -> Figure:
 def guesses_sentence(epsilon: float) -> str:
     """The dots in words."""
     return (
-        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): odds of 1 to 1 become at most {number_text(math.exp(epsilon))} to 1, so at "
-        f"most about {guesses(epsilon):.0f} of 100 guesses are right; a coin gets {COIN}."
+        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most about "
+        f"{guesses(epsilon):.0f} of 100 guesses are right, whatever the algorithm. What {_tree()} does allows "
+        f"{guesses_by_tree(epsilon):.0f}; a coin gets {COIN}."
     )
+
+
+def _tree() -> str:
+    return get_learner(DEFAULT).title
 
 
 def guesses_rows(epsilons: Sequence[float]) -> Rows:
     """One row per epsilon."""
-    names = _EPSILON, "odds at most", "right of 100 guesses, at most"
-    cells = ((number_text(eps), f"{number_text(math.exp(eps))} to 1", f"{guesses(eps):.1f}") for eps in epsilons)
+    names = _EPSILON, "odds at most", "right of 100 guesses, any algorithm", _tree()
+    cells = (
+        (number_text(eps), f"{number_text(math.exp(eps))} to 1", f"{guesses(eps):.1f}", f"{guesses_by_tree(eps):.1f}")
+        for eps in epsilons
+    )
     return [dict(zip(names, row, strict=True)) for row in cells]
 
 
@@ -83,9 +93,9 @@ def counts_sentence(noisy: NoisyCounts, counts: tuple[int, int]) -> str:
     """Both distributions in words."""
     rows = "no row" if not noisy.distance else "one row" if noisy.distance == 1 else f"{noisy.distance} rows"
     return (
-        f"True counts {counts[0]} and {counts[1]}, tables {rows} apart, ε = {number_text(noisy.epsilon)} ({NEIGHBOURS}): no "
-        f"noisy count is more than {number_text(noisy.largest)} times as likely under one table as under the other; the bound is "
-        f"{number_text(noisy.bound)}."
+        f"True counts {counts[0]} and {counts[1]}, tables {rows} apart, ε = {number_text(noisy.epsilon)} ({NEIGHBOURS}). "
+        f"No noisy count is more than {number_text(noisy.largest)} times as likely under one table as under the other; the bound "
+        f"is {number_text(noisy.bound)}."
     )
 
 
@@ -109,8 +119,8 @@ def choice_figure(names: Sequence[str], noisy: NoisyChoice) -> Figure:
     figure.update_layout(uniformtext={"minsize": 9, "mode": "show"})
     labels = [f"{name}<br>{count}" for name, count in zip(names, noisy.counts, strict=True)]
     for name, shares, style in (
-        ("permute-and-flip", noisy.flip, filled(BLUE)),
-        ("exponential mechanism", noisy.exponential, filled(ORANGE, "/")),
+        ("permute-and-flip", noisy.flip, hatched_bar(BLUE)),
+        ("exponential mechanism", noisy.exponential, hatched_bar(ORANGE, "/")),
     ):
         words = {"text": [chance(share) for share in shares], "textposition": "outside"}
         hover = f"%{{x}}: %{{text}}<extra>{name}</extra>"
@@ -125,7 +135,7 @@ def coins_figure(names: Sequence[str], flips: Sequence[Flip]) -> Figure:
     figure = chart(70 + 42 * len(flips), showlegend=False, bargap=0.35, xaxis=across, yaxis=NAMES)
     for label, flip in zip(labels, flips, strict=True):
         words = f" {chance(flip.chance)}: {'heads' if flip.is_heads else 'tails'}"
-        style = filled(BLUE) if flip.is_heads else filled(NEUTRAL, "/")
+        style = hatched_bar(BLUE) if flip.is_heads else hatched_bar(NEUTRAL, "/")
         figure.add_bar(**bar(label, flip.chance, words, style), hoverinfo="skip")
     return figure
 

@@ -7,10 +7,10 @@ from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.learn.growing import Grown
 from dpviz.evaluation.learn.lessons import PoisonedStump
 from dpviz.figures.audit.text import is_beyond
-from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, chart, filled, line
-from dpviz.figures.guarantee_text import number_text
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, chart, hatched_bar, line
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
 from dpviz.figures.wording import chance, counted
+from dpviz.results.wording import number_text
 
 #: Options of a node that get a bar of their own.
 MOST_OPTIONS = 10
@@ -26,7 +26,7 @@ def adding_figure(found: AuditResult) -> Figure:
     axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
     figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
     broken = is_beyond(found)
-    style = filled([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."])
+    style = hatched_bar([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."])
     said = [f"\u2002{number_text(value)}" for value in values.values()]  # a space keeps it off the line of the claim
     words = {"text": said, "textposition": "outside", "cliponaxis": False, "hovertemplate": "%{y}: ε = %{text}<extra></extra>"}
     figure.add_bar(y=list(values), x=list(values.values()), orientation="h", marker=style, **words)
@@ -59,7 +59,7 @@ def options_figure(node: Grown) -> Figure:
     shown = _shown(node)
     names = [("▶ " if drawn else "") + f"{words} · {chance(share)}" for words, share, drawn in shown]
     shares, chosen = [share for _, share, _ in shown], [drawn for *_, drawn in shown]
-    style = filled([ORANGE if drawn else BLUE for drawn in chosen], ["/" if drawn else "" for drawn in chosen])
+    style = hatched_bar([ORANGE if drawn else BLUE for drawn in chosen], ["/" if drawn else "" for drawn in chosen])
     places = list(range(len(names)))
     across = {"title": "chance of being drawn", "tickformat": ".0%", "range": [0, 1.05 * max(shares)], "nticks": 5}
     down = {"range": [len(names) - 0.5, -0.8], "visible": False}

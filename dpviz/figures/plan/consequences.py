@@ -1,25 +1,26 @@
-"""Three consequences of one epsilon on one axis: accuracy, right guesses about one person, poisoned rows; in words too."""
+"""Three consequences of one epsilon on one axis: accuracy, right guesses about one row, poisoned rows; in words too."""
 
-import math
+from collections.abc import Iterator
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences, guesses_right
+from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences
 from dpviz.figures.charts import Figure, Rows, band, cursor_line, line, panels
-from dpviz.figures.guarantee_text import number_text
-from dpviz.figures.plan.search import AXES, ladder_axis
+from dpviz.figures.plan.search import AXES, grid_axis
 from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK
 from dpviz.figures.wording import capital, counted, percent
+from dpviz.results.verdict import ROW, Unit, right_guesses
+from dpviz.results.wording import number_text
 
 
-def consequences_figure(found: Consequences, *, cursor: float, candidates: int, above: float) -> Figure:
+def consequences_figure(found: Consequences, *, cursor: float, candidates: int, above: float, unit: Unit = ROW) -> Figure:
     """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
-    right = f"Right guesses of 100, {attack_title(candidates)}"
+    right = f"Right guesses of 100, {attack_title(candidates, unit)}"
     titles = ("Test accuracy (held-out rows), %", right, "Poisoned rows it withstands")
     figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
     x = [item.epsilon for item in found.found]
     low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
     figure.add_scatter(**band(x, low, high, BLUE), row=1, col=1)
-    guesses = [100 * guesses_right(item.proven, candidates) for item in found.found]
+    guesses = [100 * item.right_guesses(candidates, unit.rows) for item in found.found]
     withstands = [item.protected(above) for item in found.found]
     for row, y, colour, words in (
         (1, middle, BLUE, "median %{y:.1f}%"),
@@ -31,38 +32,41 @@ def consequences_figure(found: Consequences, *, cursor: float, candidates: int, 
     for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
         figure.add_hline(level, line={"color": NEUTRAL, "dash": "dot"}, row=row, col=1)
     figure.add_shape(**cursor_line(cursor, line(ORANGE)))
-    figure.update_xaxes(**ladder_axis("epsilon", x)).update_xaxes(title=AXES["epsilon"], row=3, col=1)
+    figure.update_xaxes(**grid_axis("epsilon", x)).update_xaxes(title=AXES["epsilon"], row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     return figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
 
 
-def attack_title(candidates: int) -> str:
+def attack_title(candidates: int, unit: Unit = ROW) -> str:
     """What the attacker guesses, for a heading."""
-    return "row used or not" if candidates == FAIR else f"who of {candidates:,} people"
+    return f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
 
 
-def consequence_sentences(item: Consequence, found: Consequences, *, candidates: int, above: float) -> tuple[str, str, str]:
+def consequence_sentences(
+    item: Consequence, found: Consequences, *, candidates: int, above: float, unit: Unit = ROW
+) -> tuple[str, str, str]:
     """Accuracy, risk and protection at one epsilon, a sentence each."""
     low, middle, high = (percent(round(item.accuracy(q), 3)) for q in (TAIL, 0.5, 1 - TAIL))
     right = f"The middle tree is right on {middle} of the held-out rows, nine of ten on {low} to {high}."
     guess = f" Always guessing the most frequent class: {percent(round(found.majority, 3))}."
-    return right + guess, risk_sentence(item.proven, candidates), _poison_sentence(item, found, above)
+    return right + guess, risk_sentence(item, candidates, unit), _poison_sentence(item, found, above)
 
 
-def risk_sentence(epsilon: float, candidates: int) -> str:
-    """The attack model's bound, as odds and as guesses out of 100."""
-    if math.isinf(epsilon):
-        return "No ε is proved for this algorithm, so nothing limits what may be learned about one row."
-    factor, right = number_text(math.exp(epsilon)), number_text(100 * guesses_right(epsilon, candidates))
+def risk_sentence(item: Consequence, candidates: int, unit: Unit = ROW) -> str:
+    """The attack model's bound by what the algorithm does, as guesses out of 100; of one row second."""
+    if not item.is_proved:
+        return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."
+    right, row = (number_text(100 * item.right_guesses(candidates, rows)) for rows in (unit.rows, 1))
+    aside = f" (one row: {row})" if unit.rows > 1 else ""
     return (
-        f"Seeing the tree multiplies the odds about one person by at most {factor}. So of 100 guesses {_guess(candidates)}, "
-        f"at most {right} are right; without the tree, {number_text(100 / candidates)}."
+        f"Of 100 guesses {_guess(candidates, unit)}, what this algorithm does allows at most {right} to be right{aside}; without "
+        f"the tree, {number_text(100 / candidates)}."
     )
 
 
-def _guess(candidates: int) -> str:
+def _guess(candidates: int, unit: Unit) -> str:
     if candidates == FAIR:
-        return "whether the row of a given person was used"
+        return f"whether {unit.words} was used"
     return f"which of {candidates:,} people was left out"
 
 
@@ -100,7 +104,7 @@ def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[s
     )
 
 
-def consequence_rows(found: Consequences, *, candidates: int, above: float) -> Rows:
+def consequence_rows(found: Consequences, *, candidates: int, above: float, unit: Unit = ROW) -> Rows:
     """The three curves as a table."""
     return [
         {
@@ -108,8 +112,17 @@ def consequence_rows(found: Consequences, *, candidates: int, above: float) -> R
             "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
             "median": f"{item.accuracy(0.5):.1%}",
             "95%": f"{item.accuracy(1 - TAIL):.1%}",
-            "right guesses of 100": number_text(100 * guesses_right(item.proven, candidates)),
+            **{f"right guesses of 100{who}": text for who, text in _guess_cells(item, candidates, unit)},
             "poisoned rows withstood": "none shown" if (rows := item.protected(above)) is None else f"{rows:,}",
         }
         for item in found.found
     ]
+
+
+def _guess_cells(item: Consequence, candidates: int, unit: Unit) -> Iterator[tuple[str, str]]:
+    """(about whom, how many), of the unit first; last what any algorithm with this epsilon allows it."""
+    whose = ((f", {unit.words}", unit.rows), (", one row", 1)) if unit.rows > 1 else (("", 1),)
+    for who, rows in whose:
+        yield who, number_text(100 * item.right_guesses(candidates, rows))
+    if candidates == FAIR and item.is_proved:
+        yield ", any algorithm", number_text(right_guesses(item.risk.plain, unit))

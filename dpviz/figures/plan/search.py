@@ -4,16 +4,19 @@ Everything here is about simulations of a plan, never a statement about released
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import median_high
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.plan.planner import Along, Goal, Setup
-from dpviz.evaluation.plan.search import STAGES, Answer, Rung
+from dpviz.evaluation.plan.planner import Along, Goal
+from dpviz.evaluation.plan.search import STAGES, GridPoint, SearchAnswer
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, chart, limits, line, marker
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import GREEN, NEUTRAL, ORANGE
 from dpviz.figures.wording import capital, percent
+from dpviz.learners import FitRequest
+from dpviz.results.verdict import ROW, Unit, at_most_text
+from dpviz.results.wording import number_text
 
 AXES = {"epsilon": f"ε ({NEIGHBOURS})", "n_rows": "training rows", "max_depth": "levels of rules"}
 MEASURES = {
@@ -29,9 +32,9 @@ _MARKS = {
 }
 
 
-def mark_of(rung: Rung) -> str:
+def mark_of(point: GridPoint) -> str:
     """Its verdict, or "look": seen once, as every place is, and left there, because others decide the question."""
-    return "look" if rung.verdict == "open" and rung.n_draws <= STAGES[0] else rung.verdict
+    return "look" if point.verdict == "open" and point.n_draws <= STAGES[0] else point.verdict
 
 
 def place_text(along: Along, place: float) -> str:
@@ -45,9 +48,26 @@ def place_text(along: Along, place: float) -> str:
             return f"depth {place:.0f}"
 
 
-def _place_in_full(along: Along, place: float) -> str:
-    """The same where it stands alone: an epsilon with what counts as neighbouring."""
-    return f"{place_text(along, place)} ({NEIGHBOURS})" if along == "epsilon" else place_text(along, place)
+@dataclass(frozen=True)
+class AtRisk:
+    """What an epsilon lets others guess about one unit: in this a goal is paid for, and the epsilon is its name."""
+
+    guesses: Callable[[float], float]  #: By epsilon: the most right guesses of 100; infinite where nothing bounds them
+    unit: Unit = ROW
+
+    def at(self, epsilon: float) -> str:
+        """As in "at most about 61 of 100 guesses about one row may be right"."""
+        hundredths = self.guesses(epsilon)
+        if math.isinf(hundredths):
+            return f"nothing limits what can be learned about {self.unit.words}"
+        return f"{at_most_text(hundredths)} of 100 guesses about {self.unit.words} may be right"
+
+
+def _place_in_full(along: Along, place: float, risk: AtRisk | None = None) -> str:
+    """The same where it stands alone: an epsilon with what counts as neighbouring, and with what it lets others guess."""
+    if along != "epsilon":
+        return place_text(along, place)
+    return f"{place_text(along, place)} ({NEIGHBOURS})" + (f", where {risk.at(place)}" if risk else "")
 
 
 def goal_text(goal: Goal) -> str:
@@ -55,29 +75,30 @@ def goal_text(goal: Goal) -> str:
     return f"in {percent(goal.reliability)} of the trees, {MEASURES[goal.measure]} is at least {percent(goal.target)}"
 
 
-def answer_headline(answer: Answer, along: Along) -> str:
-    """The answer in one line."""
-    reached, last = answer.reached, answer.ladder[-1]
+def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
+    """The answer in one line; for an epsilon by what it lets others guess."""
+    reached, last = answer.reached, answer.grid[-1]
     if reached is not None:
         least = {"epsilon": "is enough", "n_rows": "are enough", "max_depth": "still works"}[along]
-        return f"{capital(_place_in_full(along, reached.place))} {least}"
+        enough = f"{_place_in_full(along, reached.place)} {least}"
+        return capital(f"{risk.at(reached.place)}: {enough}" if risk and along == "epsilon" else enough)
     if answer.is_refuted:
-        return f"Not reachable, not even with {_place_in_full(along, last)}"
+        return f"Not reachable, not even with {_place_in_full(along, last, risk)}"
     if not answer.is_complete:
         return "Stopped before there was an answer"
-    return f"Not shown to be reachable: the draws do not decide at {_place_in_full(along, last)}"
+    return f"Not shown to be reachable: the draws do not decide at {_place_in_full(along, last, risk)}"
 
 
-def so_far_headline(answer: Answer, along: Along) -> str:
+def so_far_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
     """What is known while the search goes on: it holds like the answer itself, which will only say more."""
     if answer.reached is not None:
-        return f"Enough: {_place_in_full(along, answer.reached.place)}. Now looking at the values beside it"
+        return f"Enough: {_place_in_full(along, answer.reached.place, risk)}. Now looking at the values beside it"
     if answer.missed is not None:
-        return f"Not enough: {_place_in_full(along, answer.missed.place)}. Now looking further"
+        return f"Not enough: {_place_in_full(along, answer.missed.place, risk)}. Now looking further"
     return "Every value has had a first look. Now looking more closely"
 
 
-def answer_sentence(answer: Answer, along: Along, goal: Goal) -> str:
+def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal) -> str:
     """What was found at the ends of the bracket, and what the confidence covers."""
     said = [f"Wanted: {goal_text(goal)}."]
     reached, missed = answer.reached, answer.missed
@@ -88,19 +109,19 @@ def answer_sentence(answer: Answer, along: Along, goal: Goal) -> str:
         if reached is None:
             said.append(f"The middle tree there had {percent(median_high(missed.outcomes))}.")
     elif reached is not None:
-        said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.rungs[0].place)}.")
-    between = answer.rungs[answer.rungs.index(missed) + 1 if missed else 0 : answer.rungs.index(reached) if reached else 0]
+        said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.points[0].place)}.")
+    between = answer.points[answer.points.index(missed) + 1 if missed else 0 : answer.points.index(reached) if reached else 0]
     if between:
-        said.append(f"Undecided: {', '.join(place_text(along, rung.place) for rung in between)}.")
+        said.append(f"Undecided: {', '.join(place_text(along, point.place) for point in between)}.")
     said.append(f"All of this holds together with {percent(answer.confidence)} confidence.")
     return " ".join(said)
 
 
-def _count(rung: Rung) -> str:
-    return f"{rung.successes} of {rung.n_draws}"
+def _count(point: GridPoint) -> str:
+    return f"{point.successes} of {point.n_draws}"
 
 
-def check_sentence(found: Rung, along: Along, goal: Goal) -> str:
+def check_sentence(found: GridPoint, along: Along, goal: Goal) -> str:
     """What fresh simulations said about an answer."""
     verdict = {
         "yes": "The answer held, by more than chance explains.",
@@ -114,21 +135,21 @@ def check_sentence(found: Rung, along: Along, goal: Goal) -> str:
     )
 
 
-def search_figure(answer: Answer, along: Along) -> Figure:
+def search_figure(answer: SearchAnswer, along: Along) -> Figure:
     """Share of trees that reached the target at every place that was tried, with the limits the search used."""
     shares = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
-    places = {"title": AXES[along], **ladder_axis(along, answer.ladder)}
+    places = {"title": AXES[along], **grid_axis(along, answer.grid)}
     figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=places, yaxis=shares)
-    for mark in dict.fromkeys(map(mark_of, answer.rungs)):
-        rungs = [rung for rung in answer.rungs if mark_of(rung) == mark]
+    for mark in dict.fromkeys(map(mark_of, answer.points)):
+        points = [point for point in answer.points if mark_of(point) == mark]
         colour, symbol = _MARKS[mark]
-        up = [100 * (rung.high - rung.share) for rung in rungs]
-        down = [100 * (rung.share - rung.low) for rung in rungs]
+        up = [100 * (point.high - point.share) for point in points]
+        down = [100 * (point.share - point.low) for point in points]
         spread = None if mark == "look" else limits(up, down, colour)
         look: Style = {"mode": "markers", "error_y": spread, "marker": marker(colour, symbol), "showlegend": True}
-        said = [f"{place_text(along, rung.place)}: {_count(rung)} reached it" for rung in rungs]
+        said = [f"{place_text(along, point.place)}: {_count(point)} reached it" for point in points]
         look |= {"name": VERDICTS[mark], "customdata": said, "hovertemplate": f"%{{customdata}}, {VERDICTS[mark]}<extra></extra>"}
-        figure.add_scatter(x=[rung.place for rung in rungs], y=[100 * rung.share for rung in rungs], **look)
+        figure.add_scatter(x=[point.place for point in points], y=[100 * point.share for point in points], **look)
     if answer.reached is not None:
         place = answer.reached.place
         figure.add_vline(place, line=line(GREEN, 2))
@@ -139,37 +160,43 @@ def search_figure(answer: Answer, along: Along) -> Figure:
     return figure
 
 
-def ladder_axis(along: Along, ladder: Sequence[float]) -> Style:
-    """The horizontal axis of a ladder: logarithmic, round numbers written out; levels one by one."""
+def grid_axis(along: Along, grid: Sequence[float]) -> Style:
+    """The horizontal axis of a grid: logarithmic, round numbers written out; levels one by one."""
     if along == "max_depth":
-        return {"dtick": 1, "zeroline": False, "range": [min(ladder) - 0.5, max(ladder) + 0.5]}
-    low, high = min(ladder), max(ladder)
-    ticks = [place for place in ladder if f"{place:e}".startswith(("1.0", "3.0" if along == "epsilon" else "1.0"))]
+        return {"dtick": 1, "zeroline": False, "range": [min(grid) - 0.5, max(grid) + 0.5]}
+    low, high = min(grid), max(grid)
+    ticks = [place for place in grid if f"{place:e}".startswith(("1.0", "3.0" if along == "epsilon" else "1.0"))]
     ends = [math.log10(low) - 0.1, math.log10(high) + 0.1]
     return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": [number_text(tick) for tick in ticks]}
 
 
-def search_rows(answer: Answer, along: Along) -> Rows:
+def search_rows(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> Rows:
     """Every place that was tried, as a table."""
+    guessed = risk if along == "epsilon" else None
     return [
         {
-            AXES[along]: number_text(rung.place),
-            "trees that reached it": _count(rung),
-            "share": percent(round(rung.share, 3)),
-            "at least": percent(round(rung.low, 3)),
-            "at most": percent(round(rung.high, 3)),
-            "verdict": VERDICTS[mark_of(rung)],
+            AXES[along]: number_text(point.place),
+            **({} if guessed is None else {f"right guesses of 100, {guessed.unit.words}": _guesses_cell(guessed, point.place)}),
+            "trees that reached it": _count(point),
+            "share": percent(round(point.share, 3)),
+            "at least": percent(round(point.low, 3)),
+            "at most": percent(round(point.high, 3)),
+            "verdict": VERDICTS[mark_of(point)],
         }
-        for rung in answer.rungs
+        for point in answer.points
     ]
 
 
-def setup_text(setup: Setup, along: Along | None, title: str) -> str:
+def _guesses_cell(risk: AtRisk, place: float) -> str:
+    hundredths = risk.guesses(place)
+    return "no bound" if math.isinf(hundredths) else f"{hundredths:.1f}"
+
+
+def held_fixed_text(request: FitRequest, along: Along | None) -> str:
     """What is held fixed, for the line above an answer."""
-    depth = setup.settings["depth"]
+    settings = request.settings
     fixed = {
-        "epsilon": f"ε = {number_text(setup.settings['epsilon'])} ({NEIGHBOURS})",
-        "max_depth": f"depth {depth}" if depth != "auto" else f"automatic depth, at most {setup.settings['max_depth']}",
-        "n_rows": "" if setup.n_rows is None else f"{setup.n_rows:,} rows",
+        "epsilon": f"ε = {number_text(settings.epsilon)} ({NEIGHBOURS})",
+        "max_depth": f"automatic depth, at most {settings.max_depth}" if settings.depth == "auto" else f"depth {settings.depth}",
     }
-    return ", ".join([title, *(words for name, words in fixed.items() if words and name != along)])
+    return ", ".join([request.spec.title, *(words for name, words in fixed.items() if name != along)])

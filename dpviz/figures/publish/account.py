@@ -1,18 +1,30 @@
 """The register for people who read it without the rows: caps and their history, releases, what was spent over time."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from html import escape
 from itertools import pairwise
 
-from dpviz.accounting.guarantee import NEIGHBOURS, for_unit, round_up
+from dpviz.accounting.guarantee import NEIGHBOURS, round_up
+from dpviz.accounting.renyi import budget
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, line
-from dpviz.figures.guarantee_text import epsilon_text, number_text
-from dpviz.figures.publish.release import history_rows, moment, spent_sentence
+from dpviz.figures.publish.release import (
+    RENYI_LOSS,
+    account_sentence,
+    composed_sentence,
+    epsilon_cells,
+    history_rows,
+    moment,
+    per_unit,
+    spent_sentence,
+)
 from dpviz.figures.publish.report_parts import page_html, text
 from dpviz.figures.theme import OVER_CAP, RELEASED, translucent
 from dpviz.figures.wording import counted
-from dpviz.release.records import Balance, CapChange, Exploration, State
+from dpviz.release.records import Balance, CapChange, DataSet, Exploration, State
+from dpviz.results.verdict import Unit
+from dpviz.results.wording import number_text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640, 170, 44, 16, 30
 
@@ -29,26 +41,17 @@ class Account:
 def about_sentence(found: Account) -> str:
     """Whose rows, whom the guarantee protects, and since when."""
     unit = found.balance.data_set
-    rows = "one row" if unit.rows_per_unit == 1 else f"up to {unit.rows_per_unit:,} rows"
-    return f"{str(unit.role).capitalize()} rows. Protects {unit.unit} with {rows}. Declared {moment(unit.declared)} (UTC)."
+    since = f"Declared {moment(unit.declared)} (UTC)"
+    return f"{str(unit.role).capitalize()} rows. Every ε: {unit.protects.neighbours}. {since}. {account_sentence(unit)}"
 
 
-def person_sentence(found: Account) -> str:
-    """What all releases together cost whoever is protected, where that is more than one row."""
-    unit, spent = found.balance.data_set, found.balance.spent
-    if unit.rows_per_unit == 1 or not spent.epsilon:
-        return ""
-    each = epsilon_text(for_unit(spent, unit.rows_per_unit)).removesuffix(f" ({NEIGHBOURS})")
-    return f"For {unit.unit} with {unit.rows_per_unit:,} rows all releases together cost {each}."
-
-
-def cap_rows(changes: Sequence[CapChange]) -> Rows:
+def cap_rows(changes: Sequence[CapChange], unit: Unit) -> Rows:
     """Every cap a data set has had, oldest first, with who set it and why."""
     return [
         {
             "since (UTC)": moment(change.at),
-            f"cap on ε ({NEIGHBOURS})": number_text(change.epsilon_cap),
-            "cap on δ": number_text(change.delta_cap),
+            **epsilon_cells("cap on ε", change.epsilon_cap, unit),
+            "cap on δ, one row": number_text(change.delta_cap),
             "set by": change.made_by or ("not said" if place else "declared"),
             "reason": change.reason,
         }
@@ -64,24 +67,30 @@ def look_rows(looks: Sequence[Exploration]) -> Rows:
 
 
 def spent_steps(balance: Balance) -> list[tuple[str, float]]:
-    """(when, spent from then on), add/remove one row, from nothing when the data set was declared."""
+    """(when, what one unit has spent from then on), from nothing when the data set was declared; Renyi losses as they add up."""
+    if balance.data_set.renyi_order is not None:
+        sums = (replace(balance, releases=balance.releases[:place]).renyi_spent for place in range(len(balance.releases) + 1))
+        return list(zip([balance.data_set.declared, *(entry.started for entry in balance.releases)], sums, strict=True))
     steps, spent = [(balance.data_set.declared, 0.0)], Fraction(0)
     for entry in balance.releases:
         spent += Fraction(entry.loss.epsilon)
-        steps.append((entry.started, round_up(spent)))
+        steps.append((entry.started, per_unit(round_up(spent), balance.data_set.protects)))
     return steps
 
 
-def cap_steps(changes: Sequence[CapChange]) -> list[tuple[str, float]]:
-    """(when, cap from then on)."""
-    return [(change.at, change.epsilon_cap) for change in changes]
+def cap_steps(found: Account) -> list[tuple[str, float]]:
+    """(when, cap of one unit from then on; the budget where Renyi losses add up)."""
+    order = found.balance.data_set.renyi_order
+    if order is not None:
+        return [(change.at, budget(order, change.epsilon_cap, change.delta_cap)) for change in found.caps]
+    return [(change.at, per_unit(change.epsilon_cap, found.balance.data_set.protects)) for change in found.caps]
 
 
 def over_time_figure(found: Account, until: str) -> Figure:
     """What was spent, as an area that only grows, under the cap there was."""
-    up = {"title": f"ε ({NEIGHBOURS})", "rangemode": "tozero"}
+    up = {"title": _measured(found.balance.data_set), "rangemode": "tozero"}
     figure = chart(240, top=34, legend=LEGEND_ABOVE, yaxis=up, xaxis={"type": "date", "title": None})
-    drawn = (("cap", cap_steps(found.caps), OVER_CAP, "dash"), ("spent for good", spent_steps(found.balance), RELEASED, "solid"))
+    drawn = (("cap", cap_steps(found), OVER_CAP, "dash"), ("spent for good", spent_steps(found.balance), RELEASED, "solid"))
     for name, steps, colour, dash in drawn:
         steps = _lasting(steps, until)
         fill = {"fill": "tozeroy", "fillcolor": translucent(colour, 0.18)} if dash == "solid" else {}
@@ -90,11 +99,21 @@ def over_time_figure(found: Account, until: str) -> Figure:
     return figure
 
 
+def _measured(data_set: DataSet) -> str:
+    """What is counted over time."""
+    if data_set.renyi_order is not None:
+        return f"{RENYI_LOSS} {data_set.renyi_order:g}"
+    unit = data_set.protects
+    return f"ε ({NEIGHBOURS})" if unit.rows == 1 else f"ε of {escape(unit.words)}"
+
+
 def over_time_sentence(found: Account) -> str:
     """The picture in words."""
-    caps = " then ".join(number_text(value) for _, value in cap_steps(found.caps))
+    caps = " then ".join(number_text(value) for _, value in cap_steps(found))
     said = ", ".join(f"{number_text(value)} from {moment(at)[:16]}" for at, value in spent_steps(found.balance)[1:])
-    return f"Cap on ε: {caps}. Spent: {said or 'nothing yet'}."
+    data_set = found.balance.data_set
+    what = f"ε ({data_set.protects.neighbours})" if data_set.renyi_order is None else f"{_measured(data_set)} ({NEIGHBOURS})"
+    return f"Cap on {what}: {caps}. Spent: {said or 'nothing yet'}."
 
 
 def _lasting(steps: list[tuple[str, float]], until: str) -> list[tuple[str, float]]:
@@ -106,7 +125,7 @@ def _lasting(steps: list[tuple[str, float]], until: str) -> list[tuple[str, floa
 
 def account_html(accounts: Iterable[Account], *, findings: Sequence[str], head: str, until: str) -> str:
     """All data sets on one self-contained page that prints."""
-    body = [f"<h1>Release register</h1><p class=lead>As of {text(moment(until))} (UTC). Every ε: {NEIGHBOURS}.</p>"]
+    body = [f"<h1>Release register</h1><p class=lead>As of {text(moment(until))} (UTC).</p>"]
     state = "ok" if not findings else "open"
     said = findings or ["Every entry is as it was written."]
     lines = "".join(f"<p>{text(line)}</p>" for line in said)
@@ -120,12 +139,13 @@ def account_html(accounts: Iterable[Account], *, findings: Sequence[str], head: 
 
 
 def _section(found: Account, until: str) -> Iterator[str]:
-    yield f"<h2>{text(found.balance.data_set.name)}</h2><p>{text(about_sentence(found))} {text(person_sentence(found))}</p>"
-    yield f"<p><strong>{text(spent_sentence(found.balance))}</strong></p>{_picture(found, until)}"
+    yield f"<h2>{text(found.balance.data_set.name)}</h2><p>{text(about_sentence(found))}</p>"
+    yield f"<p><strong>{text(spent_sentence(found.balance))}</strong></p>"
+    yield f"<p>{text(composed_sentence(found.balance))}</p>{_picture(found, until)}"
     if any(entry.state is State.STARTED for entry in found.balance.releases):
         yield '<p class="note">Interrupted: no file has come of it; what it was to cost is spent all the same.</p>'
     yield table_html(history_rows(found.balance), "No release yet.")
-    yield f"<h3>Caps</h3>{table_html(cap_rows(found.caps), '')}"
+    yield f"<h3>Caps</h3>{table_html(cap_rows(found.caps, found.balance.data_set.protects), '')}"
     if found.looks:
         fits = counted(sum(look.times for look in found.looks), "fit")
         yield f"<h3>Explored, covered by no guarantee: {fits}</h3>{table_html(look_rows(found.looks), '')}"
@@ -144,7 +164,7 @@ def table_html(rows: Sequence[dict[str, object]] | Rows, none: str, kind: str = 
 
 def _picture(found: Account, until: str) -> str:
     """The steps as SVG; time runs evenly from step to step, since what happened stands in the table with its time."""
-    caps, spent = cap_steps(found.caps), spent_steps(found.balance)
+    caps, spent = cap_steps(found), spent_steps(found.balance)
     times = sorted({at for at, _ in (*caps, *spent)} | {until})
     most = max(value for _, value in (*caps, *spent)) or 1.0
     place = {at: _LEFT + (_WIDTH - _LEFT - 10) * index / max(1, len(times) - 1) for index, at in enumerate(times)}

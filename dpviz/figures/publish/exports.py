@@ -1,45 +1,64 @@
-"""All forms a model can be exported in: those of `dpviz/io/exports`, and those that are drawn or laid out.
+"""Forms of a model that are drawn or laid out: a picture, a report, and what a notebook shows.
 
 A drawing rounds numbers and cuts long names, so an SVG carries the tree as data too; it is checked by comparing what every
 drawn node says with that data, and by predicting from it.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import cache
-from types import MappingProxyType
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from html import escape
 from typing import Any
 from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
-from dpviz.errors import NotExported, UnknownName
+from dpviz.errors import NotExported
+from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.report import drawn_tree, report_document, report_html, report_rules
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import node_in_words
-from dpviz.io.exports import registry
 from dpviz.io.exports.conditions import Row
-from dpviz.io.exports.contract import Exportable, Exported, Target, export
+from dpviz.io.exports.contract import CheckedForm, Exportable, export
 from dpviz.io.exports.golden import said
 from dpviz.io.exports.rules import answers
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.tree import Tree
+from dpviz.results.exports import Exported, Form
+from dpviz.results.verdict import Unit
 from dpviz.table.schema import Schema
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
-@cache
-def targets() -> Mapping[str, Target]:
-    """Name -> Target, in the order they are offered."""
-    found = sorted((*registry().values(), SVG, REPORT), key=lambda target: (target.order, target.name))
-    return MappingProxyType({target.name: target for target in found})
+def report_to_sign(given: Exportable, signed: Signed) -> Exported:
+    """The report with what stands beside its signature line, checked like any export. Raises NotExported."""
+    return export(replace(REPORT, write=partial(report_html, signed=signed)), given)
 
 
-def export_as(name: str, given: Exportable) -> Exported:
-    """Export in the form called `name`, checked. Raises UnknownName and NotExported."""
-    if name not in targets():
-        raise UnknownName("form of export", name, targets())
-    return export(targets()[name], given)
+# --- a notebook: the picture is an image of its own, so that no style sheet reaches it and it reaches none
+
+#: A picture of more leaves cannot be read.
+_MOST_LEAVES = 64
+
+
+def notebook_html(given: Exportable) -> str:
+    """The document as HTML that stands in a page: no script, nothing fetched, every text escaped."""
+    found = given.verdict
+    learner = str(given.document["learner"]["name"])
+    words = f"{learner} predicts {given.schema.target.name} from {given.schema.n_features:,} columns."
+    said = f"<p><strong>{escape(found.headline)}.</strong> {escape(found.because)}</p>"
+    return f"<div>{said}{_picture(given, words)}<p><small>{escape(words)}</small></p></div>"
+
+
+def _picture(given: Exportable, words: str) -> str:
+    tree = drawn_tree(given)
+    if tree is None or tree.n_leaves > _MOST_LEAVES:
+        many = "many trees" if tree is None else f"{tree.n_leaves:,} leaves"
+        return f"<p>A model of {many}: not drawn.</p>"
+    drawing = tree_svg(tree, widths=None, selected=None, title=words)
+    packed = b64encode(drawing.encode()).decode("ascii")
+    return f'<img style="max-width:100%" alt="{escape(words)}" src="data:image/svg+xml;base64,{packed}">'
 
 
 # --- SVG
@@ -50,7 +69,7 @@ def _write_svg(given: Exportable) -> str:
     assert tree is not None  # one_tree
     title = f"Tree of {given.schema.target.name}. {' '.join(given.facts[1:])}"
     data = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
-    inside = f"<metadata>{escape(json.dumps(data))}</metadata>\n<style>"
+    inside = f"<metadata>{escape(json.dumps(data), quote=False)}</metadata>\n<style>"
     return tree_svg(tree, widths=None, selected=None, title=title).replace("<style>", inside, 1)
 
 
@@ -66,11 +85,11 @@ def _run_svg(content: str, _schema: Schema, rows: Sequence[Row]) -> tuple[Sequen
     return said(tree, rows)
 
 
-SVG = Target(
+SVG = CheckedForm(
     name="svg",
     title="SVG picture",
     suffix=".svg",
-    mime="image/svg+xml",
+    media_type="image/svg+xml",
     about="The drawing as a file of its own, in the reader's light or dark; the tree is inside as data.",
     write=_write_svg,
     run=_run_svg,
@@ -93,15 +112,15 @@ def _run_report(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[Sequ
     rules = report_rules(content, schema)
     if not rules:
         return found, chances
-    by_rules, shares = answers(rules, rows)
+    by_rules, shares = answers(rules, schema, rows)
     return by_rules, shares if rules[0].shares else chances
 
 
-REPORT = Target(
+REPORT = CheckedForm(
     name="report",
     title="Report for a board",
     suffix=".html",
-    mime="text/html",
+    media_type="text/html",
     about="Page one: the finding, the tree, how sure it is, what may be concluded, a line to sign on. Annexes follow. It prints.",
     write=report_html,
     run=_run_report,
@@ -112,3 +131,25 @@ REPORT = Target(
     any_model=True,
     order=15,
 )
+
+
+# --- what a notebook shows
+
+
+class _ForNotebooks(Form):
+    def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
+        """The picture stands beside the result itself, so no golden row is predicted."""
+        return Exported(self, notebook_html(Exportable(document, unit)), 0, "")
+
+
+NOTEBOOK = _ForNotebooks(
+    name="notebook",
+    title="In a notebook",
+    suffix=".html",
+    media_type="text/html",
+    about="The tree as a picture, and its guarantee, as a part of another page.",
+    group="words",
+    language="html",
+    is_listed=False,
+)
+FORMS = (SVG, REPORT, NOTEBOOK)

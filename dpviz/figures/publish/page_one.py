@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dpviz.figures.guarantee_text import Verdict
 from dpviz.figures.publish.report_parts import bullets, text
-from dpviz.figures.publish.test_result import percent, result_sentences
+from dpviz.figures.publish.test_result import beside_always, is_better_than_always, percent_with_interval, result_sentences
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.statement import test_result_of
+from dpviz.io.results import test_result_of
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Branch, Tree
-from dpviz.training.honest.report import CONFIDENCE, TestReport
+from dpviz.results.verdict import Verdict
+from dpviz.training.estimate.report import CONFIDENCE, ClassReport
 
 _MOST_NAMED = 3
 #: Of the private test result; the others stand in the annexes.
@@ -31,9 +31,20 @@ def finding(given: Exportable, found: Verdict) -> str:
     target, tree, report = given.schema.target.name, as_tree(given.model), test_result_of(given.document, given.schema)
     names = first_questions(tree) if isinstance(tree, Tree) else ()
     asks = f"asks about {_listed(names)}" if names else f"uses {given.schema.n_features:,} columns"
-    right = f", and is right for {percent(report.accuracy)} of the rows" if isinstance(report, TestReport) else ""
+    right = f", and is right for {percent_with_interval(report.accuracy)} of the rows" if isinstance(report, ClassReport) else ""
     kind = "" if found.kind == "released" else " It is not a release, and not for the public."
     return f"The model that predicts {target} {asks}{right}.{kind}"
+
+
+def worth(given: Exportable) -> str:
+    """A line that sets how often the model is right beside what always saying one class reaches; empty without a test.
+
+    In the colour of a warning where the test does not show that it is better.
+    """
+    report = test_result_of(given.document, given.schema)
+    if report is None or not (said := beside_always(report)):
+        return ""
+    return f'<p class="worth{"" if is_better_than_always(report) else " open"}">{text(said)}</p>'
 
 
 def first_questions(tree: Tree) -> tuple[str, ...]:
@@ -56,14 +67,14 @@ def how_sure(given: Exportable) -> list[str]:
     report = test_result_of(given.document, given.schema)
     if report is None:
         return ["Nothing is known about how good this model is: it holds no private test result."]
-    first, *others = result_sentences(report)[:MOST_SENTENCES]
+    first, *others = result_sentences(report, given.verdict.unit)[:MOST_SENTENCES]
     return [f"{first} In brackets: {CONFIDENCE:.0%} intervals.", *others]
 
 
 def may_be_concluded(found: Verdict, given: Exportable) -> Iterator[str]:
     """What somebody who sees page one may take away."""
     if found.kind == "released":
-        yield "How well anyone who sees it can guess whether one row was used: no better than is stated above."
+        yield f"How well anyone who sees it can guess whether {found.unit.words} is in the data: no better than is stated above."
     yield "How the model decides, question by question." if as_tree(given.model) else "Which columns the model may use."
     if test_result_of(given.document, given.schema) is not None:
         yield "How good it is on rows like these."

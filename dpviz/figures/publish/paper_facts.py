@@ -11,17 +11,19 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
 from dpviz.errors import DocumentError, DpvizError
-from dpviz.figures.guarantee_text import epsilon_text
+from dpviz.figures.publish.release import composed_sentence
 from dpviz.figures.wording import counted
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.statement import statement_of, test_result_of
+from dpviz.io.results import test_result_of
 from dpviz.learners import get_learner
-from dpviz.release.records import Balance, Entry, State
+from dpviz.release.records import Balance, DataSet, Entry, State
+from dpviz.results.document import statement_of
+from dpviz.results.result import TestReport
+from dpviz.results.verdict import Unit, loss_text
 from dpviz.table.schema import Schema
 from dpviz.table.strict_json import parse_json, read
-from dpviz.training.honest.number_report import NumberReport
-from dpviz.training.honest.report import TestReport
 
 SECTORS = ("", "Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 DATA_SOURCES = ("", "Static", "Dynamic")
@@ -63,24 +65,26 @@ QUESTIONS: dict[str, str] = {answer.name: answer.metadata["question"] for answer
 class Facts:
     """Everything of a release that a paper is filled from; `learner` is its name in the registry of learners.
 
-    `loss` is what this release cost one row, `together` what all releases of the data set did. `unit` is whom it protects, with
-    `rows_per_unit` rows at most; `rows_are_bounded` when dpviz bound them, not the owner's word. `report` is the private test
-    result, `published` an ISO date; `number`, `sha256` and `head` are of the released file and its entry in the register.
+    `loss` is what this release cost one row, `risk` what its steps tell about it. Of all releases of the data set, `together` is
+    what they cost in the account that `account` names; `composed` says in words what they tell by what was run. `unit` is whom it
+    protects, `report` the private test result, `published` an ISO date; `number`, `sha256` and `head` are of the file and its
+    entry in the register.
     """
 
     schema: Schema
     learner: str
     loss: PrivacyLoss
+    risk: Risk | None
     together: PrivacyLoss
+    account: str
+    composed: str
     n_releases: int
     cap: PrivacyLoss
-    unit: str
-    rows_per_unit: int
-    rows_are_bounded: bool
+    unit: Unit
     claim: Claim
     mechanisms: tuple[str, ...]
     versions: dict[str, str]
-    report: TestReport | NumberReport | None
+    report: TestReport | None
     published: str
     number: int
     sha256: str
@@ -91,20 +95,22 @@ def facts_of(balance: Balance, entry: Entry, text: str) -> Facts:
     """The facts of a release from its register and its file. Raises DpvizError for one that was never finished."""
     if entry.state is not State.RELEASED:
         raise DpvizError("This release was interrupted: there is no file to write papers about.", where=f"number {entry.number}")
-    given, unit = Exportable(text), balance.data_set
+    data_set = balance.data_set
+    given = Exportable(text, data_set.protects)
     statement, document = statement_of(given.document), given.document
     return Facts(
         schema=given.schema,
         learner=entry.learner,
         loss=entry.loss,
+        risk=given.verdict.risk,
         together=balance.spent,
+        account=_account(data_set),
+        composed=composed_sentence(balance),
         n_releases=len(balance.releases),
-        cap=PrivacyLoss(unit.epsilon_cap, unit.delta_cap),
-        unit=unit.unit,
-        rows_per_unit=unit.rows_per_unit,
-        rows_are_bounded=statement.per_person is not None,
+        cap=data_set.cap,
+        unit=given.verdict.unit,
         claim=statement.claim,
-        mechanisms=tuple(dict.fromkeys(step.mechanism for step in statement.ledger if step.mechanism)),
+        mechanisms=tuple(dict.fromkeys(step.mechanism for step in statement.steps if step.mechanism)),
         versions=read(dict[str, str], document.get("versions", {}), "versions"),
         report=test_result_of(document, given.schema),
         published=entry.finished[:10],
@@ -112,6 +118,13 @@ def facts_of(balance: Balance, entry: Entry, text: str) -> Facts:
         sha256=entry.sha256,
         head=read(str, document.get("register", {}).get("head", ""), "register.head"),
     )
+
+
+def _account(data_set: DataSet) -> str:
+    """What adds up, as a paper says it."""
+    if data_set.renyi_order is None:
+        return "by their sum"
+    return f"by a Renyi filter of order {data_set.renyi_order:g} that was fixed when the data set was declared"
 
 
 def answers_template() -> str:
@@ -124,7 +137,7 @@ def answers_from(text: str | bytes) -> Answers:
     """Answers from a filled-in template (or its UTF-8 bytes). Raises DocumentError."""
     document: Any = read(dict, parse_json(text))
     if "answers" not in document:
-        raise DocumentError("There are no answers.", where="answers", remedy="Begin with what `dpviz register questions` writes.")
+        raise DocumentError("There are no answers.", where="answers", remedy="Begin with `dpviz register export-questions`.")
     return read(Answers, document["answers"], "answers")
 
 
@@ -134,12 +147,14 @@ def words_of(facts: Facts, answers: Answers) -> dict[str, Any]:
         raise DpvizError("Something only people know is missing.", remedy="Answer: " + "; ".join(answers.missing) + ".")
     return asdict(answers) | {
         "learner": get_learner(facts.learner).title,
-        "loss": epsilon_text(facts.loss),
-        "together": epsilon_text(facts.together),
-        "cap": epsilon_text(facts.cap),
+        "loss": loss_text(facts.loss, facts.unit),
+        "together": loss_text(facts.together, facts.unit),
+        "account": facts.account,
+        "composed": f" {facts.composed}".rstrip(),
+        "cap": loss_text(facts.cap, facts.unit),
         "releases": counted(facts.n_releases, "release"),
-        "unit": facts.unit,
-        "rows": counted(facts.rows_per_unit, "row"),
+        "unit": facts.unit.words,
+        "rows": counted(facts.unit.rows, "row"),
         "mechanisms": ", ".join(facts.mechanisms) or "none",
         "because": facts.claim.because,
     }

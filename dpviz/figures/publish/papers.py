@@ -1,6 +1,7 @@
 """Papers about one release as files: the registry entry and the self-assessment, as YAML, JSON or a page that prints."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from operator import attrgetter
@@ -15,6 +16,8 @@ from dpviz.figures.publish.self_assessment import WHAT_IT_IS, assessment_documen
 ENTRY, ASSESSMENT = "entry", "assessment"
 TITLES = {ENTRY: "Entry for the DP Deployments Registry", ASSESSMENT: "Self-assessment along NIST SP 800-226"}
 _MAKE: dict[str, Callable[[Facts, Answers], dict[str, Any]]] = {ENTRY: registry_entry, ASSESSMENT: assessment_document}
+#: What JSON may hold as it is and YAML not, or not as one line.
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 #: Ending -> media type.
 FORMS = {".yaml": "application/yaml", ".json": "application/json", ".html": "text/html"}
 
@@ -39,7 +42,11 @@ def _yaml(value: Any, depth: int = 0) -> Iterator[str]:
             yield head
             yield from _yaml(item, depth + 1)
         else:
-            yield f"{head} {json.dumps(item, ensure_ascii=False)}"
+            yield f"{head} {_UNPRINTABLE.sub(_escaped, json.dumps(item, ensure_ascii=False))}"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _entry_html(facts: Facts, answers: Answers) -> str:

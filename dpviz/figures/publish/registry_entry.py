@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS, for_unit
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import DocumentError
 from dpviz.figures.publish.paper_facts import Answers, Facts, filled, words_of
 from dpviz.figures.wording import counted
@@ -29,7 +29,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 def registry_entry(facts: Facts, answers: Answers) -> dict[str, Any]:
     """The entry, valid against the schema. Raises DpvizError naming the answers that are missing."""
-    target, of_unit = facts.schema.target, for_unit(facts.loss, facts.rows_per_unit)
+    target, of_unit = facts.schema.target, facts.unit.loss_of(facts.loss)
     slug = f"{answers.name} {answers.curators} {facts.published[:4]}".lower()
     words = words_of(facts, answers) | {
         "slug": re.sub(r"[^a-z0-9]+", "-", slug).strip("-"),
@@ -41,7 +41,7 @@ def registry_entry(facts: Facts, answers: Answers) -> dict[str, Any]:
         "sector": answers.sector or None,
         "variant": "Approximate DP" if facts.loss.delta else "Pure DP",
         "names": ", ".join(column.name for column in (*facts.schema.features, target)),
-        "whose": "enforced by the software" if facts.rows_are_bounded else "as declared by the curator",
+        "whose": "enforced by the software" if facts.unit.is_bounded else "as declared by the curator",
         "neighbours": NEIGHBOURS,
         "epsilon": of_unit.epsilon,
         "delta": of_unit.delta if facts.loss.delta else None,

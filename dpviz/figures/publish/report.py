@@ -12,20 +12,22 @@ from html import escape, unescape
 
 from dpviz.errors import NotExported
 from dpviz.figures.publish import report_parts as parts
-from dpviz.figures.publish.page_one import MOST_SENTENCES, Signed, columns, finding, how_sure, signature
+from dpviz.figures.publish.groups import WIDE, group_rows
+from dpviz.figures.publish.page_one import MOST_SENTENCES, Signed, columns, finding, how_sure, signature, worth
 from dpviz.figures.publish.report_parts import text
 from dpviz.figures.publish.test_result import result_sentences
 from dpviz.figures.tree.labels import text_width
-from dpviz.figures.tree.sizes import layout_within
+from dpviz.figures.tree.layout import layout_within
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import counted, percent
+from dpviz.io.exports.conditions import condition_words, spelled
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.rules import Rule, rule_from, rule_sentence, rules_of, share_words
-from dpviz.io.exports.spelling import spelled
-from dpviz.io.exports.statement import entry_text, statement_of, test_result_of
+from dpviz.io.exports.rules import Rule, answer_words, rule_from, rules_of, share_words
+from dpviz.io.results import entry_text, test_result_of
 from dpviz.learners import registry
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Tree
+from dpviz.results.document import statement_of
 from dpviz.table.schema import Schema
 
 MOST_DRAWN, MOST_TOLD = 64, 256
@@ -48,13 +50,14 @@ def drawn_tree(given: Exportable) -> Tree | None:
 def report_html(given: Exportable, signed: Signed | None = None) -> str:
     """Page one for people who decide, then the annexes. `signed`: what stands beside the signature line."""
     statement, target = statement_of(given.document), given.schema.target.name
-    found = parts.verdict_of(given.document)
+    found = given.verdict
     body = "\n".join(
         (
             f"<h1>{text(f'What predicts {target}')}</h1><p class=finding>{text(finding(given, found))}</p>",
+            worth(given),
             f"<p class=lead>{text(_lead(given))}</p>",
             f'<div class="verdict {"" if found.kind == "released" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
-            f"<p>{text(found.odds)}</p></div>",
+            f"<p>{text(found.odds)}</p>{parts.plain_bound(found)}</div>",
             *_model(given),
             f"<h2>How sure it is</h2>{parts.bullets(how_sure(given))}",
             columns(found, given),
@@ -62,13 +65,13 @@ def report_html(given: Exportable, signed: Signed | None = None) -> str:
             '<h1 class="annex">Annexes</h1>',
             *_tested(given),
             '<div class="columns"><section><h2>What is promised</h2>',
-            parts.bullets(parts.promised(found)),
+            parts.bullets(found.promises),
             "</section><section><h2>What is not promised</h2>",
-            parts.bullets(parts.not_promised(statement.disclosures, statement.noise.warning)),
+            parts.bullets(parts.not_promised(found.unit, statement.disclosures, statement.noise.warning)),
             '</section></div><div class="columns"><section><h2>Where the budget went</h2>',
-            parts.budget_table(statement),
+            parts.budget_table(statement, found.unit),
             "</section><section><h2>What the loss means</h2>",
-            parts.odds_curve(found.proven),
+            parts.odds_curve(found),
             f"</section></div><h2>How the rows are protected</h2>{parts.mechanism_list(statement)}<p>{text(found.because)}</p>",
             "<h2>What was taken as public</h2>",
             parts.public_table(given.schema),
@@ -120,7 +123,7 @@ def _drawings(tree: Tree, title: str) -> Iterator[str]:
 
 def _caption(tree: Tree, more: str = "") -> str:
     in_full = "; the rules below have them in full" if tree.n_leaves <= MOST_TOLD else ""
-    return f"<figcaption>Yes goes left. Names that do not fit are cut{in_full}.{more}</figcaption>"
+    return f"<figcaption>True goes left. Names that do not fit are cut{in_full}.{more}</figcaption>"
 
 
 def at_measured_width(svg: str) -> str:
@@ -136,7 +139,9 @@ def _stretched(found: re.Match[str]) -> str:
 def _tested(given: Exportable) -> Iterator[str]:
     report = test_result_of(given.document, given.schema)
     if report is not None:
-        yield f"<h2>How good it is, in full</h2>{parts.bullets(result_sentences(report)[MOST_SENTENCES:])}"
+        yield f"<h2>How good it is, in full</h2>{parts.bullets(result_sentences(report, given.verdict.unit)[MOST_SENTENCES:])}"
+    if rows := group_rows(report):
+        yield f"<h2>By group</h2>{parts.rows_table(rows)}<p class=note>{WIDE}</p>"
 
 
 def _rules(given: Exportable) -> Iterator[str]:
@@ -146,7 +151,10 @@ def _rules(given: Exportable) -> Iterator[str]:
     yield "<h2>The rules in full</h2>"
     yield '<p class="note">Exactly one applies to any row. Each says whether it also covers missing cells.</p><ol>'
     for rule in rules_of(given.function):
-        yield f"<li class=rule>{rule_sentence(rule, _code, '<strong>{}</strong>'.format, partial(_odds, given.schema))}</li>"
+        conditions = " and ".join(_code(condition_words(condition)) for condition in rule.conditions)
+        start = f"If {conditions}, then" if conditions else "Always"
+        shares = f", with probabilities {_odds(given.schema, rule.shares)}" if rule.shares else ""
+        yield f"<li class=rule>{start} <strong>{_code(answer_words(rule.answer))}</strong>{shares}</li>"
     yield "</ol>"
 
 

@@ -4,7 +4,6 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -12,10 +11,12 @@ from typing import Any
 
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.figures.guarantee_text import Verdict, epsilon_text, number_text, verdict
+from dpviz.figures.charts import Rows
 from dpviz.figures.tree.labels import visible
-from dpviz.io.exports.statement import Statement, statement_of, why_not
 from dpviz.models.tree import format_number
+from dpviz.results.document import Statement
+from dpviz.results.verdict import Unit, Verdict, right_guesses
+from dpviz.results.wording import number_text
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
 _WIDTH, _HEIGHT = 420, 200
@@ -67,29 +68,7 @@ def bullets(lines: Iterable[str]) -> str:
 # --- what is and is not promised
 
 
-def verdict_of(document: Any) -> Verdict:
-    """What may be said about a document."""
-    statement = statement_of(document)
-    released = statement.noise.warning is None
-    return verdict(statement.claim, statement.guarantee, released=released, why_not=why_not(document))
-
-
-def promised(found: Verdict) -> list[str]:
-    """What can be relied on, in plain words."""
-    if found.kind == "would":
-        return ["Nothing yet: this has not been released. Once it is released:", *promised(replace(found, kind="released"))]
-    if not found.proven.is_finite:
-        return ["Nothing. Whoever sees this model may learn anything about one row of the data it was trained on."]
-    lines = [
-        f"{epsilon_text(found.proven)}: {found.odds}",
-        "This holds for anyone who sees this model, even if they know every other row, and whatever else they learn later.",
-    ]
-    if found.proven.delta:
-        lines.append(f"Except with probability δ = {number_text(found.proven.delta)}, which is spent in full once.")
-    return lines
-
-
-def not_promised(disclosures: Sequence[Disclosure] = (), warning: str | None = None) -> list[str]:
+def not_promised(unit: Unit, disclosures: Sequence[Disclosure] = (), warning: str | None = None) -> list[str]:
     """What no epsilon covers, in plain words."""
     lines = [f"Not covered by the guarantee: {item.what}" for item in disclosures[:6]]
     if len(disclosures) > 6:
@@ -97,34 +76,42 @@ def not_promised(disclosures: Sequence[Disclosure] = (), warning: str | None = N
     return [
         *([warning] if warning else []),
         *lines,
-        "A person with several rows: the promise is about one row, and weakens with each further one.",
+        *_about_more_rows(unit),
         "Other releases from the same rows: each one adds to the loss.",
         "What holds for people in general: a model may say that smokers fall ill, also about a smoker who took no part.",
         "That the model is right about new rows, or fair.",
     ]
 
 
+def _about_more_rows(unit: Unit) -> Iterator[str]:
+    if not unit.is_bounded:
+        more = "several" if unit.rows == 1 else f"more than {unit.rows:,}"
+        yield f"A person with {more} rows: the guarantee is about {unit.words}, and weakens with each further row."
+
+
 # --- the budget
 
 
-def budget_table(statement: Statement) -> str:
+def budget_table(statement: Statement, unit: Unit) -> str:
     """Steps of the ledger, alike ones together: how many there are and what one costs."""
     if not statement.ledger:
         return '<p class="note">No step touched the rows.</p>'
     groups: dict[tuple[str, Any, str], list[float]] = {}
-    for step in statement.ledger:
+    for step in statement.steps:
         groups.setdefault((step.part, step.level, step.mechanism or step.kind), []).append(step.epsilon)
     largest = max((max(costs) for costs in groups.values() if math.isfinite(max(costs))), default=0.0)
     rows = "".join(_budget_row(*key, costs, largest) for key, costs in groups.items())
     head = "<th>For</th><th>Depth</th><th>Mechanism</th>"
     head += "<th class=number>Steps</th><th class=number>ε of one</th><th class=bar-cell></th>"
     note = f"Steps on disjoint rows do not add up: the costliest counts. Every ε: {NEIGHBOURS}."
-    return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div><p class="note">{note}</p>'
+    if unit.rows > 1:
+        note += f" For {unit.words} with up to {unit.rows:,} rows, {unit.rows:,} times as much."
+    return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div><p class="note">{text(note)}</p>'
 
 
 def mechanism_list(statement: Statement) -> str:
     """What each mechanism of the ledger does, for people who have not met it; nothing about those of other packages."""
-    names = dict.fromkeys(step.mechanism for step in statement.ledger if step.mechanism in MECHANISMS)
+    names = dict.fromkeys(step.mechanism for step in statement.steps if step.mechanism in MECHANISMS)
     known = (MECHANISMS[name] for name in names)
     return "<ul>" + "".join(f"<li><strong>{text(name)}</strong>: {text(does)}</li>" for name, does in known) + "</ul>"
 
@@ -142,20 +129,26 @@ def _budget_row(part: str, level: int | None, how: str, costs: list[float], larg
 # --- the curve
 
 
-def odds_curve(loss: PrivacyLoss) -> str:
-    """How many of 100 fair guesses about one row can be right, by epsilon, with a mark where this model stands."""
+def plain_bound(found: Verdict) -> str:
+    """One click away from the guesses about the model: what its epsilon alone allows. Paper shows it at once."""
+    words = text(found.plain_bound)
+    return (
+        f"<details><summary>Counted from what the algorithm does, not from ε alone.</summary>{words}</details>" if words else ""
+    )
+
+
+def odds_curve(found: Verdict) -> str:
+    """How many of 100 fair guesses any algorithm allows, by epsilon, with marks where one unit and a row alone stand here."""
     points = [(share * _LARGEST_EPSILON / 60) for share in range(61)]
-    line = " ".join(f"{_x(epsilon):.1f},{_y(_guesses(epsilon)):.1f}" for epsilon in points)
-    parts = [*_axes(), f'<polyline class="line" points="{line}"/>', *_mark(loss)]
-    where = "" if loss.is_finite else " This model stands nowhere on it: nothing bounds its loss."
-    label = f"Guesses about one row that can be right, of 100, by epsilon ({NEIGHBOURS}); a coin reaches 50.{where}"
+    line = " ".join(f"{_x(epsilon):.1f},{_y(right_guesses(PrivacyLoss(epsilon))):.1f}" for epsilon in points)
+    parts = [*_axes(), f'<polyline class="line" points="{line}"/>', *_marks(found)]
+    where = "" if found.proven.is_finite else " This model stands nowhere: nothing bounds its loss."
+    label = text(
+        f"Right guesses of 100: the line is the most any algorithm allows at ε ({found.unit.neighbours}); a coin, 50.{where}"
+    )
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
     head = f'<svg class="curve" {size} role="img" aria-label="{label}">'
     return f"<figure>{head}{''.join(parts)}</svg><figcaption>{label}</figcaption></figure>"
-
-
-def _guesses(epsilon: float) -> float:
-    return 100 / (1 + math.exp(-epsilon))
 
 
 def _x(epsilon: float) -> float:
@@ -175,17 +168,33 @@ def _axes() -> Iterator[str]:
     yield f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 2}" text-anchor="middle">ε</text>'
 
 
-def _mark(loss: PrivacyLoss) -> Iterator[str]:
-    if not loss.is_finite:
+def _marks(found: Verdict) -> Iterator[str]:
+    """The unit, said in full; where it has several rows, a smaller mark for one of them."""
+    row, unit = found.proven, found.unit
+    if not row.is_finite:
         return
-    x, y = _x(min(loss.epsilon, _LARGEST_EPSILON)), _y(_guesses(loss.epsilon))
-    right = loss.epsilon < 0.7 * _LARGEST_EPSILON
+    yield from _mark(unit.loss_of(row).epsilon, found.right_guesses, "" if unit.is_row else f"{unit.words}: ", "dot", 5)
+    if unit.rows > 1:
+        yield from _mark(row.epsilon, right_guesses(row, risk=found.risk), "one row: ", "row dot", 3)
+
+
+def _mark(epsilon: float, guesses: float, whose: str, kind: str, radius: int) -> Iterator[str]:
+    x, y = _x(min(epsilon, _LARGEST_EPSILON)), _y(guesses)
+    right = epsilon < 0.7 * _LARGEST_EPSILON
     where = f'x="{x + (10 if right else -10):.1f}" y="{y + 16:.1f}" text-anchor="{"start" if right else "end"}"'
-    yield f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
-    yield f'<text class="said" {where}>{_guesses(loss.epsilon):.0f} of 100 at ε = {number_text(loss.epsilon)}</text>'
+    said = text(f"{whose}{guesses:.0f} of 100 at ε = {number_text(epsilon)}")
+    yield f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
+    yield f'<text class="said" {where}>{said}</text>'
 
 
 # --- what was taken as public
+
+
+def rows_table(rows: Rows) -> str:
+    """Lines of equal names."""
+    head = "".join(f"<th>{text(name)}</th>" for name in rows[0])
+    lines = "".join(f"<tr>{''.join(f'<td>{text(cell)}</td>' for cell in row.values())}</tr>" for row in rows)
+    return f'<div class="table"><table><thead><tr>{head}</tr></thead>{lines}</table></div>'
 
 
 def public_table(schema: Schema) -> str:

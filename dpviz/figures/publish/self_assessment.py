@@ -10,11 +10,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS, for_unit
 from dpviz.evaluation.audit.verdicts import stored_run
-from dpviz.figures.guarantee_text import epsilon_text, odds_text
+from dpviz.figures.publish.groups import group_sentences
 from dpviz.figures.publish.paper_facts import Answers, Facts, filled, words_of
 from dpviz.figures.publish.test_result import result_sentences
+from dpviz.figures.wording import capital
+from dpviz.results.verdict import bare_text, odds_text
 
 WHAT_IT_IS = (
     "A self-assessment along the topics of NIST SP 800-226. NIST certifies no product and no release, and has not seen this one. "
@@ -46,12 +47,12 @@ def self_assessment(facts: Facts, answers: Answers) -> tuple[Item, ...]:
     """Every statement, topic by topic. Raises DpvizError naming the answers that are missing."""
     words = words_of(facts, answers) | {
         "variant": "approximate" if facts.loss.delta else "pure",
-        "odds": odds_text(facts.loss),
+        "odds": odds_text(facts.loss, facts.unit, facts.risk),
         "evidence": facts.claim.evidence,
-        "Unit": facts.unit[:1].upper() + facts.unit[1:],
-        "bounded": Standing.PROVED if facts.rows_are_bounded else Standing.DECLARED,
-        "bound": "enforced while encoding" if facts.rows_are_bounded else "nothing enforces it",
-        "of_unit": epsilon_text(for_unit(facts.loss, facts.rows_per_unit)).replace(f" ({NEIGHBOURS})", ""),
+        "Unit": capital(facts.unit.words),
+        "bounded": Standing.PROVED if facts.unit.is_bounded else Standing.DECLARED,
+        "bound": "enforced while encoding" if facts.unit.is_bounded else "nothing enforces it",
+        "of_unit": bare_text(facts.unit.loss_of(facts.loss)),
         "searched": _searched(facts),
         "tested": _tested(facts),
     }
@@ -83,4 +84,5 @@ def _searched(facts: Facts) -> tuple[str, ...]:
 def _tested(facts: Facts) -> tuple[str, ...]:
     if facts.report is None:
         return Standing.NOT_COVERED, "How good the model is: this release holds no private test result."
-    return Standing.MEASURED, " ".join(result_sentences(facts.report)), "the private test result in the released file"
+    said = [*result_sentences(facts.report, facts.unit), *group_sentences(facts.report)]
+    return Standing.MEASURED, " ".join(said), "the private test result in the released file"

@@ -1,57 +1,44 @@
 """A trained model in a few lines of text: what is guaranteed, what its source claims, what was disclosed."""
 
-from dpviz.accounting.claim import why_uncovered
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.figures.publish.groups import group_sentences
 from dpviz.figures.publish.test_result import accuracy_sentence
-from dpviz.learners import get_learner
+from dpviz.learners import get_learner, result_verdict
 from dpviz.models.tree import Tree
-from dpviz.training.contract import FitResult
+from dpviz.results.result import FitResult
+from dpviz.results.verdict import Verdict, loss_text
+from dpviz.results.wording import signs_spelled
 
 
 def summary(result: FitResult) -> list[tuple[str, str]]:
     """(name, value) lines."""
+    found = result_verdict(result)
     return [
         ("Learner", f"{get_learner(result.learner).title} ({result.learner})"),
-        ("Guarantee", _guarantee(result)),
-        *_of_a_person(result),
+        ("Guarantee", _guarantee(result, found)),
+        ("Odds", signs_spelled(f"{found.odds} {found.plain_bound}".strip())),
         ("Claim", _claim(result)),
         ("Noise", _noise(result)),
         *_shape(result),
         *([] if result.test_report is None else [("Test", accuracy_sentence(result.test_report))]),
+        *(("Group", words) for words in group_sentences(result.test_report)),
         ("Disclosures", str(len(result.disclosures))),
     ]
 
 
-def loss_text(loss: PrivacyLoss) -> str:
-    """Epsilon with its neighbouring relation, and delta where there is one."""
-    delta = f", delta = {loss.delta:.6g}" if loss.delta else ""
-    return f"epsilon = {loss.epsilon:.6g}{delta} ({NEIGHBOURS})"
-
-
-def _guarantee(result: FitResult) -> str:
-    loss = result.ledger.guarantee
-    if not loss.is_finite:
-        reasons = dict.fromkeys(row.note for row in result.ledger.rows() if row.note)
-        return f"none, epsilon is infinite ({NEIGHBOURS}): {'; '.join(reasons)}"
-    why_not = why_uncovered(result.disclosures, is_exact=get_learner(result.learner).exact)
-    if why_not:
-        return f"none, because {why_not}; the steps add up to {loss_text(loss)}"
-    return loss_text(loss) if result.released else f"would be {loss_text(loss)} if released"
-
-
-def _of_a_person(result: FitResult) -> list[tuple[str, str]]:
-    if result.per_person is None:
-        return []
-    delta = f", delta = {result.per_person.delta:.6g}" if result.per_person.delta else ""
-    rows = f"{result.rows_per_person:,} row{'s'[: result.rows_per_person != 1]}"
-    return [("Per person", f"epsilon = {result.per_person.epsilon:.6g}{delta}, at most {rows} of each")]
+def _guarantee(result: FitResult, found: Verdict) -> str:
+    if result.ledger.guarantee.is_finite:
+        return signs_spelled(found.headline)
+    reasons = dict.fromkeys(row.note for row in result.ledger.rows() if row.note)
+    return signs_spelled(f"{found.headline}: {'; '.join(reasons)}")
 
 
 def _claim(result: FitResult) -> str:
     claim = result.claim
     if not claim.is_private:
         return f"none. {claim.because}"
-    return f"{loss_text(PrivacyLoss(claim.epsilon, claim.delta))}, {claim.source}: {claim.verdict}. {claim.because}"
+    asked = signs_spelled(loss_text(PrivacyLoss(claim.epsilon, claim.delta), result.unit))
+    return f"{asked}, {claim.source}: {claim.verdict}. {claim.because}"
 
 
 def _noise(result: FitResult) -> str:

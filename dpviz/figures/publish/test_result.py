@@ -4,43 +4,79 @@ from collections.abc import Callable
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.evaluation.measures import RARE
-from dpviz.figures.guarantee_text import epsilon_text
 from dpviz.models.tree import format_value
-from dpviz.training.honest.number_report import NumberReport
-from dpviz.training.honest.report import CONFIDENCE, Estimate, TestReport
+from dpviz.results.document import Estimate
+from dpviz.results.result import TestReport
+from dpviz.results.verdict import Unit, loss_text
+from dpviz.training.estimate.number_report import NumberReport
+from dpviz.training.estimate.report import CONFIDENCE, ClassReport
 
+_MOST_CLASSES = 3
 _COST = f"from noisy counts at no further epsilon ({NEIGHBOURS})"
 
 
-def result_sentences(report: TestReport | NumberReport) -> list[str]:
+def result_sentences(report: TestReport, unit: Unit) -> list[str]:
     """What the model is worth on rows it never saw: accuracy, per class, ranking, log loss, calibration, and how it is known.
 
     Where one class has nearly all rows, accuracy comes last, beside what always saying this class reaches. Of a number: R2 and
     errors.
     """
     if isinstance(report, NumberReport):
-        return [*_errors(report), _known_from(report, "sums")]
+        return [*_errors(report), _known_from(report, unit, "sums")]
+    assert isinstance(report, ClassReport)
     classes = report.schema.classes
-    accuracy = f"Right for {percent(report.accuracy)} of the rows."
+    accuracy = f"Right for {percent_with_interval(report.accuracy)} of the rows."
     is_rare = has_rare_classes(report)
     return [
-        f"Balanced accuracy {percent(report.balanced_accuracy)}: every class counts alike." if is_rare else accuracy,
+        f"Balanced accuracy {percent_with_interval(report.balanced_accuracy)}: every class counts alike."
+        if is_rare
+        else accuracy,
         *(
-            f"Of the rows with {name!r}, it finds {percent(recall)}."
+            f"Of the rows with {name!r}, it finds {percent_with_interval(recall)}."
             for name, recall in zip(classes, report.recalls, strict=True)
         ),
         *_ranking(report),
-        *([f"{accuracy} Always saying the most frequent class: {percent(report.largest_share)}."] if is_rare else []),
-        _known_from(report, "counts"),
+        *(
+            [f"{accuracy} Always saying the most frequent class: {percent_with_interval(report.largest_share)}."]
+            if is_rare
+            else []
+        ),
+        _known_from(report, unit, "counts"),
     ]
 
 
-def _known_from(report: TestReport | NumberReport, what: str) -> str:
+def _known_from(report: TestReport, unit: Unit, what: str) -> str:
+    of_labels = report.n_rows_of_labels if isinstance(report, ClassReport) else report.n_rows
+    of_both = f"; what depends on labels alone, on about {of_labels:,}, with those that made the probabilities"
+    more = of_both if of_labels > report.n_rows else ""
     return (
-        f"Measured on about {max(report.n_rows, 0):,} rows that random coins kept out of the model, by noisy {what} at "
-        f"{epsilon_text(PrivacyLoss(report.epsilon))}. These rows are used for nothing else, so the total ε does not grow. "
+        f"Measured on about {max(report.n_rows, 0):,} rows held out at random, by noisy {what} at "
+        f"{loss_text(PrivacyLoss(report.epsilon), unit)}{more}. Every row is in one part only, so the total ε does not grow. "
         f"In brackets: {CONFIDENCE:.0%} intervals."
     )
+
+
+def is_better_than_always(report: TestReport) -> bool:
+    """Whether the test shows that the model is right more often than always saying the most frequent class, or the mean."""
+    if isinstance(report, NumberReport):
+        return report.r_squared.low > 0
+    assert isinstance(report, ClassReport)
+    return report.gain.low > 0
+
+
+def beside_always(report: TestReport) -> str:
+    """What accuracy stands beside: what always saying one class reaches, and how many rows of each class are found."""
+    if isinstance(report, NumberReport):
+        return "" if is_better_than_always(report) else "No better than always the mean, as far as the test can tell."
+    assert isinstance(report, ClassReport)
+    always = f"Always {report.most_frequent!r} is right for {report.largest_share.value:.1%}"
+    verdict = "" if is_better_than_always(report) else ": as far as the test can tell, the model is no better"
+    pairs = zip(report.schema.classes, report.recalls, strict=True)
+    found = [f"{_within(recall, _of_100)} of 100 {name!r}" for name, recall in pairs]
+    if len(found) > _MOST_CLASSES:
+        least = min(range(len(found)), key=lambda place: report.recalls[place].value)
+        return f"{always}{verdict}. Of the class found least it finds {found[least]}."
+    return f"{always}{verdict}. It finds {' and '.join(found)}."
 
 
 def _errors(report: NumberReport) -> list[str]:
@@ -54,6 +90,10 @@ def _errors(report: NumberReport) -> list[str]:
     ]
 
 
+def _of_100(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
 def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
     """As in "2.13 (1.9 to 2.4)"."""
     return f"{text(estimate.value)} ({text(estimate.low)} to {text(estimate.high)})"
@@ -65,14 +105,16 @@ def _r_squared(report: NumberReport) -> str:
 
 def has_rare_classes(report: TestReport) -> bool:
     """True where one class has so many of the rows that accuracy says next to nothing."""
-    return report.largest_share.value >= RARE
+    return isinstance(report, ClassReport) and report.largest_share.value >= RARE
 
 
-def _ranking(report: TestReport) -> list[str]:
+def _ranking(report: ClassReport) -> list[str]:
     lines = []
     if report.auc is not None:
         second, first = report.schema.classes[1], report.schema.classes[0]
-        lines.append(f"Ranks a row with {second!r} above one with {first!r} in {percent(report.auc)} of such pairs (AUC).")
+        lines.append(
+            f"Ranks a row with {second!r} above one with {first!r} in {percent_with_interval(report.auc)} of such pairs (AUC)."
+        )
     if report.log_loss is not None:
         lines.append(f"Log loss {_within(report.log_loss, '{:.3f}'.format)}.")
     if report.calibration:
@@ -81,15 +123,16 @@ def _ranking(report: TestReport) -> list[str]:
     return lines
 
 
-def percent(estimate: Estimate) -> str:
+def percent_with_interval(estimate: Estimate) -> str:
     """As in "84.1% (83.0% to 85.1%)"."""
     return _within(estimate, "{:.1%}".format)
 
 
-def accuracy_sentence(report: TestReport | NumberReport) -> str:
+def accuracy_sentence(report: TestReport) -> str:
     """One line for a summary."""
     if isinstance(report, NumberReport):
         return f"R² {_r_squared(report)} on rows it never saw, from noisy sums at no further epsilon ({NEIGHBOURS})"
+    assert isinstance(report, ClassReport)
     if has_rare_classes(report):
-        return f"balanced accuracy {percent(report.balanced_accuracy)} on rows it never saw, {_COST}"
-    return f"right for {percent(report.accuracy)} of rows it never saw, {_COST}"
+        return f"balanced accuracy {percent_with_interval(report.balanced_accuracy)} on rows it never saw, {_COST}"
+    return f"right for {percent_with_interval(report.accuracy)} of rows it never saw, {_COST}"

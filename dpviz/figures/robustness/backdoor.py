@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.figures.charts import LEGEND_BELOW, Figure, Rows, Style, chart, joined, limits, line
+from dpviz.figures.charts import LEGEND_BELOW, Figure, Rows, Style, chart, limits, line, line_mode
 from dpviz.figures.compare.style import symbol_of
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import epsilon_colours
 from dpviz.figures.robustness.guaranteed_accuracy import DASHES
 from dpviz.figures.theme import NEUTRAL, ORANGE, WHITE, grey
 from dpviz.learners import get_learner
+from dpviz.results.wording import number_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,12 @@ def _add_success(figure: Figure, learner: str, epsilon: float, frame: pd.DataFra
     name, colour = _series(get_learner(learner).title, epsilon, frame), style["color"]
     up, down = frame.success_high - frame.success, frame.success - frame.success_low
     dots = {"symbol": symbol_of(learner), "size": 9, "color": colour}
-    look = {"error_y": limits(up, down, colour, thickness=1, width=4), "mode": joined(len(frame)), "line": style, "marker": dots}
+    look = {
+        "error_y": limits(up, down, colour, thickness=1, width=4),
+        "mode": line_mode(len(frame)),
+        "line": style,
+        "marker": dots,
+    }
     hover = f"<b>{name}</b><br>%{{customdata:,}} rows: works on %{{y:.1%}}<extra></extra>"
     said = {"name": f"{name}: measured", "customdata": frame.poisoned_rows, "hovertemplate": hover}
     figure.add_scatter(x=frame.poisoned_share, y=frame.success, **look, **said)

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from dpviz.accounting.risk import Risk
 from dpviz.evaluation.robustness.certificates import Certificate, VoteCertificate
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.theme import SERIES
 from dpviz.learners import get_learner
+from dpviz.results.wording import number_text
 
 #: Proved by privacy; certified by a vote; published but refused; nothing published and nothing proved.
 Kind = Literal["proved", "votes", "refused", "silent"]
@@ -23,6 +24,7 @@ class Certified:
     epsilon: float | None
     verdict: str
     table: PoisoningTable
+    risk: Risk | None = None  #: Of one row, by what a fit does; None where no epsilon is spent
 
     @property
     def kind(self) -> Kind:

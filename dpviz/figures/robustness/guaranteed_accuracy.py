@@ -1,4 +1,6 @@
-"""Guaranteed accuracy against poisoned rows: what is proved as a heavy line, the estimate thin, refused curves struck through.
+"""Guaranteed accuracy against poisoned rows: proved as a heavy line, the estimate thin, Corollary 2 thin and dotted.
+
+Refused curves are struck through.
 
 One hue per epsilon, one dash per learner. Bounds come from `evaluation.robustness.poisoning`.
 """
@@ -42,7 +44,7 @@ def guarantee_figure(
     bottom, top = _range(found, wanted, attacks)
     up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
     across, lines = _across(found, up_to, unit), _lines(found)
-    figure = chart(400 + 22 * len(found), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
+    figure = chart(600 + 22 * len(found), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
     for item, style in zip(found, lines, strict=True):
         _add(figure, item, up_to, unit, style)
     for item, style in zip(found, lines, strict=True):
@@ -83,6 +85,9 @@ def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style
             figure.add_scatter(**about, y=low, name=f"{name}: proved", line=style)
             thin = {"line": style | {"width": THIN}, "showlegend": False}
             figure.add_scatter(**about, y=tight, name=f"{name}: estimate", **thin)
+            if not np.isnan(published).any():
+                dots = {"line": style | {"width": THIN, "dash": "dot"}, "showlegend": False}
+                figure.add_scatter(**about, y=published, name=f"{name}: Corollary 2", **dots)
         case "votes":
             figure.add_scatter(**about, y=low, name=f"{item.title}: certified", line=style | {"shape": "hv"})
         case "refused":  # struck through: grey, dotted, crossed out, and said so

@@ -12,9 +12,9 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.evaluation.robustness.poisoning import curve_rows
 from dpviz.figures.charts import Rows
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified
 from dpviz.figures.robustness.guaranteed_accuracy import attack_rows
+from dpviz.results.wording import number_text
 
 if TYPE_CHECKING:
     import pandas as pd

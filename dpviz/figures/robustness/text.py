@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.robustness.certified import Certified, is_noisy
 from dpviz.figures.wording import counted
+from dpviz.results.wording import number_text
 
 SOUND = ("proved", "votes")
 
@@ -72,13 +72,14 @@ def marks_text(found: Sequence[Certified], *, are_attacked: bool) -> str:
     kinds = {item.kind for item in found}
     sure = f"{1 - found[0].table.beta:.0%}"
     words = {
-        "proved": f"Heavy line: proved with {sure} confidence. Thin line: an estimate that proves nothing.",
+        "proved": f"Heavy line: proved with {sure} confidence. Thin line: an estimate that proves nothing. "
+        "Dotted in colour: PrivaTree's Corollary 2, from the same draws.",
         "votes": "Steps: certified by vote, which needs no confidence level.",
         "refused": "Dotted grey with crosses: published, but refused.",
         "silent": "Open grey circle: accuracy without poison, nothing is guaranteed.",
     }
     said = [text for kind, text in words.items() if kind in kinds]
-    crossed = ["Ring with a number: so many poisoned rows, and it is still above the dotted line."]
+    crossed = ["Ring with a number: so many poisoned rows, and it is still above the grey dotted line."]
     grey = ["Grey area: no better than always answering the largest class."]
     dots = ["Dots: measured attacks with 95% limits."] if are_attacked else []
     return " ".join(said + (crossed if kinds & set(SOUND) else []) + dots + grey)

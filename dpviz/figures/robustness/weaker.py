@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.robustness.attacks import ATTACKS
-from dpviz.figures.guarantee_text import number_text
 from dpviz.figures.wording import counted
 from dpviz.learners import DEFAULT, get_learner
+from dpviz.results.wording import number_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ works on what a reader sees as one character (a base and its marks stay together
 import unicodedata
 from collections.abc import Iterator
 
-from dpviz.models.tree import Rule, format_value, rule_in_words
+from dpviz.models.tree import Rule, declared_precision, format_number, format_value, rule_in_words
 from dpviz.table.schema import Schema
 
 ELLIPSIS = "…"
@@ -89,6 +89,13 @@ def rule_parts(schema: Schema, rule: Rule) -> tuple[str, str]:
     """The rule in words, in two parts: the feature's name and the condition on it ("age", "≤ 37.5 years")."""
     name = schema.features[rule.feature].name
     return visible(name), visible(rule_in_words(schema, rule)[len(name) :])
+
+
+def between_in_words(schema: Schema, rule: Rule, between: tuple[float, float]) -> str:
+    """As in "1 to 3": thresholds of other questions about the same number."""
+    feature = schema.features[rule.feature]
+    low, high = (format_number(declared_precision(feature, threshold)) for threshold in between)
+    return low if low == high else f"{low} to {high}"
 
 
 def _shown(character: str) -> str:

@@ -6,20 +6,19 @@ tree of depth 8 is then a few columns of readable rows instead of 256 leaves sid
 root, which fits a telephone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Tree
+from dpviz.figures.tree.labels import rule_parts, text_width, visible
+from dpviz.models.tree import Branch, Leaf, Node, Tree, format_value
 
 MARGIN = 10.0
 CARD_WIDTH, WIDEST_CARD, CARD_HEIGHT, LEAF_HEIGHT = 112.0, 172.0, 48.0, 36.0
 GAP, LEVEL_GAP = 10.0, 50.0
 ROW_HEIGHT, ROW_GAP, INDENT, LEAST_INDENT = 28.0, 5.0, 16.0, 6.0
-PAGE_WIDTH, WIDEST = 960.0, 1150.0
+PAGE_WIDTH, WIDEST = 1040.0, 1060.0
 NARROW_WIDTH = 340.0
-#: Stands in the drawing for a branch that never comes back.
-NOISE = Leaf(0)
 #: Stands for a branch below which nothing is drawn for want of room.
 MORE = Leaf(0)
 
@@ -188,11 +187,6 @@ def _children(node: Node, path: str) -> list[tuple[str, Node]]:
     return [(path + "R", node.right), (path + "L", node.left)] if isinstance(node, Branch) else []
 
 
-def is_stub(node: Node) -> bool:
-    """Whether a node stands for a branch that is not drawn."""
-    return node is NOISE or node is MORE
-
-
 def cut(node: Node, levels: int) -> Node:
     """The subtree with a stub in place of every branch below so many levels of questions."""
     if not isinstance(node, Branch) or not levels:
@@ -200,20 +194,41 @@ def cut(node: Node, levels: int) -> Node:
     return replace(node, left=cut(node.left, levels - 1), right=cut(node.right, levels - 1))
 
 
-def without_noise(node: Node, came_back: Mapping[str, int], path: str = "") -> Node:
-    """The subtree with a leaf of no meaning in place of every branch that never comes back.
+# --- sizes, in pixels, of what stands in a card
 
-    Not where it predicts numbers: many questions part a number about as well, so none need come back though all are signal.
-    """
-    if not isinstance(node, Branch) or _predicts_numbers(node):
-        return node
-    if came_back.get(path) == 0:
-        return NOISE
-    left, right = (without_noise(child, came_back, path + side) for child, side in ((node.left, "L"), (node.right, "R")))
-    return replace(node, left=left, right=right)
+TEXT, SMALL = 14.0, 13.0
+PADDING = 9.0
+SWATCH, SIDE_WIDTH = 18.0, 34.0
+WIDEST_LEAF, WIDEST_MARK, WIDEST_ROW = 142.0, 66.0, 236.0
+#: Rows where the page is narrow: four outlines then stand side by side.
+ROW_ON_PAPER = 180.0
 
 
-def _predicts_numbers(node: Node) -> bool:
-    while isinstance(node, Branch):
-        node = node.left
-    return isinstance(node, NumberLeaf)
+def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
+    """Wide enough for what cards and rows say and the marks, within reason; deep trees hang, and their sides need room too."""
+    side = SIDE_WIDTH if tree.depth > 3 else 0.0
+    names = map(format_value, tree.values) if tree.values else tree.schema.classes
+    name = max(text_width(visible(name) + probability, TEXT, bold=True) for name in names)
+    mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
+    card = side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark)
+    row = 2 * PADDING + SIDE_WIDTH + max(_questions(tree), default=0.0) + min(WIDEST_MARK, mark)
+    return Least(max(CARD_WIDTH, card), max(CARD_WIDTH, min(WIDEST_ROW, row)))
+
+
+def layout_within(tree: Tree, width: float, height: float) -> Layout:
+    """As many levels of a tree as fit, with stubs for what is below; at least the question at the root."""
+    for levels in range(max(1, tree.depth), 0, -1):
+        drawn = Tree(tree.schema, cut(tree.root, levels))
+        least = least_widths(drawn, (), "")
+        least = replace(least, row=min(least.row, ROW_ON_PAPER))
+        layout = tree_layout(drawn, least=least, widest=width - 2 * MARGIN)
+        if layout.width <= width and layout.height <= height:
+            return layout
+    return layout
+
+
+def _questions(tree: Tree) -> Iterator[float]:
+    """Widths of the questions on one line: a bold name, a space, the condition."""
+    asked = {placed.node.rule for placed in tree.nodes() if isinstance(placed.node, Branch)}
+    for name, condition in (rule_parts(tree.schema, rule) for rule in asked):
+        yield text_width(name, TEXT, bold=True) + text_width(f" {condition}", TEXT)

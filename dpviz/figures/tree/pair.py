@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.figures.tree.labels import visible
-from dpviz.figures.tree.layout import NARROW_WIDTH, NOISE, Layout, aligned, outline, without_noise
+from dpviz.figures.tree.layout import NARROW_WIDTH, Layout, aligned, outline
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.svg import tree_svg
-from dpviz.figures.tree.text import node_in_short
+from dpviz.figures.tree.text import SIDES, node_in_short
 from dpviz.figures.wording import counted
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Tree, format_value
 
@@ -22,19 +21,12 @@ SIDE_WIDTH, BETWEEN, HEAD = 460.0, 16.0, 26.0
 class Side:
     """One of the two trees, as it is shown; `name` stands above the drawing ("Pinned: ε = 0.1").
 
-    `style` are arguments of `tree_svg`: widths, bars, came_back, n_draws, fold.
+    `style` are arguments of `tree_svg`: widths, bars, came_back, n_draws, between.
     """
 
     name: str
     tree: Tree
     style: dict[str, Any]
-
-    @cached_property
-    def drawn(self) -> Tree:
-        """The tree with a stub for what never comes back."""
-        if not self.style.get("fold"):
-            return self.tree
-        return Tree(self.tree.schema, without_noise(self.tree.root, self.style.get("came_back") or {}))
 
 
 def differences(tree: Tree, other: Tree) -> dict[str, str]:
@@ -56,8 +48,6 @@ def _differences(node: Node, other: Node | None, path: str, *, apart: bool = Fal
 
 
 def _difference(node: Node, other: Node) -> str:
-    if node is NOISE or other is NOISE:
-        return "" if node is other else "different"
     if isinstance(node, Branch) and isinstance(other, Branch):
         same_feature = node.rule.feature == other.rule.feature
         return "" if node.rule == other.rule else "changed" if same_feature else "different"
@@ -74,9 +64,9 @@ def pair_svg(pinned: Side, now: Side, *, selected: str | None, narrow: bool = Fa
     The node `selected` is drawn as chosen in both. With `narrow` the pinned tree stands below: the other one is dragged.
     """
     sides, width = ((now, pinned), NARROW_WIDTH) if narrow else ((pinned, now), SIDE_WIDTH)
-    first, second = (outline(side.drawn, width) for side in sides)
+    first, second = (outline(side.tree, width) for side in sides)
     layouts = (first, second) if narrow else aligned(first, second)
-    notes = [differences(side.drawn, other.drawn) for side, other in (sides, sides[::-1])]
+    notes = [differences(side.tree, other.tree) for side, other in (sides, sides[::-1])]
     places = ((0.0, 0.0), (0.0, HEAD + layouts[0].height + BETWEEN) if narrow else (width + BETWEEN, 0.0))
     across = width + places[1][0]
     down = max(y + HEAD + layout.height for (_, y), layout in zip(places, layouts, strict=True))
@@ -114,10 +104,10 @@ def _side(
 
 def pair_sentence(pinned: Side, now: Side) -> str:
     """How many questions both trees share, and how many differ."""
-    found, before = differences(now.drawn, pinned.drawn), differences(pinned.drawn, now.drawn)
+    found, before = differences(now.tree, pinned.tree), differences(pinned.tree, now.tree)
     if not any(found.values()) and not any(before.values()):
         return "Both trees are the same."
-    asked = [note for path, note in found.items() if isinstance(now.drawn.node(path), Branch)]
+    asked = [note for path, note in found.items() if isinstance(now.tree.node(path), Branch)]
     same, changed = asked.count(""), asked.count("changed")
     kinds = {"are in the pinned tree too": same, "changed": changed, "are different": len(asked) - same - changed}
     counts = ", ".join(f"{count} {words}" for words, count in kinds.items() if count)
@@ -127,16 +117,16 @@ def pair_sentence(pinned: Side, now: Side) -> str:
 def pair_rows(pinned: Side, now: Side) -> list[dict[str, str]]:
     """Both trees place by place, as a table."""
     words = {"": "same", "only here": "only now"}
-    notes = dict.fromkeys(differences(pinned.drawn, now.drawn), "only pinned")
-    notes |= {path: words.get(note, note) for path, note in differences(now.drawn, pinned.drawn).items()}
+    notes = dict.fromkeys(differences(pinned.tree, now.tree), "only pinned")
+    notes |= {path: words.get(note, note) for path, note in differences(now.tree, pinned.tree).items()}
     return [
-        {"place": _place(path), "pinned": _short(pinned.drawn, path), "now": _short(now.drawn, path), "difference": notes[path]}
+        {"place": _place(path), "pinned": _short(pinned.tree, path), "now": _short(now.tree, path), "difference": notes[path]}
         for path in sorted(notes)
     ]
 
 
 def _place(path: str) -> str:
-    return ", ".join("yes" if step == "L" else "no" for step in path) or "root"
+    return ", ".join(SIDES[step] for step in path) or "root"
 
 
 def _short(tree: Tree, path: str) -> str:
@@ -144,4 +134,4 @@ def _short(tree: Tree, path: str) -> str:
         node = tree.node(path)
     except KeyError:
         return "–"
-    return "noise" if node is NOISE else node_in_short(tree, node)
+    return node_in_short(tree, node)

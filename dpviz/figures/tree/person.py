@@ -1,20 +1,61 @@
 """One person and a model: which leaf the person reaches, and the answer in one sentence."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from dpviz.errors import NoProbabilities
-from dpviz.figures.wording import percent
+from dpviz.evaluation.robustness.answers import BETA, FrequentAnswer
+from dpviz.figures.wording import counted, percent
 from dpviz.models.base import Model, Voting
-from dpviz.models.new_rows import answers, probabilities
-from dpviz.models.tree import Branch, Tree, format_value
-from dpviz.table.new_rows import encode_new
-from dpviz.table.raw import RawColumn, RawTable
-from dpviz.table.schema import NumericTarget, Schema
+from dpviz.models.new_rows import answers_of, probabilities_of
+from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree, format_value
+from dpviz.table.encode import encode_new
+from dpviz.table.raw import CodedColumn, RawColumn, RawTable
+from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
 #: Column -> what was typed; None for a missing cell.
 Cells = Mapping[str, str | float | None]
+
+
+def typical_person(tree: Tree) -> dict[str, str | float]:
+    """A value for every feature that the tree asks about, at home in the leaf with the most released rows; from no row.
+
+    Without released counts that is the leaf reached by "true" alone. Between two thresholds it is the middle; above the last one
+    as far from it as the middle of what lies below, since declared ranges reach far beyond what is common.
+    """
+    leaves = [placed for placed in tree.nodes() if not isinstance(placed.node, Branch)]
+    home = max(leaves, key=lambda placed: _released_rows(placed.node)).path
+    questions = [(placed.path, placed.node.rule) for placed in tree.nodes() if isinstance(placed.node, Branch)]
+    asked: dict[int, list[tuple[Rule, bool]]] = {}
+    for path, rule in sorted(questions, key=lambda question: not home.startswith(question[0])):  # those on the way first
+        asked.setdefault(rule.feature, []).append((rule, not home.startswith(f"{path}R")))
+    features = tree.schema.features
+    return {features[place].name: _typical(features[place], answers) for place, answers in asked.items()}
+
+
+def _released_rows(leaf: Node) -> int:
+    return sum(leaf.counts or ()) if isinstance(leaf, Leaf) else 0
+
+
+def _typical(feature: Feature, answers: Sequence[tuple[Rule, bool]]) -> str | float:
+    if isinstance(feature, CategoricalFeature):
+        codes = set(range(len(feature.categories)))
+        for rule, is_true in answers:
+            held = set(rule.codes) if isinstance(rule, SubsetRule) else codes
+            codes = (codes & held if is_true else codes - held) or codes
+        return feature.categories[min(codes)]
+    low, high = feature.low, feature.high
+    for rule, is_true in answers:
+        if isinstance(rule, ThresholdRule) and low < rule.threshold < high:
+            low, high = (low, rule.threshold) if is_true else (rule.threshold, high)
+    value = (low + high) / 2
+    if low > feature.low and high == feature.high:
+        value = min(value, low + (low - feature.low) / 2)
+    if not feature.whole:
+        return value
+    return float(math.floor(value) if math.floor(value) > low or low == feature.low else math.floor(value) + 1)
 
 
 def row_of(schema: Schema, cells: Cells) -> RawTable:
@@ -24,29 +65,39 @@ def row_of(schema: Schema, cells: Cells) -> RawTable:
 
 def _column(name: str, cell: str | float | None) -> RawColumn:
     known = () if cell is None else (cell if isinstance(cell, str) else repr(cell),)
-    return RawColumn(name, known, np.array([len(known) - 1], dtype=np.int32))
+    return CodedColumn(name, known, np.array([len(known) - 1], dtype=np.int32))
 
 
 def leaf_reached(tree: Tree, cells: Cells) -> str | None:
     """The path of the leaf this person reaches; None where the schema drops such a row."""
-    data, usable = encode_new(row_of(tree.schema, cells), tree.schema)
+    new = encode_new(row_of(tree.schema, cells), tree.schema)
     leaves = [placed.path for placed in tree.nodes() if not isinstance(placed.node, Branch)]
-    return leaves[int(tree.leaf_of_rows(data)[0])] if usable[0] else None
+    return leaves[int(tree.leaf_of_rows(new.data)[0])] if new.usable[0] else None
 
 
 def answer_sentence(model: Model, cells: Cells) -> str:
     """What the model says about this person, with probabilities where it holds any. Names are not escaped."""
-    schema, rows = model.schema, row_of(model.schema, cells)
-    [said] = answers(model, rows)
+    schema, new = model.schema, encode_new(row_of(model.schema, cells), model.schema)
+    [said] = answers_of(model, new)
     if said is None or said != said:
         return "No answer: a missing or undeclared value, and the schema leaves such rows out."
     if isinstance(schema.target, NumericTarget):
         return f"{schema.target.name} is predicted to be {format_value(float(said))}."
     try:
-        [shares] = probabilities(model, rows)
+        [shares] = probabilities_of(model, new)
     except NoProbabilities:
         return f"{schema.target.name} is predicted to be {said}. This model holds no probabilities."
     return f"{schema.target.name} is predicted to be {said}; {_odds(model, schema.classes, shares.tolist())}."
+
+
+def withstood_sentence(found: FrequentAnswer, classes: Sequence[str]) -> str:
+    """How many poisoned rows the answer withstands that most draws give. Names are not escaped."""
+    given = f"Of {counted(found.n_draws, 'draw')} with fresh noise {found.times:,} say {classes[found.label]}"
+    if not found.rows:
+        return f"{given}; at this ε that proves nothing about even one row that somebody adds or removes."
+    least = "at least " if found.rows == found.n_rows else ""
+    rows = f"{least}{counted(found.rows, 'row')}"
+    return f"{given}, and most still do whatever {rows} somebody adds or removes (proved; {percent(1 - BETA)} confidence)."
 
 
 def _odds(model: Model, classes: Sequence[str], shares: Sequence[float]) -> str:

@@ -45,6 +45,7 @@ def _roles() -> list[str]:
         _painted(".box", "fill", "raised"),
         _painted(".track", "fill", "line"),
         _painted(".spent", "fill", "edge"),
+        _painted(".block", "stroke", "edge"),
         _painted(".box", "stroke", "line"),
         _painted(".branch:hover .box", "stroke", "accent"),
         _painted('.node[aria-selected="true"] .box', "stroke", "accent"),

@@ -10,16 +10,14 @@ from functools import cached_property
 from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.figures.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
-from dpviz.figures.tree.labels import fitted, fitted_pair, rule_parts, text_width, visible
-from dpviz.figures.tree.layout import MORE, NOISE, Layout, Placed, is_stub, tree_layout, without_noise
+from dpviz.figures.tree.labels import between_in_words, fitted, fitted_pair, rule_parts, text_width, visible
+from dpviz.figures.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, Placed, least_widths, tree_layout
 from dpviz.figures.tree.levels import STRIP, strip_lines
 from dpviz.figures.tree.shapes import coordinate as _n
 from dpviz.figures.tree.shapes import rect, text
-from dpviz.figures.tree.sizes import PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, least_widths
 from dpviz.figures.tree.style import tree_css
-from dpviz.figures.tree.text import SIDES, leaves_below, node_in_words
+from dpviz.figures.tree.text import SIDES, is_contradicted, leaves_below, node_in_words
 from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
-from dpviz.table.schema import Schema
 
 THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
 #: Nodes that come back in a smaller share of the draws are drawn dashed.
@@ -39,6 +37,7 @@ class _Drawing:
     came_back: Mapping[str, int]
     n_draws: int
     bars: Mapping[str, tuple[float, float, float]]
+    between: Mapping[str, tuple[float, float]]
 
     @cached_property
     def first_stop(self) -> str:
@@ -66,10 +65,10 @@ def tree_svg(
     came_back: Mapping[str, int] | None = None,
     n_draws: int = 0,
     bars: Mapping[str, tuple[float, float, float]] | None = None,
-    fold: bool = False,
+    between: Mapping[str, tuple[float, float]] | None = None,
     narrow: bool = False,
     layout: Layout | None = None,
-    levels: Mapping[int, float] | None = None,
+    levels: Mapping[tuple[int, int], float] | None = None,
     title: str,
 ) -> str:
     """The tree as one SVG document; its `title` is read out first.
@@ -81,16 +80,15 @@ def tree_svg(
     notes: those of DIFFERENCES have a colour. `bars` are (share, low, high), the probability of a leaf's label and the ends of
     its interval, drawn along its lower edge.
 
-    With `fold` a branch that never comes back is one stub, "noise", without what is below it; with `narrow` the drawing is one
-    outline 340 px wide, for telephones. `layout` is where nodes stand instead. `levels` is epsilon per level, for a strip in the
-    left margin of a wide drawing.
+    `between` are thresholds with which a question comes back. The layout does not depend on what came back: with `n_draws` alone
+    it has room for that. With `narrow` the drawing is one outline 340 px wide, for telephones. `layout` is where nodes stand
+    instead. `levels` is epsilon by the first and the last of the levels it pays for, for a strip in the left margin of a wide
+    drawing.
     """
     came_back = came_back or {}
-    notes = [f"{count} of {n_draws}" for count in came_back.values()] if marks is None else marks.values()
-    drawn = Tree(tree.schema, without_noise(tree.root, came_back)) if fold else tree
-    least = least_widths(drawn, tree.values, notes, " 100%" if bars else "")
-    layout = layout or tree_layout(drawn, narrow=narrow, least=least)
-    drawing = _Drawing(tree, layout, widths, selected, marks, came_back, n_draws, bars or {})
+    notes = marks.values() if marks is not None else [f"{n_draws} of {n_draws}"] if n_draws else []
+    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, notes, " though 49%" if bars else ""))
+    drawing = _Drawing(tree, layout, widths, selected, marks, came_back, n_draws, bars or {}, between or {})
     strip = [] if narrow else list(strip_lines(levels or {}, layout))
     start = _n(-STRIP) if strip else "0"
     width, height = _n(layout.width + STRIP * bool(strip)), _n(layout.height)
@@ -151,12 +149,11 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
     words = node_in_words(drawing.tree, placed.path)
     if placed.node is MORE:
         words += f" {leaves_below(drawing.tree, placed.path)} below it are not drawn."
-    if placed.path in drawing.bars and not is_stub(placed.node):
+    if placed.path in drawing.bars and placed.node is not MORE:
         share, low, high = drawing.bars[placed.path]
         words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
     if placed.path in drawing.came_back:
-        came = "Noise: came" if placed.node is NOISE else "Came"
-        words += f" {came} back in {_times(drawing, placed)} draws."
+        words += f" Came back in {_times(drawing, placed)} draws."
     if mark and drawing.marks is not None:
         words += f" {mark}."
     x, y, width, height = map(_n, (placed.x, placed.y, placed.width, placed.height))
@@ -186,7 +183,7 @@ def _ink(drawing: _Drawing, path: str) -> float:
 
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
     node, chosen = placed.node, placed.id == drawing.selected
-    kind = "branch" if isinstance(node, Branch) else "noise" if is_stub(node) else f"leaf {_colour(drawing, node)}"
+    kind = "branch" if isinstance(node, Branch) else "more" if node is MORE else f"leaf {_colour(drawing, node)}"
     kind += (" faint" if _ink(drawing, placed.path) < FAINT else "") + (" row" if placed.hangs else "")
     kind += f" {mark}" if (mark := _mark(drawing, placed)) in DIFFERENCES else ""
     stop = 0 if placed.path == drawing.first_stop else -1
@@ -211,6 +208,9 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     left, right = placed.x + PADDING, placed.x + placed.width - PADDING
     middle = placed.y + placed.height / 2
     one_line = placed.hangs or not isinstance(placed.node, Branch)
+    inset = SIDE_WIDTH if placed.hangs else 0.0
+    if drawing.marks is None and not _has_room_for_answer(drawing, placed, right - left - inset - text_width(mark, SMALL) - 6):
+        mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
     if mark:
         shown = fitted(mark, placed.width * 0.4, SMALL)
         beside_name = not one_line and _has_room_beside_name(drawing, placed, shown)
@@ -219,16 +219,24 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     if placed.hangs:
         yield text("side", left, middle + 4, SIDES[placed.path[-1]])
         left += SIDE_WIDTH
-    if is_stub(placed.node):
-        yield text("rule", left, middle + 4.5, leaves_below(drawing.tree, placed.path) if placed.node is MORE else "noise")
+    if placed.node is MORE:
+        yield text("rule", left, middle + 4.5, leaves_below(drawing.tree, placed.path))
     elif isinstance(placed.node, Branch):
-        yield from _rule(drawing.tree.schema, placed.node.rule, left, right, middle, placed)
+        yield from _rule(drawing, placed.node.rule, left, right, middle, placed)
     else:
         bar = drawing.bars.get(placed.path)
         drawn = _places(drawing, placed.node) or bar
         if drawn is not None:
             yield from _bar(drawn, placed)
         yield from _said(drawing, placed.node, left, right, middle, bar)
+
+
+def _has_room_for_answer(drawing: _Drawing, placed: Placed, room: float) -> bool:
+    """True for what is no leaf, and for a leaf whose words fit."""
+    if placed.node is MORE or isinstance(placed.node, Branch):
+        return True
+    words = " ".join(_answer(drawing, placed.node, drawing.bars.get(placed.path)))
+    return text_width(words, TEXT, bold=True) <= room - SWATCH - 6
 
 
 def _has_room_beside_name(drawing: _Drawing, placed: Placed, mark: str) -> bool:
@@ -268,12 +276,20 @@ def _said(
         yield rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
         yield rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6
-    words = visible(leaf_in_words(drawing.tree.schema, leaf)) + (f" {bar[0]:.0%}" if bar else "")
-    yield text("name", left, middle + 4.5, fitted(words, right - left, TEXT, bold=True))
+    name, *share = _answer(drawing, leaf, bar)
+    room = right - left - sum(text_width(f" {words}", TEXT, bold=True) for words in share)
+    yield text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
 
 
-def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
-    """The question: one line in an outline, two in a card."""
+def _answer(drawing: _Drawing, leaf: End, bar: tuple[float, float, float] | None) -> list[str]:
+    """What the leaf predicts and, where it is known, how probable that is: of the two a long name is cut."""
+    said = [visible(leaf_in_words(drawing.tree.schema, leaf))]
+    return said + ([f"{'though ' if is_contradicted(leaf) else ''}{bar[0]:.0%}"] if bar else [])
+
+
+def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
+    """The question: one line in an outline, two in a card, with the thresholds it comes back with where there is room."""
+    schema = drawing.tree.schema
     name, asked = rule_parts(schema, rule)
     if placed.hangs:
         name, asked = fitted_pair(name, asked, right - left, TEXT, is_number=isinstance(rule, ThresholdRule))
@@ -282,4 +298,7 @@ def _rule(schema: Schema, rule: Rule, left: float, right: float, middle: float, 
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
     else:
         yield text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
-        yield text("rule", left, middle + 13, fitted(asked, right - left, TEXT))
+        near = drawing.between.get(placed.path)
+        more = f"{asked} ({between_in_words(schema, rule, near)})" if near and near[0] < near[1] else asked
+        asked = more if text_width(more, TEXT) <= right - left else fitted(asked, right - left, TEXT)
+        yield text("rule", left, middle + 13, asked)

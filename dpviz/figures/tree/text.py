@@ -19,13 +19,14 @@ from dpviz.models.tree import (
     SubsetRule,
     ThresholdRule,
     Tree,
+    declared_precision,
     format_number,
     leaf_in_words,
     rule_in_words,
 )
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature
 
-SIDES = {"L": "yes", "R": "no"}
+SIDES = {"L": "true", "R": "false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,9 @@ def rule_list(tree: Tree) -> tuple[RuleLine, ...]:
 
 
 def path_in_words(tree: Tree, path: str) -> str:
-    """The answers that lead to the node: "age ≤ 37.5: yes, then housing is rent: no". Raises KeyError for an unknown path."""
+    """The answers that lead to the node: "age ≤ 37.5: true, then housing is rent: false". Raises KeyError for an unknown path."""
     tree.node(path)
-    answers = [rule_in_words(tree.schema, rule) + (": yes" if step == "L" else ": no") for rule, step in _questions(tree, path)]
+    answers = [rule_in_words(tree.schema, rule) + f": {SIDES[step]}" for rule, step in _questions(tree, path)]
     return ", then ".join(map(visible, answers)) or "the root, where every row starts"
 
 
@@ -64,6 +65,11 @@ def node_in_short(tree: Tree, node: Node) -> str:
     """The rule of a branch, or what a leaf predicts behind an arrow."""
     words = rule_in_words(tree.schema, node.rule) if isinstance(node, Branch) else f"→ {leaf_in_words(tree.schema, node)}"
     return visible(words)
+
+
+def is_contradicted(node: Node) -> bool:
+    """Whether the counts of a leaf speak for another class than the one it predicts: its label comes from other rows."""
+    return isinstance(node, Leaf) and node.shares is not None and node.shares[node.label] < max(node.shares)
 
 
 def leaves_below(tree: Tree, path: str) -> str:
@@ -112,7 +118,10 @@ def _condition(column: Feature, answers: list[tuple[Rule, bool]]) -> tuple[str, 
     thresholds = [(rule.threshold, yes) for rule, yes in answers if isinstance(rule, ThresholdRule)]
     low = max((threshold for threshold, yes in thresholds if not yes), default=-math.inf)
     high = min((threshold for threshold, yes in thresholds if yes), default=math.inf)
-    return _range_in_words(column, low, high), low < high
+    said = tuple(end if math.isinf(end) else declared_precision(column, end) for end in (low, high))
+    if low < high and said[0] == said[1]:  # so close that only their own digits part them
+        said = (low, high)
+    return _range_in_words(column, *said), low < high
 
 
 def _range_in_words(column: NumericFeature, low: float, high: float) -> str:

@@ -1,21 +1,9 @@
-"""The registry: every file in this folder with TARGETS has forms a model can be exported in.
+"""Forms of a model that are written down: the JSON document, code, rules. Pictures are in `dpviz/figures/publish/exports.py`."""
 
-Adding one touches nothing else. Pictures are in `dpviz/figures/publish/exports.py`, which lists all targets.
-"""
+from dpviz.io.exports.json_document import JSON
+from dpviz.io.exports.onnx_model import ONNX
+from dpviz.io.exports.python_function import PYTHON
+from dpviz.io.exports.rules import RULES
+from dpviz.io.exports.sql import DUCKDB, SQLITE
 
-from collections.abc import Mapping
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
-from types import MappingProxyType
-
-from dpviz.io.exports.contract import Target
-
-
-@cache
-def registry() -> Mapping[str, Target]:
-    """Name -> Target, in the order they are offered."""
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    found: list[Target] = [target for module in modules for target in getattr(module, "TARGETS", ())]
-    found.sort(key=lambda target: (target.order, target.name))
-    return MappingProxyType({target.name: target for target in found})
+FORMS = (JSON, PYTHON, SQLITE, DUCKDB, ONNX, RULES)

@@ -1,5 +1,5 @@
 """Golden rows: rows on thresholds, next to them, outside the range, of every category, missing and unknown, with the
-prediction of the model itself. An export is offered only when it predicts all of them in its own target.
+prediction of the model itself. An export is offered only when it predicts all of them where it will run.
 
 For every split of the model there are rows that reach it (where any can) and then differ in the cell it tests.
 """
@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities, NotExported
+from dpviz.errors import NoProbabilities
 from dpviz.io.exports.conditions import Cell, Condition, Row, code_numbers, is_code, without_codes
-from dpviz.io.exports.function import LARGEST, Function, Split, Step, encoded_number
-from dpviz.io.exports.reading import function_of
+from dpviz.io.exports.function import LARGEST, Conditional, Function, Step, encoded_number
 from dpviz.models.additive import AdditiveModel
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
@@ -75,15 +74,18 @@ class GoldenRows:
         return is_number and abs(given - float(wanted)) <= TOLERANCE * (target.high - target.low)
 
 
-def golden_rows(model: Model, *, random_rows: int = RANDOM_ROWS) -> GoldenRows:
-    """Golden rows of a model. They depend on the released model and its schema alone, so they are as public as it is."""
+def golden_rows(model: Model, function: Function | None, *, random_rows: int = RANDOM_ROWS) -> GoldenRows:
+    """Golden rows of a model, which is this function of raw cells; None for a model that is no tree or trees.
+
+    They depend on the released model and its schema alone, so they are as public as it is.
+    """
     rng = generator(0)
     special = [special_cells(feature, ()) for feature in model.schema.features]
-    about, defined_everywhere = _about_splits(model, rng)
+    about = [*_one_at_a_time(model.schema), *(_about_splits(function, rng) if function else ())]
     pairs = zip(model.schema.features, special, strict=True)
     at_random = zip(*(_column(feature, cells, random_rows, rng) for feature, cells in pairs), strict=True)
     rows = list(dict.fromkeys([*about, *at_random]))
-    if not defined_everywhere:
+    if function is None:  # a tree is defined for cells without a value, a sum of weights is not
         rows = [row for row in rows if all(map(_is_encoded, model.schema.features, row))]
     return GoldenRows(model.schema, tuple(rows), *said(model, rows))
 
@@ -131,16 +133,10 @@ def unknown_text(feature: CategoricalFeature) -> str:
 # --- rows that reach a split
 
 
-def _about_splits(model: Model, rng: np.random.Generator) -> tuple[list[Row], bool]:
-    """The rows, and whether the model is defined for cells without a value: a tree is, a sum of weights is not."""
-    try:
-        function = function_of(model)
-    except NotExported:
-        return _one_at_a_time(model.schema), False
+def _about_splits(function: Function, rng: np.random.Generator) -> list[Row]:
     placed = [item for tree in function.trees for item in _placed(tree, ())]
     few = placed if len(placed) <= MOST_SPLITS else [placed[k] for k in np.linspace(0, len(placed) - 1, MOST_SPLITS).astype(int)]
-    about = (row for split, path in few for row in _rows_at(function, split, path, rng))
-    return [*_one_at_a_time(model.schema), *about], True
+    return [row for split, path in few for row in _rows_at(function, split, path, rng)]
 
 
 def _is_encoded(feature: Feature, cell: Cell) -> bool:
@@ -157,15 +153,15 @@ def _one_at_a_time(schema: Schema) -> list[Row]:
     return [(*base[:place], cell, *base[place + 1 :]) for place, cell in pairs]
 
 
-def _placed(step: Step, path: tuple[Condition, ...]) -> list[tuple[Split, tuple[Condition, ...]]]:
+def _placed(step: Step, path: tuple[Condition, ...]) -> list[tuple[Conditional, tuple[Condition, ...]]]:
     """Every split with the conditions that lead to it."""
-    if not isinstance(step, Split):
+    if not isinstance(step, Conditional):
         return []
     yes, no = _placed(step.yes, (*path, step.condition)), _placed(step.no, (*path, ~step.condition))
     return [(step, path), *yes, *no]
 
 
-def _rows_at(function: Function, split: Split, path: Sequence[Condition], rng: np.random.Generator) -> list[Row]:
+def _rows_at(function: Function, split: Conditional, path: Sequence[Condition], rng: np.random.Generator) -> list[Row]:
     """Rows that meet the path's conditions, with each special cell of the split's column in turn."""
     features, place = function.schema.features, split.condition.feature
     base = [_cell_that_meets(f, [c for c in path if c.feature == k], rng) for k, f in enumerate(features)]

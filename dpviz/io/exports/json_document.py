@@ -1,15 +1,15 @@
 """The JSON document `dpviz-tree/1` itself, checked by reading it back."""
 
-from dpviz.io.exports.contract import Target
+from dpviz.io.exports.contract import CheckedForm
 from dpviz.io.exports.golden import said
 from dpviz.models.document import model_from_json
 from dpviz.version import VERSION
 
-_JSON = Target(
+JSON = CheckedForm(
     name="json",
     title="JSON",
     suffix=".json",
-    mime="application/json",
+    media_type="application/json",
     about="Everything: rules, labels, schema, settings, ledger, claim and disclosures. dpviz reads it back.",
     write=lambda given: given.text,
     run=lambda content, _schema, rows: said(model_from_json(content), rows),
@@ -20,4 +20,3 @@ _JSON = Target(
     any_model=True,
     order=10,
 )
-TARGETS = (_JSON,)

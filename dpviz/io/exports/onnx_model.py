@@ -14,8 +14,8 @@ import numpy as np
 
 from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition, Row, code_numbers, is_code
-from dpviz.io.exports.contract import Exportable, Target
-from dpviz.io.exports.function import End, Function, Split, Step
+from dpviz.io.exports.contract import CheckedForm, Exportable
+from dpviz.io.exports.function import Conditional, End, Function, Step
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
 #: Names of what flows inside; inputs bear the columns' names, so a column must not be called so.
@@ -83,10 +83,10 @@ class _Flat:
         self.members: list[float] = []
         self.leaves: list[float] = []
         for tree in function.trees:  # an ensemble has no bare leaves: a split with the same end on both sides
-            split = Split(Condition(0, "", with_high=True, missing=False), tree, tree) if isinstance(tree, End) else tree
+            split = Conditional(Condition(0, "", with_high=True, missing=False), tree, tree) if isinstance(tree, End) else tree
             self.roots.append(self._split(split))
 
-    def _split(self, split: Split) -> int:
+    def _split(self, split: Conditional) -> int:
         """Parents first: the operator reads sets in the order of nodes."""
         place, asked = len(self.nodes), split.condition
         up_to = asked.high if asked.with_high else float(np.nextafter(asked.high, -math.inf))  # `< t` is `<= the number before t`
@@ -100,7 +100,7 @@ class _Flat:
         return place
 
     def _below(self, step: Step) -> tuple[int, int]:
-        if isinstance(step, Split):
+        if isinstance(step, Conditional):
             return self._split(step), 0
         self.leaves.append(self.numbers(step)[self.place])
         return len(self.leaves) - 1, 1
@@ -275,11 +275,11 @@ def _encoder(feature: CategoricalFeature, out: str) -> Any:
     return _node("LabelEncoder", [feature.name], out, **tensors)
 
 
-_ONNX = Target(
+ONNX = CheckedForm(
     name="onnx",
     title="ONNX",
     suffix=".onnx",
-    mime="application/octet-stream",
+    media_type="application/octet-stream",
     about="One input per column: numbers (for a date its number) as double, categories as text. Missing: NaN, or the empty text.",
     write=_write,
     run=_run,
@@ -288,4 +288,3 @@ _ONNX = Target(
     extra="onnx",
     order=40,
 )
-TARGETS = (_ONNX,)

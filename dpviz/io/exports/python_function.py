@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import Condition, Row
-from dpviz.io.exports.contract import Exportable, Target
+from dpviz.io.exports.conditions import Condition, Row, identifiers, number
+from dpviz.io.exports.contract import CheckedForm, Exportable
 from dpviz.io.exports.function import End, Function, Step
-from dpviz.io.exports.spelling import identifiers, number
 from dpviz.table.dates import DateFeature
 from dpviz.table.raw import MISSING_MARKS, parse_numbers
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
@@ -197,11 +196,11 @@ def _with_dates(schema: Schema, row: Row) -> list[Any]:
     return [f.date_for(int(cell)) if isinstance(f, DateFeature) and isinstance(cell, float) else cell for f, cell in pairs]
 
 
-_PYTHON = Target(
+PYTHON = CheckedForm(
     name="python",
     title="Python function",
     suffix=".py",
-    mime="text/x-python",
+    media_type="text/x-python",
     about="One function, no imports, any Python 3. Reads cells as dpviz does; missing: None, not-a-number, a blank text.",
     write=_write,
     run=_run,
@@ -209,4 +208,3 @@ _PYTHON = Target(
     language="python",
     order=20,
 )
-TARGETS = (_PYTHON,)

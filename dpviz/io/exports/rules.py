@@ -1,17 +1,12 @@
-"""A tree as rules, one per leaf: what its path asks of each column, merged into one condition per column.
+"""A tree as rules, one per leaf: its path's questions, merged into one condition per column. Checked by reading them back."""
 
-As plain text and as Markdown; both are checked by reading them back.
-"""
-
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import Condition, Row, condition_from, condition_words, name_from, without_codes
-from dpviz.io.exports.contract import Exportable, Target
+from dpviz.io.exports.conditions import Condition, Row, condition_from, condition_words, name_from, number, spelled, without_codes
+from dpviz.io.exports.contract import CheckedForm, Exportable
 from dpviz.io.exports.function import LARGEST, End, Function, Step
-from dpviz.io.exports.spelling import number, spelled
 from dpviz.table.schema import NumericTarget, Schema
 
 
@@ -45,9 +40,12 @@ def _leaves(step: Step, path: tuple[Condition, ...]) -> Iterator[tuple[End, tupl
     yield from _leaves(step.no, (*path, ~asked))
 
 
-def answers(rules: Sequence[Rule], rows: Sequence[Row]) -> tuple[list[str | float], list[tuple[float, ...]]]:
-    """(what the rules predict, the probabilities that they give): exactly one must hold for each row. Raises NotExported."""
-    found = [_rule_for(rules, row) for row in rows]
+def answers(rules: Sequence[Rule], schema: Schema, rows: Sequence[Row]) -> tuple[list[str | float], list[tuple[float, ...]]]:
+    """(what the rules predict, the probabilities that they give): exactly one must hold for each row, as a reader reads them.
+
+    A cell with a declared code of missing cells is missing. Raises NotExported.
+    """
+    found = [_rule_for(rules, row) for row in without_codes(schema, rows)]
     return [rule.answer for rule in found], [rule.shares or () for rule in found]
 
 
@@ -58,16 +56,6 @@ def _rule_for(rules: Sequence[Rule], row: Row) -> Rule:
     return found[0]
 
 
-def rule_sentence(
-    rule: Rule, code: Callable[[str], str], strong: Callable[[str], str], odds: Callable[[tuple[float, ...]], str]
-) -> str:
-    """The rule as "If ... and ..., then ...", its conditions, its answer and its probabilities marked up."""
-    conditions = " and ".join(code(condition_words(condition)) for condition in rule.conditions)
-    start = f"If {conditions}, then" if conditions else "Always"
-    shares = f", {ODDS} {odds(rule.shares)}" if rule.shares else ""
-    return f"{start} {strong(code(answer_words(rule.answer)))}{shares}"
-
-
 def rule_from(words: Sequence[str], schema: Schema, *, has_shares: bool = False) -> Rule:
     """The rule of these conditions, in words, its answer and, with `has_shares`, the probabilities behind it."""
     *conditions, answer = words[:-1] if has_shares else words
@@ -75,16 +63,12 @@ def rule_from(words: Sequence[str], schema: Schema, *, has_shares: bool = False)
     return Rule(tuple(condition_from(item, schema) for item in conditions), answer_from(answer, schema), shares)
 
 
-#: Stands before the probabilities of a rule.
-ODDS = "with probabilities"
-
-
 def share_words(shares: Sequence[float]) -> str:
     """Probabilities in full, in the order of the classes."""
     return " ".join(map(repr, shares))
 
 
-def order_of_shares(function: Function) -> list[str]:
+def _order_of_shares(function: Function) -> list[str]:
     """One line that says which class each probability is of; none where there are no probabilities."""
     if function.chances != "leaf":
         return []
@@ -101,7 +85,7 @@ def answer_from(words: str, schema: Schema) -> str | float:
     return float(words) if isinstance(schema.target, NumericTarget) else name_from(words)
 
 
-# --- plain text: every condition on its own line
+# --- the file: every condition on its own line
 
 _WORDS = ("if", "and", "then", "always", "with")
 _INDENT = 2 + max(map(len, _WORDS)) + 1
@@ -109,7 +93,7 @@ _INDENT = 2 + max(map(len, _WORDS)) + 1
 
 def _write_text(given: Exportable) -> str:
     note = "A rule applies when all its lines do; exactly one applies to any row."
-    head = [f"# {line}" for line in (*given.facts, note, *order_of_shares(given.function))]
+    head = [f"# {line}" for line in (*given.facts, note, *_order_of_shares(given.function))]
     blocks = [line for place, rule in enumerate(rules_of(given.function), start=1) for line in _block(place, rule)]
     return "\n".join([*head, *blocks]) + "\n"
 
@@ -135,71 +119,17 @@ def _read_text(content: str, schema: Schema) -> Iterator[Rule]:
         yield rule_from([rest for _, rest in told], schema, has_shares=told[-1][0] == "with")
 
 
-# --- Markdown: a numbered list, with names in code spans, so that nothing in them is markup
-
-_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_RULE = re.compile(r"\d+\. ")
-
-
-def _write_markdown(given: Exportable) -> str:
-    head = [f"- {_escaped(fact)}" for fact in given.facts]
-    notes = ["A rule applies when all its conditions do; exactly one applies to any row.", *order_of_shares(given.function)]
-    note = _escaped(" ".join(notes))
-    marks = (_code, lambda answer: f"**{answer}**", lambda shares: _code(share_words(shares)))
-    sentences = (rule_sentence(rule, *marks) for rule in rules_of(given.function))
-    rules = [f"{place}. {sentence}" for place, sentence in enumerate(sentences, start=1)]
-    return "\n".join(["# Rules", "", *head, "", note, "", *rules]) + "\n"
-
-
-def _code(text: str) -> str:
-    """A code span that shows `text` as it is."""
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    pad = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>#|~$&])", r"\\\1", text)
-
-
-def _read_markdown(content: str, schema: Schema) -> list[Rule]:
-    return [_sentence_read(line, schema) for line in content.split("\n") if _RULE.match(line)]
-
-
-def _sentence_read(line: str, schema: Schema) -> Rule:
-    has_shares = _SPAN.sub("", line).rstrip().endswith(ODDS)
-    return rule_from([_shown(span) for _, span in _SPAN.findall(line)], schema, has_shares=has_shares)
-
-
-def _shown(span: str) -> str:
-    return span[1:-1] if span.startswith(" ") and span.endswith(" ") and span.strip() else span
-
-
-_TEXT = Target(
+RULES = CheckedForm(
     name="rules",
-    title="Rules, plain text",
+    title="Rules",
     suffix=".txt",
-    mime="text/plain",
+    media_type="text/plain",
     about="One rule per leaf, numbers in full. Each rule says whether it also covers missing cells.",
     write=_write_text,
-    run=lambda content, schema, rows: answers(list(_read_text(content, schema)), without_codes(schema, rows)),
+    run=lambda content, schema, rows: answers(list(_read_text(content, schema)), schema, rows),
     ran_in=lambda: "the text, read back",
     group="words",
     one_tree=True,
     most_ends=2_000,
     order=50,
 )
-_MARKDOWN = replace(
-    _TEXT,
-    name="markdown",
-    title="Rules, Markdown",
-    suffix=".md",
-    mime="text/markdown",
-    about="One rule per leaf as a numbered list, for a report or a wiki.",
-    write=_write_markdown,
-    run=lambda content, schema, rows: answers(_read_markdown(content, schema), without_codes(schema, rows)),
-    ran_in=lambda: "the Markdown, read back",
-    language="markdown",
-    order=51,
-)
-TARGETS = (_TEXT, _MARKDOWN)

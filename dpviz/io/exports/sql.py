@@ -13,10 +13,9 @@ from importlib.metadata import version
 from typing import Any
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import Condition, Row, code_numbers, is_code
-from dpviz.io.exports.contract import Exportable, Target
+from dpviz.io.exports.conditions import Condition, Row, code_numbers, is_code, one_line
+from dpviz.io.exports.contract import CheckedForm, Exportable
 from dpviz.io.exports.function import End, Function, Step, steps
-from dpviz.io.exports.spelling import one_line
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
@@ -33,7 +32,7 @@ def _select(given: Exportable, number: Number, *, has_exp: bool) -> str:
     """
     function = given.function if has_exp or given.function.chances != "odds" else replace(given.function, chances="none")
     _require_names(function)
-    writer = _Writer(function, number)
+    writer = _Writer(function, number, given.key)
     head = [*(f"-- {fact}" for fact in given.facts), f"-- Replace {TABLE} by your table. NULL is a missing cell."]
     dates = [identifier(one_line(item.name)) for item in function.schema.features if isinstance(item, DateFeature)]
     head += [f"-- Give the date {name} as that number." for name in dates]
@@ -43,13 +42,16 @@ def _select(given: Exportable, number: Number, *, has_exp: bool) -> str:
 class _Writer:
     """One function in one dialect."""
 
-    def __init__(self, function: Function, number: Number) -> None:
+    def __init__(self, function: Function, number: Number, key: str = "") -> None:
         self.function, self.number = function, number
+        self.key = identifier(key) if key else ""
         self.nesting = max(map(_nesting, function.trees), default=0)
 
     def lines(self) -> Iterator[str]:
         if self.function.is_one_tree:
             yield "SELECT"
+            if self.key:
+                yield f"  r.{self.key} AS {self.key},"
             names = ['"prediction"', *([] if self.function.chances == "none" else self._chance_names())]
             for place, name in enumerate(names):
                 say = partial(self._share, place - 1) if place else self._answer
@@ -58,9 +60,12 @@ class _Writer:
             yield f"FROM {TABLE} AS r;"
             return
         named = zip(self._chances(), self._chance_names(), strict=False)
-        yield f'SELECT {self._decision()} AS "prediction"' + "".join(f",\n  {chance} AS {name}" for chance, name in named)
+        first = f"s.k AS {self.key}, " if self.key else ""
+        yield f'SELECT {first}{self._decision()} AS "prediction"' + "".join(f",\n  {chance} AS {name}" for chance, name in named)
         yield "FROM ("
         yield "  SELECT"
+        if self.key:
+            yield f"    r.{self.key} AS k,"
         for place in range(len(self.function.start)):
             yield from self._sum(place, "," if place + 1 < len(self.function.start) else "")
         yield f"  FROM {TABLE} AS r"
@@ -271,11 +276,11 @@ def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[list
         return _split(base.execute(content).fetchall())
 
 
-_SQLITE = Target(
+SQLITE = CheckedForm(
     name="sqlite",
     title="SQL for SQLite",
     suffix=".sql",
-    mime="application/sql",
+    media_type="application/sql",
     about="One SELECT with CASE. Missing: NULL. Dates: the number that stands for them.",
     write=lambda given: _select(given, _sqlite_number, has_exp=False),
     run=_run_sqlite,
@@ -285,8 +290,8 @@ _SQLITE = Target(
     most_ends=25_000,
     order=30,
 )
-_DUCKDB = replace(
-    _SQLITE,
+DUCKDB = replace(
+    SQLITE,
     name="duckdb",
     title="SQL for DuckDB",
     write=_write_duckdb,
@@ -297,4 +302,3 @@ _DUCKDB = replace(
     extra="duckdb",
     order=31,
 )
-TARGETS = (_SQLITE, _DUCKDB)

@@ -6,7 +6,7 @@ alone, and DuckDB may open no other: it can neither write next to it nor reach a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,12 @@ from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.exports.sql import identifier
 from dpviz.io.large.pieces import Pieces
-from dpviz.io.tables.arrow import flat_columns, table_of_arrow, text_columns
-from dpviz.io.tables.cells import Asked, in_our_words
+from dpviz.io.tables.arrow import LEAST_CELL, flat_columns, longest_texts, table_of_arrow, text_columns, unpacked
+from dpviz.io.tables.cells import ReadRequest, in_our_words
+from dpviz.io.tables.sizes import Chunk, arrow_batches, parquet_chunks
 from dpviz.progress import Progress
 from dpviz.table.raw import RawTable
-from dpviz.training.counting.on_disk import rows_at_once
+from dpviz.training.counting.binned import rows_at_once
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,28 +32,40 @@ Batches = Callable[[list[str]], Iterator[tuple[float, "pa.RecordBatch"]]]
 _BUFFERED: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1 << 18}
 
 
-def parquet_pieces(path: Path, asked: Asked) -> Pieces:
+def parquet_pieces(path: Path, asked: ReadRequest) -> Pieces:
     """A Parquet file; raises TableError."""
     require_extra("tables", "Reading a Parquet file", "pyarrow")
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with in_our_words("Parquet file"):
-        file = pq.ParquetFile(path)
-        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+    with in_our_words("Parquet file"), pq.ParquetFile(path) as file:
+        schema, about = file.schema_arrow, file.metadata
 
     def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
-        done, texts = 0, [name for name in text_columns(schema) if name in wanted]
-        with pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
-            for group in range(file.num_row_groups):  # of several at once every column would be held packed
-                for batch in file.iter_batches(rows_at_once(len(wanted)), [group], wanted, use_threads=False):
-                    yield done / n_rows, batch
+        done = 0
+        with pa.memory_map(str(path)) as source:
+            groups = list(parquet_chunks(source.read_buffer(), about))
+        sizes = [chunk for chunks in groups for chunk in chunks if chunk.name in wanted]
+        texts, longest = text_columns(schema, sizes), longest_texts(schema, sizes)
+        with pq.ParquetFile(path, **_BUFFERED, read_dictionary=[name for name in texts if name in wanted]) as file:
+            for group, chunks in enumerate(groups):  # of several at once every column would be held packed
+                most = _rows_within([chunk for chunk in chunks if chunk.name in wanted], longest, asked)
+                for batch in file.iter_batches(min(rows_at_once(len(wanted)), most), [group], wanted, use_threads=False):
+                    yield done / about.num_rows, batch
                     done += batch.num_rows
 
     return _pieces(asked, "Parquet file", schema, batches)
 
 
-def feather_pieces(path: Path, asked: Asked) -> Pieces:
-    """A Feather (Arrow IPC) file; raises TableError. Batches are as large as whoever wrote the file made them."""
+def _rows_within(chunks: Sequence[Chunk], longest: Mapping[str, int], asked: ReadRequest) -> int:
+    """How many rows of a row group may be in memory at once, beside a page of each column. Raises TableError where none may."""
+    row = sum(max(chunk.row, longest.get(chunk.name, 0)) for chunk in chunks)
+    asked.require_bytes(sum(chunk.page for chunk in chunks) + row)
+    return max(1, asked.max_bytes // max(row, 1))
+
+
+def feather_pieces(path: Path, asked: ReadRequest) -> Pieces:
+    """A Feather (Arrow IPC) file; raises TableError, also where whoever wrote it made a batch too large."""
     require_extra("tables", "Reading a Feather file", "pyarrow")
     import pyarrow as pa
 
@@ -61,16 +74,19 @@ def feather_pieces(path: Path, asked: Asked) -> Pieces:
 
     def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
         with pa.memory_map(str(path)) as source:
-            file = pa.ipc.open_file(source)
-            for place in range(file.num_record_batches):
-                batch = file.get_batch(place)
-                batch.validate(full=True)
-                yield place / file.num_record_batches, batch.select(wanted)
+            packed = source.read_buffer()
+            dictionaries, sizes = arrow_batches(packed)
+            kept = sum(dictionary.n_bytes for dictionary in dictionaries)
+            for batch in sizes:
+                asked.require_rows(batch.n_rows)
+                asked.require_bytes(kept + max(batch.n_bytes, LEAST_CELL * batch.n_rows * len(wanted)))
+            for place, rows in enumerate(unpacked(packed, schema, wanted)):
+                yield place / len(sizes), rows
 
     return _pieces(asked, "Feather file", schema, batches)
 
 
-def duckdb_pieces(path: Path, asked: Asked) -> Pieces:
+def duckdb_pieces(path: Path, asked: ReadRequest) -> Pieces:
     """A DuckDB file; raises TableError."""
     require_extra("duckdb", "Reading a DuckDB file", "duckdb", "pyarrow")
     with in_our_words("DuckDB file"), closing(_opened(path)) as base:
@@ -88,7 +104,7 @@ def duckdb_pieces(path: Path, asked: Asked) -> Pieces:
     return _pieces(asked, "DuckDB file", schema, batches)
 
 
-def _pieces(asked: Asked, kind: str, schema: pa.Schema, batches: Batches) -> Pieces:
+def _pieces(asked: ReadRequest, kind: str, schema: pa.Schema, batches: Batches) -> Pieces:
     """The batches of a file as tables; one without rows where there is no batch."""
     if asked.names is not None:
         what = "This kind of file holds the names of its columns; none can be given."
@@ -103,18 +119,18 @@ def _pieces(asked: Asked, kind: str, schema: pa.Schema, batches: Batches) -> Pie
             for share, batch in batches(wanted):
                 is_empty = False
                 step(share)
-                yield table_of_batch(batch, asked.title)
+                yield table_of_batch(batch, asked)
         if is_empty:
-            yield table_of_arrow(schema.empty_table().select(wanted), asked.title)
+            yield table_of_arrow(schema.empty_table().select(wanted), asked)
 
     return Pieces(asked.title, names, read)
 
 
-def table_of_batch(batch: pa.RecordBatch, title: str) -> RawTable:
+def table_of_batch(batch: pa.RecordBatch, asked: ReadRequest) -> RawTable:
     """The rows of a batch."""
     import pyarrow as pa
 
-    return table_of_arrow(pa.Table.from_batches([batch]), title)
+    return table_of_arrow(pa.Table.from_batches([batch]), asked)
 
 
 def _opened(path: Path) -> Any:

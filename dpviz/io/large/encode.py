@@ -5,17 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpviz.errors import DpvizError
-from dpviz.io.large.source import pieces_of, stamp_of
-from dpviz.io.tables.cells import Asked
+from dpviz.io.large.source import is_large, pieces_of, stamp_of
+from dpviz.io.tables.cells import ReadRequest
+from dpviz.learners.request import read_rows
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.candidates import multiscale_candidates
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.encode import encode, encode_bins
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema
-from dpviz.training.counting.binned import Binned, with_bins
-from dpviz.training.counting.mapped import MappedRows
-from dpviz.training.counting.on_disk import in_pieces, written
+from dpviz.training.counting.arrays import ArrayRows
+from dpviz.training.counting.binned import Binned, in_pieces, with_bins, written
+from dpviz.training.counting.contract import Rows
 
 
 def encode_large(
@@ -28,7 +29,7 @@ def encode_large(
     sheet: str | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
-) -> MappedRows:
+) -> ArrayRows:
     """Encode a table that is larger than memory. What becomes of a row is what `read_table` and `encode` make of it.
 
     The encoded rows are in temporary files that nobody else can open and that vanish with their last use, at the latest with
@@ -64,7 +65,7 @@ def encode_large(
     wanted = (*schema.feature_names, schema.target.name)
     given = None if names is None else tuple(names)
     path, step, reports = Path(source), watched(progress, stop), list[EncodingReport]()
-    asked = Asked(path.name, names=given, delimiter=delimiter, encoding=encoding, sheet=sheet, wanted=wanted)
+    asked = ReadRequest(path.name, names=given, delimiter=delimiter, encoding=encoding, sheet=sheet, wanted=wanted)
     pieces = pieces_of(path, asked)
     stamp = stamp_of(path)
 
@@ -75,11 +76,15 @@ def encode_large(
             reports.append(data.report)
             yield data
 
-    def values() -> EncodedDataset:
-        data = written(read(lambda table: encode(table, schema)))
+    def require_unchanged() -> None:
         if stamp_of(path) != stamp:
             what = f"{path.name!r} has changed since its rows were read first."
             raise DpvizError(what, remedy="Encode it again when nobody writes to it.")
+
+    def values() -> EncodedDataset:
+        require_unchanged()  # another file is not read as this one, which would look damaged
+        data = written(read(lambda table: encode(table, schema)))
+        require_unchanged()
         return data
 
     candidates = multiscale_candidates(schema)
@@ -89,7 +94,15 @@ def encode_large(
     else:
         bins = read(lambda table: encode_bins(table, schema, candidates))
         binned, again = Binned.of(bins, candidates, schema), values
-    return MappedRows(binned, again, report=_joined(reports, wanted), names=pieces.names, notes=pieces.notes, stop=stop)
+    about = {"report": _joined(reports, wanted), "names": pieces.names, "notes": pieces.notes}
+    return ArrayRows(binned.rows, binned=binned, values=again, stop=stop, **about)  # type: ignore[arg-type]
+
+
+@read_rows.register(str)
+@read_rows.register(Path)
+def _(rows: str | Path, schema: Schema) -> Rows:
+    """A file or folder, counted where it is when it takes more than memory."""
+    return encode_large(rows, schema) if is_large(Path(rows)) else encode(rows, schema)
 
 
 def _joined(reports: Sequence[EncodingReport], columns: Sequence[str]) -> EncodingReport:

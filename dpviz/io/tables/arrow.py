@@ -5,183 +5,143 @@ Columns of lists and records have no text and are left out with a note.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
-from dpviz.io.records import table_of_columns, text_column
-from dpviz.io.tables.cells import Asked, as_written, in_our_words, text_of
-from dpviz.table.raw import NumberColumn, RawColumn, RawTable
+from dpviz.io.records import table_of_columns
+from dpviz.io.tables.cells import ReadRequest, in_our_words
+from dpviz.io.tables.sizes import Chunk, arrow_batches, parquet_chunks
+from dpviz.table.arrow import arrow_column, is_flat, is_text, is_view
+from dpviz.table.raw import RawColumn, RawTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Bytes that a cell counts for, at least: in memory most take eight.
-_LEAST_CELL = 4
-#: Up to here, and down to the same below 0, every whole number is one of float64.
-_MOST_EXACT = 1 << 53
+LEAST_CELL = 4
 
 
-def read_parquet(raw: bytes, asked: Asked) -> RawTable:
+def read_parquet(raw: bytes, asked: ReadRequest) -> RawTable:
     """The table of a Parquet file; raises TableError."""
     require_extra("tables", "Reading a Parquet file", "pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with in_our_words("Parquet file"):
-        about = pq.read_metadata(pa.BufferReader(raw))
-        groups = [about.row_group(place) for place in range(about.num_row_groups)]
-        _check(about.num_rows, about.num_columns, sum(group.total_byte_size for group in groups), asked)
-        schema = pq.read_schema(pa.BufferReader(raw))
-        file = pq.ParquetFile(pa.BufferReader(raw), read_dictionary=text_columns(schema))
-        return _table(schema, lambda name: file.read(columns=[name]).column(name), asked)
+        packed = pa.py_buffer(raw)
+        about, schema = pq.read_metadata(pa.BufferReader(packed)), pq.read_schema(pa.BufferReader(packed))
+        groups = [about.row_group(place).num_rows for place in range(about.num_row_groups)]
+        asked.require_rows(max(about.num_rows, sum(groups)))
+        chunks = list(chain.from_iterable(parquet_chunks(packed, about)))
+        spent = _Spent(asked)
+        spent.add(max(sum(chunk.n_bytes for chunk in chunks), LEAST_CELL * about.num_rows * about.num_columns))
+        file = pq.ParquetFile(pa.BufferReader(packed), read_dictionary=text_columns(schema, chunks))
+        longest = longest_texts(schema, chunks)
+
+        def column(name: str) -> pa.ChunkedArray:
+            found = unpack(name)
+            if len(found) != about.num_rows:  # damaged: cells would meet those of other rows
+                raise ValueError("a column of another length")
+            return found
+
+        def unpack(name: str) -> pa.ChunkedArray:
+            if name not in longest:
+                return file.read(columns=[name]).column(name)
+            parts = []
+            for batch in file.iter_batches(max(1, asked.max_bytes // longest[name]), columns=[name]):
+                spent.add(batch.nbytes)
+                parts.append(batch.column(0))
+            return pa.chunked_array(parts, None if parts else schema.field(name).type)
+
+        return _table(schema, _flat_names(schema, asked), column, spent)
 
 
-def read_feather(raw: bytes, asked: Asked) -> RawTable:
-    """The table of a Feather (Arrow IPC) file; raises TableError. The limits hold for each batch after it is unpacked."""
+def read_feather(raw: bytes, asked: ReadRequest) -> RawTable:
+    """The table of a Feather (Arrow IPC) file; raises TableError."""
     require_extra("tables", "Reading a Feather file", "pyarrow")
     import pyarrow as pa
 
     with in_our_words("Feather file"):
-        file = pa.ipc.open_file(pa.BufferReader(raw))
-        table = pa.Table.from_batches(_batches(file, asked), file.schema)
-        return _table(file.schema, table.column, asked)
+        packed = pa.py_buffer(raw)
+        schema = pa.ipc.open_file(packed).schema
+        dictionaries, batches = arrow_batches(packed)
+        n_rows = sum(batch.n_rows for batch in batches)
+        asked.require_rows(n_rows)
+        spent = _Spent(asked)
+        spent.add(max(sum(batch.n_bytes for batch in [*dictionaries, *batches]), LEAST_CELL * n_rows * len(schema)))
+        names = _flat_names(schema, asked)
+        table = pa.Table.from_batches(unpacked(packed, schema, names), pa.schema([schema.field(name) for name in names]))
+        return _table(schema, names, table.column, spent)
 
 
-def _batches(file: Any, asked: Asked) -> Iterator[pa.RecordBatch]:
-    n_rows = n_bytes = 0
+def unpacked(packed: pa.Buffer, schema: pa.Schema, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The batches of an Arrow file, of its columns of these names alone; its sizes have been checked (`sizes.arrow_batches`)."""
+    import pyarrow as pa
+
+    wanted = [place for place, name in enumerate(schema.names) if name in names]
+    file = pa.ipc.open_file(packed, options=pa.ipc.IpcReadOptions(included_fields=wanted))
     for place in range(file.num_record_batches):
         batch = file.get_batch(place)
-        batch.validate(full=True)  # even its size is found by following, unchecked, the offsets that a spoiled file gives
-        n_rows, n_bytes = n_rows + batch.num_rows, n_bytes + batch.nbytes
-        _check(n_rows, batch.num_columns, n_bytes, asked)
-        yield batch
+        batch.validate(full=True)  # what follows the offsets of a spoiled file, unchecked, ends the process
+        yield batch.select(list(names))
 
 
-def _check(n_rows: int, n_columns: int, n_bytes: int, asked: Asked) -> None:
-    asked.require_rows(n_rows)
-    asked.require_bytes(max(n_bytes, _LEAST_CELL * n_rows * n_columns))
+@dataclass
+class _Spent:
+    """Memory that a table takes, charged before it is taken."""
+
+    asked: ReadRequest
+    n_bytes: int = 0
+
+    def add(self, n_bytes: int) -> None:
+        """Raise TableError where that is more than may be read."""
+        self.n_bytes += n_bytes
+        self.asked.require_bytes(self.n_bytes)
 
 
-def text_columns(schema: pa.Schema) -> list[str]:
-    """Columns of texts: as a dictionary each text is once in memory, however often it stands."""
-    return [field.name for field in schema if _is_text(field.type)]
+def text_columns(schema: pa.Schema, chunks: Iterable[Chunk]) -> list[str]:
+    """Columns of texts to be read as a dictionary: each text is once in memory, however often it stands."""
+    delta = {chunk.name for chunk in chunks if chunk.is_delta}
+    return [field.name for field in schema if is_text(field.type) and field.name not in delta]
+
+
+def longest_texts(schema: pa.Schema, chunks: Sequence[Chunk]) -> dict[str, int]:
+    """Columns of texts of unknown length that are not read as a dictionary, and how many bytes a text has at most."""
+    import pyarrow.types as types
+
+    coded = {*text_columns(schema, chunks), *(field.name for field in schema if types.is_dictionary(field.type))}
+    unknown = [chunk for chunk in chunks if chunk.is_text and chunk.name not in coded]
+    return {chunk.name: max(chunk.page, 1) for chunk in sorted(unknown, key=lambda chunk: chunk.page)}
 
 
 def flat_columns(schema: pa.Schema) -> list[str]:
     """Columns that are not lists or records."""
-    return [field.name for field in schema if _is_flat(field.type)]
+    return [field.name for field in schema if is_flat(field.type) and not is_view(field.type)]
 
 
-def table_of_arrow(table: pa.Table, title: str) -> RawTable:
-    """The rows of an Arrow table without lists or records."""
-    return table_of_columns([_column(name, table.column(name)) for name in table.column_names], title, ())
+def table_of_arrow(table: pa.Table, asked: ReadRequest) -> RawTable:
+    """The rows of an Arrow table without lists or records; raises TableError where their texts take too much memory."""
+    spent = _Spent(asked)
+    columns = [arrow_column(name, table.column(name), spent.add, is_own=True) for name in table.column_names]
+    return RawTable(tuple(columns), asked.title) if asked.keep_empty else table_of_columns(columns, asked.title, ())
 
 
-def _table(schema: pa.Schema, column: Callable[[str], Any], asked: Asked) -> RawTable:
-    names = schema.names
-    check_names(list(names), asked.max_columns)
+def _flat_names(schema: pa.Schema, asked: ReadRequest) -> list[str]:
+    check_names(list(schema.names), asked.max_columns)
     flat = flat_columns(schema)
     check_names(flat, asked.max_columns)
-    left = [f"Left out {len(names) - len(flat):,} columns of lists or records."] if len(flat) < len(names) else []
+    return flat
+
+
+def _table(schema: pa.Schema, flat: Sequence[str], column: Callable[[str], Any], spent: _Spent) -> RawTable:
+    n_left, asked = len(schema) - len(flat), spent.asked
+    left = [f"Left out {n_left:,} columns of lists, records or views."] if n_left else []
     read: list[RawColumn] = []
     for name in flat:
         asked.step(len(read) / len(flat))
-        read.append(_column(name, column(name)))
+        read.append(arrow_column(name, column(name), spent.add, is_own=True))
     return table_of_columns(read, asked.title, left)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow.types as types
-
-    return any(check(kind) for check in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
-
-
-def _is_flat(kind: pa.DataType) -> bool:
-    import pyarrow.types as types
-
-    if types.is_dictionary(kind):
-        return _is_flat(kind.value_type)
-    others = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_temporal)
-    if types.is_interval(kind):
-        return False
-    return _is_text(kind) or types.is_fixed_size_binary(kind) or any(check(kind) for check in others)
-
-
-def _column(name: str, values: pa.ChunkedArray) -> RawColumn:
-    import pyarrow.types as types
-
-    kind = values.type
-    if types.is_null(kind):
-        return text_column(name, (), np.full(len(values), -1))
-    if types.is_floating(kind) or (types.is_integer(kind) and _is_exact(values)):
-        return NumberColumn(name, _numbers(values), is_own=True)
-    return text_column(name, *_texts(values))
-
-
-def _is_exact(values: pa.ChunkedArray) -> bool:
-    """Whether every whole number is one of float64 too; the texts of others are kept, such as of long identifiers."""
-    import pyarrow.compute as pc
-
-    if values.type.bit_width <= 32:
-        return True
-    ends = pc.min_max(values).as_py()
-    return ends["min"] is None or max(-ends["min"], ends["max"]) <= _MOST_EXACT
-
-
-def _numbers(values: pa.ChunkedArray) -> np.ndarray:
-    """float64, not-a-number where missing, or whole numbers where none is; of 32 bits the shortest text counts: .1 stays .1."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_integer(values.type) and values.null_count:
-        values = values.cast(pa.float64(), safe=False)
-    if values.null_count:
-        values = values.fill_null(np.nan)
-    numbers = _joined(map(_plain, values.chunks), values.type.to_pandas_dtype())
-    return numbers if not types.is_floating(values.type) or types.is_float64(values.type) else as_written(numbers)
-
-
-def _plain(part: pa.Array) -> np.ndarray:
-    """Numbers of which none is missing, where they lie: Arrow's own way to them would import pandas."""
-    kind = np.dtype(part.type.to_pandas_dtype())
-    return np.frombuffer(part.buffers()[1], kind, len(part), part.offset * kind.itemsize) if len(part) else np.empty(0, kind)
-
-
-def _joined(parts: Iterable[np.ndarray], kind: type) -> np.ndarray:
-    """One after another; a single one is not copied."""
-    every = list(parts)
-    return every[0] if len(every) == 1 else np.concatenate([np.empty(0, kind), *every])
-
-
-def _texts(values: pa.ChunkedArray) -> tuple[Iterator[str], np.ndarray]:
-    """(distinct texts, the place of each row's, negative where missing)."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    if types.is_timestamp(values.type) and values.type.tz is not None:
-        import pyarrow.compute as pc
-
-        values = pc.local_timestamp(values)
-    encoded = values if types.is_dictionary(values.type) else _storable(values).dictionary_encode()
-    chunks = encoded.unify_dictionaries().chunks if encoded.num_chunks else []
-    places = _joined((_plain(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in chunks), np.int64)
-    distinct = _storable(chunks[0].dictionary) if chunks else ()
-    return map(_text, distinct), places
-
-
-def _storable(values: Any) -> Any:
-    """Texts as their bytes, for they may be no texts at all."""
-    import pyarrow as pa
-
-    return values.cast(pa.large_binary()) if _is_text(values.type) else values
-
-
-def _text(scalar: Any) -> str:
-    try:
-        return text_of(scalar.as_py())
-    except (ValueError, OverflowError):  # a date that no calendar of ours has; it spoils its own cell
-        return "\ufffd"

@@ -11,15 +11,16 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import IO, Any
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv import check_header, check_names, told_apart
 from dpviz.io.limits import require_bytes
 from dpviz.io.records import table_of_records
-from dpviz.io.tables.cells import Asked, in_our_words, text_of
+from dpviz.io.tables.cells import ReadRequest, in_our_words
 from dpviz.table.raw import RawTable
+from dpviz.table.texts import text_of
 
 _ROWS_AT_ONCE = 1024
 #: Rows of a sheet, by Excel's own limit; empty ones count towards it.
@@ -28,13 +29,15 @@ _MOST_ROWS = 1 << 20
 _XML_SHARE = 10
 _ERRORS = frozenset({"#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#GETTING_DATA", "#SPILL!", "#CALC!"})
 
+#: The start of the entry of one shared text, and the bytes that it takes beside its letters.
+_SHARED, _SHARED_BYTES = re.compile(rb"<(?:\w+:)?si[\s/>]"), 64
 #: The start of the entry of one merged area.
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s")
 
 Row = list[str]
 
 
-def read_excel(raw: bytes, asked: Asked) -> RawTable:
+def read_excel(raw: bytes, asked: ReadRequest) -> RawTable:
     """The table on one sheet, its names in the first row that is not empty unless they are given.
 
     Raises TableError: a damaged workbook, no sheet or several to choose from, no header, a limit.
@@ -53,8 +56,11 @@ def read_excel(raw: bytes, asked: Asked) -> RawTable:
 def _check_size(raw: bytes, max_bytes: int) -> None:
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         sizes = {info.filename: info.file_size for info in archive.infolist() if info.filename.endswith((".xml", ".rels"))}
-    in_memory = sum(size for path, size in sizes.items() if "/worksheets/" not in path)
-    require_bytes("The unpacked workbook", max(in_memory, sum(sizes.values()) // _XML_SHARE), max_bytes)
+        in_memory = {path: size for path, size in sizes.items() if "/worksheets/" not in path}
+        needed = max(sum(in_memory.values()), sum(sizes.values()) // _XML_SHARE)
+        require_bytes("The unpacked workbook", needed, max_bytes)
+        n_shared = sum(_count(_SHARED, archive.open(path)) for path in in_memory)
+    require_bytes("The unpacked workbook", needed + _SHARED_BYTES * n_shared, max_bytes)
 
 
 def _sheet(raw: bytes, asked: str | int | None) -> Any:
@@ -72,7 +78,7 @@ def _sheet(raw: bytes, asked: str | int | None) -> Any:
     raise TableError("several-sheets" if asked is None else "no-sheet", what, remedy=remedy)
 
 
-def _rows(sheet: Any, asked: Asked) -> Iterator[Row]:
+def _rows(sheet: Any, asked: ReadRequest) -> Iterator[Row]:
     """Rows with a value, as texts; stops at the limits."""
     said = sheet.max_row or _MOST_ROWS
     sheet.reset_dimensions()  # what a file says about its size may be wrong
@@ -92,14 +98,19 @@ def _rows(sheet: Any, asked: Asked) -> Iterator[Row]:
 
 def _merged_notes(sheet: Any) -> list[str]:
     """What became of merged cells. The reader of rows does not know them; the sheet lists them behind its rows."""
-    count, rest = 0, b""
-    with sheet.parent._archive.open(sheet._worksheet_path) as stream:
-        while part := stream.read(1 << 16):
-            whole, mark, rest = (rest + part).rpartition(b"<")
-            count += len(_MERGED.findall(whole))
-            rest = mark + rest
-    count += len(_MERGED.findall(rest))
+    count = _count(_MERGED, sheet.parent._archive.open(sheet._worksheet_path))
     return [f"Merged cells ({count:,} areas): the first cell of each has the value, the others are missing."] if count else []
+
+
+def _count(entry: re.Pattern[bytes], part: IO[bytes]) -> int:
+    """How often an entry begins in a part of the workbook."""
+    count, rest = 0, b""
+    with part as stream:
+        while read := stream.read(1 << 16):
+            whole, mark, rest = (rest + read).rpartition(b"<")
+            count += len(entry.findall(whole))
+            rest = mark + rest
+    return count + len(entry.findall(rest))
 
 
 def _text(cell: Any) -> str:
@@ -119,7 +130,7 @@ def _header(rows: Iterator[Row], *, rename: bool) -> list[str]:
     return told_apart(names) if rename else names
 
 
-def _check_names(names: list[str], asked: Asked) -> None:
+def _check_names(names: list[str], asked: ReadRequest) -> None:
     if "" in names:
         remedy = "Name every column in the first row; of merged cells only the first holds the name."
         raise TableError("blank-name", f"Column {names.index('') + 1} has no name.", row=1, remedy=remedy)

@@ -5,20 +5,19 @@ import struct
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
+from dpviz.io.apart import EXCEL, FEATHER, PARQUET, SPSS, STATA, read_apart
 from dpviz.io.csv import read_lines
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes
-from dpviz.io.tables.arrow import read_feather, read_parquet
-from dpviz.io.tables.cells import Asked, in_our_words
-from dpviz.io.tables.excel import read_excel
-from dpviz.io.tables.stata_spss import read_spss, read_stata
+from dpviz.io.tables.cells import ReadRequest, in_our_words
 from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes
 from dpviz.progress import Progress, Stop, watched
-from dpviz.table.new_rows import table_of
+from dpviz.table.frames import in_this_form
 from dpviz.table.raw import RawTable
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -33,6 +32,11 @@ ZIP = b"PK\x03\x04"
 #: First bytes of a packed file -> the ending of its name.
 _PACKED = {GZIP: ".gz", b"\x28\xb5\x2f\xfd": ".zst", ZIP: ".zip"}
 PACKINGS = tuple(_PACKED.values())
+_Reader = Callable[[bytes, ReadRequest], RawTable]
+#: Each in a process of its own.
+_read_excel, _read_parquet, _read_feather, _read_stata, _read_spss = (
+    partial(read_apart, kind) for kind in (EXCEL, PARQUET, FEATHER, STATA, SPSS)
+)
 
 
 def read_table(
@@ -68,27 +72,35 @@ def read_table(
     ------
     TableError
         The file is no table that can be read, or is larger than the limits; `code` says which. Codes beside those of
-        `read_csv`: password, zip-files, several-sheets, no-sheet, old-excel, damaged, names.
+        `read_csv`: password, zip-files, several-sheets, no-sheet, old-excel, damaged, crashed, too-slow, names.
     MissingExtra
         What reads this kind of file is not installed.
     """
-    raw = read_bytes(source, max_bytes)
+    if isinstance(source, str) and (scheme := source.partition("://")[0]) != source and scheme.isalnum():
+        what = f"{scheme}:// is the address of a place, not the path of a file."
+        remedy = "Of a table in DuckDB, PostgreSQL or Spark use open_table; save others as Parquet or CSV."
+        raise TableError("not-a-file", what, remedy=remedy)
     given = None if names is None else tuple(names)
     about = (given, delimiter, encoding, sheet, rename_duplicates, watched(progress, stop))
-    asked = Asked(name_of(source, name), max_bytes, max_rows, max_columns, *about)
+    asked = ReadRequest(name_of(source, name), max_bytes, max_rows, max_columns, *about)
+    raw = read_bytes(source, max_bytes)
     file_name = name_of(source, None)
     packing = _packing_of(file_name, raw, by_name=names is not None)
     if packing and not _is_office(raw):
         file_name, raw = _unpacked(file_name, raw, packing, max_bytes)
-    return _reader(file_name, raw, by_name=names is not None)(raw, asked)
+    reader = _reader(file_name, raw, by_name=names is not None)
+    if sheet is not None and reader is not _read_excel:
+        what = f"{asked.title!r:.80} is no workbook, so it has no sheet {sheet!r:.80}."
+        raise TableError("no-sheet", what, remedy="Leave the sheet out, or name a workbook (.xlsx).")
+    return reader(raw, asked)
 
 
-@table_of.register(str)
-@table_of.register(Path)
-@table_of.register(bytes)
-@table_of.register(io.IOBase)
-def _read_new_rows(rows: Source, names: Sequence[str]) -> RawTable:
-    """Rows to be predicted, from a file that holds its column names."""
+@in_this_form.register(str)
+@in_this_form.register(Path)
+@in_this_form.register(bytes)
+@in_this_form.register(io.IOBase)
+def _read_rows(rows: Source, names: Sequence[str] | None = None) -> RawTable:
+    """Rows of a file that holds its column names."""
     return read_table(rows)
 
 
@@ -100,33 +112,36 @@ def has_header_line(file_name: str) -> bool:
     return not file_name.endswith(TYPED)
 
 
-def _reader(file_name: str, raw: bytes, *, by_name: bool) -> Callable[[bytes, Asked], RawTable]:
+def _reader(file_name: str, raw: bytes, *, by_name: bool) -> _Reader:
     if by_name:
         endings = {ending: reader for reader, (_, ends) in _READERS.items() for ending in ends}
         found = next((reader for ending, reader in endings.items() if file_name.lower().endswith(ending)), None)
-        return _read_text_of(file_name) if found is None else found if found is read_excel else _refuse_names
+        return _read_text_of(file_name) if found is None else found if found is _read_excel else _refuse_names
     if raw.startswith(_OLD_OFFICE):
         return _refuse_old_office
     found = next((reader for reader, (starts, _) in _READERS.items() if raw.startswith(starts)), None)
     if found is None and file_name.lower().endswith(".dta") and raw.startswith(_OLD_STATA):
-        return read_stata
+        return _read_stata
+    if found is None and (ending := next(filter(file_name.lower().endswith, (*TYPED, *WORKBOOKS)), "")):
+        what = f"This is no {ending} file, though its name says so, or it is damaged."
+        raise TableError("damaged", what, remedy="Save it again in its own program, or correct the ending of its name.")
     return found or _read_text_of(file_name)
 
 
-_READERS: dict[Callable[[bytes, Asked], RawTable], tuple[tuple[bytes, ...], tuple[str, ...]]] = {
-    read_excel: ((ZIP,), WORKBOOKS),
-    read_parquet: ((b"PAR1",), (".parquet",)),
-    read_feather: ((b"ARROW1",), (".feather", ".arrow")),
-    read_stata: ((b"<stata_dta>",), (".dta",)),
-    read_spss: ((b"$FL2", b"$FL3"), (".sav", ".zsav")),
+_READERS: dict[_Reader, tuple[tuple[bytes, ...], tuple[str, ...]]] = {
+    _read_excel: ((ZIP,), WORKBOOKS),
+    _read_parquet: ((b"PAR1",), (".parquet",)),
+    _read_feather: ((b"ARROW1",), (".feather", ".arrow")),
+    _read_stata: ((b"<stata_dta>",), (".dta",)),
+    _read_spss: ((b"$FL2", b"$FL3"), (".sav", ".zsav")),
 }
 
 
-def _read_text_of(file_name: str) -> Callable[[bytes, Asked], RawTable]:
+def _read_text_of(file_name: str) -> _Reader:
     """A reader of text; where no header tells the delimiter, the ending .tsv does."""
     tabs = file_name.lower().endswith((".tsv", ".tab"))
 
-    def read(raw: bytes, asked: Asked) -> RawTable:
+    def read(raw: bytes, asked: ReadRequest) -> RawTable:
         if tabs and asked.names is not None and asked.delimiter is None:
             asked = replace(asked, delimiter="\t")
         return read_lines(raw, asked)
@@ -146,12 +161,12 @@ def _is_office(raw: bytes) -> bool:
     return bool(inside & {"[Content_Types].xml", "mimetype"})
 
 
-def _refuse_names(raw: bytes, asked: Asked) -> NoReturn:
+def _refuse_names(raw: bytes, asked: ReadRequest) -> NoReturn:
     what = "This kind of file holds the names of its columns; none can be given."
     raise TableError("names", what, remedy="Leave the names out.")
 
 
-def _refuse_old_office(raw: bytes, asked: Asked) -> NoReturn:
+def _refuse_old_office(raw: bytes, asked: ReadRequest) -> NoReturn:
     if "EncryptedPackage".encode("utf-16-le") in raw:
         raise TableError("password", "The workbook has a password.", remedy="Save it without one.")
     what = "This is an Excel workbook of before 2007 (.xls), or another old Office file."

@@ -16,10 +16,10 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
-from dpviz.io.records import table_of_columns, text_column
-from dpviz.io.tables.cells import Asked, as_written, in_our_words, text_of
-from dpviz.io.tables.spss_variables import require_sound_variables
-from dpviz.table.raw import NumberColumn, RawColumn, RawTable, number_text
+from dpviz.io.records import table_of_columns
+from dpviz.io.tables.cells import ReadRequest, in_our_words
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable, as_written, canonical_number
+from dpviz.table.texts import text_column, text_of
 
 _CELLS_AT_ONCE = 5_000_000
 _BYTES = "ISO-8859-1"  # in which every byte is a letter
@@ -56,7 +56,7 @@ class _File:
             return "\ufffd"  # spoils its own cell
 
 
-def read_stata(raw: bytes, asked: Asked) -> RawTable:
+def read_stata(raw: bytes, asked: ReadRequest) -> RawTable:
     """The table of a Stata file; raises TableError."""
     require_extra("tables", "Reading a Stata file", "pyreadstat")
     import pyreadstat
@@ -66,20 +66,19 @@ def read_stata(raw: bytes, asked: Asked) -> RawTable:
         return _table(_File(pyreadstat.read_dta, raw, "utf-8" if is_utf8 else "cp1252", True), asked)
 
 
-def read_spss(raw: bytes, asked: Asked) -> RawTable:
+def read_spss(raw: bytes, asked: ReadRequest) -> RawTable:
     """The table of an SPSS file; raises TableError."""
     require_extra("tables", "Reading an SPSS file", "pyreadstat")
     import pyreadstat
 
     with in_our_words("SPSS file"):
-        require_sound_variables(raw)
         _, about = pyreadstat.read_sav(io.BytesIO(raw), metadataonly=True)
         encoding = about.file_encoding or "utf-8"
         "".encode(encoding)  # an encoding that Python has
         return _table(_File(pyreadstat.read_sav, raw, encoding, False), asked)
 
 
-def _table(file: _File, asked: Asked) -> RawTable:
+def _table(file: _File, asked: ReadRequest) -> RawTable:
     _, about = file.part(metadataonly=True)
     names = list(about.column_names)
     check_names([file.text(name) for name in names], asked.max_columns)
@@ -93,7 +92,7 @@ def _table(file: _File, asked: Asked) -> RawTable:
     return table_of_columns(columns, asked.title, ())
 
 
-def _limit(about: Any, asked: Asked) -> int:
+def _limit(about: Any, asked: ReadRequest) -> int:
     """Rows to read at most: one more than there may be where the file does not say how many it has."""
     width = sum(about.variable_storage_width.values()) or 1
     n_rows = about.number_rows
@@ -104,7 +103,7 @@ def _limit(about: Any, asked: Asked) -> int:
     return n_rows + 1
 
 
-def _columns(file: _File, names: Sequence[str], limit: int, asked: Asked, share: float) -> Iterator[RawColumn]:
+def _columns(file: _File, names: Sequence[str], limit: int, asked: ReadRequest, share: float) -> Iterator[RawColumn]:
     asked.step(share)
     cells, about = file.part(usecols=list(names), row_limit=limit)
     n_rows = len(cells[names[0]])
@@ -142,7 +141,7 @@ def _number_or_moment(file: _File, format: str, number: float) -> str:
     if not np.isfinite(number):
         return ""
     moment = file.moment(format, number)
-    return number_text(number) if moment is None else moment
+    return canonical_number(number) if moment is None else moment
 
 
 def _spss_seconds(format: str, number: float) -> float | None:

@@ -21,8 +21,9 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counting.nodes import CountedNode
 from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
-from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
 from dpviz.training.scores import gini_sensitivity, gini_utilities
@@ -63,7 +64,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
 
     merged: tuple[Event, ...] = (NonPrivate("exact values that end the groups of merged values", "groups"),) if groups else ()
     disclosures = (GROUP_DISCLOSURE, STOPPING_DISCLOSURE) if groups else (STOPPING_DISCLOSURE,)
-    return TreeRecipe(root_rows(data, grid), step, merged, disclosures)
+    return TreeRecipe(counter_of(data).root(grid), step, merged, disclosures)
 
 
 def _label(node: CountedNode, epsilon: float, source: NoiseSource) -> Label:
@@ -91,8 +92,8 @@ LEARNER = LearnerSpec(
             "Where the number of distinct values is a multiple of five, the code behind the papers' tables leaves "
             "the start of one group unset.",
             "Every group has its start.",
-            "It is an error of that code: it explains breast-w (.614 at epsilon .1 and .559 at 1 in the papers, .81 "
-            "and .92 here; .52 to .86 at 1 with the error copied).",
+            "It is an error of that code. It explains breast-w: .614 at epsilon .1 and .559 at 1 in the papers, .81 "
+            "and .92 here. With the error copied it is .52 to .86 at 1.",
         ),
         Departure(
             "A group of values in the middle of a range is one split.",

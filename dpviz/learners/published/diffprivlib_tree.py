@@ -17,8 +17,8 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims
+from dpviz.training.counting.arrays import counter_of
 from dpviz.training.counting.contract import Rows
-from dpviz.training.counting.in_memory import counted
 from dpviz.training.forests.random_boxes import declared_box, grow_randomly
 from dpviz.training.params import NoParams, Settings
 
@@ -40,7 +40,7 @@ def fit(data: Rows, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> 
         chosen = mechanism.release(counts, source=source, part="leaf", level=level)
         return chosen.value, chosen.event
 
-    root, event = grow_randomly(counted(data), plan.depth, label, source)
+    root, event = grow_randomly(counter_of(data), plan.depth, label, source)
     return FitOutput(Tree(data.schema, root), event)
 
 
@@ -70,5 +70,5 @@ LEARNER = LearnerSpec(
         evidence="dpviz/learners/published/diffprivlib_tree.py; McKenna & Sheldon 2020",
     ),
     published=("arXiv", "DiffPrivLib"),
-    counts_only=True,
+    counts=frozenset({"leaves by value"}),
 )

@@ -19,8 +19,8 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, n_public_of
+from dpviz.training.counting.arrays import counter_of
 from dpviz.training.counting.contract import CountedRows, Rows
-from dpviz.training.counting.in_memory import counted
 from dpviz.training.counting.measures import Steps
 from dpviz.training.params import Settings, flag
 
@@ -50,7 +50,7 @@ def fit(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> Fi
     """The noisy sum over the row count."""
     target = data.schema.target
     assert isinstance(target, NumericTarget)
-    rows, steps = counted(data), Steps(target, STEPS)
+    rows, steps = counter_of(data), Steps(target, STEPS)
     (exact,) = rows.sums(steps, NumberLeaf(0.0), None, 0)
     noise = GeometricNoise(plan.of("leaf", 0), l1=STEPS)
     total = noise.release(exact, source=source, part="leaf", level=0)
@@ -95,5 +95,5 @@ LEARNER = LearnerSpec(
     Params=Params,
     task="number",
     is_baseline=True,
-    counts_only=True,
+    counts=frozenset({"sums"}),
 )

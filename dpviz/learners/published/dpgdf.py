@@ -20,8 +20,9 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counting.nodes import CountedNode
 from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
-from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.one_against_rest import one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
 from dpviz.training.scores import gini_utilities
@@ -64,7 +65,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
         chosen = mechanism.release(utilities, source=source, part="node", level=node.level)
         return Split(*grid.locate(chosen.value), Sequential((looked(node.level), chosen.event)))
 
-    return TreeRecipe(root_rows(data, grid), step, disclosures=(STOPPING_DISCLOSURE,))
+    return TreeRecipe(counter_of(data).root(grid), step, disclosures=(STOPPING_DISCLOSURE,))
 
 
 LEARNER = LearnerSpec(

@@ -19,7 +19,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
-from dpviz.training.counting.in_memory import counted
+from dpviz.training.counting.arrays import counter_of
 from dpviz.training.forests.forest import ForestShape, label_plan, leaf_counts, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import draw_trees
@@ -56,7 +56,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """Draw the trees and release the counts of their leaves."""
     shape = ForestShape(params.trees, plan.depth, disjoint=False)
     splits = draw_trees(data.schema, shape.n_trees, shape.depth, source)
-    counts = leaf_counts(counted(data), splits, shape.disjoint, source).dense()
+    counts = leaf_counts(counter_of(data), splits, shape.disjoint, source).dense()
     noisy = GeometricNoise(plan.of("leaf", plan.depth)).release(counts, source=source, part="leaf", level=plan.depth)
     forest = PackedForest(splits, np.argmax(noisy.value, axis=1).astype(np.uint8), noisy.value.astype(np.int64))
     return FitOutput(forest, shape.event(noisy.event))

@@ -24,12 +24,13 @@ from dpviz.models.additive import LinearModel, unit_columns
 from dpviz.models.base import n_scores
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.source import NoiseSource
-from dpviz.table.dataset import EncodedDataset
+from dpviz.table.dataset import EncodedDataset, Memo
 from dpviz.table.schema import Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.params import Settings, number
 
 NAME = "logistic"
+_SCALED: Memo[tuple[np.ndarray, np.ndarray]] = Memo()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """One perturbed minimum per score."""
-    x, target = data.binning((NAME, params.norm_share), lambda: _rows(data, params.norm_share))
+    x, target = _SCALED.of(data, params.norm_share, lambda: _rows(data, params.norm_share))
     penalty = params.regularization * n_public_of(data.schema, NAME, "declare it")
     positive = [1] if n_scores(data.schema) == 1 else range(data.n_classes)
     epsilons = [share.epsilon for share in plan.shares for _ in range(share.n_compositions)]

@@ -43,5 +43,5 @@ LEARNER = LearnerSpec(
         evidence="dpviz/learners/published/majority.py; McKenna & Sheldon 2020",
     ),
     is_baseline=True,
-    counts_only=True,
+    counts=frozenset({"classes"}),
 )

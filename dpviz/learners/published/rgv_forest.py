@@ -35,8 +35,9 @@ from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counting.nodes import CountedNode
 from dpviz.training.growing import Decision, Label, Split, grow
-from dpviz.training.histograms import CountedNode, root_rows
 from dpviz.training.params import Settings, whole
 from dpviz.training.scores import best_correct_rows
 
@@ -73,7 +74,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Grow one tree after another."""
     grid = equal_width_grid(data.schema, BINS)
-    root = root_rows(data, grid)
+    root = counter_of(data).root(grid)
     first = 1 << params.trees.bit_length()  # places of their own, so that no two trees share noise
     grown = [grow(root, lambda node: _step(grid, node, plan, source), source, first + tree) for tree in range(params.trees)]
     forest = Forest(data.schema, tuple(Tree(data.schema, node) for node, _ in grown))
@@ -148,7 +149,7 @@ LEARNER = LearnerSpec(
         Departure(
             "Built like FS, with modifications that the description leaves open.",
             "A random share of features per node, equal parts of epsilon over the levels, ten equal-width bins for "
-            "numbers, prefixes of the declared list for categories, no resampling of rows, and geometric noise.",
+            "numbers. Prefixes of the declared list for categories, no resampling of rows, and geometric noise.",
             "These are our choices: its accuracy says little about theirs.",
         ),
         Departure(

@@ -22,7 +22,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput
-from dpviz.training.exact_trees import NodeArrays, packed, reference_learner, require_numbers_to_square
+from dpviz.training.exact_trees import NodeArrays, pack, reference_learner, require_numbers_to_square
 from dpviz.training.forests.random_trees import row_order
 from dpviz.training.params import number, whole
 
@@ -109,7 +109,7 @@ def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _Tree]]) -
 def _model(schema: Schema, trees: list[_Tree], initial: float) -> BoostedTrees:
     trees = trees or [_constant(0.0)]
     nodes, values = zip(*trees, strict=True)
-    return BoostedTrees(packed(schema, nodes), np.concatenate(values), initial)
+    return BoostedTrees(pack(schema, nodes), np.concatenate(values), initial)
 
 
 LEARNER = reference_learner(

@@ -18,7 +18,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitOutput
-from dpviz.training.exact_trees import NodeArrays, packed, reference_learner, require_single_precision
+from dpviz.training.exact_trees import NodeArrays, pack, reference_learner, require_single_precision
 from dpviz.training.forests.random_trees import row_order
 from dpviz.training.params import whole
 
@@ -39,7 +39,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     event = NonPrivate("exact splits and labels", "tree")
     require_single_precision(data.schema, NAME)
     if not data.n_rows:
-        return FitOutput(PackedForest(packed(data.schema, [NodeArrays.single()]), np.zeros(1, dtype=np.uint8)), event)
+        return FitOutput(PackedForest(pack(data.schema, [NodeArrays.single()]), np.zeros(1, dtype=np.uint8)), event)
     order = row_order(data)
     seed = int(SecretKeys().choose(1, source=source)[0] % 2**32)
     grower = RandomForestClassifier(params.trees, max_depth=plan.depth, random_state=seed)
@@ -47,7 +47,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     trees = [tree.tree_ for tree in grower.estimators_]
     nodes = [_nodes(tree) for tree in trees]
     labels = [tree.value[grown.leaves, 0].argmax(axis=1) for tree, grown in zip(trees, nodes, strict=True)]
-    return FitOutput(PackedForest(packed(data.schema, nodes), grower.classes_[np.concatenate(labels)].astype(np.uint8)), event)
+    return FitOutput(PackedForest(pack(data.schema, nodes), grower.classes_[np.concatenate(labels)].astype(np.uint8)), event)
 
 
 def _nodes(tree: Any) -> NodeArrays:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpviz.privacy.source import NoiseSource
-from dpviz.training.boosting.trees import BoostingTrees, Drawing, Nested, grown, in_turn, packed, split_features, uniform
+from dpviz.training.boosting.trees import BoostingTrees, Drawing, Nested, in_turn, nest, pack, split_features, uniform
 
 #: The share of draws in which all features are as likely, and what a round keeps of the memory of a feature.
 _UNIFORM, _MEMORY = 0.25, 0.7
@@ -40,9 +40,9 @@ class FollowingTrees:
         asked = zip(self.asked, self.cells, strict=False)
         parts = [self.drawing.part(feature, cells, grouped=len(self.cells) > 1) for feature, cells in asked]
         self.shape = tuple(part.n_cells for part in parts)
-        self.trees.append(grown(parts))
+        self.trees.append(nest(parts))
         self.n_cells.append(int(np.prod(self.shape)))
-        return packed(self.drawing.schema, self.trees[-1:]).cells_of(rows, 0)
+        return pack(self.drawing.schema, self.trees[-1:]).cells_of(rows, 0)
 
     def _drawn(self, taken: list[int]) -> int:
         """A feature that is not yet `taken`."""
@@ -64,4 +64,4 @@ class FollowingTrees:
 
     def all(self) -> BoostingTrees:
         """The trees drawn so far."""
-        return packed(self.drawing.schema, self.trees)
+        return pack(self.drawing.schema, self.trees)

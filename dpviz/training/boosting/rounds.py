@@ -23,8 +23,8 @@ import numpy as np
 
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedTrees, ranges, values_of
-from dpviz.privacy.coins import PoissonSample
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
+from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
@@ -110,16 +110,20 @@ class Rounds:
     def run_all(self) -> BoostedTrees:
         """All rounds, and the model they make, of released values only."""
         values = [self.run(tree) for tree in range(self.recipe.rounds)]
-        return boosted(self.trees.all(), self.loss, self.initial, values)
+        return boosted_model(self.trees.all(), self.loss, self.initial, values)
 
     def run(self, tree: int) -> np.ndarray:
         """One round: the values of the tree's cells, shape (n_cells, n_scores)."""
-        cells, sums, support = self.sums(tree)
-        values = (self._static if self.recipe.static_noise else self._dynamic)(sums, support)
+        cells, values = self.release(tree)
         self.learn(cells, values)
         return values
 
-    def sums(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def release(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
+        """(cell of every row, private; released values of the cells), shapes (n_rows,) and (n_cells, n_scores)."""
+        cells, sums, support = self._sums(tree)
+        return cells, (self._static if self.recipe.static_noise else self._dynamic)(sums, support)
+
+    def _sums(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(cell of every row, exact sums of gradients by cell, exact sums of weights by cell), the sums in whole steps.
 
         Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private. Charges the accounts of the rows that take part.
@@ -179,11 +183,11 @@ def leaf_values(recipe: Recipe, loss: Loss, gradients: np.ndarray, weights: np.n
     return recipe.learning_rate * gradients / (loss.curvature * held + recipe.smoothing)[:, None]
 
 
-def boosted(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
+def boosted_model(trees: BoostingTrees, loss: Loss, initial: float, values: list[np.ndarray]) -> BoostedTrees:
     """The model with the values of cells at their leaves, in the units of the target; one copy of every tree per score."""
     of_leaves = [cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(values)]
     by_score = np.concatenate([leaves.T.ravel() for leaves in of_leaves])
-    return in_target_units(repeated(trees.splits, loss.n_scores), by_score, initial)
+    return in_target_units(repeat_trees(trees.splits, loss.n_scores), by_score, initial)
 
 
 def in_target_units(splits: PackedTrees, values: np.ndarray, initial: float) -> BoostedTrees:
@@ -195,7 +199,7 @@ def in_target_units(splits: PackedTrees, values: np.ndarray, initial: float) -> 
     return BoostedTrees(splits, half * values, target.low + half * (initial + 1))
 
 
-def repeated(splits: PackedTrees, times: int) -> PackedTrees:
+def repeat_trees(splits: PackedTrees, times: int) -> PackedTrees:
     """Every tree repeated `times` times in a row."""
     if times == 1:
         return splits

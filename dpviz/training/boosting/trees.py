@@ -3,8 +3,8 @@
 Three shapes. *One feature*: every tree uses a single feature; all features take turns in random order (as in explainable
 boosting). *Two features*: random pairs. *Random*: every node of a complete tree draws a feature and a point of its declared
 range, or one category against the rest, as in the paper. In the first two, cuts lie at uniform points of the declared range or,
-in a share `multiscale` of the trees, on the public multi-scale grid, which follows long tails; where `masses` were released, cuts
-are their quantiles. Every category has a child of its own; in pairs, random groups of categories share a cell.
+in a share `multiscale` of the trees, on the public multi-scale grid, which follows long tails; where `histograms` were released,
+cuts are their quantiles. Every category has a child of its own; in pairs, random groups of categories share a cell.
 
 Source: Kirschte et al. 2023, Algorithm 5; Nori et al. 2021 (features in turn); this project (pairs, grid, groups).
 """
@@ -24,7 +24,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.candidates import FeatureCandidates, multiscale_grid
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
-from dpviz.training.boosting.masses import Masses
+from dpviz.training.boosting.histograms import FeatureHistograms
 from dpviz.training.forests.random_boxes import Side, declared_box
 
 #: (feature, threshold or NaN, children), or the cell of a leaf.
@@ -73,13 +73,13 @@ def draw_boosting_trees(
     """
     features = split_features(schema)
     if shape == "random":
-        return packed(schema, _complete_trees(schema, features, count, depth, numeric_weight, source))
+        return pack(schema, _complete_trees(schema, features, count, depth, numeric_weight, source))
     both = shape == "two features" and depth > 1 and len(features) > 1
     order = in_turn(features, count, both, source)
     drawing = Drawing(schema, multiscale, None, source)
     cells = cells_by_part(depth, both)
     parts = ([drawing.part(f, n, grouped=both) for f, n in zip(asked, cells, strict=True)] for asked in order)
-    return packed(schema, [grown(of_tree) for of_tree in parts])
+    return pack(schema, [nest(of_tree) for of_tree in parts])
 
 
 def cells_by_part(depth: int, both: bool) -> tuple[int, ...]:
@@ -162,8 +162,8 @@ class Part:
 class Drawing:
     """Draws how a feature is cut."""
 
-    def __init__(self, schema: Schema, multiscale: float, masses: Masses | None, source: NoiseSource) -> None:
-        self.schema, self.multiscale, self.masses, self.source = schema, multiscale, masses, source
+    def __init__(self, schema: Schema, multiscale: float, histograms: FeatureHistograms | None, source: NoiseSource) -> None:
+        self.schema, self.multiscale, self.histograms, self.source = schema, multiscale, histograms, source
         self.grid = multiscale_grid(schema)
 
     def part(self, feature: int, cells: int, *, grouped: bool) -> Part:
@@ -172,7 +172,7 @@ class Drawing:
         if isinstance(declared, CategoricalFeature):
             return self._groups(feature, len(declared.categories), cells if grouped else len(declared.categories))
         candidates = self.grid.features[feature]
-        if self.masses is None and uniform(1, self.source)[0] < self.multiscale:
+        if self.histograms is None and uniform(1, self.source)[0] < self.multiscale:
             cuts = self._from_grid(candidates, cells - 1)
         else:
             cuts = declared.low + self._places(feature, cells - 1) * (declared.high - declared.low)
@@ -183,9 +183,9 @@ class Drawing:
 
     def _places(self, feature: int, count: int) -> np.ndarray:
         """Places in the range, from 0 to 1: uniform, or with about as many rows between any two."""
-        if self.masses is None:
+        if self.histograms is None:
             return uniform(count, self.source)
-        return self.masses.quantiles(feature, (uniform(1, self.source)[0] + np.arange(count)) / max(1, count))
+        return self.histograms.quantiles(feature, (uniform(1, self.source)[0] + np.arange(count)) / max(1, count))
 
     def _from_grid(self, candidates: FeatureCandidates, count: int) -> np.ndarray:
         assert candidates.thresholds is not None
@@ -198,12 +198,12 @@ class Drawing:
         return Part(feature, n_cells, groups=tuple((order % n_cells).tolist()))
 
 
-def grown(parts: Sequence[Part], cell: int = 0) -> Nested:
+def nest(parts: Sequence[Part], cell: int = 0) -> Nested:
     """Nested nodes: the cells of the first part, each cut by the next part."""
     if not parts:
         return cell
     part, rest = parts[0], parts[1:]
-    below = [grown(rest, cell * part.n_cells + number) for number in range(part.n_cells)]
+    below = [nest(rest, cell * part.n_cells + number) for number in range(part.n_cells)]
     if part.groups:
         return part.feature, math.nan, [below[group] for group in part.groups]
     return _balanced(part.feature, part.cuts, below)
@@ -228,7 +228,7 @@ def two_sided(declared: Feature, place: int, cut: float, inside: Nested, outside
     return upwards if cut == 0 else (place, cut - 0.5, [outside, upwards])
 
 
-def packed(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
+def pack(schema: Schema, trees: Sequence[Nested]) -> BoostingTrees:
     """Nested trees one after another, each breadth first."""
     nodes: list[tuple[int, int, float, int]] = []  # tree, feature, threshold, first child
     cells: list[int] = []

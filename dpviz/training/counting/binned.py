@@ -1,22 +1,111 @@
-"""Rows in files whose columns hold bins: those of several features together, where few enough rows share no code.
+"""Rows whose columns hold bins: in files those of several features together, where few enough rows share no code.
 
 Counting the codes of two features costs what counting the bins of one does, and each one's counts follow.
+
+Columns that are larger than memory are temporary files that nobody else can open and that vanish with the process. Where the
+system allows it such a file never has a name (Linux); otherwise its name is removed as soon as the file is open. It belongs to
+the user alone and ends with its last use: also after an error, an interrupt or a kill.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
+from tempfile import TemporaryFile, gettempdir
 
 import numpy as np
 
+from dpviz.errors import DpvizError
 from dpviz.models.tree import Branch, Node, ThresholdRule
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, bin_column
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
-from dpviz.training.counting.on_disk import written
+
+#: Rows that are read, encoded, binned or counted at once: their bins stay in the processor's cache, their sums exact in float64.
+ROWS_AT_ONCE = 1 << 17
+#: So many cells come unpacked at once; of wider tables fewer rows do, down to a quarter.
+_CELLS_AT_ONCE = 1 << 21
+
+
+class ColumnFile:
+    """One column while it is written, some rows at a time; used in a `with` block."""
+
+    def __init__(self, dtype: np.dtype) -> None:
+        """Raises DpvizError where no temporary file can be made."""
+        self.dtype, self._n_rows = dtype, 0
+        try:
+            self._file = TemporaryFile(prefix="dpviz-")  # noqa: SIM115  (closed by __exit__)
+        except OSError as error:
+            raise _no_room(error) from error
+
+    def __enter__(self) -> ColumnFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def append(self, values: np.ndarray) -> None:
+        """Add rows; raises DpvizError where the disk is full."""
+        try:
+            self._file.write(np.ascontiguousarray(values, dtype=self.dtype).data)
+        except OSError as error:
+            raise _no_room(error) from error
+        self._n_rows += len(values)
+
+    def column(self) -> np.ndarray:
+        """All rows, read-only, read from the disk as they are used. They outlive the `with` block, as long as this array does."""
+        try:
+            self._file.flush()
+            if not self._n_rows:
+                return np.empty(0, dtype=self.dtype)
+            return np.asarray(np.memmap(self._file, self.dtype, "r", shape=(self._n_rows,)))
+        except OSError as error:
+            raise _no_room(error) from error
+
+
+def rows_at_once(n_columns: int) -> int:
+    """How many rows are in memory at once where each of them has so many unpacked cells."""
+    return min(ROWS_AT_ONCE, max(_CELLS_AT_ONCE // max(n_columns, 1), ROWS_AT_ONCE // 4))
+
+
+def slices(n_rows: int, n_columns: int = 1) -> list[slice]:
+    """The rows, some at a time, of which so many columns are unpacked; one empty slice where there are none."""
+    most = rows_at_once(n_columns)
+    return [slice(start, min(start + most, n_rows)) for start in range(0, max(n_rows, 1), most)]
+
+
+def piece_of(data: EncodedDataset, here: slice | np.ndarray, used: Container[int] | None = None) -> EncodedDataset:
+    """Some of the rows. Columns that are not used are empty."""
+    columns = (column[here if used is None or at in used else slice(0)] for at, column in enumerate(data.columns))
+    return EncodedDataset(data.schema, tuple(columns), data.target[here])
+
+
+def in_pieces(data: EncodedDataset) -> Iterator[EncodedDataset]:
+    """The rows, some at a time."""
+    return (piece_of(data, here) for here in slices(data.n_rows))
+
+
+def written(pieces: Iterable[EncodedDataset]) -> EncodedDataset:
+    """The rows of all pieces, of which there is one at least, in files."""
+    with ExitStack() as opened:
+        files: list[ColumnFile] = []
+        for piece in pieces:
+            columns = (*piece.columns, piece.target)
+            files = files or [opened.enter_context(ColumnFile(column.dtype)) for column in columns]
+            for file, column in zip(files, columns, strict=True):
+                file.append(column)
+        *features, target = [file.column() for file in files]
+    return EncodedDataset(piece.schema, tuple(features), target)
+
+
+def _no_room(error: OSError) -> DpvizError:
+    what = f"A temporary file cannot be written: {error.strerror or error}."
+    remedy = "A row takes about a byte per column; where values are needed, 8 per number. TMPDIR names another folder for them."
+    return DpvizError(what, where=gettempdir(), remedy=remedy)
+
 
 #: Codes times classes of a column that holds several features: so few that the counts of a level stay in the processor's cache.
 _MOST_TOGETHER = 1 << 14
@@ -55,6 +144,8 @@ class Pack:
 
     def by_feature(self, counts: np.ndarray) -> list[np.ndarray]:
         """Counts by code (last axis) as counts by the bins of each feature."""
+        if len(self.shape) == 1:
+            return [counts]
         joint = counts.reshape(*counts.shape[:-1], *self.shape)
         axes = range(-len(self.shape), 0)
         return [joint.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
@@ -62,7 +153,7 @@ class Pack:
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """Rows in files, a column per pack, and the features whose bins these hold."""
+    """Rows, a column per pack, and the features whose bins these hold."""
 
     features: tuple[FeatureCandidates, ...]
     packs: tuple[Pack, ...]
@@ -78,9 +169,31 @@ class Binned:
 
         return cls(tuple(features), packs, written(map(packed, pieces)))
 
+    @classmethod
+    def in_memory(cls, data: EncodedDataset, grid: CandidateGrid) -> Binned:
+        """Rows in memory, a column per feature; their bins may be remembered."""
+        packs = tuple(Pack((at,), (feature.n_bins,)) for at, feature in enumerate(grid.features))
+        return cls(grid.features, packs, EncodedDataset(data.schema, grid.bin(data), data.target))
+
+    def taken(self, rows: np.ndarray) -> Binned:
+        """Some of the rows, in memory."""
+        columns = tuple(column[rows] for column in self.rows.columns)
+        return replace(self, rows=EncodedDataset(self.rows.schema, columns, self.rows.target[rows]))
+
     def is_by(self, grid: CandidateGrid) -> bool:
         """Whether these are the bins of a grid."""
         return grid.key == CandidateGrid(grid.schema, self.features, grid.name).key
+
+    @cached_property
+    def held(self) -> tuple[np.ndarray, ...]:
+        """Per feature the bins that may hold rows, increasing: all of them, where rows are so many that few would be missing."""
+        if self.rows.n_rows > ROWS_AT_ONCE:
+            return tuple(np.arange(feature.n_bins) for feature in self.features)
+        held = dict[int, np.ndarray]()
+        for pack, column in zip(self.packs, self.rows.columns, strict=True):
+            codes = np.flatnonzero(np.bincount(column, minlength=pack.size))
+            held |= {feature: np.unique(bins[codes]) for feature, bins in zip(pack.features, pack.bins, strict=True)}
+        return tuple(held[feature] for feature in range(len(self.features)))
 
     def column_of(self, feature: int) -> tuple[int, np.ndarray]:
         """(the column that holds a feature, its bin by code)."""

@@ -1,7 +1,7 @@
 """Who counts: all that learners which need nothing but counts ask of rows, wherever these are.
 
-In memory (`in_memory.py`) it is answered from arrays, which is what every other answer is compared with; out of core
-(`mapped.py`) from files, some rows at a time; an engine answers from a table that never leaves it. Learners do not know which.
+In memory and out of core (`arrays.py`) it is answered from arrays, some rows at a time, which is what every other answer is
+compared with; an engine answers from a table that never leaves it. Learners do not know which.
 
 Every answer is an exact count, or an exact sum of whole numbers, and private: it leaves `fit` only through a mechanism. Each
 usable row counts once per feature, whatever its values: nothing is sampled, estimated or counted twice.
@@ -10,7 +10,7 @@ usable row counts once per feature, whatever its values: nothing is sampled, est
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self, get_args
 
 import numpy as np
 
@@ -20,7 +20,12 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset, EncodingReport
 from dpviz.table.schema import Schema
-from dpviz.training.histograms import CountedNode
+from dpviz.training.counting.nodes import CountedNode
+
+#: What can be asked of rows: their classes; the bins of the public grid, and pairs of these, in the nodes of a tree; leaves of a
+#: tree that asks for such bins, or for values of its own; leaves of many trees; sums over numeric targets.
+Count = Literal["classes", "bins", "pairs", "leaves", "leaves by value", "leaves of forests", "sums"]
+EVERY_COUNT: frozenset[Count] = frozenset(get_args(Count))
 
 
 class Measure(Protocol):
@@ -37,13 +42,15 @@ class Measure(Protocol):
 class CountedRows(ABC):
     """Rows, encoded by a schema, that somebody counts.
 
-    Parts, where they are asked for, are those that `dpviz.privacy.coins` drew: one secret coin per usable row, in the order in
-    which the rows are numbered, uint8 of shape (n_rows,). One fit gives the same array with every question.
+    Parts, where they are asked for, are those that `dpviz.privacy.random_assignment` drew: at random, in secret, per usable
+    row or per person, in the order in which the rows are numbered, uint8 of shape (n_rows,). One fit gives the same array with
+    every question.
     """
 
     schema: Schema
     not_row_wise: str = ""  #: Why one row of the source may have changed others; nothing is released from such rows
     rows_per_person: int | None = None  #: The most rows of one person; None where the rows are not bound to persons
+    persons: np.ndarray | None = None  #: Whose row each is, shape (n_rows,), private; None where they are not bound to persons
     report: EncodingReport | None = None  #: What encoding did, for the owner's eyes only; None where that is not known
 
     def __enter__(self) -> Self:
@@ -55,8 +62,10 @@ class CountedRows(ABC):
     def close(self) -> None:  # noqa: B027  (rows in memory have nothing to end)
         """Give up the rows, and end what was made for them. Leaving a `with` block does so."""
 
-    def refuse(self, learner: str) -> None:  # noqa: B027  (most rows are counted for every learner)
-        """Raise DpvizError where these rows cannot be counted for a learner. `fit` asks before it asks for a count."""
+    @property
+    def answers(self) -> frozenset[Count]:
+        """What may be asked of these rows. `fit` compares it with what a learner asks before any row is looked at."""
+        return EVERY_COUNT
 
     @property
     @abstractmethod

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.table.schema import NumericTarget
-from dpviz.training.honest.masses import masses
-from dpviz.training.honest.window import Window, beyond_widths, widths
+from dpviz.training.estimate.bernstein import bernstein_units
+from dpviz.training.estimate.window import Window, beyond_widths, widths
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Beyond:
 
 
 @dataclass(frozen=True, slots=True)
-class Masses:
-    """The units of a row by its place in a released window (`masses.py`)."""
+class BernsteinUnits:
+    """The units of a row by its place in a released window (`bernstein.py`)."""
 
     window: Window
     degree: int
@@ -75,7 +75,7 @@ class Masses:
 
     def __call__(self, target: np.ndarray, leaf: np.ndarray) -> np.ndarray:
         """Units per row and cell."""
-        return masses((self.window.place(target) + 1) / 2, self.degree, self.units)
+        return bernstein_units((self.window.place(target) + 1) / 2, self.degree, self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,6 @@ class Errors:
     def of(self, predicted: np.ndarray, actual: np.ndarray) -> np.ndarray:
         """Units per row and cell for any predictions."""
         off = Window(0.0, self.window.width).place(actual - predicted)
-        by_error = masses(np.abs(off), self.degree, self.units)
-        by_place = masses((self.window.place(actual) + 1) / 2, self.degree, self.units)
+        by_error = bernstein_units(np.abs(off), self.degree, self.units)
+        by_place = bernstein_units((self.window.place(actual) + 1) / 2, self.degree, self.units)
         return (by_error[:, :, None] * by_place[:, None, :]).reshape(len(actual), self.width)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
 import pytest
 
-from dpviz.app.data.column_draft import ColumnDraft, Use
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.draft_json import KeptDraft, draft_from_dict, draft_to_dict, draft_to_json
+from dpviz.app.data.draft_json import KeptDraft, draft_from_dict, draft_to_json
 from dpviz.errors import DocumentError
 from dpviz.io.samples import load_sample, samples
+from dpviz.table.column_draft import ColumnDraft, Use
 from dpviz.table.role import DataRole
 
 COLUMNS = (
@@ -67,7 +66,7 @@ def test_the_draft_of_every_sample_comes_back(name: str) -> None:
     ],
 )
 def test_what_no_draft_holds_is_named_with_its_place(path: tuple[Any, ...], value: Any, says: str) -> None:
-    document = copy.deepcopy(draft_to_dict(KEPT))
+    document = json.loads(draft_to_json(KEPT))
     place = document
     for key in path[:-1]:
         place = place[key]

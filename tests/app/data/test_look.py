@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.app.data.column_draft import ColumnDraft, Use
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.errors import RefusedRelease
-from dpviz.release.publish import ReleaseRequest, promise
+from dpviz.learners import FitRequest
+from dpviz.release.publish import promise
+from dpviz.table.column_draft import ColumnDraft, Use
 
 COLUMNS = (
     ColumnDraft("age", Use.NUMBER, 0.0, 99.0, "years", missing_number=7.0),
@@ -22,7 +23,7 @@ COLUMNS = (
     ColumnDraft("z", Use.CATEGORIES, categories=("n", "p")),
 )
 LOOKED = SchemaDraft(COLUMNS, "y", 800, person="who", rows_per_person=2).looked_at()
-REQUEST = ReleaseRequest("pf-tree", {"epsilon": 1.0, "max_depth": 3, "depth": "auto"}, {})
+REQUEST = FitRequest.of("pf-tree", max_depth=3)
 Change = Callable[[SchemaDraft], SchemaDraft]
 
 

@@ -15,14 +15,13 @@ from dpviz.app.budget import lab
 from dpviz.app.compare import run as compare_run
 from dpviz.app.plan import screen as plan_screen
 from dpviz.app.robustness import run as robustness_run
-from dpviz.app.tree import ladder
-from dpviz.app.work.pool import Lane
+from dpviz.app.tree import paths
 from dpviz.errors import Cancelled
 from dpviz.evaluation.plan import planner
 from dpviz.learners import get_learner
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, opened, slot_of, texts, tree_on_screen
+from tests.pages.opened import after_work, in_use, job_of, opened, texts, tree_on_screen
 
 SOON = 240.0
 
@@ -82,11 +81,11 @@ def test_a_tree_overtakes_long_work_of_another_session(page: str, held: Held) ->
     first, slot = busy(page)
     assert held.began.wait(SOON)
     second = opened("tree", depth="2")
-    assert tree_on_screen(second).asked.settings["depth"] == 2
+    assert tree_on_screen(second).asked.request.settings.depth == 2
     assert "Would be guaranteed if released" in texts(second)
-    assert not slot_of(second, trees.SLOT).job.is_stopped
-    assert slot_of(second, ladder.SLOTS["epsilon"]).job.wait(SOON)  # other epsilons do not wait either
-    assert not slot_of(first, slot).job.is_done
+    assert not job_of(second, trees.SLOT).is_stopped
+    assert job_of(second, paths.SLOT).wait(SOON)  # other epsilons do not wait either
+    assert not job_of(first, slot).is_done
     assert not held.go.is_set()
 
 
@@ -95,20 +94,20 @@ def test_a_tree_overtakes_the_work_of_many_sessions_that_stands_in_line(held: He
     others = [busy(page) for page in (*LONG_WORK, *LONG_WORK)]
     assert held.began.wait(SOON)
     second = opened("budget", depth="2")
-    assert tree_on_screen(second).asked.settings["depth"] == 2
-    jobs = [slot_of(test, slot).job for test, slot in others]
+    assert tree_on_screen(second).asked.request.settings.depth == 2
+    jobs = [job_of(test, slot) for test, slot in others]
     assert not any(job.is_done for job in jobs)
     assert [job.has_begun for job in jobs].count(True) == 1
 
 
 def test_in_the_lane_of_long_work_the_tree_would_wait(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "LANE", Lane.BULK)
+    monkeypatch.setattr(trees, "LANE", "bulk")
     monkeypatch.setattr(tree_parts, "SHORT", 0.0)
     busy("compare")
     assert held.began.wait(SOON)
     second = opened("tree", depth="2")
     assert "Training the tree, waiting for other work on this server" in second.get("progress")[0].proto.text
-    assert not second.main.get("bidi_component")
+    assert "tree-view" not in [view.key for view in second.main.get("bidi_component")]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from dpviz.app.work import watch
-from dpviz.app.work.pool import LEAST_SHARE, THREADS, Job, Lane, Pool
+from dpviz.app.work.pool import LEAST_SHARE, THREADS, Job, Pool
 from dpviz.app.work.session import Status
 from dpviz.app.work.tasks import in_one
 from dpviz.errors import Cancelled, OutOfMemory, ParameterError
@@ -52,7 +52,7 @@ def test_an_error_is_kept_as_it_was(pool):
     def fail(progress, stop):
         raise ParameterError("x", "y", 1, "something else")
 
-    job = pool.submit("me", Lane.SHORT, fail)
+    job = pool.submit("me", "short", fail)
     assert job.wait(SOON)
     assert isinstance(job.error, ParameterError)
     assert "something else" in str(job.error)
@@ -60,7 +60,7 @@ def test_an_error_is_kept_as_it_was(pool):
 
 def test_waiting_for_long_work_gives_up_and_the_work_goes_on(pool, gates):
     gate = gates()
-    job = pool.submit("me", Lane.BULK, gate)
+    job = pool.submit("me", "bulk", gate)
     assert gate.began.wait(SOON)
     assert not job.wait(0.0)
     assert job.share == 0.5
@@ -71,7 +71,7 @@ def test_waiting_for_long_work_gives_up_and_the_work_goes_on(pool, gates):
 
 def test_a_stop_reaches_work_under_way_and_work_in_line_never_begins(pool, gates):
     running, waiting = gates(), gates()
-    first, second = pool.submit("me", Lane.BULK, running), pool.submit("me", Lane.BULK, waiting)
+    first, second = pool.submit("me", "bulk", running), pool.submit("me", "bulk", waiting)
     assert running.began.wait(SOON)
     first.stop()
     second.stop()
@@ -84,7 +84,7 @@ def test_a_stop_reaches_work_under_way_and_work_in_line_never_begins(pool, gates
 
 def test_work_that_nobody_has_looked_at_for_long_is_unwanted(pool, gates):
     forgotten, watched = gates(), gates()
-    jobs = [pool.submit("me", Lane.SHORT, gate, patience=100.0) for gate in (forgotten, watched)]
+    jobs = [pool.submit("me", "short", gate, patience=100.0) for gate in (forgotten, watched)]
     assert forgotten.began.wait(SOON)
     assert watched.began.wait(SOON)
     for job in jobs:
@@ -111,8 +111,8 @@ def test_progress_never_goes_back_nor_past_the_end():
 
 def test_a_job_in_line_has_not_begun_and_says_nothing_of_the_time_left(pool, gates):
     gate = gates()
-    first = pool.submit("me", Lane.BULK, gate)
-    second = pool.submit("you", Lane.BULK, nothing)
+    first = pool.submit("me", "bulk", gate)
+    second = pool.submit("you", "bulk", nothing)
     assert gate.began.wait(SOON)
     assert first.has_begun
     assert first.seconds_left >= 0
@@ -131,21 +131,21 @@ def test_too_little_done_gives_no_estimate():
 
 def test_a_tree_is_done_while_bulk_work_and_draws_of_many_sessions_run_and_wait(pool, gates):
     sweeps, draws = [gates() for _ in range(20)], [gates() for _ in range(20)]
-    jobs = [pool.submit(f"session {number}", Lane.BULK, gate) for number, gate in enumerate(sweeps)]
-    jobs += [pool.submit(f"session {number}", Lane.SHORT, gate) for number, gate in enumerate(draws)]
+    jobs = [pool.submit(f"session {number}", "bulk", gate) for number, gate in enumerate(sweeps)]
+    jobs += [pool.submit(f"session {number}", "short", gate) for number, gate in enumerate(draws)]
     assert sweeps[0].began.wait(SOON)
-    assert all(gate.began.wait(SOON) for gate in draws[: THREADS[Lane.SHORT]])
-    tree = pool.submit("another", Lane.TREE, nothing)
+    assert all(gate.began.wait(SOON) for gate in draws[: THREADS["short"]])
+    tree = pool.submit("another", "tree", nothing)
     assert tree.wait(SOON)
     assert not any(job.is_done for job in jobs)
-    assert sum(job.has_begun for job in jobs) == THREADS[Lane.BULK] + THREADS[Lane.SHORT]
+    assert sum(job.has_begun for job in jobs) == THREADS["bulk"] + THREADS["short"]
 
 
 def test_with_a_single_lane_the_tree_would_wait(gates):
-    one_lane, gate = Pool({Lane.BULK: 1}), gates()
-    one_lane.submit("me", Lane.BULK, gate)
+    one_lane, gate = Pool({"bulk": 1}), gates()
+    one_lane.submit("me", "bulk", gate)
     assert gate.began.wait(SOON)
-    tree = one_lane.submit("you", Lane.BULK, nothing)
+    tree = one_lane.submit("you", "bulk", nothing)
     assert not tree.has_begun
     gate.go.set()
     assert tree.wait(SOON)
@@ -156,9 +156,9 @@ def test_with_a_single_lane_the_tree_would_wait(gates):
 def test_a_server_ends_while_a_job_is_under_way():
     code = (
         "from threading import Event\n"
-        "from dpviz.app.work.pool import Lane, Pool\n"
+        "from dpviz.app.work.pool import Pool\n"
         "began = Event()\n"
-        "Pool().submit('me', Lane.BULK, lambda progress, stop: (began.set(), Event().wait()))\n"
+        "Pool().submit('me', 'bulk', lambda progress, stop: (began.set(), Event().wait()))\n"
         "assert began.wait(30)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], timeout=2 * SOON, capture_output=True, text=True, check=False)
@@ -176,22 +176,22 @@ def test_work_without_memory_is_a_message():
 
 def test_the_longer_the_line_the_less_often_it_is_polled(pool, gates, monkeypatch):
     monkeypatch.setattr(watch, "shared_pool", lambda: pool)
-    missing = Status((None,), None, False, None, False, None)
-    tree, bulk = (in_one("slot", "key", nothing, lane=lane) for lane in (Lane.TREE, Lane.BULK))
+    missing = Status((None,), (), None, False, None, False, None)
+    tree, bulk = (in_one("slot", "key", nothing, lane=lane) for lane in ("tree", "bulk"))
 
     def pauses():
         return [watch._pause(task, missing, is_rare=is_rare) for task, is_rare in ((tree, False), (bulk, False), (bulk, True))]
 
     before = pauses()
     gate = gates()
-    pool.submit("me", Lane.BULK, gate)
+    pool.submit("me", "bulk", gate)
     assert gate.began.wait(SOON)
     for _ in range(5):
-        pool.submit("me", Lane.BULK, nothing)
-    assert pool.n_waiting(Lane.BULK) == 5
+        pool.submit("me", "bulk", nothing)
+    assert pool.n_waiting("bulk") == 5
     longer = pauses()
     assert longer[0] == before[0]
     assert longer[1:] == pytest.approx([pause + 1.0 for pause in before[1:]])
     for _ in range(1000):
-        pool.submit("me", Lane.BULK, nothing)
+        pool.submit("me", "bulk", nothing)
     assert max(pauses()) == watch._SELDOM

@@ -11,12 +11,13 @@ from joblib.externals.loky import get_reusable_executor
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, UnknownName, WrongTask
 from dpviz.evaluation.audit.by_attack import audit
+from dpviz.evaluation.audit.candidate_pairs import canary_pair, require_neighbours, small_pair, verify_pair
 from dpviz.evaluation.audit.findings import SEVERITY
-from dpviz.evaluation.audit.named_pairs import canary_pair, require_neighbours, small_pair, verify_pair
 from dpviz.learners import get_learner
 from tests.contract.fits import FEW
 from tests.contract.tables import schema_of, table
 from tests.evaluation.planted import HALF_NOISE
+from tests.figures.audits import BOUND
 
 
 def test_half_the_noise_is_caught():
@@ -167,3 +168,22 @@ def test_wrong_questions_are_refused():
 
 def test_audit_is_a_public_name():
     assert dpviz.audit is audit
+
+
+def test_right_guesses_of_an_attack_stay_below_the_truth_as_often_as_they_say_and_come_near_it():
+    rng, chances, canaries, draws = np.random.default_rng(5), (0.3, 0.7), 4, 1000
+    pair = [
+        replace(BOUND, hits=tuple(rng.binomial(1000, chances).tolist()), n_tested=1000, n_done=2000).right_guesses
+        for _ in range(400)
+    ]
+    right = rng.binomial(draws // 2 * canaries, 0.7, size=400)
+    crowd = [
+        replace(BOUND, hits=(2000 - k, k), n_tested=2000, n_done=draws, canaries=canaries).right_guesses for k in right.tolist()
+    ]
+    for found in (pair, crowd):
+        assert np.mean(np.array(found) > 70.0) <= 0.05
+        assert np.median(found) > 64
+    nobody = replace(BOUND, hits=(0, 0), n_tested=0, n_done=0)
+    assert nobody.right_guesses == 50.0
+    silent = replace(BOUND, hits=(0, 200), n_tested=200, n_done=draws, canaries=canaries)
+    assert silent.right_guesses < 55 + 1e-9, "where nothing is guessed a coin is right half the time"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.evaluation.audit.distinguishing import distinguish, lower_bound, most_that_shows
+from dpviz.evaluation.audit.distinguishing import bound_by_guesses, distinguish, lower_bound, most_that_shows
 
 BETA = 0.2
 
@@ -24,9 +24,30 @@ def test_an_event_that_never_happens_shows_nothing():
 
 
 def test_the_largest_bound_needs_an_event_that_always_and_never_happens():
-    assert most_that_shows(1000, beta=0.05) == pytest.approx(math.log(0.025 ** (1 / 1000) / (1 - 0.025 ** (1 / 1000))))
+    share = min(0.05 ** (1 / 2000), 1999 / 2000)  # all 2,000 guesses right
+    assert most_that_shows(1000, beta=0.05) == pytest.approx(math.log(share / (1 - share)))
+    by_ratio = 0.025 ** (1 / 1000) / (1 - 0.025 ** (1 / 1000))
+    assert float(lower_bound(1000, 0, 1000, beta=0.05)) == pytest.approx(math.log(by_ratio))
+    assert by_ratio < share / (1 - share)
     assert most_that_shows(0, beta=0.05) == 0
     assert most_that_shows(1000, beta=0.05, delta=0.1) < most_that_shows(1000, beta=0.05)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+@pytest.mark.parametrize(("up", "n"), [(0.9, 40), (0.6, 400), (0.55, 5000)])
+def test_right_guesses_bound_epsilon_no_more_often_wrong_than_stated_and_better_where_both_errors_are_common(up, n, delta):
+    """The law with the most right guesses under (epsilon, delta): both errors at once, in any mixture of the two tables."""
+    rng, down = np.random.default_rng(7), 1 - up + 0.7 * delta
+    truth = max(math.log((up - delta) / down), math.log((1 - down - delta) / (1 - up)))
+    shown = rng.binomial(n, up, size=4000), rng.binomial(n, down, size=4000)
+    bounds = bound_by_guesses(*shown, n, beta=BETA, delta=delta)
+    assert stats.binomtest(int((bounds > truth).sum()), 4000, BETA, alternative="greater").pvalue > 1e-6
+    assert stats.binomtest(int((bounds > truth * 0.9).sum()), 4000, BETA, alternative="greater").pvalue < 1e-6
+    assert np.median(bounds) > np.median(lower_bound(*shown, n, beta=BETA, delta=delta))
+
+
+def test_few_guesses_show_nothing():
+    assert bound_by_guesses(0, 1, 1, beta=0.05) == bound_by_guesses(1, 0, 1, beta=0.5) == 0
 
 
 def coin(epsilon, side, n, rng):

@@ -18,7 +18,7 @@ TINY = Universe((2,), depth=2, max_rows=3)
 
 
 def ask(learner, universe=TINY, epsilon=1.0, **given):
-    return PlannedLearner.of(learner, universe.schema, epsilon=epsilon, depth=universe.depth, given=given)
+    return PlannedLearner.of(learner, universe.schema, epsilon=epsilon, depth=universe.depth, **given)
 
 
 @pytest.mark.parametrize("learner", ["pf-tree", "majority", "cart"])
@@ -42,8 +42,12 @@ def test_where_noise_is_cut_off_bounds_lie_on_either_side_of_one(learner, given)
 
 def test_a_tree_has_one_level_per_depth_and_the_last_one_no_children():
     one_row = Universe((2,), depth=2, max_rows=1)
-    found = level_distributions(ask("pf-tree"), one_row)
+    found = level_distributions(ask("pf-tree", lookahead=1), one_row)
     assert [distribution.has_children for distribution in found] == [True, False]
+    together = level_distributions(ask("pf-tree", Universe((2,), depth=4, max_rows=1)), one_row)
+    assert [distribution.has_children for distribution in together] == [True, False]
+    assert {outcome.depth for outcome in together[0].outcomes} == {2}
+    assert {len(outcome.open) for outcome in together[0].outcomes} == {4}
     complete = level_distributions(ask("privatree", grow_complete=True), one_row)
     assert [distribution.has_children for distribution in complete] == [True, True, False]
 
@@ -52,7 +56,7 @@ def test_a_tree_has_one_level_per_depth_and_the_last_one_no_children():
 def test_a_step_that_reads_other_rows_is_listed_whole():
     whole = level_distributions(ask(LOOKS_AT_ALL_ROWS), TINY)
     assert len(whole) == 1
-    assert all(isinstance(outcome.ends, dict) for outcome in whole[0].outcomes)
+    assert all(isinstance(outcome.complete(()), dict) for outcome in whole[0].outcomes)
     same = level_distributions(ask(replace(LOOKS_AT_ALL_ROWS, prepare=None)), TINY)
     np.testing.assert_array_equal(whole[0].low, same[0].low)
 
@@ -81,7 +85,7 @@ def test_numbers_and_deltas_are_not_for_listing():
     schema = Schema(TINY.schema.features, NumericTarget("y", 0, 1), n_public=3)
     numbers = replace(get_learner("majority"), task="number")
     with pytest.raises(NotEnumerable, match="grows no tree of numbers"):
-        PlannedLearner.of(numbers, schema, epsilon=1.0, depth=1, given={})
+        PlannedLearner.of(numbers, schema, epsilon=1.0, depth=1)
     majority = get_learner("majority")
     approximate = replace(majority, claim=lambda *given: replace(majority.claim(*given), delta=1e-5))
     with pytest.raises(NotEnumerable, match="A claim with delta"):

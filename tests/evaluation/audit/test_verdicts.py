@@ -17,6 +17,7 @@ from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json, stored_run
 from dpviz.evaluation.audit.verify_all import EPSILONS, verify_all, verify_mechanisms
 from dpviz.learners import get_learner, registry
+from dpviz.results.verdict import right_guesses
 from dpviz.version import VERSION
 from tests.conftest import ROOT
 from tests.figures.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, UNPROVEN, VIOLATED, facts, run_of
@@ -114,7 +115,11 @@ def test_every_learner_is_stored_at_every_epsilon_with_its_three_facts_and_their
 def test_what_is_stored_as_proved_is_what_every_learner_says_of_its_plan():
     for entry in STORED.facts:
         again = f"run: dpviz verify --all {entry.learner} --out data/benchmarks/verdicts.json --force"
-        assert entry.claim == _as_stored(typical(entry.learner, epsilon=entry.epsilon, given=entry.params).claim), again
+        planned = typical(entry.learner, epsilon=entry.epsilon, **entry.params)
+        assert entry.claim == _as_stored(planned.claim), again
+        composed = planned.composed_on_any()
+        assert entry.composed.epsilon == pytest.approx(composed.epsilon, rel=1e-9), again
+        assert entry.guesses == pytest.approx(right_guesses(composed, risk=planned.request.risk(planned.schema)), abs=0.01), again
 
 
 def _as_stored(claim):
@@ -130,6 +135,13 @@ def test_no_lower_bound_is_above_a_ledger_and_none_above_a_claim_that_holds(name
             assert not exceeds(getattr(found, bound), found.composed)
             assert found.verdict != "ledger violated"
             assert entry.claim.verdict != "holds" or not exceeds(getattr(found, bound), found.claimed)
+
+
+def test_attacks_find_four_fifths_of_what_is_proved_where_that_is_tight():
+    for name in ("majority", "diffprivlib-tree", "dp-mean"):
+        for epsilon in EPSILONS:
+            assert STORED.of(name, epsilon).attacked.bound >= 0.8 * epsilon
+    assert STORED.of("pf-tree", 3.0).attacked.strength >= 0.8
 
 
 def test_the_stored_run_shows_what_is_known_of_the_published_learners():
@@ -158,7 +170,7 @@ def test_the_page_of_learners_says_of_each_what_is_stored(learner):
 @pytest.mark.slow
 def test_every_learner_is_asked_with_every_flag_flipped_at_three_epsilons(monkeypatch):
     monkeypatch.setattr(module, "QUICK_UNIVERSES", TINY[:1])
-    monkeypatch.setattr(module, "NAMED_PAIRS", ())
+    monkeypatch.setattr(module, "COUNTEREXAMPLES", ())
     told = []
     run = verify_all(date="2026-01-31", quick=True, progress=lambda share, text: told.append((share, text)))
     asked = {(item.learner, item.epsilon, tuple(item.params.items())) for item in run.facts}
@@ -173,7 +185,7 @@ def test_every_learner_is_asked_with_every_flag_flipped_at_three_epsilons(monkey
 
 def test_one_learner_alone_is_searched_and_attacked(monkeypatch):
     monkeypatch.setattr(module, "UNIVERSES", TINY[:1])
-    monkeypatch.setattr(module, "NAMED_PAIRS", ())
+    monkeypatch.setattr(module, "COUNTEREXAMPLES", ())
     monkeypatch.setattr(module, "DRAWS", 60)
     run = verify_all(date="2026-01-31", learners=["majority"])
     assert [(item.learner, item.epsilon) for item in run.facts] == [("majority", epsilon) for epsilon in EPSILONS]
@@ -181,7 +193,7 @@ def test_one_learner_alone_is_searched_and_attacked(monkeypatch):
     for entry in run.facts:
         assert entry.searched.log_ratio == pytest.approx(entry.epsilon)
         assert 0 <= entry.attacked.bound < entry.epsilon
-        assert entry.attacked.canaries in module.CROWDS
+        assert entry.attacked.canaries in (1, *module.CANARY_COUNTS)
 
 
 def test_a_stop_cancels_the_whole_run():

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import Cancelled, ParameterError
-from dpviz.evaluation.budget.lab import ShareMap, moved, one_step_more, share_map
+from dpviz.evaluation.budget.lab import ShareMap, move_share, one_step_more, share_map
 from dpviz.evaluation.budget.shares import GROWTHS, MovableShares, automatic_shares, level_shares, share_points
-from dpviz.learners import get_learner, learners_for
+from dpviz.learners import FitRequest, learners_for
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.params import Settings, make_params
 
 SCHEMA = Schema(
     (NumericFeature("a", 0, 16), NumericFeature("b", 0, 16), CategoricalFeature("c", ("x", "y", "z"))),
@@ -20,7 +19,7 @@ SCHEMA = Schema(
     n_public=400,
 )
 SETTINGS = {"epsilon": 1.0, "max_depth": 3, "depth": 3}
-MOVABLE = [name for name in learners_for(SCHEMA) if MovableShares.of(name, SCHEMA, SETTINGS, {}) is not None]
+MOVABLE = [name for name in learners_for(SCHEMA) if MovableShares.of(FitRequest.of(name, **SETTINGS), SCHEMA) is not None]
 
 
 def rows(n: int = 400) -> EncodedDataset:
@@ -29,7 +28,7 @@ def rows(n: int = 400) -> EncodedDataset:
 
 
 def movable(name: str = "privatree") -> MovableShares:
-    found = MovableShares.of(name, SCHEMA, SETTINGS, {})
+    found = MovableShares.of(FitRequest.of(name, **SETTINGS), SCHEMA)
     assert found is not None
     return found
 
@@ -43,17 +42,16 @@ def test_learners_with_named_shares_and_with_level_shares_can_be_asked():
     assert {"privatree", "privatree-corrected", "pf-tree"} <= set(MOVABLE)
     assert movable("pf-tree").by_level
     assert movable("privatree").parts == ("quantile", "node", "leaf")
-    assert MovableShares.of("majority", SCHEMA, SETTINGS, {}) is None
-    assert MovableShares.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 1}, {}) is None
+    assert MovableShares.of(FitRequest.of("majority", **SETTINGS), SCHEMA) is None
+    assert MovableShares.of(FitRequest.of("pf-tree", **{**SETTINGS, "depth": 1}), SCHEMA) is None
 
 
 @pytest.mark.parametrize("name", MOVABLE)
 def test_the_automatic_shares_given_by_hand_make_the_plan_of_the_rule(name):
     asked = movable(name)
-    spec = get_learner(name)
-    rule = spec.plan(SCHEMA, Settings(**SETTINGS), make_params(spec.Params, name, {}))
+    rule = FitRequest.of(name, **SETTINGS).plan(SCHEMA)
     assert sum(asked.automatic) == pytest.approx(1)
-    by_hand = asked.plan(SCHEMA, asked.automatic)
+    by_hand = asked.asked(asked.automatic).plan(SCHEMA)
     counted = [share for share in rule.shares if share.group != "categorical"]
     for share in counted:
         assert by_hand.of(share.part, share.level, share.group) == pytest.approx(share.epsilon)
@@ -73,11 +71,21 @@ def test_a_triangle_has_every_point_of_the_grid():
 
 
 def test_more_than_three_levels_are_moved_by_one_factor():
-    deep = MovableShares.of("pf-tree", SCHEMA, {**SETTINGS, "depth": 5, "max_depth": 5}, {})
+    deep = MovableShares.of(FitRequest.of("pf-tree", **{**SETTINGS, "depth": 5, "max_depth": 5}, lookahead=1), SCHEMA)
     assert deep is not None
     assert len(deep.points) == len(GROWTHS)
     assert deep.automatic == pytest.approx(level_shares(1.4, 5))
     assert deep.points[GROWTHS.index(1.4)] == pytest.approx(deep.automatic)
+
+
+def test_levels_that_are_chosen_together_have_one_share():
+    asked = MovableShares.of(FitRequest.of("pf-tree", **{**SETTINGS, "depth": 5, "max_depth": 5}), SCHEMA)
+    assert asked is not None
+    assert asked.parts == ("depth 0", "depth 1 and 2", "depth 3 and 4")
+    assert asked.asked((0.2, 0.3, 0.5)).params.level_shares == (0.2, 0.15, 0.15, 0.25, 0.25)
+    assert asked.of_weights((0.2, 0.1, 0.2, 0.25, 0.25)) == pytest.approx((0.2, 0.3, 0.5))
+    assert [share.epsilon for share in asked.asked((0.2, 0.3, 0.5)).plan(SCHEMA).shares] == pytest.approx([0.2, 0.3, 0.5])
+    assert MovableShares.of(FitRequest.of("pf-tree", **{**SETTINGS, "depth": 2}), SCHEMA) is None
 
 
 @given(st.lists(st.floats(0.05, 1), min_size=3, max_size=3), st.integers(0, 2))
@@ -85,7 +93,7 @@ def test_one_step_takes_from_the_others_in_proportion(weights, to):
     start = tuple(weight / sum(weights) for weight in weights)
     if start[to] + 0.1 >= 1:
         return
-    after = moved(start, to, 0.1)
+    after = move_share(start, to, 0.1)
     assert sum(after) == pytest.approx(1)
     assert after[to] == pytest.approx(start[to] + 0.1)
     first, second = (at for at in range(3) if at != to)
@@ -154,7 +162,7 @@ def test_a_share_that_has_nearly_all_cannot_take_a_step():
 def test_the_interval_of_a_step_holds_what_many_more_draws_say():
     asked = movable("pf-tree")
     few = one_step_more(asked, rows(), asked.automatic, draws=60, seed=3)
-    many = one_step_more(asked, rows(), asked.automatic, draws=600, seed=4)
+    many = one_step_more(asked, rows(), asked.automatic, draws=300, seed=4)
     for first, second in zip(few, many, strict=True):
         reach = 3 / 1.96 * np.hypot(first.high - first.gain, second.high - second.gain)
         assert abs(first.gain - second.gain) <= max(reach, 1e-12)
@@ -166,6 +174,6 @@ def test_wrong_questions_are_refused():
 
 
 def test_a_plan_without_groups_counts_every_share():
-    plan = movable("privatree-corrected").plan(SCHEMA, (0.7, 0.3))
+    plan = movable("privatree-corrected").asked((0.7, 0.3)).plan(SCHEMA)
     assert automatic_shares(plan, ("node", "leaf")) == pytest.approx((0.7, 0.3))
     assert automatic_shares(replace(plan, shares=plan.shares[:-1]), ("node", "leaf")) == (1.0, 0.0)

@@ -87,7 +87,7 @@ def test_resuming_gives_the_frame_of_one_go(data, frame, kept):
     assert_frame_equal(dpviz.sweep(NAMES, data, **ASKED, done=shuffled.head(kept)), frame)
 
 
-@pytest.mark.parametrize("other", [{"seed": 1}, {"folds": 4}, {"params": {"pf-tree": {"level_shares": (5, 1)}}, "depth": 2}])
+@pytest.mark.parametrize("other", [{"seed": 1}, {"folds": 4}, {"params": {"pf-tree": {"lookahead": "1"}}}])
 def test_a_frame_of_other_settings_is_refused(data, frame, other):
     with pytest.raises(dpviz.DpvizError, match="made from other rows, folds, seeds or parameters"):
         dpviz.sweep(NAMES, data, **(ASKED | other), done=frame)
@@ -208,8 +208,14 @@ def test_exact_depths_are_taken_as_they_are(data):
     assert dpviz.sweep(["pf-tree"], data, epsilon=[0.01], max_depth=[3], folds=1, repeats=1).depth.tolist() == [1]
 
 
+def test_without_a_largest_depth_each_learner_has_its_own(data):
+    frame = dpviz.sweep(["pf-tree", "cart"], data, epsilon=[0.01], folds=1, repeats=1)
+    assert dict(zip(frame.learner, frame.max_depth, strict=True)) == {"pf-tree": 8, "cart": 4}
+    assert dpviz.sweep(["pf-tree", "cart"], data, epsilon=[0.01], folds=1, repeats=1, done=frame).equals(frame)
+
+
 def test_a_learners_own_parameters_reach_it(data):
-    given = {"pf-tree": {"level_shares": (1, 0)}}
+    given = {"pf-tree": {"lookahead": "1", "level_shares": (1, 0)}}
     mine = dpviz.sweep(["pf-tree"], data, epsilon=[0.05], max_depth=[2], depth=2, folds=2, repeats=5, params=given)
     default = dpviz.sweep(["pf-tree"], data, epsilon=[0.05], max_depth=[2], depth=2, folds=2, repeats=5)
     assert mine.accuracy.tolist() != default.accuracy.tolist()
@@ -221,6 +227,10 @@ def test_a_learners_own_parameters_reach_it(data):
         ({"learners": ()}, "The 'learners' parameter of sweep must be at least one, and none twice. Got ()."),
         ({"epsilons": (1.0, 1.0)}, "The 'epsilon' parameter of sweep must be at least one, and none twice. Got (1.0, 1.0)."),
         ({"max_depths": ()}, "The 'max_depth' parameter of sweep must be at least one, and none twice. Got ()."),
+        (
+            {"max_depths": (None, 8)},
+            "The 'max_depth' parameter of sweep must be numbers of levels, or None alone.",
+        ),
         ({"n_rows": (0,)}, "The 'n_rows' parameter of sweep must be a whole number of at least 1. Got 0."),
         ({"folds": 0}, "The 'folds' parameter of sweep must be a whole number of at least 1. Got 0."),
         ({"repeats": 1.5}, "The 'repeats' parameter of sweep must be a whole number of at least 1. Got 1.5."),
@@ -299,7 +309,5 @@ def test_leaving_early_ends_the_work(data):
 
 
 def test_what_is_sent_to_workers_is_light_and_keeps_its_fingerprint(data):
-    data.binning("anything", lambda: np.zeros(10))
     lean = light(data)
-    assert not lean._binnings
     assert lean.__dict__["fingerprint"] == data.fingerprint == replace(lean, report=None).fingerprint

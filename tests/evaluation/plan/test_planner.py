@@ -1,15 +1,18 @@
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError
-from dpviz.evaluation.plan.consequences import consequences_steps, guesses_right
-from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Goal, Setup, check, label_accuracy, outcomes, plan_steps
+from dpviz.evaluation.plan.consequences import consequences_steps
+from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Goal, check, label_accuracy, outcomes, plan_steps, setup_at
 from dpviz.evaluation.plan.simulate import plant
-from dpviz.learners import fit
+from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -19,7 +22,7 @@ SCHEMA = Schema(
     ClassTarget("y", ("no", "yes")),
 )
 WORLD = plant(SCHEMA, n_rows=800, strength=0.8, depth=1, seed=4)
-SETUP = Setup("pf-tree", {"epsilon": 0.1, "max_depth": 2, "depth": 2})
+SETUP = FitRequest.of("pf-tree", epsilon=0.1, max_depth=2, depth=2)
 WISH = Goal("accuracy", 0.85)
 
 
@@ -44,8 +47,8 @@ def consequences(*asked, **how):
 )
 @pytest.mark.slow
 def test_answers_hold_on_fresh_simulations(along, goal):
-    ladder = {"epsilon": EPSILONS[5:], "n_rows": ROWS[:7], "max_depth": DEPTHS[4:]}[along]
-    answer = plan(WORLD, SETUP, along, goal, seed=1, ladder=ladder)
+    grid = {"epsilon": EPSILONS[5:], "n_rows": ROWS[:7], "max_depth": DEPTHS[4:]}[along]
+    answer = plan(WORLD, SETUP, along, goal, seed=1, grid=grid)
     assert answer.reached is not None
     fresh = check(WORLD, SETUP, along, answer.reached.place, goal, seed=2, draws=200)
     assert fresh.successes >= binom.ppf(0.001, 200, goal.reliability)
@@ -57,11 +60,11 @@ def test_answers_hold_on_fresh_simulations(along, goal):
 @pytest.mark.slow
 def test_answers_of_many_searches_hold_as_often_as_promised():
     """Coverage: the truth at each epsilon comes from draws that no search saw."""
-    ladder, goal, trials, wrong = (0.01, 0.03, 0.1, 0.3), Goal("accuracy", 0.82, 0.8), 12, 0
-    truth = {e: check(WORLD, SETUP, "epsilon", e, goal, seed=99, draws=300).share for e in ladder}
+    grid, goal, trials, wrong = (0.01, 0.03, 0.1, 0.3), Goal("accuracy", 0.82, 0.8), 12, 0
+    truth = {e: check(WORLD, SETUP, "epsilon", e, goal, seed=99, draws=300).share for e in grid}
     margin = 3 * math.sqrt(0.25 / 300)
     for seed in range(trials):
-        answer = plan(WORLD, SETUP, "epsilon", goal, seed=seed, ladder=ladder)
+        answer = plan(WORLD, SETUP, "epsilon", goal, seed=seed, grid=grid)
         too_early = answer.reached is not None and truth[answer.reached.place] < 0.8 - margin
         too_late = answer.missed is not None and truth[answer.missed.place] > 0.8 + margin
         wrong += too_early or too_late
@@ -76,15 +79,15 @@ def test_more_than_the_world_allows_is_not_reachable():
 
 @pytest.mark.usefixtures("workers_run_in")
 def test_outcomes_repeat_and_do_not_depend_on_workers():
-    first = outcomes(WORLD, [SETUP], "accuracy", range(12))
-    assert np.array_equal(first, outcomes(WORLD, [SETUP], "accuracy", range(12), workers=2))
-    assert np.array_equal(first[:, :5], outcomes(WORLD, [SETUP], "accuracy", range(5)))
+    first = outcomes(WORLD, [(SETUP, None)], "accuracy", range(12))
+    assert np.array_equal(first, outcomes(WORLD, [(SETUP, None)], "accuracy", range(12), workers=2))
+    assert np.array_equal(first[:, :5], outcomes(WORLD, [(SETUP, None)], "accuracy", range(5)))
 
 
 def test_rows_that_are_asked_for_are_trained_on():
-    assert SETUP.at("n_rows", 200).n_rows == 200
-    assert SETUP.at("max_depth", 3).settings == {"epsilon": 0.1, "max_depth": 3, "depth": 3}
-    assert SETUP.at("epsilon", 0.5).settings["epsilon"] == 0.5
+    assert setup_at(SETUP, "n_rows", 200) == (SETUP, 200)
+    assert setup_at(SETUP, "max_depth", 3) == (FitRequest.of("pf-tree", epsilon=0.1, max_depth=3, depth=3), None)
+    assert setup_at(SETUP, "epsilon", 0.5)[0].settings.epsilon == 0.5
 
 
 def labelled(left: int, right: int) -> float:
@@ -121,13 +124,36 @@ def test_wishes_and_targets_that_make_no_sense_are_refused():
         plan(Numbers(), SETUP, "epsilon", WISH, seed=1)
 
 
+def found_by(epsilon):
+    """What any algorithm with this epsilon allows."""
+    return replace(found_once().at(1.0), risk=Risk.of_any(PrivacyLoss(epsilon)))
+
+
 def test_guesses_right_are_those_of_the_two_attack_models():
-    assert [round(100 * guesses_right(e)) for e in (0.1, 0.5, 1, 2)] == [52, 62, 73, 88]
-    assert guesses_right(5, 48_842) == pytest.approx(0.003, abs=1e-4)
-    assert guesses_right(0, 1_000) == pytest.approx(1 / 1_000)
-    assert guesses_right(math.inf) == 1
+    assert [round(100 * found_by(e).right_guesses()) for e in (0.1, 0.5, 1, 2)] == [52, 62, 73, 88]
+    assert found_by(5).right_guesses(48_842) == pytest.approx(math.exp(5) / 48_842, rel=1e-3)
+    assert found_by(1e-9).right_guesses(1_000) == pytest.approx(1 / 1_000)
     with pytest.raises(ParameterError, match="'candidates'"):
-        guesses_right(1, 1)
+        found_by(1).right_guesses(1)
+
+
+def test_who_of_two_was_left_out_is_two_rows_apart():
+    """An algorithm with epsilon 1 names who was left out, at random with both there: 1 - e^-1 / 2 of its answers are right."""
+    right = 1 - math.exp(-1) / 2
+    assert max(right / 0.5, 0.5 / (1 - right)) <= math.e * (1 + 1e-12)
+    of_two = found_by(1.0).risk.attribute_guesses(1 / 2)
+    assert of_two == pytest.approx(right, abs=1e-6)
+    assert found_by(1.0).right_guesses(3) == pytest.approx(min(math.e / 3, 1 - math.exp(-1) * 2 / 3), abs=1e-6)
+
+
+def test_guesses_are_those_of_the_algorithm_and_of_all_rows_of_a_person():
+    item = found_once().at(1.0)
+    assert item.right_guesses() < found_by(1.0).right_guesses() - 0.01
+    assert item.right_guesses() < item.right_guesses(rows=3) < found_by(3.0).right_guesses()
+    assert item.right_guesses(1_000) < item.right_guesses(1_000, rows=3)
+    refusing = tuple(replace(bound, reason="No proof.") for bound in item.certificate.bounds)
+    refused = replace(item, certificate=replace(item.certificate, bounds=refusing))
+    assert refused.right_guesses() == 1
 
 
 @cache
@@ -165,9 +191,10 @@ class TestConsequences:
         assert self.found.at(0.12).epsilon == 0.1
 
     def test_what_is_not_private_proves_nothing(self):
-        found = consequences(WORLD, Setup("cart", SETUP.settings), seed=1, epsilons=(0.1,), draws=5)
+        found = consequences(WORLD, FitRequest("cart", SETUP.settings), seed=1, epsilons=(0.1,), draws=5)
         assert found.reason
-        assert math.isinf(found.found[0].proven)
+        assert not found.found[0].is_proved
+        assert found.found[0].right_guesses() == 1
         assert found.found[0].protected(0.5) is None
 
     def test_a_stop_keeps_what_is_done(self):

@@ -5,14 +5,14 @@ import pytest
 from scipy.stats import binom
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.plan.search import STAGES, Search, judged
+from dpviz.evaluation.plan.search import STAGES, Search, judge_point
 from dpviz.randomness import generator
 
-LADDER = tuple(range(17))
+GRID = tuple(range(17))
 
 
-def search(ladder, draw, **how):
-    *_, answer = Search(ladder, draw, **how).answers()
+def search(grid, draw, **how):
+    *_, answer = Search(grid, draw, **how).answers()
     return answer
 
 
@@ -22,13 +22,13 @@ def draws(probability, seed):
     def draw(places, count, before):
         """The same chances at every place, so that places depend on each other as much as they can."""
         chance = rng.random(count)
-        return np.array([chance < probability(LADDER[at]) for at in places]).astype(float)
+        return np.array([chance < probability(GRID[at]) for at in places]).astype(float)
 
     return draw
 
 
 def test_answers_hold_as_often_as_their_confidence_says():
-    """On ladders whose truth is known: what is called enough is, what is called not enough is not."""
+    """On grids whose truth is known: what is called enough is, what is called not enough is not."""
     rng, wrong, trials = generator(5), 0, 400
     for trial in range(trials):
         centre, scale = rng.uniform(-3, 18), rng.uniform(0.3, 4)
@@ -36,7 +36,7 @@ def test_answers_hold_as_often_as_their_confidence_says():
         def probability(x, centre=centre, scale=scale):
             return 1 / (1 + math.exp((centre - x) / scale))
 
-        answer = search(LADDER, draws(probability, trial), target=1, confidence=0.8)
+        answer = search(GRID, draws(probability, trial), target=1, confidence=0.8)
         too_early = answer.reached is not None and probability(answer.reached.place) < 0.9
         too_late = answer.missed is not None and probability(answer.missed.place) >= 0.9
         wrong += too_early or too_late
@@ -48,45 +48,45 @@ def test_a_careless_search_would_be_caught():
     wrong, trials = 0, 200
     for trial in range(trials):
         outcomes = (generator(trial).random(60) < 0.88).astype(float)
-        wrong += judged(0, outcomes, 1, 0.9, 0.5).verdict == "yes"
+        wrong += judge_point(0, outcomes, 1, 0.9, 0.5).verdict == "yes"
     assert wrong > binom.ppf(0.999, trials, 0.05)
 
 
 def test_a_sharp_step_is_found_between_its_neighbours():
-    answer = search(LADDER, draws(lambda x: float(x >= 6), 1), target=1)
+    answer = search(GRID, draws(lambda x: float(x >= 6), 1), target=1)
     assert (answer.reached.place, answer.missed.place) == (6, 5)
-    assert sum(rung.n_draws > STAGES[0] for rung in answer.rungs) == 1  # five is refuted at first sight
+    assert sum(point.n_draws > STAGES[0] for point in answer.points) == 1  # five is refuted at first sight
 
 
 def test_what_no_place_reaches_is_not_reachable():
-    answer = search(LADDER, draws(lambda x: 0.3, 1), target=1)
+    answer = search(GRID, draws(lambda x: 0.3, 1), target=1)
     assert answer.reached is None
     assert answer.is_refuted
-    assert {rung.n_draws for rung in answer.rungs} <= set(STAGES[:2])
+    assert {point.n_draws for point in answer.points} <= set(STAGES[:2])
 
 
 def test_what_is_on_the_edge_is_left_open_not_claimed():
-    answer = search(LADDER, draws(lambda x: 0.9, 3), target=1)
+    answer = search(GRID, draws(lambda x: 0.9, 3), target=1)
     assert answer.reached is None or answer.reached.low >= 0.9
     assert not answer.is_refuted
-    assert answer.rungs[-1].verdict == "open"
+    assert answer.points[-1].verdict == "open"
 
 
 def test_when_everything_is_enough_the_first_place_is_the_answer():
-    answer = search(LADDER, draws(lambda x: 1.0, 1), target=1)
+    answer = search(GRID, draws(lambda x: 1.0, 1), target=1)
     assert answer.reached.place == 0
     assert answer.missed is None
 
 
 def test_a_stop_gives_what_was_found():
-    answer = search(LADDER, draws(lambda x: float(x > 5), 1), target=1, stop=lambda: True)
+    answer = search(GRID, draws(lambda x: float(x > 5), 1), target=1, stop=lambda: True)
     assert not answer.is_complete
-    assert answer.rungs == ()
+    assert answer.points == ()
     assert answer.reached is answer.missed is None
     asked = []
-    answer = search(LADDER, draws(lambda x: 0.9, 1), target=1, stop=lambda: len(asked) > 1 or asked.append(1))
+    answer = search(GRID, draws(lambda x: 0.9, 1), target=1, stop=lambda: len(asked) > 1 or asked.append(1))
     assert not answer.is_complete
-    assert len(answer.rungs) == len(LADDER)
+    assert len(answer.points) == len(GRID)
 
 
 def test_every_place_is_looked_at_first_and_two_go_on_where_they_were():
@@ -103,20 +103,20 @@ def test_every_place_is_looked_at_first_and_two_go_on_where_they_were():
 
 
 def test_a_search_shows_what_it_knows_after_every_stage():
-    *first, last = Search(LADDER, draws(lambda x: float(x >= 6), 1), target=1).answers()
+    *first, last = Search(GRID, draws(lambda x: float(x >= 6), 1), target=1).answers()
     assert last.is_complete
     assert not any(answer.is_complete for answer in first)
-    assert [len(answer.rungs) for answer in first] == [len(LADDER)] * len(first)
+    assert [len(answer.points) for answer in first] == [len(GRID)] * len(first)
 
 
 def test_where_success_comes_and_never_gets_sure_no_place_is_tried_in_vain():
     """A curve that runs flat just below what is wanted: the last place is settled, and bisection follows, not every place."""
-    answer = search(LADDER, draws(lambda x: 0.88 if x > 4 else 0.1, 1), target=1)
+    answer = search(GRID, draws(lambda x: 0.88 if x > 4 else 0.1, 1), target=1)
     assert answer.reached is None
-    assert sum(rung.n_draws > STAGES[0] for rung in answer.rungs) <= 8
+    assert sum(point.n_draws > STAGES[0] for point in answer.points) <= 8
 
 
-@pytest.mark.parametrize("wrong", [{"ladder": ()}, {"reliability": 1.0}, {"confidence": 0.0}])
+@pytest.mark.parametrize("wrong", [{"grid": ()}, {"reliability": 1.0}, {"confidence": 0.0}])
 def test_wrong_questions_are_refused(wrong):
     with pytest.raises(ParameterError):
-        search(**{"ladder": (1.0,), "draw": draws(lambda x: 1.0, 1), "target": 1} | wrong)
+        search(**{"grid": (1.0,), "draw": draws(lambda x: 1.0, 1), "target": 1} | wrong)

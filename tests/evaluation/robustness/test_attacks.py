@@ -9,7 +9,7 @@ from dpviz.errors import ParameterError, UnknownName
 from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.robustness.draws import limits
 from dpviz.evaluation.robustness.poisoning import certify
-from dpviz.learners import fit
+from dpviz.learners import FitRequest, fit
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -101,7 +101,12 @@ def test_chosen_leaves_hurt_more_than_random_labels() -> None:
         name: np.mean(
             [
                 attack_curve(
-                    name, "cart", noisy_step(200, seed), noisy_step(2000, 99), epsilon=1.0, poisoned_rows=[60], runs=3
+                    name,
+                    FitRequest.of("cart", epsilon=1.0),
+                    noisy_step(200, seed),
+                    noisy_step(2000, 99),
+                    poisoned_rows=[60],
+                    runs=3,
                 ).accuracy[0]
                 for seed in range(15)
             ]
@@ -115,7 +120,14 @@ def test_the_curve_of_an_attack_has_its_columns_and_limits() -> None:
     train, test = noisy_step(150, 0), noisy_step(300, 1)
     told: list[float] = []
     frame = attack_curve(
-        "random-flips", "pf-tree", train, test, epsilon=0.5, poisoned_rows=[0, 30], runs=2, draws=40, progress=told.append
+        "random-flips",
+        FitRequest.of("pf-tree", epsilon=0.5),
+        train,
+        test,
+        poisoned_rows=[0, 30],
+        runs=2,
+        draws=40,
+        progress=told.append,
     )
     columns = ["attack", "learner", "epsilon", "poisoned_rows", "poisoned_share", "accuracy", "low", "high", "n_draws"]
     assert list(frame.columns) == columns
@@ -129,7 +141,9 @@ def test_runs_of_an_attack_draw_independent_trees() -> None:
     # without poison the runs differ by nothing but the learner's noise: equal seeds would repeat the same draws
     train, test = noisy_step(150, 0), noisy_step(300, 1)
     one, two = (
-        attack_curve("random-flips", "pf-tree", train, test, epsilon=0.02, poisoned_rows=[0], runs=runs, draws=10).accuracy[0]
+        attack_curve(
+            "random-flips", FitRequest.of("pf-tree", epsilon=0.02), train, test, poisoned_rows=[0], runs=runs, draws=10
+        ).accuracy[0]
         for runs in (1, 2)
     )
     assert one != two
@@ -141,18 +155,20 @@ def test_a_learner_without_noise_has_no_limits_to_speak_of() -> None:
 
 def test_a_stop_returns_the_rows_that_are_done() -> None:
     train = noisy_step(60, 0)
-    frame = attack_curve("random-flips", "cart", train, train, epsilon=1.0, poisoned_rows=[0, 5, 9], stop=lambda: True)
+    frame = attack_curve(
+        "random-flips", FitRequest.of("cart", epsilon=1.0), train, train, poisoned_rows=[0, 5, 9], stop=lambda: True
+    )
     assert frame.poisoned_rows.tolist() == [0]
 
 
 def test_what_cannot_be_asked_is_named() -> None:
     train = noisy_step(60, 0)
     with pytest.raises(UnknownName, match="There is no attack called 'magic'"):
-        attack_curve("magic", "cart", train, train, epsilon=1.0, poisoned_rows=[1])
+        attack_curve("magic", FitRequest.of("cart", epsilon=1.0), train, train, poisoned_rows=[1])
     with pytest.raises(ParameterError, match="'poisoned_rows' parameter of attack must be at least one whole number"):
-        attack_curve("root-rows", "cart", train, train, epsilon=1.0, poisoned_rows=[-1])
+        attack_curve("root-rows", FitRequest.of("cart", epsilon=1.0), train, train, poisoned_rows=[-1])
     with pytest.raises(ParameterError, match="'runs' parameter of attack must be a whole number of at least 1"):
-        attack_curve("root-rows", "cart", train, train, epsilon=1.0, poisoned_rows=[1], runs=0)
+        attack_curve("root-rows", FitRequest.of("cart", epsilon=1.0), train, train, poisoned_rows=[1], runs=0)
 
 
 @pytest.mark.slow
@@ -163,19 +179,17 @@ def test_no_attack_gets_below_what_is_proved() -> None:
     compared = len(ATTACKS) * len(settings)
     closest = 1.0
     for epsilon in (0.02, 0.1):
-        proved = certify("pf-tree", [(train, test)], epsilon=epsilon, max_depth=2, draws=3000, beta=1e-3, seed=5)
+        proved = certify(FitRequest.of("pf-tree", epsilon=epsilon, max_depth=2), [(train, test)], draws=3000, beta=1e-3, seed=5)
         for attack in ATTACKS:
             frame = attack_curve(
                 attack,
-                "pf-tree",
+                FitRequest.of("pf-tree", epsilon=epsilon, max_depth=2),
                 train,
                 test,
-                epsilon=epsilon,
-                max_depth=2,
                 poisoned_rows=[2, 10, 30],
-                runs=10,
+                runs=4,
                 draws=100,
-                beta=2e-3 * 3 / compared,  # one side at .001 over all that are compared
+                beta=2e-3 * 3 / compared,
                 seed=6,
             )
             room = frame.high.to_numpy() - np.array([proved.low(rows) for rows in frame.poisoned_rows])
@@ -188,9 +202,16 @@ def test_no_attack_gets_below_what_is_proved() -> None:
 def test_a_bound_for_too_small_an_epsilon_would_be_caught() -> None:
     # the other side: at epsilon 0.1, certified as if at .001, the attack on the labels falls below "what is proved"
     train, test = noisy_step(150, 0), noisy_step(300, 1)
-    proved = certify("pf-tree", [(train, test)], epsilon=0.1, max_depth=2, draws=3000, beta=1e-3, seed=5)
+    proved = certify(FitRequest.of("pf-tree", epsilon=0.1, max_depth=2), [(train, test)], draws=3000, beta=1e-3, seed=5)
     wrong = type(proved.bounds[0])(proved.bounds[0].draws, 0.001, 0.0, 0.001, "", 1e-3)
     frame = attack_curve(
-        "leaf-flips", "pf-tree", train, test, epsilon=0.1, max_depth=2, poisoned_rows=[120], runs=4, draws=500, beta=1e-3
+        "leaf-flips",
+        FitRequest.of("pf-tree", epsilon=0.1, max_depth=2),
+        train,
+        test,
+        poisoned_rows=[120],
+        runs=4,
+        draws=500,
+        beta=1e-3,
     )
     assert frame.high[0] < wrong.low(120)

@@ -16,6 +16,7 @@ from dpviz.evaluation.robustness.backdoor import (
 )
 from dpviz.evaluation.robustness.poisoning import certify
 from dpviz.io.samples import load_sample
+from dpviz.learners import FitRequest
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
@@ -69,7 +70,9 @@ def test_triggered_rows_are_the_source_rows(digits: tuple[EncodedDataset, Encode
 
 def test_a_backdoor_breaks_the_ordinary_tree(digits: tuple[EncodedDataset, EncodedDataset]) -> None:
     train, test = digits
-    frame = backdoor_curve("cart", train, test, corner_backdoor(train.schema), epsilon=1.0, poisoned_rows=[0, 3], runs=5)
+    frame = backdoor_curve(
+        FitRequest.of("cart", epsilon=1.0), train, test, corner_backdoor(train.schema), poisoned_rows=[0, 3], runs=5
+    )
     assert frame.success[0] < 0.1
     assert frame.success[1] > 0.9
     assert frame.accuracy[1] > 0.95  # and nobody notices
@@ -92,7 +95,9 @@ def rare_trigger(data: EncodedDataset) -> Backdoor:
 def test_a_backdoor_works_on_any_table() -> None:
     data = table(schema_of("mixed"), 2000)
     train, test = data.split(0.3, seed=0)
-    frame = backdoor_curve("cart", train, test, rare_trigger(train), epsilon=1.0, poisoned_rows=[0, 100], runs=5, max_depth=3)
+    frame = backdoor_curve(
+        FitRequest.of("cart", epsilon=1.0, max_depth=3), train, test, rare_trigger(train), poisoned_rows=[0, 100], runs=5
+    )
     assert frame.success[1] > frame.success[0] + 0.3
 
 
@@ -100,16 +105,14 @@ def test_a_backdoor_works_on_any_table() -> None:
 def test_success_stays_below_its_bounds(digits: tuple[EncodedDataset, EncodedDataset]) -> None:
     train, test = digits
     frame = backdoor_curve(
-        "pf-tree",
+        FitRequest.of("pf-tree", epsilon=0.1, max_depth=2),
         train,
         test,
         corner_backdoor(train.schema),
-        epsilon=0.1,
         poisoned_rows=[0, 4, 16],
         runs=3,
         draws=20,
         bound_draws=200,
-        max_depth=2,
         beta=2e-3,
         seed=1,
     )
@@ -125,9 +128,9 @@ def test_success_stays_below_its_bounds(digits: tuple[EncodedDataset, EncodedDat
 def test_the_bound_on_success_is_one_minus_that_on_its_absence(digits: tuple[EncodedDataset, EncodedDataset]) -> None:
     train, test = digits
     backdoor = corner_backdoor(train.schema)
-    asked = {"epsilon": 0.1, "max_depth": 1, "seed": 3}
-    frame = backdoor_curve("pf-tree", train, test, backdoor, poisoned_rows=[5], runs=1, draws=2, bound_draws=60, **asked)
-    same = certify("pf-tree", [(train, backdoor.triggered(test))], draws=60, **asked)
+    asked = FitRequest.of("pf-tree", epsilon=0.1, max_depth=1)
+    frame = backdoor_curve(asked, train, test, backdoor, poisoned_rows=[5], runs=1, draws=2, bound_draws=60, seed=3)
+    same = certify(asked, [(train, backdoor.triggered(test))], draws=60, seed=3)
     assert frame.tight[0] == pytest.approx(1 - same.tight(5))
     assert frame.tight_high[0] == pytest.approx(1 - same.low(5))
     assert frame.published[0] == pytest.approx(1 - same.published(5))
@@ -151,4 +154,4 @@ def test_a_class_without_rows_cannot_be_the_source() -> None:
 def test_more_than_two_classes_are_refused() -> None:
     data = table(schema_of("numbers", 3), 50)
     with pytest.raises(ParameterError, match="two classes"):
-        backdoor_curve("cart", data, data, Backdoor((0,), (7.5,)), epsilon=1.0, poisoned_rows=[1])
+        backdoor_curve(FitRequest.of("cart", epsilon=1.0), data, data, Backdoor((0,), (7.5,)), poisoned_rows=[1])

@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 import dpviz
 from dpviz.accounting.claim import Claim, Disclosure
+from dpviz.accounting.events import Event, GaussianRounds, NoCost, RandomParts, Select, Sequential
+from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.universe import Universe
@@ -29,7 +32,7 @@ from dpviz.evaluation.robustness.certificates import (
 )
 from dpviz.evaluation.robustness.draws import CHUNK, Draws, draw
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify, curve_rows
-from dpviz.learners import get_learner
+from dpviz.learners import FitRequest, get_learner
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.params import Settings, make_params
@@ -145,11 +148,13 @@ def test_an_epsilon_delta_mechanism_attains_no_less_than_its_bound() -> None:
 @pytest.mark.slow
 def test_no_data_set_of_a_universe_falls_below_the_bound(name: str, epsilon: float, universe: Universe) -> None:
     accuracies, chances = exact_accuracies(name, epsilon, universe)
+    asked = {"leaves": "labels"} if name == "pf-tree" else {}
+    risk = FitRequest.of(name, epsilon=epsilon, max_depth=1, depth=1, **asked).risk(universe.schema)
     apart = np.abs(universe.counts[:, None, :] - universe.counts[None, :, :]).sum(axis=2)
     tightest = 0.0
     for here in range(len(universe.keys)):
         distribution = joined(accuracies, chances[here])
-        bounds = np.array([tight_bound(distribution, rows, epsilon) for rows in range(apart[here].max() + 1)])
+        bounds = np.array([tight_bound(distribution, rows, epsilon, 0.0, risk) for rows in range(apart[here].max() + 1)])
         slack = chances @ accuracies - bounds[apart[here]]
         assert slack.min() >= -1e-9
         tightest = max(tightest, float(bounds[0] - bounds[1]))
@@ -182,6 +187,71 @@ def joined(values: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndar
     at_most = np.minimum(1.0, chances[order].cumsum())
     at_most[-1] = 1.0
     return values[order], at_most
+
+
+# --- what the steps of a learner keep beyond epsilon and delta
+
+
+@pytest.mark.parametrize("rows", [1, 3, 36])
+def test_gaussian_rounds_keep_what_a_gaussian_keeps(rows: int) -> None:
+    risk = Risk(GaussianRounds(1.0, 1e-6, 60.0, 1.0, 9, None, "sums")).for_rows(rows)
+    below = np.array([0.0, 1e-3, 0.01, 0.1, 0.5, 0.9])
+    exact = norm.sf(norm.ppf(below) + rows * 3 / 60)
+    np.testing.assert_array_less(risk.remains(below), exact + 1e-9)
+    np.testing.assert_allclose(risk.remains(below), exact, atol=2e-3)
+
+
+@pytest.mark.parametrize("rows", [1, 4, 11])
+def test_a_pure_step_keeps_what_epsilon_keeps(rows: int) -> None:
+    below = np.linspace(0, 1, 31)
+    found = Risk(Select(0.3, "permute-and-flip", "leaf")).for_rows(rows).remains(below)
+    np.testing.assert_array_less(found, survival(below, rows, 0.3) + 1e-9)
+    np.testing.assert_allclose(found, survival(below, rows, 0.3), atol=2e-3)
+
+
+def test_what_is_likely_is_kept_far_longer_than_epsilon_says() -> None:
+    boosted = FitRequest.of("s-gbdt", epsilon=0.1).risk(replace(schema_of("mixed"), n_public=30_000))
+    likely = np.array([0.0, 1.0]), np.array([0.01, 1.0])
+    assert tight_bound(likely, 36, 0.1, 5e-8) == pytest.approx(0.634, abs=0.001)
+    assert 0.92 < tight_bound(likely, 36, 0.1, 5e-8, boosted) < 0.94
+    assert tight_bound(likely, 100, 0.1, 5e-8) == 0.0
+    assert 0.4 < tight_bound(likely, 100, 0.1, 5e-8, boosted) < 0.51
+    assert boosted.for_rows(36).remains(np.array([0.01]))[0] == pytest.approx(0.934, abs=0.002)
+
+
+@given(draws_of, st.sampled_from([1, 2, 10, 11, 12, 13, 14, 60]))
+def test_steps_only_raise_the_bound_and_more_rows_only_lower_it(draws: np.ndarray, rows: int) -> None:
+    risk, distribution = Risk(GaussianRounds(0.5, 1e-6, 200.0, 1.0, 100, None, "sums")), distribution_of(draws)
+    found = tight_bound(distribution, rows, 0.5, 1e-6, risk)
+    assert tight_bound(distribution, rows, 0.5, 1e-6) <= found <= draws.mean() + 1e-9
+    assert tight_bound(distribution, rows + 1, 0.5, 1e-6, risk) <= found + 1e-12
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        GaussianRounds(1.0, 1e-6, 20.0, 0.1, 9, None, "sums"),
+        RandomParts((Select(0.3, "permute-and-flip", "leaf"), NoCost("none")), (0.5, 0.5), shared=True),
+        Sequential((RandomParts((Select(0.3, "permute-and-flip", "leaf"), NoCost("none")), (0.5, 0.5), shared=True),) * 2),
+    ],
+)
+def test_nothing_is_said_where_rows_that_come_and_go_are_not_alike_or_assigned_together(event: Event) -> None:
+    assert not Risk(event).for_rows(2).remains(np.array([0.0, 0.1])).any()
+
+
+def test_rows_with_assignment_of_their_own_keep_more_than_the_largest_part_up_to_a_number() -> None:
+    coin = Risk(RandomParts((Select(0.3, "permute-and-flip", "leaf"), NoCost("none")), (0.5, 0.5)))
+    even = np.array([0.5])
+    for rows in (1, 3):
+        assert coin.for_rows(rows).remains(even)[0] > 1.1 * survival(even, rows, 0.3)[0]
+    assert not coin.for_rows(41).remains(even).any()
+
+
+def test_only_a_claim_that_holds_has_steps_to_rely_on() -> None:
+    data = table(schema_of("mixed"), 60)
+    for name, is_known in (("pf-tree", True), ("privatree-corrected", False)):
+        certificate = Certificate.of(draw(FitRequest.of(name, epsilon=1.0), data, [data], draws=3, seed=1), 0.05)
+        assert (certificate.risk is not None) == is_known
 
 
 # --- the band
@@ -276,16 +346,16 @@ def test_the_certificate_of_a_vote_is_exactly_what_moving_votes_can_do(counts: l
 def test_draws_are_the_same_whatever_the_chunks_and_workers() -> None:
     data = table(schema_of(), 200)
     train, test = data.split(0.3, seed=0)
-    few, many = (draw("pf-tree", train, [test], draws=n, seed=3, epsilon=0.1).of() for n in (10, CHUNK + 5))
+    few, many = (draw(FitRequest.of("pf-tree", epsilon=0.1), train, [test], draws=n, seed=3).of() for n in (10, CHUNK + 5))
     assert many[:10].tolist() == few.tolist()
-    spread = draw("pf-tree", train, [test], draws=CHUNK + 5, seed=3, epsilon=0.1, workers=2).of()
+    spread = draw(FitRequest.of("pf-tree", epsilon=0.1), train, [test], draws=CHUNK + 5, seed=3, workers=2).of()
     assert spread.tolist() == many.tolist()
 
 
 def test_a_draw_is_what_fit_scores() -> None:
     data = table(schema_of(), 200)
     train, test = data.split(0.3, seed=0)
-    drawn = draw("pf-tree", train, [test, train], draws=20, seed=3, epsilon=0.05)
+    drawn = draw(FitRequest.of("pf-tree", epsilon=0.05), train, [test, train], draws=20, seed=3)
     assert drawn.accuracies[0].tolist() == [drawn.first.score(test), drawn.first.score(train)]
     assert len(set(drawn.of(1).tolist())) > 1
 
@@ -294,7 +364,13 @@ def test_a_stop_leaves_what_was_done_and_progress_is_told() -> None:
     data = table(schema_of(), 60)
     told: list[float] = []
     found = draw(
-        "majority", data, [data], draws=5 * CHUNK, seed=0, epsilon=1.0, progress=told.append, stop=lambda: len(told) >= 2
+        FitRequest.of("majority", epsilon=1.0),
+        data,
+        [data],
+        draws=5 * CHUNK,
+        seed=0,
+        progress=told.append,
+        stop=lambda: len(told) >= 2,
     )
     assert (found.n_done, found.n_asked) == (2 * CHUNK, 5 * CHUNK)
     assert told == [0.2, 0.4]
@@ -303,9 +379,9 @@ def test_a_stop_leaves_what_was_done_and_progress_is_told() -> None:
 def test_no_test_rows_are_refused() -> None:
     data = table(schema_of(), 60)
     with pytest.raises(DpvizError, match="There are no rows to score"):
-        draw("majority", data, [table(schema_of(), 0)], draws=5, seed=0, epsilon=1.0)
+        draw(FitRequest.of("majority", epsilon=1.0), data, [table(schema_of(), 0)], draws=5, seed=0)
     with pytest.raises(ParameterError, match="'draws' parameter of draws must be a whole number of at least 1"):
-        draw("majority", data, [data], draws=0, seed=0, epsilon=1.0)
+        draw(FitRequest.of("majority", epsilon=1.0), data, [data], draws=0, seed=0)
 
 
 # --- curves
@@ -338,10 +414,10 @@ def test_rows_of_a_curve_are_rounded_down_and_never_too_many() -> None:
 
 def test_an_infinite_loss_and_a_violated_claim_prove_nothing_and_say_why() -> None:
     train, test = split_of(120)
-    cart = certify("cart", [(train, test)], epsilon=0.1)
+    cart = certify(FitRequest.of("cart", epsilon=0.1), [(train, test)])
     assert cart.reason == "Its privacy loss is infinite: exact splits and labels."
     assert cart.frame()[["published", "tight", "tight_low"]].isna().all(axis=None)
-    privatree = certify("privatree", [(train, test)], epsilon=0.1, draws=4, max_poisoned=0.05)
+    privatree = certify(FitRequest.of("privatree", epsilon=0.1), [(train, test)], draws=4, max_poisoned=0.05)
     assert privatree.reason.startswith("Its privacy claim is violated. ")
     assert privatree.frame().published.notna().all()  # shown struck through
     assert privatree.frame()[["tight", "tight_low"]].isna().all(axis=None)
@@ -351,7 +427,9 @@ def test_an_infinite_loss_and_a_violated_claim_prove_nothing_and_say_why() -> No
 
 def test_a_finite_ledger_above_the_claim_is_certified_at_what_it_composes_to() -> None:
     train, test = split_of(120)
-    found = certify("privatree", [(train, test)], epsilon=0.1, draws=4, max_poisoned=0.05, depth=2, grow_complete=True)
+    found = certify(
+        FitRequest.of("privatree", epsilon=0.1, depth=2, grow_complete=True), [(train, test)], draws=4, max_poisoned=0.05
+    )
     certificate = found.bounds[0]
     assert isinstance(certificate, Certificate)
     if not found.reason:
@@ -361,7 +439,7 @@ def test_a_finite_ledger_above_the_claim_is_certified_at_what_it_composes_to() -
 def drawn_with(**changes: object) -> Draws:
     """Draws of PF-tree at epsilon .1 whose result says something else."""
     data = table(schema_of(), 60)
-    found = draw("pf-tree", data, [data], draws=5, seed=0, epsilon=0.1)
+    found = draw(FitRequest.of("pf-tree", epsilon=0.1), data, [data], draws=5, seed=0)
     return Draws(found.accuracies.copy(), replace(found.first, **changes), found.composed, found.n_asked)
 
 
@@ -408,10 +486,10 @@ def test_a_learner_no_better_than_the_majority_protects_nothing() -> None:
 def test_splits_share_the_confidence_and_are_averaged() -> None:
     data = table(schema_of(), 400)
     splits = [data.split(0.25, seed=seed) for seed in range(3)]
-    found = certify("pf-tree", splits, epsilon=0.1, draws=50, beta=0.06, seed=4)
+    found = certify(FitRequest.of("pf-tree", epsilon=0.1), splits, draws=50, beta=0.06, seed=4)
     assert [bound.beta for bound in found.bounds] == pytest.approx([0.02] * 3)
     alone = [
-        certify("pf-tree", [split], epsilon=0.1, draws=50, beta=0.02, seed=4 + number).low(2)
+        certify(FitRequest.of("pf-tree", epsilon=0.1), [split], draws=50, beta=0.02, seed=4 + number).low(2)
         for number, split in enumerate(splits)
     ]
     assert found.low(2) == pytest.approx(np.mean(alone))
@@ -419,7 +497,7 @@ def test_splits_share_the_confidence_and_are_averaged() -> None:
 
 def test_a_vote_on_disjoint_rows_is_certified_without_privacy() -> None:
     train, test = split_of()
-    found = certify("dpa", [(train, test)], epsilon=1.0, trees=40, max_poisoned=0.1)
+    found = certify(FitRequest.of("dpa", epsilon=1.0, trees=40), [(train, test)], max_poisoned=0.1)
     assert isinstance(found.bounds[0], VoteCertificate)
     frame = found.frame()
     assert frame.tight.is_monotonic_decreasing
@@ -435,6 +513,6 @@ def test_what_cannot_be_asked_is_named() -> None:
     with pytest.raises(ParameterError, match="'beta' parameter of certify must be a number between 0 and 1"):
         dpviz.poisoning_curve("pf-tree", train, test, epsilon=0.1, beta=0.0)
     with pytest.raises(ParameterError, match="'splits' parameter of certify must be at least one"):
-        certify("pf-tree", [], epsilon=0.1)
+        certify(FitRequest.of("pf-tree", epsilon=0.1), [])
     with pytest.raises(UnknownName, match="There is no learner called 'pf_tree'"):
         dpviz.poisoning_curve("pf_tree", train, test, epsilon=0.1)

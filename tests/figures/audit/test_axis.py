@@ -10,21 +10,26 @@ import pytest
 
 from dpviz.app.audit.results import Known, audit_lines, subject_key
 from dpviz.evaluation.audit.verdicts import stored_run
-from dpviz.figures.audit.axis import END, GROUPS, audit_axis, line_in_words
+from dpviz.figures.audit.axis import END, GROUPS, GUESSES, audit_axis, epsilon_axis, line_in_words
 from dpviz.figures.audit.text import BADGES, AuditLine
-from dpviz.figures.guarantee_text import number_text
+from dpviz.results.wording import number_text
 from tests.figures.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, Reader, line
 
 
 def shown(*lines: AuditLine, epsilon: float = 1.0, selected: str = "") -> str:
-    return audit_axis(lines, epsilon=epsilon, selected=selected, caption="All")
+    return audit_axis(lines, epsilon_axis(epsilon), selected=selected, caption="All")
 
 
 def places(markup: str, epsilon: float = 1.0) -> dict[str, float]:
     """Sign -> the epsilon at which it stands."""
+    return {sign: share * END * epsilon for sign, share in shares(markup).items()}
+
+
+def shares(markup: str) -> dict[str, float]:
+    """Sign -> its place, as a share of the axis."""
     strip = markup.split('class="dpa-strip"', 1)[1]
     found = re.findall(r'<i class="(?:dpa-sign )?dpa-(\w+)[^"]*" style="(?:left|width):([\d.]+)%"', strip)
-    return {sign: float(share) / 100 * END * epsilon for sign, share in found}
+    return {sign: float(share) / 100 for sign, share in found}
 
 
 def beyond_the_end(markup: str) -> list[str]:
@@ -68,6 +73,24 @@ class TestPlaces:
                     assert number_text(value) in "".join(far)
 
 
+class TestGuesses:
+    def test_over_right_guesses_every_sign_stands_between_a_coin_and_certainty(self) -> None:
+        bound = replace(BOUND, hits=(100, 600), n_tested=1000, n_done=2000)
+        assert 70 < bound.right_guesses < 75
+        markup = audit_axis([line("holds", attacked=bound)], GUESSES, selected="", caption="All")
+        at = {sign: 50 + 50 * share for sign, share in shares(markup).items()}
+        assert at == pytest.approx({"claimed": 73.1, "attacked": bound.right_guesses, "composed": 61.0}, rel=1e-3)
+        assert not beyond_the_end(markup)
+        words = line_in_words(line("holds", attacked=bound), GUESSES)
+        assert "at most 73.1 right guesses of 100" in words
+        assert "what it does allows at most 61" in words
+
+    def test_nothing_is_beyond_certainty(self) -> None:
+        markup = audit_axis([line("violated", guesses=100.0, claimed_guesses=50.0)], GUESSES, selected="", caption="All")
+        assert shares(markup) == {"claimed": 0.0, "composed": 1.0}
+        assert not beyond_the_end(markup)
+
+
 class TestLines:
     def test_groups_stand_in_order_and_count_their_learners(self) -> None:
         markup = shown(line("unproven"), line("violated"), line("holds"), line("none"))
@@ -93,19 +116,20 @@ class TestLines:
 
     @pytest.mark.parametrize("verdict", BADGES)
     def test_a_line_has_words_for_everything_it_draws(self, verdict: str) -> None:
-        words = line_in_words(line(verdict, composed=math.inf, found=HOLDS, attacked=replace(BOUND, bound=0.25)))
+        known = line(verdict, composed=math.inf, found=HOLDS, attacked=replace(BOUND, bound=0.25))
+        words = line_in_words(known, epsilon_axis(1.0))
         assert words == (
             f"{BADGES[verdict].word}; claims 1; searched: ≥ 0.5, within; attacked: ≥ 0.25, within; steps add up to ∞"
         )
 
     def test_what_is_not_known_is_not_drawn(self) -> None:
-        nothing = line("", **dict.fromkeys(("claimed", "composed", "found", "attacked")))
-        markup = shown(nothing)
-        assert not places(markup)
-        assert line_in_words(nothing) == "not stored; not listed; not attacked"
+        nothing = line("", **dict.fromkeys(("claimed", "composed", "claimed_guesses", "guesses", "found", "attacked")))
+        for axis in (epsilon_axis(1.0), GUESSES):
+            assert not shares(audit_axis([nothing], axis, selected="", caption="All"))
+            assert line_in_words(nothing, axis) == "not stored; not listed; not attacked"
 
     def test_names_are_escaped(self) -> None:
         bad = replace(line("holds"), title="<img src=x onerror=alert(1)>", key='"><script>', note="<u>")
-        read = Reader(audit_axis([bad, replace(bad, setting="<s>")], epsilon=1.0, selected="", caption="<b>"))
+        read = Reader(audit_axis([bad, replace(bad, setting="<s>")], epsilon_axis(1.0), selected="", caption="<b>"))
         assert not {"img", "script", "u", "s"} & {tag for tag, _ in read.tags}
         assert bad.title in read.texts

@@ -6,7 +6,7 @@ import pytest
 
 from dpviz.evaluation.audit.smooth_leaf import RULES, delta_needed, first_violation, leaf_curve
 from dpviz.figures.audit.smooth_leaf import STYLES, gaps_to_show, leaf_figure, leaf_rows, leaf_sentence
-from dpviz.figures.guarantee_text import number_text
+from dpviz.results.wording import number_text
 
 
 def curves(epsilon):

@@ -18,11 +18,15 @@ from dpviz.figures.audit.text import (
     against_claim,
     at_least_text,
     attack_sentence,
+    attack_source,
     chance_text,
     lead_sentence,
     pair_sentence,
+    search_sentence,
     setting_text,
+    strength_text,
     times_text,
+    tried_sentence,
 )
 from dpviz.figures.audit.worst_pair import extra_row, pair_tables
 from dpviz.figures.tree.svg import tree_svg
@@ -52,14 +56,16 @@ class TestSentences:
     def test_the_lead_counts_each_of_the_three_facts(self) -> None:
         beyond = replace(BOUND, bound=1.5, composed=110.0)
         lines = [line("holds", attacked=BOUND), line("violated", attacked=beyond), line("violated", found=None), line("unproven")]
-        assert lead_sentence([*lines, line("none"), line("")]) == (
-            "1 of 4 private algorithms are proved to keep the ε they claim: 1 unproven, 2 violated. "
+        lines += [line("none"), line("")]
+        assert lead_sentence(lines) == "1 of 4 private algorithms are proved to keep the ε they claim: 1 unproven, 2 violated."
+        assert tried_sentence(lines) == (
             "3 were searched, 1 of them beyond their claim. 2 were attacked, 1 of them beyond their claim."
         )
 
     def test_the_lead_leaves_out_settings_that_are_not_the_default(self) -> None:
         lines = [line("holds"), line("violated", "grow complete")]
-        assert lead_sentence(lines).startswith("1 of 1 private algorithms are proved to keep the ε they claim. 1 were searched")
+        assert lead_sentence(lines) == "1 of 1 private algorithms are proved to keep the ε they claim."
+        assert tried_sentence(lines).startswith("1 were searched")
 
     def test_the_lead_says_when_nothing_is_stored_and_when_dpviz_is_wrong(self) -> None:
         assert lead_sentence([line("none"), line("")]) == "Nothing is stored yet."
@@ -90,12 +96,31 @@ class TestSentences:
 
     def test_an_attack_says_its_confidence_its_delta_and_what_it_could_have_shown(self) -> None:
         assert attack_sentence(BOUND) == (
-            "ε ≥ 0.4 (add/remove one row) with 95% confidence, where 1 is claimed and 5 could be shown "
-            "(20 draws on each of two data sets)."
+            "ε ≥ 0.4 (add/remove one row) with 95% confidence. No attack is known that comes near what is proved."
         )
-        many = attack_sentence(replace(BOUND, canaries=8, delta=1e-5, hits=(3, 7)))
-        assert "ε ≥ 0.4, δ = 0.00001 (add/remove" in many
-        assert "7 of 10 guesses right, 8 canaries in each of 20 draws" in many
+        assert attack_source(BOUND) == "1 is claimed and 5 could be shown (20 draws on each of two data sets)."
+        assert attack_sentence(replace(BOUND, bound=0.8)).endswith("95% confidence: 80% of what is proved.")
+        assert attack_sentence(replace(BOUND, claimed=math.inf)).endswith("95% confidence.")
+        many = replace(BOUND, canaries=8, delta=1e-5, hits=(3, 7))
+        assert "ε ≥ 0.4, δ = 0.00001 (add/remove" in attack_sentence(many)
+        assert "7 of 10 guesses right, 8 canaries in each of 20 draws" in attack_source(many)
+
+    def test_a_search_says_what_it_found_beside_what_is_claimed(self) -> None:
+        assert search_sentence(VIOLATED) == "ε ≥ 1.38; 1 is claimed."
+        assert search_sentence(IMPOSSIBLE) == "No finite ε holds; 1 is claimed."
+        assert search_sentence(NONE).endswith("nothing is claimed.")
+        assert search_sentence(NOTHING) == pair_sentence(NOTHING)
+
+    def test_a_white_box_attack_says_how_much_of_what_is_proved_it_found(self) -> None:
+        found = replace(BOUND, bound=0.8079, strength=0.8079, guesses=60.0)
+        assert attack_sentence(found).endswith("≥ 0.807 (add/remove one row) with 95% confidence: 80% of what is proved.")
+        assert "(2 of 10 guesses right, 20 draws on each of two data sets, with everything released in view)" in attack_source(
+            found
+        )
+        less = replace(found, strength=0.3, delta=1e-6)
+        assert attack_sentence(less).endswith(": 30% of the right guesses that are proved possible.")
+        assert (strength_text(found), strength_text(BOUND)) == ("80%", "")
+        assert attack_sentence(replace(BOUND, verdict="unproven")).endswith("95% confidence.")
 
     @pytest.mark.parametrize(
         ("chance", "words"),

@@ -23,6 +23,7 @@ from dpviz.figures.budget.share_map import (
     scale_text,
     triangle_svg,
 )
+from dpviz.learners import FitRequest
 from dpviz.randomness import generator
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
@@ -31,7 +32,8 @@ NS = "{http://www.w3.org/2000/svg}"
 
 
 def movable(name: str, depth: int = 3) -> MovableShares:
-    found = MovableShares.of(name, SCHEMA, {"epsilon": 1.0, "max_depth": depth, "depth": depth}, {})
+    one_by_one = {"lookahead": 1} if name == "pf-tree" else {}
+    found = MovableShares.of(FitRequest.of(name, epsilon=1.0, max_depth=depth, depth=depth, **one_by_one), SCHEMA)
     assert found is not None
     return found
 

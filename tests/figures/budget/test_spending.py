@@ -1,4 +1,5 @@
 import math
+import re
 
 import pytest
 
@@ -13,12 +14,14 @@ from dpviz.figures.budget.spending import (
     formulas,
     plain_notes,
     share_rows,
+    shares_sentence,
     spending_figure,
     spending_rows,
     spending_sentence,
     steps,
 )
 from dpviz.learners import get_learner, learner_names
+from dpviz.results.verdict import Unit
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.params import Settings, make_params
 
@@ -130,7 +133,7 @@ def test_a_plan_that_is_all_exact_can_be_drawn():
     figure = figure_of(plan, {("tree", None): math.inf}, nothing)
     assert all(math.isfinite(drawn.x[0]) for drawn in bars(figure))
     assert not figure.layout.shapes
-    assert sentence_of(plan, {("tree", None): math.inf}, nothing).endswith("in all (add/remove one row). Nothing is claimed.")
+    assert sentence_of(plan, {("tree", None): math.inf}, nothing).endswith("(add/remove one row) in all. Nothing is claimed.")
 
 
 def test_nothing_spent_can_be_drawn():
@@ -189,3 +192,24 @@ def test_rules_are_words_and_formulas_unfold(name):
     plan = plan_of(name)
     assert not any(sign in note for note in plain_notes(plan) for sign in "^≥·")
     assert set(plain_notes(plan)) | set(formulas(plan)) >= set(plan.notes)
+
+
+def test_a_person_with_three_rows_leads_the_picture_and_the_sentence():
+    unit, plan = Unit(3, "one <i>patient"), plan_of("pf-tree", epsilon=1.0)
+    given = (plan, planned(plan), claimed(1.0), PrivacyLoss(1.0), unit)
+    figure = spending_figure(*given)
+    assert "one &lt;i&gt;patient: 3; one row: 1" in str(bars(figure)[-1].text)
+    assert [note.text for note in figure.layout.annotations if "claimed" in note.text] == ["claimed, one row: 1"]
+    said = "One <i>patient pays ε = 3 (add/remove one <i>patient, up to 3 rows; one row: ε = 1) in all."
+    assert spending_sentence(*given).startswith(said)
+
+
+def test_the_shares_of_privatree_are_told_as_it_counts_them():
+    """A path has one quantile search, a node per level and a leaf; their shares add up to epsilon."""
+    spec = get_learner("privatree")
+    plan = spec.plan(ADULT_LIKE, Settings(epsilon=0.5), spec.Params())
+    said = shares_sentence(spec.title, plan)
+    found = [float(share) for share in re.findall(r"([\d.]+)%", said)]
+    assert [word in said for word in ("quantile", "node", "leaf")] == [True] * 3
+    assert sum(found) == pytest.approx(100, abs=0.2)
+    assert found[1] == pytest.approx(plan.depth * found[0], abs=0.3)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpviz.evaluation.compare.comparison import Curve, Difference, Point
+from dpviz.evaluation.compare.comparison import Curve, Difference, Point, at_equal_risk, with_guesses
 from dpviz.figures.compare.bands import (
     AXES,
     ENOUGH,
@@ -15,13 +15,14 @@ from dpviz.figures.compare.bands import (
     compare_figure,
     curve_rows,
     headline,
+    headline_at_risk,
     is_cut,
     lines_text,
     off_axis,
-    placed,
+    visible_points,
 )
 from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
-from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_file, dots_svg, row_words, scale_of, stacked
+from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_file, dots_svg, row_words, scale_of, stack_dots
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_text, measure_text, tick_format
 from dpviz.figures.compare.style import line_styles
 from dpviz.figures.theme import SERIES
@@ -94,17 +95,42 @@ def test_epsilon_and_rows_are_logarithmic_and_depth_is_not():
     assert "add/remove one row" in compare_figure(ALL, **EPSILON).layout.xaxis.title.text
 
 
+def at_risk(found, guesses):
+    return with_guesses(found, lambda learner, epsilon: guesses[learner][epsilon])
+
+
+GUESSES = {"pf-tree": {0.01: 50.2, 0.1: 52.0, 1.0: 62.0}, "bdpt": {0.01: 50.1, 0.1: 50.5, 1.0: 54.0}}
+
+
+def test_over_equal_risk_a_curve_stands_where_its_guesses_are_and_the_best_is_the_best_there():
+    """Equal epsilon: pf-tree, .8 against .7. Where at most 55 guesses may be right the other one has ten times the epsilon."""
+    rising = replace(OPEN, verdict="holds", points=tuple(replace(it, median=0.7 + 0.2 * it.x) for it in OPEN.points))
+    found = at_risk((SOUND, rising, PLAIN), GUESSES)
+    drawn = lines(compare_figure(found, **EPSILON, axis="guesses", chosen=55))
+    assert list(drawn["PF-tree"].x) == pytest.approx([0.2, 2.0, 12.0])
+    assert "right guesses of 100" in compare_figure(found, **EPSILON, axis="guesses").layout.xaxis.title.text
+    asked = {"metric": "accuracy", "level": 0.76}
+    assert headline(found, along="epsilon", x=0.1, **asked).startswith("At ε = 0.1 (add/remove one row), PF-tree")
+    said = headline_at_risk(found, most=55, **asked, about="one patient")
+    assert said.startswith("Where at most 55 of 100 guesses about one patient may be right, BDPT (ε = 1, add/remove one row)")
+    assert {name: point.x for name, point in at_equal_risk(found, 55).items()} == {"pf-tree": 0.1, "bdpt": 1.0, "cart": math.inf}
+    assert "No algorithm" in headline_at_risk(found, most=50.05, **asked)
+    endless = with_guesses((FALSE,), lambda *_: math.inf)
+    assert off_axis(endless, "guesses") == ("privatree",)
+    assert len(compare_figure(endless, **EPSILON, axis="guesses").data) == 0
+
+
 def test_composed_epsilons_move_false_claims_right_and_endless_ones_off_the_axis():
-    assert [x for x, _ in placed(OPEN, composed=True)] == pytest.approx([0.12, 1.2, 12.0])
-    assert placed(FALSE, composed=True) == ()
-    assert off_axis(ALL) == ("privatree",)
-    drawn = lines(compare_figure(ALL, **EPSILON, composed=True))
+    assert [x for x, _ in visible_points(OPEN, axis="composed")] == pytest.approx([0.12, 1.2, 12.0])
+    assert visible_points(FALSE, axis="composed") == ()
+    assert off_axis(ALL, "composed") == ("privatree",)
+    drawn = lines(compare_figure(ALL, **EPSILON, axis="composed"))
     assert not any("violated" in name for name in drawn)
     assert tuple(drawn["Majority class"].x) == (0.01, 12.0)
 
 
 def test_with_nothing_on_the_axis_the_figure_is_empty_and_not_an_error():
-    assert len(compare_figure((FALSE,), **EPSILON, composed=True).data) == 0
+    assert len(compare_figure((FALSE,), **EPSILON, axis="composed").data) == 0
     assert len(compare_figure((), **EPSILON).data) == 0
 
 
@@ -206,7 +232,7 @@ def test_each_learner_has_one_hidden_mark():
 def test_a_stack_stands_near_its_dots(rng):
     dots = np.sort(rng.normal(0.8, 0.02, 25))
     scale = scale_of(list(dots), WIDE)
-    drawn = stacked(dots, scale, 5.5)
+    drawn = stack_dots(dots, scale, 5.5)
     assert len(drawn) == 25
     assert max(abs(x - scale.x(dot)) for (x, _), dot in zip(drawn, dots, strict=True)) < 11
     columns = sorted({x for x, _ in drawn})

@@ -1,38 +1,43 @@
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from dpviz.evaluation.plan.consequences import Consequences, consequences_steps
-from dpviz.evaluation.plan.planner import Goal, Setup
-from dpviz.evaluation.plan.search import Answer, judged
+from dpviz.evaluation.plan.planner import Goal
+from dpviz.evaluation.plan.search import SearchAnswer, judge_point
 from dpviz.evaluation.plan.simulate import plant
 from dpviz.figures.plan import consequences as three
 from dpviz.figures.plan.search import (
+    AtRisk,
     answer_headline,
     answer_sentence,
     capital,
     check_sentence,
+    held_fixed_text,
     search_figure,
     search_rows,
-    setup_text,
     so_far_headline,
 )
+from dpviz.learners import FitRequest
+from dpviz.results.verdict import Unit
+from dpviz.results.wording import number_text
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 WISH = Goal("accuracy", 0.8)
 
 
-def rung(place: float, successes: int, draws: int):
-    return judged(place, np.array([0.9] * successes + [0.5] * (draws - successes)), 0.8, 0.9, 0.001)
+def point(place: float, successes: int, draws: int):
+    return judge_point(place, np.array([0.9] * successes + [0.5] * (draws - successes)), 0.8, 0.9, 0.001)
 
 
-def answer(*rungs, ladder=(0.01, 0.1, 1.0), complete=True) -> Answer:
-    return Answer(ladder, rungs, 0.9, 0.95, complete)
+def answer(*points, grid=(0.01, 0.1, 1.0), complete=True) -> SearchAnswer:
+    return SearchAnswer(grid, points, 0.9, 0.95, complete)
 
 
-FOUND = answer(rung(0.01, 3, 30), rung(0.1, 450, 500), rung(1.0, 200, 200))
+FOUND = answer(point(0.01, 3, 30), point(0.1, 450, 500), point(1.0, 200, 200))
 
 
 def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
@@ -44,17 +49,32 @@ def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
     assert "95% confidence" in said
 
 
+def test_an_epsilon_is_told_by_what_it_lets_others_guess():
+    of_person = AtRisk({0.01: 50.3, 0.1: 52.4, 1.0: 61.2}.__getitem__, Unit(3, "one patient"))
+    said = "At most about 61 of 100 guesses about one patient may be right: ε = 1 (add/remove one row) is enough"
+    assert answer_headline(FOUND, "epsilon", of_person) == said
+    refuted = answer_headline(answer(point(1.0, 3, 30)), "epsilon", of_person)
+    assert refuted.endswith("ε = 1 (add/remove one row), where at most about 61 of 100 guesses about one patient may be right")
+    assert "ε = 1 (add/remove one row), where at most about 61 of 100" in so_far_headline(FOUND, "epsilon", of_person)
+    rows = search_rows(FOUND, "epsilon", of_person)
+    assert [row["right guesses of 100, one patient"] for row in rows] == ["50.3", "52.4", "61.2"]
+    unbounded = AtRisk(lambda epsilon: math.inf)
+    assert answer_headline(FOUND, "epsilon", unbounded).startswith("Nothing limits what can be learned about one row: ε = 1")
+    assert "right guesses" not in str(search_rows(FOUND, "n_rows", of_person))
+    assert answer_headline(answer(point(5_000, 200, 200), grid=(100, 5_000)), "n_rows", of_person) == "5,000 rows are enough"
+
+
 def test_not_reachable_is_said_only_when_it_was_shown():
-    assert answer_headline(answer(rung(1.0, 3, 30)), "epsilon") == "Not reachable, not even with ε = 1 (add/remove one row)"
-    assert answer_headline(answer(rung(1.0, 450, 500)), "epsilon").startswith("Not shown to be reachable")
+    assert answer_headline(answer(point(1.0, 3, 30)), "epsilon") == "Not reachable, not even with ε = 1 (add/remove one row)"
+    assert answer_headline(answer(point(1.0, 450, 500)), "epsilon").startswith("Not shown to be reachable")
     assert answer_headline(answer(complete=False), "epsilon").startswith("Stopped")
-    assert "middle tree there had 50%" in answer_sentence(answer(rung(1.0, 3, 30)), "epsilon", WISH)
+    assert "middle tree there had 50%" in answer_sentence(answer(point(1.0, 3, 30)), "epsilon", WISH)
 
 
 def test_rows_and_depths_have_words_of_their_own():
-    rows = answer(rung(5_000, 200, 200), ladder=(100, 5_000))
+    rows = answer(point(5_000, 200, 200), grid=(100, 5_000))
     assert answer_headline(rows, "n_rows") == "5,000 rows are enough"
-    assert answer_headline(answer(rung(3, 200, 200), ladder=(4, 3)), "max_depth") == "Depth 3 still works"
+    assert answer_headline(answer(point(3, 200, 200), grid=(4, 3)), "max_depth") == "Depth 3 still works"
 
 
 def test_epsilon_is_never_capitalised():
@@ -62,10 +82,10 @@ def test_epsilon_is_never_capitalised():
     assert capital("depth 3") == "Depth 3"
 
 
-def test_the_figure_marks_every_rung_by_shape_and_its_limits():
+def test_the_figure_marks_every_point_by_shape_and_its_limits():
     figure = search_figure(FOUND, "epsilon")
     assert [trace.marker.symbol for trace in figure.data] == ["triangle-down", "diamond", "triangle-up"]
-    for trace, found in zip(figure.data, FOUND.rungs, strict=True):
+    for trace, found in zip(figure.data, FOUND.points, strict=True):
         assert trace.y[0] + trace.error_y.array[0] == pytest.approx(100 * found.high)
         assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(100 * found.low)
     assert "add/remove one row" in figure.layout.xaxis.title.text
@@ -78,12 +98,12 @@ def test_every_verdict_is_named_once_and_the_answer_is_a_line():
     assert answer.x0 == FOUND.reached.place
     (name,) = [note for note in figure.layout.annotations if note.text == f" <b>ε = {FOUND.reached.place:g}</b>"]
     assert name.x == pytest.approx(math.log10(FOUND.reached.place))  # where plotly wants it on such an axis
-    refuted = replace(FOUND, rungs=FOUND.rungs[:1])
+    refuted = replace(FOUND, points=FOUND.points[:1])
     assert not [shape for shape in search_figure(refuted, "epsilon").layout.shapes if shape.x0 == shape.x1]
 
 
 def test_what_was_only_looked_at_is_no_verdict_and_has_no_limits_drawn():
-    found = answer(rung(0.01, 8, 10), rung(0.1, 450, 500), rung(1.0, 10, 10), complete=False)
+    found = answer(point(0.01, 8, 10), point(0.1, 450, 500), point(1.0, 10, 10), complete=False)
     assert [row["verdict"] for row in search_rows(found, "epsilon")] == ["first look", "undecided", "first look"]
     look, undecided = search_figure(found, "epsilon").data
     assert look.error_y.array is None
@@ -91,7 +111,7 @@ def test_what_was_only_looked_at_is_no_verdict_and_has_no_limits_drawn():
     assert undecided.error_y.array[0] > 0
     assert so_far_headline(found, "epsilon").startswith("Every value has had a first look")
     assert so_far_headline(FOUND, "epsilon").startswith("Enough: ε = 1 (add/remove one row).")
-    assert "Undecided: ε = 0.1." in answer_sentence(answer(*FOUND.rungs, rung(2.0, 10, 10)), "epsilon", WISH)
+    assert "Undecided: ε = 0.1." in answer_sentence(answer(*FOUND.points, point(2.0, 10, 10)), "epsilon", WISH)
 
 
 def test_the_table_says_the_same():
@@ -99,16 +119,16 @@ def test_the_table_says_the_same():
 
 
 def test_a_check_says_when_the_answer_did_not_hold():
-    assert "did not hold" in check_sentence(rung(1.0, 3, 30), "epsilon", WISH)
-    assert "held, by more than chance" in check_sentence(rung(1.0, 200, 200), "epsilon", WISH)
-    assert "In line" in check_sentence(rung(1.0, 450, 500), "epsilon", WISH)
+    assert "did not hold" in check_sentence(point(1.0, 3, 30), "epsilon", WISH)
+    assert "held, by more than chance" in check_sentence(point(1.0, 200, 200), "epsilon", WISH)
+    assert "In line" in check_sentence(point(1.0, 450, 500), "epsilon", WISH)
 
 
 def test_what_is_looked_for_is_not_among_what_is_held_fixed():
-    setup = Setup("pf-tree", {"epsilon": 0.1, "max_depth": 4, "depth": "auto"})
-    assert "ε" not in setup_text(setup, "epsilon", "PF-tree")
-    assert "add/remove one row" in setup_text(setup, "n_rows", "PF-tree")
-    assert "depth" not in setup_text(setup, "max_depth", "PF-tree")
+    setup = FitRequest.of("pf-tree", epsilon=0.1, max_depth=4)
+    assert "ε" not in held_fixed_text(setup, "epsilon")
+    assert "add/remove one row" in held_fixed_text(setup, "n_rows")
+    assert "depth" not in held_fixed_text(setup, "max_depth")
 
 
 SCHEMA = Schema((NumericFeature("a", 0, 8), NumericFeature("b", 0, 8)), ClassTarget("y", ("no", "yes")))
@@ -118,7 +138,7 @@ class TestConsequences:
     world = plant(SCHEMA, n_rows=2_000, strength=0.8, depth=1, seed=1)
 
     def found(self, learner: str = "pf-tree") -> Consequences:
-        setup = Setup(learner, {"epsilon": 1.0, "max_depth": 2, "depth": 2})
+        setup = FitRequest.of(learner, epsilon=1.0, max_depth=2, depth=2)
         *_, found = consequences_steps(self.world, setup, seed=1, epsilons=(0.01, 0.1, 1.0), draws=60)
         return found
 
@@ -127,15 +147,22 @@ class TestConsequences:
         item = found.at(1.0)
         accuracy, risk, poison = three.consequence_sentences(item, found, candidates=2, above=found.majority)
         assert f"{100 * item.accuracy(0.5):.1f}".removesuffix(".0") in accuracy
-        assert "at most 73.1 are right; without the tree, 50" in risk
-        assert "2.72" in risk
+        assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
         assert f"{item.protected(found.majority):,} poisoned" in poison
 
-    def test_the_other_attack_model_has_the_same_factor_and_other_guesses(self):
-        fair, many = (three.risk_sentence(5.0, candidates) for candidates in (2, 48_842))
-        assert "99.3 are right" in fair
-        assert "0.303 are right" in many
-        assert fair.split(".")[0] == many.split(".")[0]
+    def test_the_other_attack_model_and_a_person_have_other_guesses(self):
+        item = self.found().at(1.0)
+        fair, many = (three.risk_sentence(item, candidates) for candidates in (2, 48_842))
+        assert "whether one row was used" in fair
+        assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in many
+        person = three.risk_sentence(item, 2, Unit(3, "one patient"))
+        of_person, of_row = (number_text(100 * item.right_guesses(rows=rows)) for rows in (3, 1))
+        assert f"whether one patient was used, what this algorithm does allows at most {of_person}" in person
+        assert f"(one row: {of_row})" in person
+        (*_, cells) = three.consequence_rows(self.found(), candidates=2, above=0.5, unit=Unit(3, "one patient"))
+        said = {name: text for name, text in cells.items() if name.startswith("right guesses")}
+        assert list(said.values())[:2] == [of_person, of_row]
+        assert said["right guesses of 100, any algorithm"] == "95.3"
 
     @pytest.mark.slow
     def test_one_cursor_goes_through_three_panels_on_the_same_axis(self):
@@ -165,4 +192,6 @@ class TestConsequences:
         assert all(value == 100 for value in figure.data[2].y)
 
     def test_an_infinite_loss_has_no_odds(self):
-        assert "nothing limits" in three.risk_sentence(math.inf, 1_000)
+        item = self.found().at(1.0)
+        endless = replace(item, certificate=replace(item.certificate, bounds=(SimpleNamespace(reason="", epsilon=math.inf),)))
+        assert "nothing limits" in three.risk_sentence(endless, 1_000)

@@ -1,6 +1,7 @@
 """Pictures and the report as exports: checked like any other, complete in themselves, and nothing in a name is markup."""
 
 import json
+import math
 import re
 from xml.etree import ElementTree
 
@@ -8,7 +9,7 @@ import pytest
 
 from dpviz.errors import NotExported, UnknownName
 from dpviz.figures.publish import report
-from dpviz.figures.publish.exports import REPORT, SVG, export_as, targets
+from dpviz.figures.publish.exports import REPORT, SVG
 from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.report import report_document, report_html, report_rules
 from dpviz.figures.publish.report_parts import MECHANISMS
@@ -21,6 +22,8 @@ from dpviz.privacy.leaf_labels import GlobalMajority
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
+from dpviz.privacy.two_levels import TwoLevelChoice
+from dpviz.results import exports
 from tests.io.exports_models import exportable, hostile_tree, number_schema, rows_of, schema_with_stand_ins
 
 
@@ -30,27 +33,27 @@ def given() -> Exportable:
 
 
 def test_every_form_is_listed_once_and_the_document_first():
-    assert list(targets())[:3] == ["json", "report", "python"]
-    assert {"sqlite", "duckdb", "onnx", "rules", "markdown", "dot", "mermaid", "svg"} < set(targets())
-    with pytest.raises(UnknownName, match=r"There is no form of export called 'svgg'. Did you mean 'svg'"):
-        export_as("svgg", exportable("majority", schema_with_stand_ins()))
+    assert list(exports.forms())[:3] == ["json", "report", "python"]
+    assert {"sqlite", "duckdb", "onnx", "rules", "svg"} < set(exports.forms())
+    with pytest.raises(UnknownName, match=r"There is no export format called 'svgg'. Did you mean 'svg'"):
+        exports.export("svgg", exportable("majority", schema_with_stand_ins()).text)
 
 
 @pytest.mark.parametrize("name", ["svg", "report"])
 @pytest.mark.parametrize("learner", ["privatree", "majority", "cart-regression"])
 def test_pictures_and_reports_predict_the_golden_rows(name, learner):
     schema = number_schema() if learner == "cart-regression" else schema_with_stand_ins(3)
-    assert export_as(name, exportable(learner, schema)).n_rows > 100
+    assert exports.export(name, exportable(learner, schema).text).n_rows > 100
 
 
 @pytest.mark.parametrize("learner", ["jpw-forest", "logistic", "gbdt"])
 def test_a_model_of_another_kind_has_a_report_with_its_document(learner):
     given = exportable(learner, schema_with_stand_ins())
-    content = str(export_as("report", given).content)
+    content = str(exports.export("report", given.text).content)
     assert json.loads(report_document(content)) == given.document
     assert "it is not drawn" in content
     with pytest.raises(NotExported, match="Export it as JSON"):
-        export_as("svg", given)
+        exports.export("svg", given.text)
 
 
 @pytest.mark.parametrize("target", [SVG, REPORT], ids=["svg", "report"])
@@ -91,11 +94,15 @@ def test_the_report_fetches_nothing_and_runs_nothing(given):
 
 
 def test_the_report_of_a_release_says_what_is_guaranteed_and_what_is_not():
-    release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2).to_json())
-    content = report_html(release)
+    result = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2, accept_rows=True)
+    content = report_html(Exportable(result.to_json()))
     assert "Guaranteed: ε = 1 (add/remove one row)" in content
-    assert "row was used is right at most about 73 times in 100; a coin flip, 50." in content
-    assert "73 of 100 at ε = 1" in content
+    # 80% of the rows grow the tree by one choice of bounded range, 20% are counted: the mean of what either lets be told apart
+    assert result.risk.guesses() == pytest.approx((1 + 0.8 * math.tanh(1 / 4) + 0.2 * math.tanh(1 / 2)) / 2, abs=1e-4)
+    right = f"{100 * result.risk.guesses():.0f}"
+    assert f"row was used is right at most about {right} times in 100; a coin flip, 50." in content
+    assert "Any algorithm with ε = 1 (add/remove one row): at most about 73 times in 100." in content
+    assert f"{right} of 100 at ε = 1" in content
     assert "A person with several rows" in content
     assert "simulation" not in content.lower()
 
@@ -133,7 +140,7 @@ def test_rules_of_a_report_are_those_of_the_model(given):
 
 
 def test_page_one_has_the_finding_how_sure_what_may_be_concluded_and_a_line_to_sign():
-    release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2).to_json())
+    release = Exportable(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2, accept_rows=True).to_json())
     first, annexes = report_html(release, Signed("The rows", "2026-01-31")).split('<h1 class="annex">Annexes</h1>')
     assert re.search(r"<p class=finding>The model that predicts .* (asks about|uses) .*, and is right for .*% \(", first)
     for heading in ("How sure it is", "What may be concluded", "What may not", "Signature"):
@@ -143,7 +150,7 @@ def test_page_one_has_the_finding_how_sure_what_may_be_concluded_and_a_line_to_s
     for heading in ("What is promised", "Where the budget went", "What was taken as public", "The rules in full"):
         assert heading in annexes
         assert heading not in first
-    for term in ("permute-and-flip", "disjoint", "mechanism"):
+    for term in ("exponential mechanism over two levels", "disjoint", "mechanism"):
         assert term in annexes
         assert term not in first
 
@@ -163,12 +170,19 @@ def test_names_in_a_printed_tree_take_the_width_they_were_fitted_with():
 
 
 def test_every_mechanism_that_a_report_can_name_is_explained(given):
-    choices = (PermuteAndFlip, ExponentialMechanism, GlobalMajority, JointQuantiles)
+    choices = (PermuteAndFlip, ExponentialMechanism, TwoLevelChoice, GlobalMajority, JointQuantiles)
     noise = (GeometricNoise, LaplaceNoise, GaussianNoise, ObjectivePerturbation)
     assert {mechanism.title for mechanism in (*choices, *noise)} == set(MECHANISMS)
-    content = report_html(given)
-    assert "<strong>Private choice (“permute-and-flip” in the table)</strong>: chooses one of several options." in content
-    assert "permute-and-flip" not in content.split("Annexes")[0].lower()
+    said = "<strong>Private choice of two levels (“{}” in the table)</strong>: chooses one of all trees of two levels at random"
+    one_by_one = "<strong>Private choice (“{}” in the table)</strong>: chooses one of several options."
+    alone = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, max_depth=2, lookahead="1", seed=1)
+    for model, words, name in (
+        (given, said, TwoLevelChoice.title),
+        (Exportable(alone.to_json()), one_by_one, PermuteAndFlip.title),
+    ):
+        content = report_html(model)
+        assert words.format(name) in content
+        assert name not in content.split("Annexes")[0].lower()
 
 
 def test_page_one_of_a_forest_says_nothing_about_questions_or_a_test_it_has_not():

@@ -1,5 +1,6 @@
 """Papers about a release: valid, filled from a list of allowed facts, and they say what they rest on."""
 
+import json
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def test_no_paper_holds_a_look_a_fingerprint_a_path_or_a_number_of_rows(released
 
 def test_what_a_paper_may_be_filled_from_is_a_short_list():
     assert {field.name for field in fields(Facts)} == {
-        *("schema", "learner", "loss", "together", "n_releases", "cap", "unit", "rows_per_unit", "rows_are_bounded", "claim"),
+        *("schema", "learner", "loss", "risk", "together", "account", "composed", "n_releases", "cap", "unit", "claim"),
         *("mechanisms", "versions", "report", "published", "number", "sha256", "head"),
     }
 
@@ -142,6 +143,15 @@ def test_yaml_is_written_in_blocks_with_quoted_texts(released):
     assert text.startswith('url_slug: "length-of-stay-a-hospital-a-university-')
     items = paper("assessment", ".yaml", released["pf-tree"], ANSWERS)
     assert '\nitems:\n  -\n    topic: "Privacy parameter and variant"\n    standing: "proved"\n' in items
+
+
+def test_no_letter_of_an_answer_leaves_its_place_in_yaml(released):
+    yaml = pytest.importorskip("yaml")
+    odd = "a\x85b\x7fc\u2028d\ufeffe\nf: g # h\n--- \N{GRINNING FACE}\u202e"
+    answers = replace(ANSWERS, justification=odd)
+    for kind in TITLES:
+        text = paper(kind, ".yaml", released["pf-tree"], answers)
+        assert yaml.safe_load(text) == json.loads(paper(kind, ".json", released["pf-tree"], answers))
 
 
 def test_the_template_comes_back_as_answers():

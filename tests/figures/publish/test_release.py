@@ -7,11 +7,10 @@ import pytest
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.figures.publish.release import (
     history_rows,
-    risk_sentence,
+    odds_rows,
     spent_figure,
     spent_segments,
     spent_sentence,
-    statement_rows,
 )
 from dpviz.release.records import Balance, DataSet, Entry, State
 from dpviz.table.role import DataRole
@@ -50,7 +49,7 @@ def test_each_part_of_the_bar_differs_by_more_than_colour():
 @pytest.mark.parametrize(
     ("spent", "cap", "said"),
     [
-        ((), 1.0, "Nothing was released yet: all of ε = 1 is left (add/remove one row)."),
+        ((), 1.0, "Nothing was released yet: all of ε = 1 (add/remove one row) is left."),
         (SPENT, 1.0, "Spent for good by 2 releases: ε = 0.75 (add/remove one row). Left: ε = 0.25 of 1."),
         (SPENT[:1], 0.3, "Spent for good by 1 release: ε = 0.5 (add/remove one row). Left: ε = 0 of 0.3. It is above the cap."),
     ],
@@ -59,33 +58,31 @@ def test_the_sentence_says_what_is_left(spent, cap, said):
     assert spent_sentence(balance(spent, cap=cap)) == said
 
 
-def test_statements_weaken_under_the_running_total():
-    rows = statement_rows(balance(), PrivacyLoss(0.25))
-    alone, together = ([row[key] for row in rows] for key in ("by this release alone", "by all releases together"))
-    assert alone[0] == "at most 56.2"
-    assert together[0] == "at most 73.1"
-    assert alone[1] == f"{100 * math.exp(-0.25):.1f}%"
-    assert together[1] == f"{100 * math.exp(-1.0):.1f}%"
-    assert together[-1] == "less than 0.1%"
+def test_guesses_grow_with_the_running_total_and_the_persons_line_leads():
+    (row,) = odds_rows(balance(), PrivacyLoss(0.25))
+    assert row["by this release alone"] == "at most 56.2"
+    assert row["by all releases together"] == "at most 73.1"
+    person, row = odds_rows(balance(rows=3), PrivacyLoss(0.25))
+    assert person["what is promised"].startswith("One patient, up to 3 rows")
+    assert person["by this release alone"] == f"at most {100 / (1 + math.exp(-0.75)):.1f}"
+    assert row["by this release alone"] == "at most 56.2"
 
 
-def test_a_person_with_several_rows_gets_a_line_of_their_own():
-    (line,) = [row for row in statement_rows(balance(rows=3), PrivacyLoss(0.25)) if "one patient" in row["what is promised"]]
-    assert line["by this release alone"] == f"at most {100 / (1 + math.exp(-0.75)):.1f}"
-
-
-def test_poison_is_not_bounded_by_this_formula_where_there_is_a_delta():
-    rows = statement_rows(balance(delta=1e-6), PrivacyLoss(0.25, 1e-6))
-    assert rows[1]["by all releases together"] == "not proved with δ"
-
-
-def test_the_risk_is_that_of_everything_released():
-    assert risk_sentence(balance(()), PrivacyLoss(1.0)).endswith("is right at most about 73 times in 100; a coin flip, 50.")
-    assert risk_sentence(balance(), PrivacyLoss(0.25)).startswith("With the releases before, ε = 1 (add/remove one row) in all.")
+def test_a_person_with_three_rows_leads_the_bar_the_sentence_and_the_history():
+    of_three = balance(rows=3, cap=2.0)
+    figure = spent_figure(of_three, PrivacyLoss(0.5))
+    assert [trace.x[0] for trace in figure.data] == [1.5, 0.75, 1.5]
+    assert figure.layout.shapes[0].x0 == 6.0
+    assert figure.layout.xaxis.title.text == "ε (add/remove one patient, up to 3 rows)"
+    said = "ε = 2.25 (add/remove one patient, up to 3 rows; one row: ε = 0.75). Left: ε = 3.75 of 6 (one row: 1.25 of 2)."
+    assert spent_sentence(of_three) == f"Spent for good by 2 releases: {said}"
+    of_person, of_row = ([name for name in history_rows(of_three)[1] if name.endswith(end)] for end in ("3 rows)", "(one row)"))
+    assert [history_rows(of_three)[1][name] for name in of_person] == ["0.75", "2.25"]
+    assert [history_rows(of_three)[1][name] for name in of_row] == ["0.25", "0.75"]
 
 
 def test_the_history_carries_the_running_total_and_says_what_was_interrupted():
     rows = history_rows(balance())
-    assert [row["running total"] for row in rows] == ["0.5", "0.75"]
+    assert [row["running total (add/remove one row)"] for row in rows] == ["0.5", "0.75"]
     assert [row["status"] for row in rows] == ["released", "interrupted, counted"]
     assert rows[0]["SHA-256"] == "no file"

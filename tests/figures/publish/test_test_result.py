@@ -1,20 +1,24 @@
 """The private test result in words: every number with its interval, what it cost, in the report too."""
 
+import re
+from dataclasses import replace
+
 import dpviz
 from dpviz.figures.publish.report import report_html
-from dpviz.figures.publish.test_result import accuracy_sentence, result_sentences
+from dpviz.figures.publish.test_result import accuracy_sentence, beside_always, is_better_than_always, result_sentences
 from dpviz.io.exports.contract import Exportable
 from dpviz.models.tree import Leaf
-from dpviz.training.honest.report import TestReport
+from dpviz.results.verdict import ROW
+from dpviz.training.estimate.report import ClassReport
 from tests.contract.tables import schema_of, table
 from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
 
 SCHEMA = schema_of("mixed")
-REPORT = TestReport(SCHEMA, 0.1, 1e6, (Leaf(0, (60, 20), (0.75, 0.25)), Leaf(1, (10, 30), (0.25, 0.75))))
+REPORT = ClassReport(SCHEMA, 0.1, 1e6, (Leaf(0, (60, 20), (0.75, 0.25)), Leaf(1, (10, 30), (0.25, 0.75))))
 
 
 def test_every_figure_is_said_with_its_interval():
-    said = result_sentences(REPORT)
+    said = result_sentences(REPORT, ROW)
     assert said[0].startswith("Right for 75.0% (67.")
     assert said[1].startswith("Of the rows with 'c0', it finds 85.7% (")
     assert "Ranks a row with 'c1' above one with 'c0' in 72.9% (" in said[3]
@@ -24,11 +28,11 @@ def test_every_figure_is_said_with_its_interval():
     assert "add/remove one row" in said[-1]
 
 
-RARE = TestReport(SCHEMA, 0.1, 1e6, (Leaf(0, (900, 8), (0.95, 0.05)), Leaf(1, (60, 32), (0.7, 0.3))))
+RARE = ClassReport(SCHEMA, 0.1, 1e6, (Leaf(0, (900, 8), (0.95, 0.05)), Leaf(1, (60, 32), (0.7, 0.3))))
 
 
 def test_accuracy_comes_last_where_nearly_all_rows_are_of_one_class():
-    said = result_sentences(RARE)
+    said = result_sentences(RARE, ROW)
     assert said[0].startswith("Balanced accuracy 86.9% (")
     assert said[-2].startswith("Right for 93.2% (")
     assert "Always saying the most frequent class: 96.0%" in said[-2]
@@ -36,9 +40,32 @@ def test_accuracy_comes_last_where_nearly_all_rows_are_of_one_class():
     assert accuracy_sentence(REPORT).startswith("right for 75.0% (")
 
 
+def test_accuracy_stands_beside_what_always_saying_one_class_reaches_and_a_tree_no_better_than_that_is_no_success():
+    assert is_better_than_always(REPORT)
+    assert beside_always(REPORT).startswith("Always 'c0' is right for 58.3%. It finds 86 (77 to 94) of 100 'c0' and 60 (")
+    assert not is_better_than_always(RARE)
+    said = beside_always(RARE)
+    assert said.startswith("Always 'c0' is right for 96.0%: as far as the test can tell, the model is no better.")
+    assert "It finds 94 (92 to 95) of 100 'c0' and 80 (" in said
+
+
+def test_the_report_says_it_on_page_one_in_the_colour_of_a_warning_where_it_is_no_better():
+    data = table(schema_of("numbers", 2), 2000)
+    for epsilon, expected in ((1e4, 'class="worth"'), (1e-3, 'class="worth open"')):
+        content = report_html(Exportable(dpviz.fit("pf-tree", data, epsilon=epsilon, depth=1, seed=1).to_json()))
+        (found,) = re.findall(r'<p (class="worth[^"]*")>Always', content.split('<h1 class="annex">')[0])
+        assert found == expected
+
+
+def test_rows_that_judge_labels_are_counted_with_those_that_made_the_probabilities():
+    both = replace(REPORT, counted=((60, 20), (10, 30)))
+    assert "what depends on labels alone, on about 240" in result_sentences(both, ROW)[-1]
+    assert "labels alone" not in result_sentences(REPORT, ROW)[-1]
+
+
 def test_of_a_number_r2_and_errors_are_said():
     result = dpviz.fit("pf-tree", rows(schema_of_numbers(), 800), epsilon=1e6, depth=2, seed=1)
-    said = result_sentences(result.test_report)
+    said = result_sentences(result.test_report, ROW)
     assert said[0].startswith("R² 0.")
     assert said[1].startswith("Typical error (RMSE) ")
     assert "numbers beyond count as its ends" in said[3]
@@ -47,7 +74,7 @@ def test_of_a_number_r2_and_errors_are_said():
 
 
 def test_labels_alone_are_not_ranked():
-    said = result_sentences(TestReport(SCHEMA, 0.1, 1.0, (Leaf(0, (60, 20)), Leaf(1, (10, 30)))))
+    said = result_sentences(ClassReport(SCHEMA, 0.1, 1.0, (Leaf(0, (60, 20)), Leaf(1, (10, 30)))), ROW)
     assert not any("AUC" in line or "Log loss" in line for line in said)
 
 

@@ -28,6 +28,14 @@ class TestGuaranteeFigure:
         assert list(thin.y) == [PROVED.table.tight(k) for k in range(11)]
         assert heavy.line.width > 2 * thin.line.width
 
+    def test_corollary_2_stands_thin_beside_every_proved_curve(self):
+        (dotted,) = lines(guarantee_figure([PROVED, REFUSED], up_to=0.01, unit="rows"), ": Corollary 2")
+        assert list(dotted.y) == [PROVED.table.published(k) for k in range(11)]
+        assert (dotted.line.dash, dotted.line.color) == (
+            "dot",
+            lines(guarantee_figure([PROVED], up_to=0.01, unit="rows"), ": proved")[0].line.color,
+        )
+
     @pytest.mark.parametrize(
         ("item", "said"),
         [

@@ -1,10 +1,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from dpviz.figures.robustness.tradeoff import ends_sentence, three_numbers, tradeoff_figure, tradeoff_rows, tradeoff_sentence
+from dpviz.accounting.events import Select, Sequential
+from dpviz.accounting.risk import Risk
+from dpviz.figures.robustness.tradeoff import (
+    ends_sentence,
+    guesses_of,
+    three_numbers,
+    tradeoff_figure,
+    tradeoff_rows,
+    tradeoff_sentence,
+)
+from dpviz.results.verdict import Unit
 from tests.figures.robustness.curves import PROVED, REFUSED, certified
 
 
@@ -39,3 +50,13 @@ def test_two_points_are_not_joined_and_the_sentence_names_both_ends():
     assert said.startswith("From ε = 0.01 to 1: ")
     for low, high in zip(three_numbers(found[0], None), three_numbers(found[2], None), strict=True):
         assert f"from {low} to {high}" in said
+
+
+def test_guesses_are_those_of_the_algorithm_and_of_all_rows_of_a_person():
+    four = Risk(Sequential(tuple(Select(PROVED.epsilon / 4, "permute-and-flip", "node", level) for level in range(4))))
+    item, patient = replace(PROVED, risk=four), Unit(3, "one patient")
+    assert guesses_of(item) < guesses_of(PROVED)
+    assert guesses_of(item) < guesses_of(item, patient) < guesses_of(PROVED, patient)
+    assert "guesses about one patient can be right" in tradeoff_sentence(item, None, patient)
+    assert "right guesses about one patient" in tradeoff_rows([item], None, patient)[0]
+    assert guesses_of(replace(REFUSED, risk=four)) is None

@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.figures.tree.layout import MORE, NARROW_WIDTH, NOISE, WIDEST, Layout, Least, Placed, tree_layout, without_noise
-from dpviz.figures.tree.sizes import layout_within
-from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
+from dpviz.figures.tree.layout import MORE, NARROW_WIDTH, WIDEST, Layout, Least, Placed, layout_within, tree_layout
+from dpviz.models.tree import Branch, Leaf, Tree
 
 SHAPES = [("complete", depth) for depth in range(9)] + [("chain", 1), ("chain", 8), ("chain", 30)]
 
@@ -101,13 +100,6 @@ def test_a_narrow_drawing_is_one_outline(small_tree: Tree) -> None:
 def test_questions_of_a_deep_tree_have_the_room_they_ask_for(complete: Callable[[int], Tree], narrow: bool) -> None:
     layout = tree_layout(complete(8), narrow=narrow, least=Least(row=260))
     assert min(placed.width for placed in layout.nodes if placed.hangs and isinstance(placed.node, Branch)) >= 260
-
-
-def test_a_tree_of_numbers_is_never_folded_into_noise() -> None:
-    numbers = Branch(ThresholdRule(0, 1.0), NumberLeaf(2.0), NumberLeaf(7.0))
-    classes = Branch(ThresholdRule(0, 1.0), Leaf(0), Leaf(1))
-    assert without_noise(numbers, {"": 0, "L": 0, "R": 0}) is numbers
-    assert without_noise(classes, {"": 0, "L": 0, "R": 0}) is NOISE
 
 
 def test_on_paper_whole_levels_are_left_out_until_the_rest_fits(tree: Tree) -> None:

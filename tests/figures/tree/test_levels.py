@@ -2,7 +2,7 @@ import math
 import re
 
 import dpviz
-from dpviz.figures.tree.levels import level_epsilons, levels_in_words
+from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
 from dpviz.figures.tree.svg import tree_svg
 from tests.contract.tables import schema_of, table
 
@@ -14,10 +14,10 @@ def fitted(name="pf-tree", depth=3, **more):
 
 
 def test_levels_of_a_tree_add_up_to_its_epsilon_and_kept_rows_pay_at_the_leaves():
-    found = level_epsilons(fitted().plan)
-    assert math.isclose(sum(found[level] for level in range(3)), 1.0)
-    assert found[3] == 1.0
-    assert sum(level_epsilons(fitted(leaves="labels").plan).values()) == sum(found[level] for level in range(3))
+    found = level_epsilons(fitted(lookahead=1).plan)
+    assert math.isclose(sum(found[level, level] for level in range(3)), 1.0)
+    assert found[3, 3] == 1.0
+    assert sum(level_epsilons(fitted(leaves="labels").plan).values()) == sum(found[level, level] for level in range(3))
 
 
 def test_what_is_exact_has_no_levels():
@@ -26,15 +26,27 @@ def test_what_is_exact_has_no_levels():
 
 
 def test_words_name_every_level_and_who_pays_at_the_leaves():
-    words = levels_in_words(fitted(depth=2).plan)
+    words = levels_in_words(fitted(depth=2, lookahead=1).plan)
     assert words == "ε per level, from the root: 0.417, 0.583; leaves: 1, paid by rows kept for them alone."
+    together = levels_in_words(fitted(depth=3, leaves="labels").plan)
+    assert together == "ε per level, from the root: 0.229, 0.771 for 2 levels."
 
 
 def test_a_label_stands_beside_each_row_of_cards_and_nowhere_on_a_telephone():
-    result = fitted(depth=2, leaves="labels")
+    result = fitted(depth=2, leaves="labels", lookahead=1)
     style = {"widths": None, "selected": None, "title": "Tree", "levels": level_epsilons(result.plan)}
     wide, narrow = (tree_svg(result.model, narrow=small, **style) for small in (False, True))
     assert re.findall(r">ε ([0-9.]+)<", wide) == ["0.417", "0.583"]
     first, second = (float(width) for width in re.findall(r'class="spent"[^>]* width="([0-9.]+)"', wide))
     assert abs(first / second - 0.417 / 0.583) < 0.01
     assert 'class="spent"' not in narrow
+
+
+def test_levels_that_are_chosen_together_have_one_bracket_and_one_label():
+    plan = fitted(depth=3, leaves="labels").plan
+    assert shape_in_words(plan) == "depth 3, two levels at once"
+    assert shape_in_words(fitted(depth=2, lookahead=1).plan) == "depth 2, one level at once"
+    result = fitted(depth=3, leaves="labels")
+    wide = tree_svg(result.model, widths=None, selected=None, title="Tree", levels=level_epsilons(plan))
+    assert re.findall(r">ε ([0-9.]+)<", wide) == ["0.229", "0.771"]
+    assert wide.count('class="block"') == 1

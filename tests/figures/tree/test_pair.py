@@ -86,15 +86,6 @@ def test_both_trees_are_trees_with_names_whose_nodes_say_how_they_differ(narrow:
     assert float(drawn.get("width")) <= (340 if narrow else 960)
 
 
-def test_noise_is_folded_in_both_and_is_the_same_as_noise_only():
-    style = {"came_back": {"": 3, "L": 0, "LL": 0, "LR": 0, "R": 3}, "n_draws": 3, "fold": True}
-    pinned, now = side(OLD, "Pinned", **style), side(OLD)
-    assert differences(now.drawn, pinned.drawn)["L"] == "different"
-    assert differences(pinned.drawn, pinned.drawn)["L"] == ""
-    assert ">noise<" in pair_svg(pinned, now, selected=None)
-    assert {row["place"]: row["pinned"] for row in pair_rows(pinned, now)}["yes"] == "noise"
-
-
 def test_a_sentence_counts_questions():
     assert pair_sentence(side(OLD), side(NEW)) == (
         "Of 3 questions now, 1 are in the pinned tree too, 1 changed, 1 are different."
@@ -106,10 +97,10 @@ def test_a_sentence_counts_questions():
 def test_the_table_has_a_line_for_every_place_of_either_tree():
     rows = {row["place"]: row for row in pair_rows(side(OLD), side(NEW))}
     assert rows["root"] == {"place": "root", "pinned": "age ≤ 30", "now": "age ≤ 40", "difference": "changed"}
-    assert rows["yes"]["difference"] == "same"
-    assert rows["yes, no, yes"] == {"place": "yes, no, yes", "pinned": "–", "now": "→ yes", "difference": "only now"}
+    assert rows["true"]["difference"] == "same"
+    assert rows["true, false, true"] == {"place": "true, false, true", "pinned": "–", "now": "→ yes", "difference": "only now"}
     back = {row["place"]: row for row in pair_rows(side(NEW), side(OLD))}
-    assert back["yes, no, yes"]["difference"] == "only pinned"
+    assert back["true, false, true"]["difference"] == "only pinned"
 
 
 def test_differences_are_readable_on_both_grounds():

@@ -1,8 +1,11 @@
 """One person: the leaf that is reached, and the answer in a sentence."""
 
+from dataclasses import replace
+
 import pytest
 
-from dpviz.figures.tree.person import answer_sentence, leaf_reached
+from dpviz.evaluation.robustness.answers import FrequentAnswer
+from dpviz.figures.tree.person import answer_sentence, leaf_reached, typical_person, withstood_sentence
 from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -44,3 +47,35 @@ def test_a_number_is_said_as_one_and_no_answer_is_said_too():
     numbers = tree(Schema(FEATURES, NumericTarget("days", 0, 30)), (NumberLeaf(2.5), NumberLeaf(12.0), NumberLeaf(4.0)))
     assert answer_sentence(numbers, {"age": 20, "ward": "north"}) == "days is predicted to be 2.5."
     assert answer_sentence(numbers, {"age": None, "ward": "north"}).startswith("No answer: a missing")
+
+
+@pytest.mark.parametrize(
+    ("ends", "home", "age", "ward"),
+    [
+        ((Leaf(0, (900, 90)), Leaf(1, (3, 9)), Leaf(0, (5, 1))), "L", 36.0, "north"),
+        ((Leaf(0, (9, 9)), Leaf(1, (3, 90)), Leaf(0, (5, 1))), "RL", 72.0, "south"),
+        ((Leaf(0, (9, 9)), Leaf(1, (3, 9)), Leaf(0, (50, 1))), "RR", 72.0, "north"),
+        (LABELS, "L", 36.0, "north"),
+    ],
+)
+def test_a_typical_person_is_at_home_in_the_leaf_with_the_most_released_rows(ends, home, age, ward):
+    found = typical_person(tree(ends=ends))
+    assert leaf_reached(tree(ends=ends), found) == home
+    assert found == {"age": age, "ward": ward if home != "L" else found["ward"]}
+
+
+def test_above_a_threshold_a_typical_value_is_not_in_the_middle_of_a_wide_range():
+    schema = Schema((NumericFeature("income", 0, 500_000),), ClassTarget("y", ("a", "b")))
+    income = Tree(schema, Branch(ThresholdRule(0, 30_000.0), Leaf(0, (1, 1)), Leaf(1, (0, 90))))
+    assert typical_person(income) == {"income": 45_000.0}
+
+
+def test_what_the_most_frequent_answer_withstands_is_one_sentence():
+    found = FrequentAnswer(label=1, times=29, n_draws=30, rows=14, n_rows=750)
+    said = withstood_sentence(found, SCHEMA.classes)
+    assert said == (
+        "Of 30 draws with fresh noise 29 say ill, and most still do whatever 14 rows somebody adds or removes "
+        "(proved; 95% confidence)."
+    )
+    assert "whatever at least 14 rows" in withstood_sentence(replace(found, n_rows=14), SCHEMA.classes)
+    assert "proves nothing about even one row" in withstood_sentence(replace(found, rows=0), SCHEMA.classes)

@@ -106,12 +106,12 @@ def test_every_node_is_a_tree_item_in_words(small_tree: Tree) -> None:
     assert [node.get("data-path") for node in nodes(root)] == [placed.id for placed in small_tree.nodes()]
     assert [node.get("aria-label") for node in nodes(root)][:3] == [
         "Asks: age ≤ 37.5 years? Depth 0, the root.",
-        "Asks: housing is rent or own? Depth 1, reached by yes.",
-        "Asks: age ≤ 20 years? Depth 2, reached by yes.",
+        "Asks: housing is rent or own? Depth 1, reached by true.",
+        "Asks: age ≤ 20 years? Depth 2, reached by true.",
     ]
-    assert nodes(root)[-1].get("aria-label") == "Predicts yes, class B. Depth 1, reached by no."
+    assert nodes(root)[-1].get("aria-label") == "Predicts yes, class B. Depth 1, reached by false."
     assert [node.get("aria-level") for node in nodes(root)] == [str(placed.depth + 1) for placed in small_tree.nodes()]
-    assert node_in_words(small_tree, "LLR") == "Predicts yes, class B. Depth 3, reached by no."
+    assert node_in_words(small_tree, "LLR") == "Predicts yes, class B. Depth 3, reached by false."
 
 
 def test_the_tab_key_reaches_one_node(small_tree: Tree) -> None:
@@ -141,10 +141,10 @@ def test_edges_grow_with_their_share(small_tree: Tree) -> None:
     assert len(set(thickness(None).values())) == 1
 
 
-def test_every_edge_says_yes_or_no(small_tree: Tree) -> None:
+def test_every_edge_says_true_or_false(small_tree: Tree) -> None:
     for narrow in (False, True):
         texts = [text.text for text in draw(small_tree, narrow=narrow).iter(f"{SVG}text") if "side" in str(text.get("class"))]
-        assert Counter(texts) == {"yes": 3, "no": 3}
+        assert Counter(texts) == {"true": 3, "false": 3}
 
 
 def test_a_class_has_its_colour_and_its_letter(small_tree: Tree) -> None:
@@ -185,17 +185,38 @@ def test_a_node_has_the_ink_of_the_draws_in_which_it_comes_back(small_tree: Tree
     assert len(set(inks.values())) == small_tree.depth
 
 
-def test_a_branch_that_never_comes_back_is_one_stub(small_tree: Tree) -> None:
-    branch = next(placed for placed in small_tree.nodes() if placed.path and isinstance(placed.node, Branch))
-    counts = {placed.path: 0 if placed.path.startswith(branch.path) else 5 for placed in small_tree.nodes()}
-    assert len(nodes(draw(small_tree, came_back=counts, n_draws=30))) == len(counts)
-    root = draw(small_tree, came_back=counts, n_draws=30, fold=True)
-    (stub,) = [node for node in nodes(root) if "noise" in str(node.get("class")).split()]
-    assert stub.get("data-path") == branch.id
-    assert not [node for node in nodes(root) if str(node.get("data-path")).startswith(f"{branch.id}.")]
-    assert [text.text for text in stub.iter(f"{SVG}text")] == ["0 of 30", "noise"]
-    assert str(stub.get("aria-label")).startswith("Asks: ")
-    assert "Noise: came back in 0 of 30 draws." in str(stub.get("aria-label"))
+def boxes(root: ElementTree.Element) -> list[tuple[str | None, ...]]:
+    return [tuple(rect.get(side) for side in ("x", "y", "width", "height")) for rect in root.iter(f"{SVG}rect")]
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_every_node_stays_in_its_place_when_draws_arrive_however_few_bring_it_back(small_tree: Tree, narrow: bool) -> None:
+    never = {placed.path: 0 for placed in small_tree.nodes()}
+    before = draw(small_tree, n_draws=30, narrow=narrow)
+    for near in ({}, {"": (1.0, 90.0), "L": (2.0, 3.0)}):
+        assert boxes(draw(small_tree, n_draws=30, came_back=never, between=near, narrow=narrow)) == boxes(before)
+
+
+def test_a_question_says_the_thresholds_it_comes_back_with_where_there_is_room(small_tree: Tree) -> None:
+    wide = {"came_back": {placed.path: 30 for placed in small_tree.nodes()}, "n_draws": 30}
+    said = [text.text for text in draw(small_tree, **wide, between={"": (30.0, 45.5)}).iter(f"{SVG}text")]
+    assert "≤ 37.5 years (30 to 45.5)" in said
+
+
+def test_a_leaf_whose_counts_speak_for_another_class_says_though() -> None:
+    schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", ("a", "b")))
+    leaves = Leaf(0, (40, 60), (0.4, 0.6)), Leaf(1, (40, 60), (0.4, 0.6))
+    tree = Tree(schema, Branch(ThresholdRule(0, 4.5), *leaves))
+    said = [text.text for text in draw(tree, bars={"L": (0.4, 0.3, 0.5), "R": (0.6, 0.5, 0.7)}).iter(f"{SVG}text")]
+    assert {"a though 40%", "b 60%", "≤ 4"} <= set(said)
+
+
+def test_of_a_long_class_name_and_its_probability_the_name_is_cut() -> None:
+    schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", ("readmitted to a ward within a month", "b")))
+    tree = Tree(schema, Branch(ThresholdRule(0, 4.5), Leaf(0, (60, 40), (0.6, 0.4)), Leaf(1, (40, 60), (0.4, 0.6))))
+    root = draw(tree, bars={"L": (0.6, 0.5, 0.7), "R": (0.6, 0.5, 0.7)}, came_back={"": 30, "L": 30, "R": 30}, n_draws=30)
+    (words,) = [str(text.text) for text in root.iter(f"{SVG}text") if str(text.text).startswith("readm")]
+    assert words.endswith("… 60%")
 
 
 def test_a_single_leaf_is_a_drawing_too(complete: Callable[[int], Tree]) -> None:
@@ -217,7 +238,7 @@ def test_a_leaf_with_a_number_shows_it_and_fills_its_gauge_in_order(rents: Tree)
     assert levels == sorted(levels)
     assert levels[0] == 0 < levels[1] < levels[2]
     assert len(gauges) == 3
-    assert node_in_words(rents, "LR") == "Predicts 725.5. Depth 2, reached by no."
+    assert node_in_words(rents, "LR") == "Predicts 725.5. Depth 2, reached by false."
 
 
 def test_a_single_number_stands_in_the_middle_of_its_scale(rents: Tree) -> None:
@@ -261,6 +282,6 @@ def test_a_number_with_an_interval_has_a_bar_on_the_scale_of_all_leaves():
     both = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0, (10.0, 30.0)), NumberLeaf(50.0, (40.0, 60.0)))
     svg = tree_svg(Tree(schema, both), widths=None, selected=None, title="t")
     assert svg.count('class="band"') == 2
-    assert "Predicts 20, mean 10 to 30 (95%). Depth 1, reached by yes." in svg
+    assert "Predicts 20, mean 10 to 30 (95%). Depth 1, reached by true." in svg
     plain = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0), NumberLeaf(50.0))
     assert 'class="band"' not in tree_svg(Tree(schema, plain), widths=None, selected=None, title="t")

@@ -48,7 +48,7 @@ def test_a_node_in_short_is_its_rule_or_its_class(small_tree: Tree) -> None:
 
 
 def test_a_path_is_the_answers_on_the_way(small_tree: Tree) -> None:
-    assert path_in_words(small_tree, "LR") == "age ≤ 37.5 years: yes, then housing is rent or own: no"
+    assert path_in_words(small_tree, "LR") == "age ≤ 37.5 years: true, then housing is rent or own: false"
     assert path_in_words(small_tree, "") == "the root, where every row starts"
 
 
@@ -65,7 +65,7 @@ def test_names_are_made_visible() -> None:
     tree = Tree(schema, Branch(SubsetRule(0, (0,)), Leaf(0), Leaf(1)))
     assert rule_list(tree)[0].text == "a is x → c"
     assert node_in_short(tree, tree.root) == "a is x"
-    assert path_in_words(tree, "L") == "a is x: yes"
+    assert path_in_words(tree, "L") == "a is x: true"
 
 
 def test_leaves_with_numbers_say_them(rents):

@@ -18,12 +18,13 @@ from pyarrow import parquet
 from dpviz.io.csv import cells_of, columns_of
 from dpviz.io.records import Aligned, table_of_records
 from dpviz.io.tables.arrow import table_of_arrow
-from dpviz.io.tables.cells import text_of
+from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.tables.read import read_table
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
-from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable
+from dpviz.table.raw import MISSING_MARKS, CodedColumn, RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.texts import text_of
 from tests.examples import examples
 
 #: Cells at the edges of what is a number.
@@ -48,7 +49,7 @@ def plain(name: str, cells: Sequence[str]) -> RawColumn:
     """The column as its distinct texts and a code per cell."""
     known: dict[str, int] = {}
     codes = [-1 if cell.strip() in MISSING_MARKS else known.setdefault(cell.strip(), len(known)) for cell in cells]
-    return RawColumn(name, tuple(known), np.array(codes, dtype=np.int32))
+    return CodedColumn(name, tuple(known), np.array(codes, dtype=np.int32))
 
 
 def table_of(cells: Sequence[Sequence[str]], at_once: int) -> RawTable:
@@ -142,8 +143,10 @@ def test_a_part_of_an_array_is_read_as_an_array_of_its_own(kind):
     values = pa.array([str(cell) for cell in cells] if pa.types.is_string(kind) else cells, kind)
     parts = [values.slice(5, 12), values.slice(0, 0), values.slice(18, 9)]
     for some in (parts[:1], parts[2:], parts, []):
-        column = table_of_arrow(pa.table({"x": pa.chunked_array(some, kind)}), "table").column("x")
-        expected = table_of_arrow(pa.table({"x": pa.array([cell.as_py() for part in some for cell in part], kind)}), "table")
+        column = table_of_arrow(pa.table({"x": pa.chunked_array(some, kind)}), ReadRequest("table")).column("x")
+        expected = table_of_arrow(
+            pa.table({"x": pa.array([cell.as_py() for part in some for cell in part], kind)}), ReadRequest("table")
+        )
         assert str(column.numbers().tolist()) == str(expected.column("x").numbers().tolist())
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dpviz.io.codebook import import_codebook
 from dpviz.io.tables.read import read_table
-from dpviz.release.rows_used import doubts
+from dpviz.learners.request import doubts
 from dpviz.table.encode import encode
 from tests.io.tables.faulty import latin1_csv, parquet_file, workbook
 

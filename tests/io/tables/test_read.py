@@ -310,7 +310,7 @@ def test_types_of_a_parquet_file_become_text():
     )
     row = ["true", "0.1", "0.5", "1099511627776", "1.5", "2020-01-02T03:04:05", "2020-01-01T01:00:00", "60", "caf\ufffd", "x"]
     assert cells(table) == [row]
-    assert table.notes == ("Left out 1 columns of lists or records.",)
+    assert table.notes == ("Left out 1 columns of lists, records or views.",)
 
 
 def test_labels_of_a_category_that_no_row_has_are_no_texts():
@@ -346,15 +346,16 @@ def test_texts_of_any_length_and_their_labels_come_out_of_an_spss_file(tmp_path,
 
 @pytest.mark.parametrize(
     ("place", "value"),
-    [(180, 4), (308, 4), (311, 1), (322, 1), (326, 1), (400, 6), (400, 0), (403, 0x80)],
-    ids=["a width", "of a labelled one", "a huge one", "a format", "another", "labels of none", "of number 0", "of a negative"],
+    [(308, 4), (311, 1), (322, 1), (326, 1), (400, 6), (400, 0), (403, 0x80)],
+    ids=["of a labelled one", "a huge one", "a format", "another", "labels of none", "of number 0", "of a negative"],
 )
-def test_variables_of_an_spss_file_that_contradict_each_other_are_refused(tmp_path, place, value):
+def test_what_ends_a_reader_of_spss_files_is_refused_in_words(tmp_path, place, value):
     raw = bytearray(WRITERS["sav"](drawn_rows(1, 8), tmp_path))
     assert raw[308:312] == bytes(4)
     raw[place] = value
-    with pytest.raises(TableError, match="This SPSS file is damaged"):
+    with pytest.raises(TableError) as error:
         read_table(bytes(raw))
+    assert error.value.code in ("crashed", "damaged")
 
 
 @pytest.mark.parametrize("kind", ["dta", "sav"])

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyreadstat
 from pyarrow import feather, parquet
 
-from dpviz.io.tables.cells import text_of
 from dpviz.randomness import generator
+from dpviz.table.texts import text_of
 
 #: (name, what its cells may be); None is missing.
 COLUMNS: dict[str, tuple[Any, ...]] = {

@@ -100,7 +100,7 @@ def test_it_owns_up():
     steps = [step for _, step in walk(result.ledger.event)]
     assert [type(step) for step in steps] == [NonPrivate, Select, NonPrivate, NonPrivate]
     assert [step.part for step in steps] == ["stopping rule", "node", "leaf", "leaf"]
-    assert steps[1] == Select(0.5, "exponential mechanism", "node", 0)
+    assert steps[1] == Select(0.5, "exponential mechanism", "node", 0, bounded_range=True)
     assert [item.code for item in result.disclosures] == ["stopping-rule"]
     assert (result.claim.epsilon, result.claim.verdict) == (1.0, "violated")
     assert not result.ledger.guarantee.is_finite

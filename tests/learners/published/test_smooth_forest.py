@@ -21,6 +21,9 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 from dpviz.training.forests.forest import ForestShape
 from tests.contract.tables import schema_of, table
 
+#: A cap that the rule of a learner stays below is asked for on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.WithoutEffect")
+
 UNIVERSE = Universe((2,), depth=1, max_rows=4)
 
 

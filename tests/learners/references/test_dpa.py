@@ -41,7 +41,7 @@ def test_a_row_goes_where_it_goes_whatever_the_others_are(rng: np.random.Generat
 
 def test_parts_are_the_same_in_every_number_type() -> None:
     data = table(schema_of("numbers"), 50)
-    wide = replace(data, columns=tuple(column.astype(np.float64) for column in data.columns), _binnings={})
+    wide = replace(data, columns=tuple(column.astype(np.float64) for column in data.columns))
     np.testing.assert_array_equal(parts(data, 7, 3), parts(wide, 7, 3))
 
 

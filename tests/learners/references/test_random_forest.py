@@ -57,5 +57,5 @@ def test_a_range_beyond_single_precision_is_refused() -> None:
 
 
 def test_without_rows_it_predicts_the_first_class() -> None:
-    model = dpviz.fit("random-forest", table(schema_of(), 0), epsilon=1.0).model
+    model = dpviz.fit("random-forest", table(schema_of(), 0), epsilon=1.0, accept_rows=True).model
     assert set(model.predict(table(schema_of(), 9))) == {0}

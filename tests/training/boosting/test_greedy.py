@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.boosting.greedy import GreedyTree, places
-from dpviz.training.boosting.trees import packed
+from dpviz.training.boosting.trees import pack
 from tests.examples import examples
 
 X = NumericFeature("x", 0, 10)
@@ -86,7 +86,7 @@ def test_the_packed_split_of_a_category_sends_it_alone_to_the_left(code):
     nested, leaves = growth([COLOUR], [codes], np.where(codes == code, 1.0, -1.0), [60.0]).tree()
     assert set(codes[leaves[0]]) == {code}
     schema = Schema((COLOUR,), ClassTarget("y", ("n", "p")))
-    cells = packed(schema, [nested]).cells_of(np.arange(3.0)[:, None], 0)
+    cells = pack(schema, [nested]).cells_of(np.arange(3.0)[:, None], 0)
     assert cells.tolist() == [0 if each == code else 1 for each in range(3)]
 
 

@@ -17,7 +17,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.loss import LogisticLoss, SoftmaxLoss, SquaredLoss, initial_score, loss_of
-from dpviz.training.boosting.rounds import Recipe, Rounds, repeated
+from dpviz.training.boosting.rounds import Recipe, Rounds, repeat_trees
 from dpviz.training.boosting.trees import draw_boosting_trees
 from tests.contract.tables import schema_of, table
 from tests.examples import examples
@@ -209,7 +209,7 @@ def test_the_initial_log_odds_stay_away_from_certainty():
 
 def test_trees_are_repeated_for_every_class():
     splits = trees_for(schema_of("mixed"), 5).splits
-    thrice = repeated(splits, 3)
+    thrice = repeat_trees(splits, 3)
     rows = values_of(table(schema_of("mixed"), 50))
     assert thrice.n_trees == 15
     for tree in range(15):
@@ -219,4 +219,4 @@ def test_trees_are_repeated_for_every_class():
         np.testing.assert_array_equal(
             again - thrice.leaf_number[thrice.leaves[thrice.tree[thrice.leaves] == tree][0]], one - first
         )
-    assert repeated(splits, 1) is splits
+    assert repeat_trees(splits, 1) is splits

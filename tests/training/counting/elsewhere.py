@@ -9,7 +9,7 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
 from dpviz.training.counting.contract import CountedRows
-from dpviz.training.counting.levels import LevelNode, level_root
+from dpviz.training.counting.nodes import CountedNode, root_of
 
 
 class OneByOne(CountedRows):
@@ -32,26 +32,10 @@ class OneByOne(CountedRows):
     def class_counts(self) -> np.ndarray:
         return np.array([self.classes.count(code) for code in range(self.n_classes)], dtype=np.int64)
 
-    def root(self, grid) -> LevelNode:
-        return level_root(self, grid)
+    def root(self, grid) -> CountedNode:
+        return root_of(grid, self.n_classes, lambda parts: _Levels(self, grid, parts))
 
-    def count_level(self, grid, parts, divisions, places) -> np.ndarray:
-        self.levels += 1
-        found = np.zeros((len(places), grid.n_bins, self.n_classes), dtype=np.int64)
-        for row in range(self.n_rows):
-            if parts is not None and parts[row] != 0:
-                continue
-            bins = [self._bin(grid, feature, row) for feature in range(len(grid.features))]
-            place = 1
-            while place in divisions:
-                feature, left_bins = divisions[place]
-                place = 2 * place + (not left_bins[bins[feature]])
-            if place in places:
-                for feature, code in enumerate(bins):
-                    found[list(places).index(place), grid.offsets[feature] + code, self.classes[row]] += 1
-        return found
-
-    def _bin(self, grid, feature: int, row: int) -> int:
+    def bin_of(self, grid, feature: int, row: int) -> int:
         value, thresholds = self.data.columns[feature][row], grid.features[feature].thresholds
         return int(value) if thresholds is None else sum(value > cut for cut in thresholds)
 
@@ -86,6 +70,31 @@ class OneByOne(CountedRows):
         for row in range(self.n_rows):
             if parts is None or parts[row] == part:
                 found[leaf[row]] += measure(self.data.target[[row]], np.array([leaf[row]]))[0]
+        return found
+
+
+class _Levels:
+    """Goes through the rows, and for each through the places, again and again."""
+
+    def __init__(self, rows: OneByOne, grid, parts) -> None:
+        self.rows, self.grid, self.parts = rows, grid, parts
+        self.held = np.arange(grid.n_bins)
+
+    def count(self, places, others, kind) -> np.ndarray:
+        rows, grid = self.rows, self.grid
+        rows.levels += 1
+        found = np.zeros((len(places), *[grid.n_bins] * (1 + (kind == "pairs")), rows.n_classes), dtype=np.int64)
+        for row in range(rows.n_rows):
+            if self.parts is not None and self.parts[row] != 0:
+                continue
+            bins = [rows.bin_of(grid, feature, row) for feature in range(len(grid.features))]
+            numbers = [int(offset) + code for offset, code in zip(grid.offsets, bins, strict=False)]
+            for number, place in enumerate(places):
+                ways = [way for way in place.way if way.above is not None]
+                if all(way.left_bins[bins[way.feature]] == way.is_left for way in ways):
+                    for first in numbers:
+                        for second in numbers if kind == "pairs" else [()]:
+                            found[(number, first, *([second] if kind == "pairs" else []), rows.classes[row])] += 1
         return found
 
 

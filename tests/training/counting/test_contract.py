@@ -1,22 +1,31 @@
 """Whoever counts: the same seed gives the same model, to the last bit, and a learner that cannot be served says so."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import dpviz
 from dpviz.errors import CannotCount
-from dpviz.learners import registry
+from dpviz.learners import declared, registry
+from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counting.nodes import CountedNode
 from tests.contract.fits import FEW
 from tests.contract.tables import schema_of, table
 from tests.training.counting.elsewhere import OneByOne
 
-COUNTING = [name for name, spec in registry().items() if spec.counts_only]
+COUNTING = [name for name, spec in registry().items() if spec.counts]
 CASES = [
     ("pf-tree", 2, {}),
     ("pf-tree", 2, {"leaves": "labels", "depth": 3}),
-    ("pf-tree", 7, {"depth": 3}),
+    ("pf-tree", 2, {"leaves": "labels", "depth": 3, "lookahead": 1}),
+    ("pf-tree", 7, {"depth": 3, "lookahead": 1}),
+    ("pf-tree", 7, {"depth": 2}),
     ("pf-tree", 0, {"depth": 2}),
     ("majority", 3, {}),
     ("dp-mean", 0, {"count_rows": True}),
@@ -50,8 +59,58 @@ def test_whoever_counts_the_model_is_the_same_to_the_last_bit(name, n_classes, g
 
 def test_a_level_is_one_question():
     data = OneByOne(rows(2, 40))
-    dpviz.fit("pf-tree", data, epsilon=1.0, depth=3, seed=1)
+    dpviz.fit("pf-tree", data, epsilon=1.0, depth=3, seed=1, lookahead=1)
     assert data.levels == 3
+    together = OneByOne(rows(2, 40))
+    dpviz.fit("pf-tree", together, epsilon=1.0, depth=4, seed=1)
+    assert together.levels == 2
+
+
+def blocks(root: CountedNode, n_levels: int, choose: int) -> Iterator[list[CountedNode]]:
+    """The nodes below which two levels are chosen at once, block by block; not all of the last ones go on."""
+    open_nodes, grid = [root], root.grid
+    for block in range(n_levels):
+        yield open_nodes
+        below = []
+        for number, node in enumerate(open_nodes):
+            for side, child in enumerate(node.children(*division(grid, choose + block))):
+                if (block, number, side) != (1, 0, 1):
+                    below += child.children(*division(grid, choose + 3 * block + number + side))
+        open_nodes = below
+
+
+def division(grid: CandidateGrid, number: int) -> tuple[int, np.ndarray]:
+    feature, index = grid.locate(number * 37 % grid.n_candidates)
+    return feature, grid.features[feature].left_bins(index)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("with_parts", [False, True])
+@pytest.mark.parametrize("n_rows", [0, 60])
+def test_pairs_are_counted_row_by_row_a_block_at_a_time(n_rows, with_parts, n_classes):
+    data = rows(n_classes, n_rows)
+    grid, parts = multiscale_grid(data.schema), (np.arange(n_rows) % 5 == 0).astype(np.uint8)
+    asked = OneByOne(data)
+    roots = [each.root(grid) for each in (asked, counter_of(data), counter_of(data.with_cached_counts()))]
+    roots = [root.of_part_0(parts) for root in roots] if with_parts else roots
+    for nodes in zip(*(blocks(root, 3, 5) for root in roots), strict=True):
+        for one, *others in zip(*nodes, strict=True):
+            for other in others:
+                np.testing.assert_array_equal(other.pairs, one.pairs)
+                np.testing.assert_array_equal(other.histogram, one.histogram)
+                np.testing.assert_array_equal(other.class_counts, one.class_counts)
+    assert asked.levels == 3
+
+
+def test_bins_after_pairs_and_pairs_after_bins_are_counted_alike():
+    data = rows(2, 60)
+    grid = multiscale_grid(data.schema)
+    one, other = (counter_of(data).root(grid) for _ in range(2))
+    one.histogram  # noqa: B018
+    other.pairs  # noqa: B018
+    for here, there in zip(one.children(*division(grid, 1)), other.children(*division(grid, 1)), strict=True):
+        np.testing.assert_array_equal(here.histogram, there.histogram)
+        np.testing.assert_array_equal(here.pairs, there.pairs)
 
 
 @pytest.mark.parametrize("name", [name for name in registry() if name not in COUNTING])
@@ -60,7 +119,7 @@ def test_a_learner_that_needs_more_says_so_before_anything_is_asked(name):
 
     class Silent(OneByOne):
         n_rows = property(lambda self: pytest.fail("a row was asked for"))
-        root = class_counts = count_level = leaf_counts = forest_counts = banded = sums = n_rows
+        root = class_counts = leaf_counts = forest_counts = banded = sums = n_rows
 
     with pytest.raises(CannotCount, match=rf"{name}.*needs only counts \(.*pf-tree"):
         dpviz.fit(name, Silent(data), epsilon=1.0, seed=1)
@@ -75,4 +134,31 @@ def test_rows_that_are_not_row_wise_are_not_released():
     data = OneByOne(rows(2, 3))
     data.not_row_wise = "its reader let cells span lines"
     with pytest.raises(dpviz.errors.NotRowWise):
-        dpviz.fit("majority", data, epsilon=1.0)
+        dpviz.fit("majority", data, epsilon=1.0, accept_rows=True)
+
+
+@pytest.mark.parametrize("room", ["engines", "training", "io"])
+def test_whoever_counts_names_no_learner(room):
+    """A learner says what it asks, whoever counts says what it answers, and nothing else decides."""
+    literals = {
+        node.value
+        for path in (Path(dpviz.__file__).parent / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant)
+    }
+    assert not literals & {spec.name for spec in declared()}
+
+
+@pytest.mark.parametrize("name", COUNTING)
+def test_a_learner_asks_for_nothing_that_it_does_not_declare(name):
+    """Rows that answer only what is declared serve it."""
+    asked = {"root": {"bins"}, "leaf_counts": {"leaves", "leaves by value"}, "sums": {"sums"}, "class_counts": {"classes"}}
+    spec = registry()[name]
+    for n_classes in (2, 0):
+        if spec.task not in ("any", "number" if n_classes == 0 else "classes"):
+            continue
+        data = OneByOne(rows(n_classes, 30))
+        for question, kinds in (asked | {"forest_counts": {"leaves of forests"}}).items():
+            if not kinds & spec.counts:
+                setattr(data, question, lambda *_: pytest.fail("not declared"))
+        dpviz.fit(name, data, epsilon=1.0, seed=1, **FEW.get(name, {}))

@@ -12,7 +12,6 @@ from dpviz.app.data.files.on_server import tables_on_server
 from dpviz.app.data.prepared import Prepared
 from dpviz.app.prose import prose
 from dpviz.app.state import require_not_private
-from dpviz.app.work.pool import Lane
 from dpviz.app.work.session import Status, begin_unasked, forget
 from dpviz.app.work.tasks import in_one
 from dpviz.app.work.watch import watch
@@ -50,6 +49,8 @@ def ask_file(work: Prepared) -> None:
     file = st.file_uploader("Table", endings, key=f"upload-{count}", max_upload_size=most_megabytes(), help=kinds)
     private = "" if work.role.may_read else f"{_PRIVATE_READ} "
     st.caption(f"{prose('data', 'when a file is read')} {private}{in_words()}")
+    if work.table is not None and work.sample is None:
+        st.markdown(f":material/draft: **{parts.plain(work.title)}** is chosen. Another file takes its place.")
     if file is not None:
         read = partial(read_table, file, name=file.name)
         _go_on(work, _Given(file.file_id, file.name, has_header_line(file.name), read), reading)
@@ -98,13 +99,13 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
 
 def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
     read = partial(file.read, **reading)
-    task = in_one("reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, lane=Lane.SHORT, patience=_PATIENCE)
+    task = in_one("reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, lane="short", patience=_PATIENCE)
     st.session_state[_BEGUN] = (file.file_id, reading)
     status = begin_unasked(task, _SECONDS)
     if status.job is not None:
         watch(task, "Reading the file")
         return
-    _take(work, file.name, status)
+    _take(work, file, status)
     forget(task)
     del st.session_state[_BEGUN]
     st.session_state[_TRIED] = (file.file_id, reading)
@@ -113,13 +114,16 @@ def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
     st.rerun()
 
 
-def _take(work: Prepared, name: str, status: Status) -> None:
+def _take(work: Prepared, file: _Given, status: Status) -> None:
     stopped = DpvizError("Reading was stopped.", remedy="Choose the file again to read it.")
     work.problem = next(iter(status.problems), None if status.values else stopped)
     for table in status.values:
         try:
             require_not_private(work.role, table.fingerprint)
-            work.take(name, table)
+            work.take(file.name, table)
+            work.names_confirmed |= (
+                file.has_header_line and not work.role.may_read
+            )  # its owner has said what the first line holds
         except DpvizError as problem:
             work.problem = problem
 

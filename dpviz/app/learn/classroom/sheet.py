@@ -37,7 +37,7 @@ def sheet(link: str | None) -> str:
     code = f"{qr_code(link)}<p>{escape(link)}</p>" if link else ""
     body = "".join(map(_exercise, LESSONS))
     head = f'<meta charset="utf-8"><title>Six lessons</title><style>{_STYLE}</style>'
-    words = _html(prose(_TEXTS, "paper"))
+    words = html_of(prose(_TEXTS, "paper"))
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{code}<h1>Six lessons</h1><p>{words}</p>{body}</body></html>'
 
 
@@ -51,15 +51,15 @@ def qr_code(link: str) -> str:
 
 def _exercise(lesson: Lesson) -> str:
     numbers = lesson.question()
-    said = _html(prose(f"learn/{lesson.text}", "claim"))
-    question = _html(prose(f"learn/{lesson.text}", "question", **numbers))
-    options = "".join(f"<li>☐ {_html(words)}</li>" for words in options_of(lesson.text, numbers).values())
-    title = _html(prose(f"learn/{lesson.text}", "title"))
+    said = html_of(prose(f"learn/{lesson.text}", "claim"))
+    question = html_of(prose(f"learn/{lesson.text}", "question", **numbers))
+    options = "".join(f"<li>☐ {html_of(words)}</li>" for words in options_of(lesson.text, numbers).values())
+    title = html_of(prose(f"learn/{lesson.text}", "title"))
     lines = '<p>Why?</p><div class="line"></div><div class="line"></div>'
     return f"<section><h2>{title}</h2><p>{said}</p><p>{question}</p><ul>{options}</ul>{lines}</section>"
 
 
-def _html(text: str) -> str:
+def html_of(text: str) -> str:
     """Our own Markdown, of which the lessons use bold and italics only, as HTML."""
     bold = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text), flags=re.DOTALL)
     return re.sub(r"\*(.+?)\*", r"<em>\1</em>", bold, flags=re.DOTALL)

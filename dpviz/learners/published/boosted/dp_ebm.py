@@ -20,7 +20,7 @@ from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import DpvizError, SchemaError
 from dpviz.models.additive import AdditiveModel
-from dpviz.privacy.foreign import ForeignMechanism
+from dpviz.privacy.external import ExternalMechanism
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
@@ -42,7 +42,7 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True)
-class Boosting(ForeignMechanism):
+class Boosting(ExternalMechanism):
     """The package's classifier as a mechanism: all its noise comes from one seed."""
 
     params: Params
@@ -79,7 +79,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     if len(schema.classes) != 2:
         what = f"{NAME!r} tells two classes apart, and there are {len(schema.classes)}."
         raise SchemaError(what, field=schema.target.name, remedy="Choose another learner, or declare two classes.")
-    delta = settings.delta or DELTA
+    delta = settings.needed_delta(NAME, DELTA)
     note = f"Delta = {delta:g}" + ("" if settings.delta else ", its package's default; none was asked for") + "."
     return BudgetPlan(settings.epsilon, 0, (Share("model", None, settings.epsilon, set_by="its package"),), (note,), delta)
 

@@ -26,8 +26,8 @@ from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.greedy import GreedyTree
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import in_target_units
-from dpviz.training.boosting.trees import Nested, packed
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
+from dpviz.training.boosting.trees import Nested, pack
+from dpviz.training.contract import Departure, FitOutput, LearnerSpec, Statement, always_claims, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import row_order, rows_to_trees
 from dpviz.training.params import Settings, flag, number, whole
@@ -148,7 +148,7 @@ class _Boosting:
         values = self.params.learning_rate * noisy.value
         self.nested.append(nested)
         self.values.append(values)
-        cells = packed(self.data.schema, [nested]).cells_of(np.column_stack(self.columns).astype(np.float64), 0)
+        cells = pack(self.data.schema, [nested]).cells_of(np.column_stack(self.columns).astype(np.float64), 0)
         self.scores[:, score] += values[cells]
         return Sequential((*greedy.events(), noisy.event))
 
@@ -165,7 +165,7 @@ class _Boosting:
 
     def model(self, initial: float) -> BoostedTrees:
         """The trained model, in the units of the target."""
-        trees = packed(self.data.schema, self.nested)
+        trees = pack(self.data.schema, self.nested)
         values = [cells[trees.cell[trees.leaves_of(tree)]] for tree, cells in enumerate(self.values)]
         return in_target_units(trees.splits, np.concatenate(values), initial)
 
@@ -191,6 +191,23 @@ LEARNER = LearnerSpec(
             "The first score is a noisy mean; for classes none is described.",
             "Classes start from even odds.",
             "From the log-odds of their share, first-order steps left nearly all rows in the larger class.",
+        ),
+    ),
+    statements=(
+        Statement("Theorem 5", "The exponential mechanism is epsilon-DP.", "holds", "Cited.", "tests/privacy/test_selection.py"),
+        Statement(
+            "Lemma 26",
+            "So is the one over all thresholds at once, without a grid.",
+            "holds",
+            "Where the bounds are declared and one row moves every gain by no more than the sensitivity.",
+            "dpviz/training/boosting/greedy.py; tests/training/boosting/test_greedy.py",
+        ),
+        Statement(
+            "Corollary 27",
+            "So is the choice of one split.",
+            "holds",
+            "A row changes a gain by at most three times the squared limit; the levels of a tree add up.",
+            "dpviz/training/boosting/greedy.py; tests/training/boosting/test_greedy.py",
         ),
     ),
     plan=plan,

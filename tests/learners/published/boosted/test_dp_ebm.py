@@ -60,7 +60,7 @@ def learner(monkeypatch):
 
 
 def test_it_is_a_learner_only_where_its_package_is(monkeypatch):
-    monkeypatch.setattr("dpviz.learners.find_spec", lambda name: None)
+    monkeypatch.setattr("dpviz.learners.catalogue.find_spec", lambda name: None)
     registry.cache_clear()
     try:
         assert "dp-ebm" not in registry()
@@ -134,4 +134,4 @@ def test_what_it_cannot_do_is_refused_by_name(learner):
     with pytest.raises(DpvizError, match="'dp-ebm' needs rows of both classes"):
         dpviz.fit("dp-ebm", one_class, epsilon=0.5, seed=1)
     with pytest.raises(NotReleasable, match="explainable boosting has no exact sampler"):
-        dpviz.fit("dp-ebm", data, epsilon=0.5, seed=None)
+        dpviz.fit("dp-ebm", data, epsilon=0.5, seed=None, accept_rows=True)

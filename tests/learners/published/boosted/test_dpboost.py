@@ -12,7 +12,7 @@ from dpviz.learners.published.boosted.dpboost import Params, _Boosting, plan
 from dpviz.table.schema import ClassTarget
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
-from tests.learners.ours.test_s_gbdt import NUMBER, classes, prices
+from tests.learners.native.test_s_gbdt import NUMBER, classes, prices
 from tests.training.test_noisy_histograms import Recording
 
 
@@ -98,7 +98,7 @@ def test_a_row_above_the_limit_leaves_the_tree_when_filtered():
 
 def test_it_cannot_be_released():
     with pytest.raises(NotReleasable, match="exponential mechanism"):
-        fit(prices(50), seed=None)
+        fit(prices(50), seed=None, accept_rows=True)
 
 
 def test_a_row_count_is_needed_for_the_start_only():

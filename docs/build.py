@@ -1,0 +1,105 @@
+"""Builds the documentation: `python docs/build.py`, or `make docs`. Asks no other computer; a warning is an error.
+
+Pages are those in `docs/`, pages that are elsewhere because people look for them there (`ELSEWHERE`), and pages made from the
+code (`docs/generated.py`). They are collected in `build/docs`: a link between two of them leads to the page, one to another
+file becomes its path. The result is in `dpviz/manual`, from where it goes into the wheel.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from docs import generated  # noqa: E402
+
+SOURCE = ROOT / "docs"
+COLLECTED = ROOT / "build" / "docs"
+BUILT = ROOT / "dpviz" / "manual"
+#: Page -> the file it is, in the repository.
+ELSEWHERE = {
+    "project/changelog.md": "CHANGELOG.md",
+    "project/contributing.md": "CONTRIBUTING.md",
+    "project/security.md": "SECURITY.md",
+    **{f"evidence/{path.name}": f"data/benchmarks/{path.name}" for path in sorted((ROOT / "data" / "benchmarks").glob("*.md"))},
+}
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"^(```|~~~|:::).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+
+
+def pages() -> dict[str, str]:
+    """Name of each page ("tutorials/patients.md") -> its Markdown, links and all."""
+    own = {path.relative_to(SOURCE).as_posix(): path.relative_to(ROOT).as_posix() for path in SOURCE.rglob("*.md")}
+    places = own | ELSEWHERE
+    pages_by_file = {file: page for page, file in places.items()}
+    pages_by_file |= {f"docs/{page}": page for page in generated.PAGES}
+    found = {page: make() for page, make in generated.PAGES.items()}
+    found |= {page: (ROOT / file).read_text(encoding="utf-8") for page, file in places.items()}
+    files = {f"docs/{page}": page for page in generated.PAGES} | pages_by_file
+    return {page: relinked(text, page, places.get(page, f"docs/{page}"), files) for page, text in found.items()}
+
+
+def relinked(text: str, page: str, file: str, pages_by_file: dict[str, str]) -> str:
+    """The Markdown of `file` with the links that it has as `page`."""
+    folder = os.path.dirname(page) or "."
+
+    def link(found: re.Match[str]) -> str:
+        bang, words, target = found.groups()
+        if re.match(r"[a-z]+:|#", target):
+            return found[0]
+        path, _, anchor = target.partition("#")
+        wanted = os.path.normpath(os.path.join(os.path.dirname(file), path))
+        if wanted in pages_by_file:
+            return f"[{words}]({os.path.relpath(pages_by_file[wanted], folder)}{'#' + anchor if anchor else ''})"
+        if not (ROOT / wanted).exists():
+            raise SystemExit(f"{file}: no file called {wanted}")
+        if bang or wanted.startswith("docs/notebooks/") or wanted.endswith(".html"):
+            copied = COLLECTED / "files" / Path(wanted).name
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / wanted, copied)
+            at = os.path.relpath(f"files/{copied.name}", folder)
+            return f"{bang}[{words}]({at})" if bang else f"{{download}}`{words.strip('`')} <{at}>`"
+        return words if words.startswith("`") else f"{words} (`{wanted}`)"
+
+    pieces, at = [], 0
+    for fence in _FENCE.finditer(text):
+        pieces += [_LINK.sub(link, text[at : fence.start()]), fence[0]]
+        at = fence.end()
+    return "".join([*pieces, _LINK.sub(link, text[at:])])
+
+
+def collect() -> None:
+    """Write every page into `build/docs`; those that did not change keep their time, so that Sphinx need not read them again."""
+    wanted = pages()
+    for path in COLLECTED.rglob("*.md"):
+        if path.relative_to(COLLECTED).as_posix() not in wanted:
+            path.unlink()
+    for page, text in wanted.items():
+        path = COLLECTED / page
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    shutil.copy(SOURCE / "conf.py", COLLECTED)
+    shutil.copytree(SOURCE / "_static", COLLECTED / "_static", dirs_exist_ok=True)
+
+
+def main(out: Path = BUILT) -> int:
+    """Build into `out`; the exit code is that of Sphinx."""
+    collect()
+    shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    trees = ["-d", str(COLLECTED.with_name("doctrees")), str(COLLECTED), str(out)]
+    return subprocess.run([*command, *trees], cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    arguments = ArgumentParser(description=__doc__)
+    arguments.add_argument("--out", type=Path, default=BUILT)
+    raise SystemExit(main(arguments.parse_args().out))

@@ -1,0 +1,238 @@
+"""Pages of the documentation that are made from the code, so that they say what it does."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import dpviz
+import dpviz.errors
+from benchmarks.learners import learners_page
+from dpviz.__main__ import BAD_INPUT, STOPPED, parser
+from dpviz.app.prose import sections
+from dpviz.commands import COMMANDS
+from dpviz.evaluation.audit.verdicts import stored_run
+from dpviz.learners import declared
+from dpviz.learners.catalogue import parameters, registry
+from dpviz.results.exports import forms
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Groups of the public names, in the order in which people meet them.
+GROUPS = {
+    "Read and describe a table": (
+        "load_sample",
+        "read_csv",
+        "read_table",
+        "open_table",
+        "propose_schema",
+        "import_codebook",
+        "codebook_template",
+        "load_schema",
+        "save_schema",
+        "encode",
+        "encode_large",
+    ),
+    "Train and use": (
+        "fit",
+        "learner_names",
+        "parameters",
+        "which_learner",
+        "export_names",
+        "model_from_json",
+        "load_result",
+        "exact_trace",
+        "train_federated",
+        "stream_of",
+        "train_on_stream",
+    ),
+    "In a notebook": ("tree_widget", "widget_of"),
+    "Ask about learners": ("sweep", "poisoning_curve", "verify", "audit", "audit_estimator", "audit_outputs"),
+    "Release": ("open_register",),
+    "Types": (
+        "Schema",
+        "NumericFeature",
+        "CategoricalFeature",
+        "DateFeature",
+        "ClassTarget",
+        "NumericTarget",
+        "RawTable",
+        "EncodedDataset",
+        "FitRequest",
+        "Parameter",
+        "Recommended",
+        "FitResult",
+        "TestReport",
+        "ExactTrace",
+        "PrivacyLoss",
+        "OutputBound",
+        "Register",
+        "Stream",
+    ),
+    "Errors": ("DpvizError",),
+}
+#: Types that public functions return without being public names themselves.
+RETURNED = (
+    "dpviz.sklearn.PrivateTreeClassifier",
+    "dpviz.sklearn.PrivateTreeRegressor",
+    "dpviz.accounting.risk.Risk",
+    "dpviz.evaluation.audit.findings.AuditResult",
+    "dpviz.evaluation.audit.by_attack.AuditedBound",
+)
+
+
+def python_page() -> str:
+    """Every public name, from its docstring."""
+    lines = ["# Python", "", "Made from the docstrings. Every ε is for adding or removing one row.", ""]
+    for title, names in GROUPS.items():
+        lines += [f"## {title}", "", *chain.from_iterable(_entry(f"dpviz.{name}") for name in names)]
+    lines += ["## Types without a name of their own in `dpviz`", "", *chain.from_iterable(_entry(name) for name in RETURNED)]
+    return "\n".join(lines)
+
+
+def _entry(name: str) -> Sequence[str]:
+    if not inspect.isclass(_named(name)):
+        return ["```{eval-rst}", f".. autofunction:: {name}", "```", ""]
+    members = ["   :members:", "   :exclude-members: set_score_request"] if name != "dpviz.DpvizError" else []
+    return ["```{eval-rst}", f".. autoclass:: {name}", *members, "```", ""]
+
+
+def _named(name: str) -> Any:
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(module), attribute)
+
+
+def command_line_page() -> str:
+    """Every command and topic with its arguments."""
+    top = parser(list(COMMANDS))
+    head = f"""# Command line
+
+`dpviz COMMAND`, or `python -m dpviz COMMAND`. Results go to stdout, stages and warnings to stderr. `--out -` writes to stdout,
+`--json` prints results as one JSON object. Exit code 0: done. {BAD_INPUT}: the input cannot be used, one line says what, where
+and what to do. {STOPPED}: Ctrl-C. `eval "$(dpviz --completion bash)"` (or zsh) completes words in a shell.
+"""
+    return "\n".join([head, *chain.from_iterable(_command(own, 2) for own in _topics(top))]) + "\n"
+
+
+def _command(command: ArgumentParser, level: int) -> Sequence[str]:
+    topics = list(_topics(command))
+    rows = [row for action in command._actions for row in _argument(action)]
+    words = (command.description or "").strip().split("\n\n")
+    table = ["| argument | what it is |", "|---|---|", *rows, ""] if rows else []
+    about = [text for text in map(_escaped, words) if text]
+    said = [line for text in about for line in (text, "")]
+    below = chain.from_iterable(_command(topic, level + 1) for topic in topics)
+    return [f"{'#' * level} `{command.prog}`", "", *said, *table, *below]
+
+
+def _topics(command: ArgumentParser) -> Iterator[ArgumentParser]:
+    for action in command._actions:
+        if isinstance(action, _SubParsersAction):
+            yield from (topic for topic in action.choices.values() if topic.prefix_chars == "-")
+
+
+def _argument(action: Action) -> Iterator[str]:
+    if action.help == SUPPRESS or isinstance(action, _SubParsersAction) or action.dest == "help":
+        return
+    value = action.metavar or (f"{{{','.join(map(str, action.choices))}}}" if action.choices else action.dest.upper())
+    value = "" if action.nargs == 0 else " ".join(value) if isinstance(value, tuple) else str(value)
+    name = ", ".join(f"{option} {value}".strip() for option in action.option_strings) or value
+    about = (action.help or "") % {"default": action.default}
+    needed = " (required)" if action.required and action.option_strings else ""
+    yield f"| `{_cell(name)}` | {_cell(_escaped(about))}{needed} |"
+
+
+def algorithms_page() -> str:
+    """The table of all learners, and the parameters of each."""
+    page = learners_page(declared(), stored_run()).replace("# Learners", "# Algorithms and their parameters", 1)
+    page = re.sub(r"\]\((?!#|http)", "](../../data/benchmarks/", page)
+    lines = [page.rstrip(), "", "## Parameters", ""]
+    lines += ["On the command line `--param NAME=VALUE`, in Python a keyword of `dpviz.fit`.", ""]
+    for name, spec in registry().items():
+        own = parameters(name)
+        lines += [f"### `{name}`", "", f"{spec.title}. {_escaped(spec.citation)}", ""]
+        if own:
+            lines += ["| parameter | default | must be | what it does |", "|---|---|---|---|"]
+            lines += [f"| `{p.name}` | `{p.default}` | {_cell(_escaped(p.allowed))} | {_cell(_escaped(p.about))} |" for p in own]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def exports_page() -> str:
+    """Every form in which a model can be taken away."""
+    lines = ["# Exports", "", "In Python `result.export(NAME)`, on the command line `dpviz export MODEL --to NAME --out FILE`."]
+    lines += ["What is written has predicted every golden row as the model does: on and beside thresholds, missing, unknown.", ""]
+    lines += ["| name | what | file | extra | about |", "|---|---|---|---|---|"]
+    for name, form in forms().items():
+        lines.append(f"| `{name}` | {form.title} | `{form.suffix}` | {form.extra or 'none'} | {_escaped(form.about)} |")
+    return "\n".join(lines) + "\n"
+
+
+def errors_page() -> str:
+    """Every type of error and warning, from its docstring."""
+    lines = ["# Errors and warnings", ""]
+    lines += ["Every error is a `DpvizError`: what is wrong, where, and what to do. None quotes a cell.", ""]
+    lines += ["| type | is also a | when |", "|---|---|---|"]
+    for node in ast.parse(Path(dpviz.errors.__file__).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            kind = getattr(dpviz.errors, node.name)
+            also = ", ".join(f"`{base.__name__}`" for base in kind.__bases__ if not base.__name__.startswith("_"))
+            about = " ".join(_escaped(inspect.getdoc(kind) or "").split())
+            lines.append(f"| `{node.name}` | {also or '`DpvizError`'} | {_cell(about)} |")
+    return "\n".join(lines) + "\n"
+
+
+def glossary_page() -> str:
+    """The words, as the dashboard explains them."""
+    lines = ["# Glossary", "", "The same words are explained in the dashboard, below each page that uses them.", ""]
+    for heading, meaning in sorted(sections("glossary").items(), key=lambda entry: entry[0].lower()):
+        term, *others = heading.split(", ")
+        also = f" ({', '.join(others)})" if others else ""
+        lines += [f"{term}{also}", f": {' '.join(meaning.split())}", ""]
+    return "\n".join(lines)
+
+
+def evidence_page() -> str:
+    """What was measured, page by page, each with its first sentences."""
+    head = """# Evidence
+
+Everything here was measured by a program in `benchmarks/`, and each page says how to make it again.
+Start with [where every claim stands](../../data/benchmarks/evidence.md).
+"""
+    lines = [head]
+    for path in sorted((ROOT / "data" / "benchmarks").glob("*.md")):
+        title, _, rest = path.read_text(encoding="utf-8").partition("\n")
+        first = re.sub(r"\]\((?!http)", "](../../data/benchmarks/", " ".join(rest.strip().split("\n\n")[0].split()))
+        sentences = re.split(r"(?<=[.:]) (?=[A-Z*])", first)
+        lines.append(f"- [{title.lstrip('# ')}](../../data/benchmarks/{path.name}). {' '.join(sentences[:2])}")
+    names = [path.stem for path in sorted((ROOT / "data" / "benchmarks").glob("*.md"))]
+    return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *names, "```", ""])
+
+
+def _escaped(text: str) -> str:
+    """Text of the code as Markdown: what is between backticks stays, nothing else is markup."""
+    pieces = re.split(r"(`[^`]*`)", dedent(text).strip())
+    return "".join(piece if piece.startswith("`") else re.sub(r"([*_<>\[\]{}])", r"\\\1", piece) for piece in pieces)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+#: Page -> what makes it.
+PAGES: dict[str, Callable[[], str]] = {
+    "reference/python.md": python_page,
+    "reference/command-line.md": command_line_page,
+    "reference/algorithms.md": algorithms_page,
+    "reference/exports.md": exports_page,
+    "reference/errors.md": errors_page,
+    "reference/glossary.md": glossary_page,
+    "evidence/index.md": evidence_page,
+}

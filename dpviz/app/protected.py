@@ -1,0 +1,20 @@
+"""Whom the rows in use protect: as the register declares them, else as they were bound to persons while they were encoded."""
+
+from dpviz.app.state import loaded
+from dpviz.errors import DpvizError
+from dpviz.release.records import DataSet, protected
+from dpviz.release.register import ReleaseRegister
+from dpviz.results.verdict import Unit
+
+
+def unit_in_use() -> Unit:
+    """The unit of the table in use, also while a page shows rows simulated from its schema."""
+    return protected(_known(), loaded().data.rows_per_person)
+
+
+def _known() -> DataSet | None:
+    now, book = loaded(), ReleaseRegister()
+    try:
+        return book.data_set_of(now.data.identity) or book.data_set_of(now.table.fingerprint)
+    except DpvizError:  # the Publish and Register pages say what is wrong with it, and nothing is released meanwhile
+        return None

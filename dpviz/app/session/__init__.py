@@ -1,1 +1,0 @@
-"""The session as a file: it holds something of every page, so this folder may import from the others."""

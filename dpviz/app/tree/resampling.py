@@ -1,0 +1,120 @@
+"""Fresh draws of the tree on screen, in the background, and what would have come out had the noise been other noise.
+
+Not for private rows: every draw would spend epsilon again. The player of the draws is in `resampling.js`: paused at
+first, and nothing there runs the page anew.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from dpviz.app.component import STEPPER, component
+from dpviz.app.held_out import rows_of_the_tree
+from dpviz.app.parts import plain
+from dpviz.app.state import Loaded
+from dpviz.app.trees import Trained, canonical_key
+from dpviz.app.widgets import chart, linked, table
+from dpviz.app.work import tasks
+from dpviz.app.work.session import begin_unasked
+from dpviz.app.work.tasks import Task, in_one
+from dpviz.errors import DpvizError
+from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use, resample
+from dpviz.figures.tree import resampling as drawn_figures
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.learners import FitRequest
+from dpviz.models.tree import Tree
+from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget, Schema
+
+SLOT = "resampling"
+DRAWS = 30
+#: Deep trees take longer: from so many levels on, one in so many of the draws must do.
+OF_DEEP = ((7, 6), (6, 3))
+#: Results the server keeps, of all sessions.
+KEPT = 60
+#: Seconds that the page waits for them: the tree itself is not to wait longer, and takes its ink when they come.
+SHORT = 0.12
+#: Draws to step through; all of them are counted.
+MOST_SHOWN = 20
+
+
+def resampling_task(request: FitRequest, loaded: Loaded) -> Task:
+    """These settings with fresh noise, again and again. The draws do not depend on the draw on screen."""
+    rows = rows_of_the_tree(loaded)
+    draws = draws_of(request, rows.schema)
+    make = partial(resample, request, rows, draws=draws, seed=0, workers=tasks.WORKERS)
+    return in_one(SLOT, canonical_key(loaded, request, draws=draws), make, lane="short", keep=KEPT, is_shared=True)
+
+
+def draws_of(request: FitRequest, schema: Schema) -> int:
+    """How often a tree that is trained by this schema is drawn again."""
+    try:
+        depth = request.plan(schema).depth
+    except DpvizError:  # the fit says why
+        return DRAWS
+    return max(1, DRAWS // next((part for levels, part in OF_DEEP if depth >= levels), 1))
+
+
+def is_resampled(request: FitRequest, loaded: Loaded) -> bool:
+    """Whether a tree has noise that may be drawn again: never for private rows."""
+    return loaded.role is not DataRole.PRIVATE and request.spec.spends_epsilon
+
+
+def resamples_now(request: FitRequest, loaded: Loaded) -> Resamples | None:
+    """The draws of these settings, which begin by themselves; None until they have ended, and where there are none.
+
+    The shelf is shared: half the draws of a session that went away are not shown while the rest is being made.
+    """
+    if not is_resampled(request, loaded):
+        return None
+    status = begin_unasked(resampling_task(request, loaded), SHORT)
+    drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
+    return drawn[0] if drawn and drawn[0].n_done else None
+
+
+# --- on the page
+
+
+def resampling_screen(trained: Trained, loaded: Loaded) -> None:
+    """On request: how the tree begins, which features are asked, how many draws agree; a player that steps through them."""
+    drawn = resamples_now(trained.asked.request, loaded)
+    if drawn is None or trained.tree is None or isinstance(loaded.schema.target, NumericTarget):
+        return  # being drawn (the tree above says how far), or nothing is drawn again
+    st.divider()
+    if not st.toggle("Same data, fresh noise: what changes?", **linked("fresh")):
+        return
+    st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with fresh noise. Simulations.")
+    rows = rows_of_the_tree(loaded)
+    agreeing = agreement(trained.tree.predict(rows), drawn, rows)
+    sentences = drawn_figures.root_sentence(loaded.schema, drawn), drawn_figures.agreement_sentence(agreeing, drawn.n_done)
+    st.markdown(plain(" ".join(sentences)))
+    left, right = st.columns(2, gap="large")
+    with left:
+        _features(drawn, loaded)
+    with right:
+        _player(drawn, loaded)
+
+
+def _features(drawn: Resamples, loaded: Loaded) -> None:
+    st.header("Which features are asked", anchor=False)
+    uses = feature_use(drawn)
+    sentence = drawn_figures.feature_sentence(loaded.schema, uses, drawn.n_done)
+    st.markdown(plain(sentence))
+    if uses:
+        chart(drawn_figures.feature_figure(loaded.schema, uses, drawn.n_done), sentence, key="resampling-features")
+        table(drawn_figures.feature_rows(loaded.schema, uses), sentence, key="resampling-features")
+
+
+def _player(drawn: Resamples, loaded: Loaded) -> None:
+    st.header("Draw by draw", anchor=False)
+    merged = drawn.merged()
+    shown = [(number, model) for number, model in enumerate(merged.models[:MOST_SHOWN]) if isinstance(model, Tree)]
+    if not shown:
+        st.caption("These draws are single labels; there is nothing to step through.")
+        return
+    said = [drawn_figures.draw_words(loaded.schema, merged, number) for number, _ in shown]
+    pairs = zip(shown, said, strict=True)
+    drawings = [tree_svg(tree, widths=None, selected=None, narrow=True, title=words) for (_, tree), words in pairs]
+    show = component("dpviz_resampling", STEPPER, Path(__file__))
+    show(key="resampling-player", data={"drawings": drawings, "said": said})

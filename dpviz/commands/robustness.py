@@ -1,0 +1,104 @@
+"""How many poisoned rows a learner withstands: its guaranteed accuracy while an attacker adds or removes training rows.
+
+Part of the rows is held out for measuring. The learner is drawn many times on the rest, and what its privacy guarantee proves
+is printed: the published bound, the tight one, and the part of it that holds with confidence. Rows are counted under
+add/remove one row; a changed row counts as two. The numbers are computed from the rows without noise: they are for the rows'
+owner and must not be released.
+"""
+
+import math
+from argparse import ArgumentParser, Namespace
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.commands import console
+from dpviz.commands.arguments import (
+    add_learner_arguments,
+    add_table_arguments,
+    add_workers_argument,
+    number,
+    parse_parameters,
+    whole,
+)
+from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.rows import encoded_rows, warn_of_read_values
+from dpviz.errors import DpvizError
+from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
+from dpviz.io.csv_text import frame_csv
+from dpviz.learners import FitRequest, get_learner, require_task
+from dpviz.table.schema import require_classes
+
+#: Held out for measuring.
+TEST_SHARE = 0.2
+#: Lines that are printed; the file has them all.
+LINES = 11
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Table, learner, poison, draws, file."""
+    add_table_arguments(parser)
+    add_learner_arguments(parser)
+    parser.add_argument("--max-poisoned", type=number, default=0.01, metavar="S", help="largest poisoned share (default: 0.01)")
+    parser.add_argument("--above", type=number, metavar="A", help="accuracy to stay above (default: the majority class)")
+    parser.add_argument("--draws", type=whole(1, 1_000_000), default=1000, metavar="N", help="trees per split (default: 1000)")
+    parser.add_argument("--splits", type=whole(1, 100), default=1, metavar="N", help="random splits, averaged (default: 1)")
+    parser.add_argument("--confidence", type=number, default=0.95, metavar="C", help="of the last column (default: 0.95)")
+    parser.add_argument("--seed", type=whole(0, 2**63), default=0, metavar="N", help="of splits and noise (default: 0)")
+    add_workers_argument(parser)
+    add_output_arguments(parser, "the whole curve as CSV", required=False)
+
+
+def run(args: Namespace) -> int:
+    """Check, read, encode, certify, write, print."""
+    spec = get_learner(args.learner)
+    settings = {"epsilon": args.epsilon, "max_depth": args.max_depth}
+    request = FitRequest.of(spec.name, **settings, **parse_parameters(spec, args.param))  # checked before the table is read
+    check_output(args.out, force=args.force, inputs=(args.data, args.schema))
+    data = encoded_rows(args)
+    if data.n_rows < 2:
+        raise DpvizError("There are too few rows to hold some out.", where=str(args.data), remedy="Give at least two rows.")
+    require_classes(data.schema, "A poisoning guarantee")
+    require_task(spec, data.schema)
+    console.doing(f"Drawing {spec.title}")
+    found = certify(
+        request,
+        [data.split(TEST_SHARE, seed=args.seed + number) for number in range(args.splits)],
+        max_poisoned=args.max_poisoned,
+        draws=args.draws,
+        seed=args.seed,
+        beta=1 - args.confidence,
+        workers=args.workers,
+    )
+    if args.out is not None:
+        write_whole(args.out, frame_csv(found.frame()), force=args.force)
+    warn_of_read_values(data.schema)
+    _show(found, args)
+    return 0
+
+
+def _show(found: PoisoningTable, args: Namespace) -> None:
+    console.show_title(
+        f"{get_learner(found.learner).title}, epsilon {args.epsilon:g} ({NEIGHBOURS}): guaranteed accuracy, "
+        f"{found.n_done:,} draws. For the owner of the rows only."
+    )
+    header = ("POISONED", "SHARE", "PUBLISHED", "TIGHT", f"WITH {args.confidence:.0%} CONFIDENCE")
+    console.show_table("bounds", header, [_cells(found, rows) for rows in _chosen(found.rows)])
+    console.show_values({"bounds": [_bounds(found, rows) for rows in found.rows]})
+    console.show_pairs([("Verdict", found.verdict(args.above))])
+
+
+def _chosen(rows: tuple[int, ...]) -> list[int]:
+    """At most LINES of them, evenly spaced, first and last included."""
+    last = len(rows) - 1
+    places = sorted({round(step * last / (LINES - 1)) for step in range(LINES)})
+    return [rows[place] for place in places]
+
+
+def _bounds(found: PoisoningTable, rows: int) -> dict[str, float | None]:
+    """A point of the curve as numbers; None where a bound proves nothing."""
+    bounds = {"published": found.published(rows), "tight": found.tight(rows), "with_confidence": found.low(rows)}
+    return {"poisoned": rows} | {name: None if math.isnan(bound) else bound for name, bound in bounds.items()}
+
+
+def _cells(found: PoisoningTable, rows: int) -> tuple[str, ...]:
+    bounds = (found.published(rows), found.tight(rows), found.low(rows))
+    return f"{rows:,}", f"{rows / max(1, found.n_train):.2%}", *("-" if math.isnan(b) else f"{b:.1%}" for b in bounds)

@@ -1,0 +1,250 @@
+"""Chosen pairs of neighbouring data sets, for flaws that no small universe shows.
+
+A pair is searched node by node along the path of the added row, so the number of rows does not matter. The other child of a node
+holds the same rows in both data sets and gets its likeliest subtree.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import DpvizError, NotEnumerable
+from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, whole_distribution
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair
+from dpviz.evaluation.audit.planned import PUBLIC_ROWS, PlannedLearner
+from dpviz.models.document import model_body
+from dpviz.models.tree import Node, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.counting.arrays import node_of
+from dpviz.training.growing import TreeRecipe
+
+#: Of equal rows; more tell hardly more.
+_MOST_EQUAL = 100
+#: Two neighbouring data sets.
+Pair = tuple[EncodedDataset, EncodedDataset]
+
+
+@dataclass(frozen=True)
+class CandidatePair:
+    """Two neighbouring data sets of features with two categories."""
+
+    title: str  #: In words, as it is printed
+    #: Category of each feature, then the class. The second data set has the last row, the first one lacks it.
+    rows: tuple[tuple[int, ...], ...]
+    depth: int = 1  #: Depth of the trees
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Declared; n_public is the larger number of rows."""
+        names = "abcdefgh"[: len(self.rows[0]) - 1]
+        features = tuple(CategoricalFeature(name, (f"{name}=0", f"{name}=1")) for name in names)
+        return Schema(features, ClassTarget("class", ("x", "y")), n_public=len(self.rows))
+
+    @cached_property
+    def second(self) -> EncodedDataset:
+        """The larger data set."""
+        table = np.array(self.rows, dtype=np.uint8)
+        return EncodedDataset(self.schema, tuple(table[:, f].copy() for f in range(table.shape[1] - 1)), table[:, -1].copy())
+
+    @cached_property
+    def first(self) -> EncodedDataset:
+        """The smaller data set."""
+        return self.second.take(np.arange(len(self.rows) - 1), share=1.0)
+
+
+def _identical(count: int, *rows: tuple[int, int, int]) -> tuple[tuple[int, ...], ...]:
+    """(value, class, how often) with the value in `count` identical columns."""
+    return tuple((value,) * count + (label,) for value, label, times in rows for _ in range(times))
+
+
+COUNTEREXAMPLES = (
+    CandidatePair("one row against two rows of different classes, depth 1", ((0, 0, 0), (1, 0, 1))),
+    CandidatePair("one row against two rows of different classes, depth 4", ((0, 0, 0), (1, 0, 1)), depth=4),
+    CandidatePair("10 against 11 rows of both classes, depth 1", _identical(2, (0, 0, 5), (1, 1, 6))),
+    CandidatePair("12 against 13 rows in 4 identical columns, depth 1", _identical(4, (0, 0, 6), (1, 1, 6), (0, 1, 1))),
+)
+
+
+def small_pair(task: str = "classes") -> Pair:
+    """Three equal rows, and the same with a canary at the other end of both features and of the target.
+
+    With few rows and few candidate splits a learner reveals the canary most clearly.
+    """
+    features = (NumericFeature("number", 0, 1, whole=True), CategoricalFeature("category", ("a", "b")))
+    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
+    ends = np.array([0, 0, 0, 1])
+    labels = ends.astype(np.uint8 if task == "classes" else np.float64)
+    second = EncodedDataset(Schema(features, target, n_public=4), (ends.astype(np.int32), ends.astype(np.uint8)), labels)
+    return second.take(np.arange(3), share=1.0), second
+
+
+def lone_pair(task: str = "classes") -> Pair:
+    """No rows, and one: the label of a leaf without rows is drawn evenly, and one row moves it by all that epsilon allows."""
+    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
+    schema = Schema((CategoricalFeature("category", ("a", "b")),), target, n_public=1)
+    label = np.ones(1, dtype=np.uint8 if task == "classes" else np.float64)
+    second = EncodedDataset(schema, (np.zeros(1, dtype=np.uint8),), label)
+    return second.take(np.arange(0), share=1.0), second
+
+
+def telling_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
+    """Pairs on which mechanisms tell what they are about to the full, each with as many public rows as the typical plan.
+
+    Besides the two above, about 1 / epsilon equal rows and one more: what they are not is then seldom chosen, by permute-and-flip
+    with a ratio near e^epsilon.
+    """
+    _, row = lone_pair(task)
+    many = row.take(np.zeros(min(_MOST_EQUAL, round(1 / epsilon)) + 1, dtype=np.int64), share=1.0)
+    pairs = small_pair(task), lone_pair(task), (many.take(slice(0, many.n_rows - 1), share=1.0), many)
+    schemas = [replace(first.schema, n_public=PUBLIC_ROWS) for first, _ in pairs]
+    return tuple(
+        (replace(first, schema=schema), replace(second, schema=schema))
+        for schema, (first, second) in zip(schemas, pairs, strict=True)
+    )
+
+
+def canary_pair(data: EncodedDataset) -> Pair:
+    """`data`, and `data` with a canary: the rarest category or the farther end of each range, and the rarest class."""
+    pairs = zip(data.schema.features, data.columns, strict=True)
+    columns = tuple(np.append(column, _outlying(feature, column)).astype(column.dtype) for feature, column in pairs)
+    target = np.append(data.target, _outlying(data.schema.target, data.target)).astype(data.target.dtype)
+    return data, EncodedDataset(data.schema, columns, target)
+
+
+def _outlying(about: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget, values: np.ndarray) -> float:
+    if isinstance(about, (NumericFeature, NumericTarget)):
+        middle = values.mean() if len(values) else about.low
+        return about.high if about.high - middle >= middle - about.low else about.low
+    names = about.categories if isinstance(about, CategoricalFeature) else about.classes
+    return int(np.bincount(values, minlength=len(names)).argmin())
+
+
+def verify_pair(
+    learner: str | LearnerSpec,
+    first: EncodedDataset,
+    second: EncodedDataset,
+    *,
+    epsilon: float = 1.0,
+    depth: int = 1,
+    title: str = "a pair of data sets",
+    **params: Any,
+) -> AuditResult:
+    """The output with the largest certified log ratio on two given neighbouring data sets.
+
+    For a learner that grows one tree this is the best over all trees; any other learner is listed whole.
+    Raises NotEnumerable where the learner holds rows out at random, or its distributions cannot be listed.
+
+    `first`, `second`: of one schema; one has one row more than the other. Raises DpvizError otherwise.
+    `epsilon`: claimed privacy loss under add/remove one row.
+    `depth`: depth of the trees.
+    `title`: the pair in words.
+    `**params`: the learner's own parameters.
+    """
+    require_neighbours(first, second)
+    smaller, larger = sorted((first, second), key=lambda data: data.n_rows)
+    planned = PlannedLearner.of(learner, smaller.schema, epsilon=epsilon, depth=depth, **params)
+    if planned.plan.held_out:
+        raise NotEnumerable("Rows are held out at random, and pairs are searched without that.", remedy="Search a universe.")
+    search = _search_whole if planned.request.spec.prepare is None else _search_tree
+    grows = search(planned, larger, smaller)
+    shrinks = search(planned, smaller, larger)
+    best = grows if grows.log_ratio >= shrinks.log_ratio else shrinks
+    likely, unlikely = math.exp(best.likely), math.exp(best.unlikely)
+    pair = WorstPair.of(smaller, larger, (unlikely, likely) if best is grows else (likely, unlikely))
+    found = Separation(best.log_ratio, best.body(smaller.schema), pair)
+    return planned.result(found, planned.composed(smaller, larger), searched=title, n_sets=2, n_pairs=1)
+
+
+def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:
+    """Raise DpvizError unless one data set is the other with one row more."""
+    if first.schema != second.schema:
+        raise DpvizError("The two data sets have different schemas.", remedy="Encode both by one schema.")
+    one, other = (Counter(zip(*(c.tolist() for c in (*d.columns, d.target)), strict=True)) for d in (first, second))
+    if sorted((sum((one - other).values()), sum((other - one).values()))) != [0, 1]:
+        raise DpvizError("The two data sets are not neighbours.", remedy="Add or remove exactly one row.")
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An output (a node, or the body of a whole model) and bounds on its log probability on either data set."""
+
+    log_ratio: float
+    output: Node | dict[str, Any]
+    likely: float
+    unlikely: float
+
+    def body(self, schema: Schema) -> dict[str, Any]:
+        return self.output if isinstance(self.output, dict) else model_body(Tree(schema, self.output))
+
+
+def _search_whole(planned: PlannedLearner, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
+    source = Enumeration()
+    up, down = (whole_distribution(planned, data, source) for data in (likely, unlikely))
+    ratios = {body: _ratio(chance, down.get(body, 0.0)) for body, chance in up.items() if chance > 0}
+    best = max(ratios, key=lambda body: ratios[body])
+    return _Found(ratios[best], json.loads(best), math.log(up[best]), _log(down.get(best, 0.0)))
+
+
+def _search_tree(planned: PlannedLearner, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
+    source = Enumeration()
+    growths = planned.prepare(likely, source), planned.prepare(unlikely, source)
+    return _TreeSearch(growths, (likely, unlikely), source).best(np.arange(likely.n_rows), np.arange(unlikely.n_rows), 0)
+
+
+@dataclass(frozen=True)
+class _TreeSearch:
+    growths: tuple[TreeRecipe, TreeRecipe]
+    data: tuple[EncodedDataset, EncodedDataset]
+    source: Enumeration
+
+    def best(self, up: np.ndarray, down: np.ndarray, level: int) -> _Found:
+        """Best over the subtrees of a node that holds other rows on either side, given by their positions."""
+        return max(self._each(up, down, level, same=False), key=lambda found: found.log_ratio)
+
+    def likeliest(self, up: np.ndarray, down: np.ndarray, level: int) -> _Found:
+        """The likeliest subtree of a node that holds the same rows on both sides."""
+        return max(self._each(up, down, level, same=True), key=lambda found: found.likely)
+
+    def _each(self, up: np.ndarray, down: np.ndarray, level: int, *, same: bool) -> Iterable[_Found]:
+        nodes = (node_of(growth.root, rows, level) for growth, rows in zip(self.growths, (up, down), strict=True))
+        (chances, _), (other, cut) = (node_distribution(*both, self.source) for both in zip(self.growths, nodes, strict=True))
+        cancels = same and chances == other  # one step on the same rows: whatever was cut off
+        possible = {key: chance for key, chance in chances.items() if chance > 0}
+        if same:
+            likeliest = max(possible, key=lambda key: possible[key])
+            possible = {likeliest: possible[likeliest]}
+        for key, chance in possible.items():
+            unlikely = chance if cancels else other.get(key, 0.0) + max(0.0, cut)
+            here = _Found(_ratio(chance, unlikely), {}, math.log(chance), _log(unlikely))
+            yield self._with_children(key, here, up, down, level)
+
+    def _with_children(self, key: Any, here: _Found, up: np.ndarray, down: np.ndarray, level: int) -> _Found:
+        outcomes = [outcome_of(data, key) for data in self.data]
+        found = [here]
+        for parts in zip(*(outcome.open for outcome in outcomes), strict=True):
+            own = tuple(rows[part[rows]] for rows, part in zip((up, down), parts, strict=True))
+            search = self.best if len(own[0]) != len(own[1]) else self.likeliest
+            found.append(search(own[0], own[1], level + outcomes[0].depth))
+        return _Found(
+            sum(part.log_ratio for part in found),
+            outcomes[0].complete([part.output for part in found[1:]]),  # type: ignore[misc]
+            sum(part.likely for part in found),
+            sum(part.unlikely for part in found),
+        )
+
+
+def _ratio(likely: float, unlikely: float) -> float:
+    return math.log(likely) - _log(unlikely)
+
+
+def _log(chance: float) -> float:
+    return math.log(chance) if chance > 0 else -math.inf

@@ -1,0 +1,312 @@
+"""A white-box attack: the ratio of the probabilities of everything that a fit released, on two tables.
+
+A fit on one table is recorded: every mechanism, what it was asked about, what came out. Then the learner runs on the other table
+and is given the same outcomes, so it asks the same questions of other rows. The mechanisms' laws say how likely each answer was
+on either table; the logarithms of their ratios add up. The best test of one table against the other compares this sum with a
+limit (Neyman & Pearson 1933). An attack that guesses by it is the strongest that this pair allows.
+
+Who is in which part of a random assignment is not released: probabilities are averaged over all assignments of the few rows.
+
+The laws decide what is guessed, never whether it was right: a mechanism that does not keep its law is still found out.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import DpvizError, NotEnumerable
+from dpviz.evaluation.audit.candidate_pairs import Pair
+from dpviz.evaluation.audit.planned import PlannedLearner
+from dpviz.evaluation.audit.wagers import STAKES, least_right, refutes, wagered_bound
+from dpviz.evaluation.workers import spread
+from dpviz.learners import FitRequest
+from dpviz.privacy.random_assignment import RandomAssignment
+from dpviz.privacy.source import Mechanism, Simulation
+from dpviz.progress import Progress, Stop, steps
+from dpviz.table.dataset import EncodedDataset
+
+#: Outcomes whose ratio is remembered; noise in many steps never repeats.
+_REMEMBERED = 4096
+#: Ways to assign the rows of a table that are averaged over.
+_MOST_ASSIGNMENTS = 9
+#: Pairs of draws between two looks at what is shown; the first so many choose how to guess.
+CHUNK = 50
+#: Of how many times the draws an attack that needs more is not begun.
+_HOPELESS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A draw: what was asked of a mechanism, and what came out. `values` are private: those of a simulated or public table."""
+
+    mechanism: Mechanism
+    values: Any = field(repr=False)
+    outcome: Any
+
+
+class Recording(Simulation):
+    """A simulation that keeps every draw, exact values too. It is for audits alone; nothing that came from it is a release."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.steps: list[Step] = []
+
+    def draw(self, mechanism: Mechanism, values: Any) -> Any:
+        """One draw, which is kept."""
+        outcome = super().draw(mechanism, values)
+        self.steps.append(Step(mechanism, values.copy() if isinstance(values, np.ndarray) else values, outcome))
+        return outcome
+
+
+class Replay:
+    """A NoiseSource that gives recorded outcomes again, and adds up how much likelier they are here than there."""
+
+    name = "replay"
+    seed = None
+
+    def __init__(self, recorded: Sequence[Step], assigned: tuple[int, ...]) -> None:
+        self._left = list(reversed(recorded))
+        self._assigned = assigned  #: The part of every row, where rows are assigned at random
+        self.log_ratio = 0.0
+
+    def enter(self, place: int) -> None:
+        """Nothing: outcomes are given."""
+
+    def draw(self, mechanism: Mechanism, values: Any) -> Any:
+        """The recorded outcome. Raises NotEnumerable where something else was asked, or its law is not known."""
+        if not self._left:
+            raise _other_steps()
+        step = self._left.pop()
+        if type(mechanism) is not type(step.mechanism):
+            raise _other_steps()
+        if isinstance(mechanism, RandomAssignment):
+            return np.array(self._assigned, dtype=np.uint8)
+        self.log_ratio += _log_ratio(step, mechanism, values)
+        return step.outcome
+
+    def finish(self) -> float:
+        """ln of the ratio of all outcomes together. Raises NotEnumerable where some were not asked for."""
+        if self._left:
+            raise _other_steps()
+        return self.log_ratio
+
+
+def _log_ratio(step: Step, mechanism: Any, values: Any) -> float:
+    if mechanism == step.mechanism and _equal(values, step.values):
+        return 0.0  # such as choices that look at no row, whatever their law
+    if hasattr(mechanism, "log_likelihood") and mechanism == step.mechanism:
+        return float(mechanism.log_likelihood(values, step.outcome) - mechanism.log_likelihood(step.values, step.outcome))
+    if hasattr(mechanism, "probabilities") and np.ndim(step.outcome) == 0:
+        here, there = mechanism.probabilities(values), step.mechanism.probabilities(step.values)  # type: ignore[attr-defined]
+        with np.errstate(divide="ignore"):
+            return float(np.log(here[step.outcome]) - np.log(there[step.outcome]))
+    raise NotEnumerable(
+        f"How likely an outcome of the mechanism {mechanism.title!r} is on both tables is not known.",
+        remedy="Attack what is published instead.",
+    )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return bool(one == other)
+
+
+def _other_steps() -> DpvizError:
+    what = "On neighbouring tables this learner takes other steps, so no law says how likely its outcomes are on both."
+    return NotEnumerable(what, remedy="Attack what is published instead.")
+
+
+@dataclass(frozen=True)
+class WhiteBoxTask:
+    """What every draw on a pair needs; it can be sent to another process unless the learner is unregistered."""
+
+    request: FitRequest
+    tables: Pair
+
+    @cached_property
+    def planned(self) -> PlannedLearner:
+        """The learner on the schema of the pair."""
+        return PlannedLearner(self.request, self.tables[0].schema)
+
+    @cached_property
+    def _known(self) -> dict[Any, float]:
+        return {}
+
+    def show(self, seeds: Sequence[tuple[int, int]]) -> np.ndarray:
+        """ln P(released | with the canary) - ln P(released | without), of draws without (column 0) and with it (column 1).
+
+        Raises NotEnumerable where laws are not known.
+        """
+        return np.array([[self._ratio(table, seed) for table, seed in zip(self.tables, pair, strict=True)] for pair in seeds])
+
+    def _ratio(self, drawn_from: EncodedDataset, seed: int) -> float:
+        source = Recording(seed)
+        self.planned.fit(drawn_from, source)
+        seen = [step.outcome for step in source.steps if not isinstance(step.mechanism, RandomAssignment)]
+        key = tuple(outcome if np.ndim(outcome) == 0 else outcome.tobytes() for outcome in seen)
+        if key in self._known:
+            return self._known[key]
+        without, with_canary = (self._likelihood(table, source.steps) for table in self.tables)
+        if len(self._known) < _REMEMBERED:
+            self._known[key] = with_canary - without
+        return with_canary - without
+
+    def _likelihood(self, table: EncodedDataset, recorded: Sequence[Step]) -> float:
+        """ln of the probability of what was released, but for a number that is the same for both tables."""
+        from scipy.special import logsumexp
+
+        found = []
+        for chance, assigned in _assignments(recorded, table.n_rows):
+            replay = Replay(recorded, assigned)
+            self.planned.fit(table, replay)
+            found.append(math.log(chance) + replay.finish())
+        return float(logsumexp(found))
+
+
+def _assignments(recorded: Sequence[Step], n_rows: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+    """Every assignment of the rows, with its probability; one that says nothing where none was drawn."""
+    random = [step.mechanism for step in recorded if isinstance(step.mechanism, RandomAssignment)]
+    if not random:
+        yield 1.0, ()
+        return
+    shares = (1 - sum(random[0].shares), *random[0].shares)
+    if len(random) > 1 or len(shares) ** n_rows > _MOST_ASSIGNMENTS:
+        what = "The rows can be assigned in too many ways to average over."
+        raise NotEnumerable(what, remedy="Give a pair of fewer rows.")
+    for assigned in product(range(len(shares)), repeat=n_rows):
+        yield math.prod(shares[part] for part in assigned), assigned
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is proved of a learner on a pair, on the scale on which it is tight, and how much of it is to be shown.
+
+    Without delta that is epsilon. Under delta no finite number of draws shows the epsilon of so rare an event: there it is the
+    right guesses that the composed trade-off curve allows at even odds, which many draws do show.
+    """
+
+    epsilon: float
+    delta: float
+    right: float  #: The largest share of right guesses that is proved
+    share: float  #: Of it, to be shown
+
+    @property
+    def tested(self) -> float:
+        """The epsilon that is to be refuted; for right guesses, that of which this share of them is the most."""
+        if not self.delta:
+            return self.share * self.epsilon
+        right = 0.5 + self.share * (self.right - 0.5)
+        return math.log(right / (1 - right))
+
+    def limit(self, ratios: np.ndarray) -> tuple[float, float]:
+        """(the log ratio from which on to guess, how fast money grows by that per draw, if the laws are kept; 0 for not)."""
+        sizes = np.sort(np.abs(ratios).ravel())[::-1]
+        right = np.cumsum(1 / (1 + np.exp(-sizes))) / np.arange(1, len(sizes) + 1)
+        fair = 1 / (1 + math.exp(-self.tested))
+        surer = np.maximum(right, fair)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            doubt = np.where(surer < 1, (1 - surer) * np.log((1 - surer) / (1 - fair)), 0.0)
+        growth = (surer * np.log(surer / fair) + doubt) * np.arange(1, len(sizes) + 1) / len(sizes)
+        best = len(sizes) - 1 if self.delta else int(growth.argmax())
+        return (0.0 if self.delta else float(sizes[best]) * (1 - 1e-9)), float(growth[best])
+
+    def shown(self, bound: float, right: float) -> float:
+        """The share of what is proved that these lower bounds are."""
+        return (right - 0.5) / (self.right - 0.5) if self.delta else bound / self.epsilon
+
+
+@dataclass
+class Tally:
+    """Guesses so far: those that were sure enough, and those that every draw forces."""
+
+    limit: float
+    pairs: int = 0
+    right: int = 0
+    wrong: int = 0
+    forced_right: int = 0
+
+    def add(self, ratios: np.ndarray) -> None:
+        """Count what guesses by the signs of these log ratios were worth."""
+        was_right = (ratios >= 0) == np.array([False, True])
+        is_sure = np.abs(ratios) >= self.limit
+        self.pairs += len(ratios)
+        self.right += int((was_right & is_sure).sum())
+        self.wrong += int((~was_right & is_sure).sum())
+        self.forced_right += int(was_right.sum())
+
+    def has_shown(self, wanted: Wanted, beta: float) -> bool:
+        """True once the share of the proved loss is shown."""
+        right, wrong = (self.forced_right, 2 * self.pairs - self.forced_right) if wanted.delta else (self.right, self.wrong)
+        return refutes(right, wrong, self.pairs, wanted.tested, beta=beta)
+
+    def found(self, wanted: Wanted, beta: float) -> dict[str, Any]:
+        """What an AuditedBound says of it."""
+        bound = wagered_bound(self.right, self.wrong, self.pairs, beta=beta, delta=wanted.delta)
+        right = least_right(self.forced_right, 2 * self.pairs - self.forced_right, self.pairs, beta=beta)
+        certain = wagered_bound(2 * self.pairs, 0, self.pairs, beta=beta, delta=wanted.delta)
+        return {
+            "bound": bound,
+            "largest": certain,
+            "event": f"the likelihood ratio of everything released, from e^{self.limit:.3g} on" if self.pairs else "",
+            "hits": (self.wrong, self.right),
+            "n_tested": self.right + self.wrong,
+            "guesses": 100 * right,
+            "strength": wanted.shown(bound, right),
+        }
+
+
+def choose_pair(
+    tasks: Sequence[tuple[WhiteBoxTask, Wanted]], seeds: Sequence[tuple[int, int]], draws: int, beta: float
+) -> tuple[WhiteBoxTask, Wanted, float]:
+    """The pair on which the laws promise the quickest proof, and the limit of its guesses.
+
+    Raises NotEnumerable where laws are not known, or promise so much of the proved loss on none of these pairs, or not from a few
+    times as many `draws`.
+    """
+    tried, unknown = [], None
+    for task, wanted in tasks:
+        try:
+            tried.append((task, wanted, *wanted.limit(replace(task).show(seeds))))
+        except NotEnumerable as reason:
+            unknown = reason
+    if not tried and unknown is not None:
+        raise unknown
+    task, wanted, limit, growth = max(tried, key=lambda one: one[3])
+    if growth <= 0:
+        what = f"No pair is known on which what is released tells {wanted.share:.0%} of what is proved."
+        raise NotEnumerable(what, remedy="Give another pair, or ask for less.")
+    needed = (math.log(len(STAKES) / beta)) / growth / 2
+    if needed > _HOPELESS * draws:
+        what = f"To show {wanted.share:.0%} of what is proved would take about {needed:,.0f} draws on each table."
+        raise NotEnumerable(what, remedy="Allow more draws, or ask for less.")
+    return task, wanted, limit
+
+
+def guess_until(
+    task: WhiteBoxTask,
+    wanted: Wanted,
+    limit: float,
+    seeds: Sequence[tuple[int, int]],
+    beta: float,
+    *,
+    workers: int,
+    progress: Progress | None,
+    stop: Stop | None,
+) -> Tally:
+    """Draw until the share of the proved loss is shown, or the seeds are used up."""
+    show: Callable[[Sequence[tuple[int, int]]], np.ndarray] = replace(task).show  # without what was computed here
+    chunks = [seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK)]
+    tally = Tally(limit)
+    for ratios in spread(show, steps(chunks, progress, stop), workers):
+        tally.add(ratios)
+        if tally.has_shown(wanted, beta):
+            break
+    return tally

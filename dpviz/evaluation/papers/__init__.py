@@ -1,0 +1,1 @@
+"""The Papers page: what three papers print, beside what was measured here."""

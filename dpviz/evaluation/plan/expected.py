@@ -1,0 +1,137 @@
+"""What rows, epsilon and depth give before a row is touched: where the signal is weak, middling or strong, at a base rate.
+
+Everything comes from the schema and two declared numbers: how many rows, and how frequent the rarer class is. Its rows lie in one
+region of the columns, which two questions ask for; the stronger the signal, the more of them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.errors import ParameterError, SchemaError
+from dpviz.evaluation.plan.simulate import TEST_ROWS, Split, drawn_columns, rule_for
+from dpviz.learners import FitRequest
+from dpviz.models.tree import Branch, Leaf, Node, Tree
+from dpviz.progress import Progress, Stop, steps
+from dpviz.randomness import generator, seed_from
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import Schema, require_classes
+
+#: How strong a signal is: which share of the rarer class lies in the region because of it; the rest is spread evenly.
+STRENGTHS = {"weak": 0.35, "middling": 0.5, "strong": 0.75}
+DRAWS = 10
+#: Of more rows so many are simulated.
+MOST_ROWS = 50_000
+#: Better than always saying one class in so many of the draws: it may be expected, or it may not.
+USUALLY, RARELY = 0.9, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What trees reach at one strength of the signal, as shares of test rows: medians over draws of rows and noise."""
+
+    strength: str  #: One of STRENGTHS
+    best: float  #: Share of the rarer class that the two questions find
+    always: float  #: Accuracy of always saying the more frequent class
+    accuracy: float
+    found: float  #: Share of the rarer class that is found
+    better: float  #: Share of the draws in which the tree is right more often than always saying the more frequent class
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Rows of two classes, simulated from a schema: the rarer class has one share of the rows in a region, another outside."""
+
+    schema: Schema  #: With the number of rows as its public row count
+    rule: Tree  #: Label 1 inside
+    rare: int  #: The rarer class
+    inside: float
+    outside: float
+
+    def draw(self, n_rows: int, *, seed: int) -> Split:
+        """Fresh rows to train and to test on."""
+        rng = generator(seed)
+        return self._rows(n_rows, rng), self._rows(TEST_ROWS, rng)
+
+    def _rows(self, count: int, rng: np.random.Generator) -> EncodedDataset:
+        columns = drawn_columns(self.schema, {}, count, rng)
+        rows = EncodedDataset(self.schema, columns, np.zeros(count, dtype=np.uint8))
+        share = np.where(self.rule.predict(rows) == 1, self.inside, self.outside)
+        target = np.where(rng.random(count) < share, self.rare, 1 - self.rare)
+        return EncodedDataset(self.schema, columns, target.astype(np.uint8))
+
+
+def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, seed: int) -> Region:
+    """A world of this base rate: the share of the second class, in (0, 1).
+
+    Raises ParameterError, or SchemaError for a schema without two classes or without a feature that can be divided.
+    """
+    require_classes(schema, "What to expect")
+    if len(schema.classes) != 2:
+        raise SchemaError("What to expect is worked out for two classes.", remedy="Use the Plan page's goals instead.")
+    if not 0 < base_rate < 1:
+        raise ParameterError("what to expect", "base_rate", base_rate, "between 0 and 1")
+    rare, share = (1, base_rate) if base_rate <= 0.5 else (0, 1 - base_rate)
+    known = Schema(schema.features, schema.target, n_public=n_rows)
+    rng = generator(seed)
+    rule = Tree(known, _inside(known, share, rng))
+    columns = drawn_columns(known, {}, 50_000, rng)
+    width = float(np.mean(rule.predict(EncodedDataset(known, columns, np.zeros(50_000, dtype=np.uint8))) == 1))
+    inside = min(share + strength * (1 - share), share / width)
+    return Region(known, rule, rare, inside, max(0.0, (share - width * inside) / (1 - width)))
+
+
+def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
+    """Two questions that about this share of the rows pass; one where only one feature can be divided."""
+    found = [
+        (place, rule)
+        for place in rng.permutation(schema.n_features).tolist()
+        if (rule := rule_for(schema, place, share**0.5, rng)) is not None
+    ][:2]
+    if not found:
+        what = "No feature can be divided: each has a single value."
+        raise SchemaError(what, remedy="Declare a wider range or more categories for at least one feature.")
+    node: Node = Leaf(1)
+    for _, rule in found:
+        node = Branch(rule, node, Leaf(0))
+    return node
+
+
+def expected(
+    schema: Schema,
+    request: FitRequest,
+    *,
+    base_rate: float,
+    n_rows: int,
+    seed: int,
+    draws: int = DRAWS,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> tuple[Expected, ...]:
+    """One line per strength of the signal. Raises what `region` and the fit raise.
+
+    `base_rate`: share of the second class. `n_rows`: as declared; of more than MOST_ROWS so many are simulated.
+    """
+    count = min(n_rows, MOST_ROWS)
+    worlds = [region(schema, n_rows=count, base_rate=base_rate, strength=value, seed=seed) for value in STRENGTHS.values()]
+    wanted = [(world, number) for world in worlds for number in range(draws)]
+    outcomes = [_outcome(world, request, count, seed_from(seed, number)) for world, number in steps(wanted, progress, stop)]
+    measured = np.array(outcomes).reshape(len(worlds), draws, 4)
+    always = max(base_rate, 1 - base_rate)
+    return tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, measured, strict=True))
+
+
+def _summed_up(strength: str, always: float, lines: np.ndarray) -> Expected:
+    """Accuracy is `always` and what trees gain over it on the rows that both are tested on."""
+    gains = lines[:, 2] - lines[:, 1]
+    best, found = np.median(lines[:, [0, 3]], axis=0).tolist()
+    return Expected(strength, best, always, always + float(np.median(gains)), found, better=float(np.mean(gains > 0)))
+
+
+def _outcome(world: Region, request: FitRequest, n_rows: int, seed: int) -> tuple[float, float, float, float]:
+    """What the two questions find, accuracy of always saying the frequent class, accuracy and found share of one tree."""
+    train, test = world.draw(n_rows, seed=seed)
+    is_rare, inside = test.target == world.rare, world.rule.predict(test) == 1
+    said = request.at(seed=seed % 2**31).fit(train).model.predict(test)
+    found, best = (float(np.mean(picked[is_rare])) if is_rare.any() else 0.0 for picked in (said == world.rare, inside))
+    return best, float(np.mean(~is_rare)), float(np.mean(said == test.target)), found

@@ -1,0 +1,179 @@
+"""Fresh draws of a tree: the same rows and settings, new noise. What comes back, or most draws share, is signal; the rest chance.
+
+Many trees on private rows spend epsilon many times: for simulated and public rows only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+import numpy as np
+
+from dpviz.evaluation.workers import in_chunks, kept_here, light
+from dpviz.learners import FitRequest
+from dpviz.models.base import Model
+from dpviz.models.constant import as_tree
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, ThresholdRule, Tree
+from dpviz.progress import Progress, Stop
+from dpviz.randomness import child_seeds
+from dpviz.table.checked_numbers import checked_count
+from dpviz.table.dataset import EncodedDataset
+
+#: Share of the draws, from the middle, whose thresholds are said.
+MIDDLE = 0.8
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """Models of fresh draws."""
+
+    models: tuple[Model, ...]  #: One per draw
+    n_asked: int  #: Draws asked for; more than `n_done` after a stop
+
+    @property
+    def n_done(self) -> int:
+        """Draws done."""
+        return len(self.models)
+
+    def merged(self) -> Resamples:
+        """The same draws, labels only, with equal siblings merged."""
+        models = (model.labels_only().merged() if isinstance(model, Tree) else model for model in self.models)
+        return Resamples(tuple(models), self.n_asked)
+
+    def coming_back(self, tree: Tree) -> dict[str, int]:
+        """By path: the number of draws in which this node, and every question on the way to it, comes back.
+
+        A question comes back as one about the same feature: how near its threshold is, `between` says. A leaf comes back as one
+        with the same label, or any number. Merged or not: a leaf comes back in leaves with one label.
+        """
+        found = dict.fromkeys((placed.path for placed in tree.nodes()), 0)
+        for model in self.models:
+            root = node_at(model, "")
+            if root is not None:
+                found |= {path: found[path] + 1 for path in _kept(tree, tree.root, root, "")}
+        return found
+
+    def between(self, tree: Tree) -> dict[str, tuple[float, float]]:
+        """By path of every question about a number that comes back: the middle `MIDDLE` of the thresholds it comes back with."""
+        found: dict[str, list[float]] = {}
+        for model in self.models:
+            root = node_at(model, "")
+            for path in _kept(tree, tree.root, root, "") if root is not None else ():
+                node = node_at(model, path)
+                if isinstance(node, Branch) and isinstance(node.rule, ThresholdRule):
+                    found.setdefault(path, []).append(node.rule.threshold)
+        return {path: _middle(thresholds) for path, thresholds in found.items()}
+
+    def first_feature(self) -> tuple[int, int, tuple[float, float] | None] | None:
+        """The feature that most draws ask about first, in how many, and between which thresholds; None where none asks."""
+        rules = [root.rule for root in (node_at(model, "") for model in self.models) if isinstance(root, Branch)]
+        if not rules:
+            return None
+        ((feature, times),) = Counter(rule.feature for rule in rules).most_common(1)
+        thresholds = [rule.threshold for rule in rules if rule.feature == feature and isinstance(rule, ThresholdRule)]
+        return feature, times, _middle(thresholds) if thresholds else None
+
+    def root_rules(self) -> tuple[tuple[Rule, int], ...]:
+        """The rules at the root with their number of draws, most frequent first; leaves do not count."""
+        roots = (node_at(model, "") for model in self.models)
+        return tuple(Counter(root.rule for root in roots if isinstance(root, Branch)).most_common())
+
+
+def _kept(tree: Tree, node: Node, other: Node, path: str) -> Iterator[str]:
+    """Paths of what both trees have, from the top down as far as it goes."""
+    if isinstance(node, Branch):
+        if isinstance(other, Branch) and node.rule.feature == other.rule.feature:
+            yield path
+            yield from _kept(tree, node.left, other.left, path + "L")
+            yield from _kept(tree, node.right, other.right, path + "R")
+    elif isinstance(node, NumberLeaf) or {node.label} == set(_labels(other)):
+        yield path
+
+
+def _labels(node: Node) -> Iterator[int]:
+    if isinstance(node, Branch):
+        yield from _labels(node.left)
+        yield from _labels(node.right)
+    elif isinstance(node, Leaf):
+        yield node.label
+
+
+def _middle(thresholds: Sequence[float]) -> tuple[float, float]:
+    aside = (1 - MIDDLE) / 2
+    low, high = np.quantile(thresholds, (aside, 1 - aside), method="nearest")
+    return float(low), float(high)
+
+
+def node_at(model: Model, path: str) -> Node | None:
+    """The node at the end of `path` ("" is the root); None where the model has none. A constant is a single leaf."""
+    tree = as_tree(model)
+    assert tree is not None
+    try:
+        return tree.node(path)
+    except KeyError:
+        return None
+
+
+def resample(
+    request: FitRequest,
+    data: EncodedDataset,
+    *,
+    draws: int = 100,
+    seed: int,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Resamples:
+    """Train `draws` times with independent noise, whatever the seed of the request.
+
+    `draws`: at least 1.
+    `seed`: repeatable; the k-th draw does not depend on `draws`.
+    `workers`: processes, each of which takes one share of the draws.
+    `progress`: called with the share that is done, in (0, 1], after each draw, or each share of them.
+    `stop`: asked before each draw, or each share. After a stop the draws done so far are returned.
+    """
+    checked_count("resampling", "draws", draws)
+    together, fits = 1, partial(_fits, request, data)
+    if workers > 1:
+        together, fits = math.ceil(draws / workers), partial(_fits_away, request, light(data))
+    found = in_chunks(fits, child_seeds(seed, draws), together, workers=workers, progress=progress, stop=stop)
+    return Resamples(tuple(chain.from_iterable(found)), draws)
+
+
+def _fits(request: FitRequest, data: EncodedDataset, seeds: Sequence[int]) -> list[Model]:
+    return [request.at(seed=seed).fit(data).model for seed in seeds]
+
+
+def _fits_away(request: FitRequest, data: EncodedDataset, seeds: Sequence[int]) -> list[Model]:
+    return _fits(request, kept_here(data), seeds)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureUse:
+    """How many draws split on a feature: `anywhere`, and `at_level[d]` at depth d."""
+
+    feature: int
+    anywhere: int
+    at_level: tuple[int, ...]
+
+
+def feature_use(drawn: Resamples) -> tuple[FeatureUse, ...]:
+    """Every feature that some draw splits on, most frequent first. A draw that is a constant splits on none."""
+    trees = [model for model in drawn.models if isinstance(model, Tree)]
+    splits = [{(p.node.rule.feature, p.depth) for p in tree.nodes() if isinstance(p.node, Branch)} for tree in trees]
+    at_level = Counter(split for tree in splits for split in tree)
+    anywhere = Counter(feature for tree in splits for feature in {feature for feature, _ in tree})
+    levels = range(max((depth for _, depth in at_level), default=-1) + 1)
+    found = (FeatureUse(feature, n, tuple(at_level[feature, depth] for depth in levels)) for feature, n in anywhere.items())
+    return tuple(sorted(found, key=lambda use: (-use.anywhere, use.feature)))
+
+
+def agreement(labels: Sequence[int] | np.ndarray, drawn: Resamples, data: EncodedDataset) -> np.ndarray:
+    """Per row the share of draws that predict its label in `labels`; NaN without draws."""
+    agree = np.array([model.predict(data) == labels for model in drawn.models])
+    return agree.mean(axis=0) if len(agree) else np.full(data.n_rows, np.nan)

@@ -1,0 +1,57 @@
+"""Who pays for the noise: error and found share per group, by the private test, in words, as a table and as a chart."""
+
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, chart, limits, marker
+from dpviz.figures.publish.test_result import percent_with_interval
+from dpviz.figures.theme import BLUE, ORANGE
+from dpviz.figures.tree.labels import visible
+from dpviz.results.document import Estimate
+from dpviz.results.result import TestReport
+from dpviz.training.estimate.report import ClassReport
+
+#: Of more classes the error alone is told.
+_MOST_CLASSES = 3
+WIDE = "From the same noisy counts, divided at no further epsilon: intervals are wide where a group has few rows."
+
+
+def group_rows(report: TestReport | None) -> Rows:
+    """One line per group: how often the model is wrong there, and of each class how much it finds; none without groups."""
+    if not isinstance(report, ClassReport):
+        return []
+    lines = [(entry.name, _measures(report, (entry.error, *entry.found))) for entry in report.by_group]
+    return [{report.groups: name, **{words: percent_with_interval(share) for words, share in known}} for name, known in lines]
+
+
+def group_sentences(report: TestReport | None) -> list[str]:
+    """The same, a sentence each."""
+    return [_sentence(*row.items()) for row in group_rows(report)]
+
+
+def _sentence(group: tuple[str, str], *known: tuple[str, str]) -> str:
+    return f"Where {group[0]} is {group[1]!r}: {', '.join(' '.join(words) for words in known)}."
+
+
+def group_figure(report: ClassReport) -> Figure:
+    """Per group its error and the found share of the least frequent class, each with its 95% interval."""
+    rarest = int(report.counts.sum(axis=0).argmin())
+    kinds = (("wrong", ORANGE, "x"), (f"finds {visible(report.schema.classes[rarest])!r}", BLUE, "circle"))
+    axis = {"range": [-0.02, 1.02], "tickformat": ".0%", "zeroline": False}
+    figure = chart(90 + 44 * len(report.by_group), top=40, legend=LEGEND_ABOVE, xaxis=axis, yaxis=NAMES, scattermode="group")
+    for place, (words, colour, symbol) in enumerate(kinds):
+        shares = [(entry.error, entry.found[rarest])[place] for entry in report.by_group]
+        bars = limits([share.high - share.value for share in shares], [share.value - share.low for share in shares], colour)
+        figure.add_scatter(
+            x=[share.value for share in shares],
+            y=[visible(entry.name) for entry in report.by_group],
+            name=words,
+            mode="markers",
+            orientation="h",
+            marker=marker(colour, symbol, 10),
+            error_x=bars,
+            hovertemplate="%{y}: %{x:.1%}",
+        )
+    return figure
+
+
+def _measures(report: ClassReport, shares: tuple[Estimate, ...]) -> list[tuple[str, Estimate]]:
+    names = report.schema.classes if len(report.schema.classes) <= _MOST_CLASSES else ()
+    return list(zip(["wrong", *(f"finds {name!r}" for name in names)], shares, strict=False))

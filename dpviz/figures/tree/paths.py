@@ -1,0 +1,175 @@
+"""One step of a path of epsilons: the tree, wide and narrow, and a strip with the test measure of all draws."""
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from dpviz.evaluation.tree.paths import PathStep, has_rare_classes
+from dpviz.figures.tree.headline import guarantee_said
+from dpviz.figures.tree.levels import level_epsilons, shape_in_words
+from dpviz.figures.tree.pair import Side, pair_sentence, pair_svg
+from dpviz.figures.tree.resampling import survival_sentence
+from dpviz.figures.tree.style import tree_css
+from dpviz.figures.tree.svg import tree_svg
+from dpviz.learners import result_verdict
+from dpviz.models.tree import Tree
+from dpviz.results.verdict import ROW, Unit, Verdict, times_text
+from dpviz.results.wording import number_text
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget
+from dpviz.training.estimate.collapse import collapse_leaves, intervals
+from dpviz.training.exact_trace import exact_trace
+
+HEIGHT, LINE = 54.0, 34.0
+#: Space at both ends, in percent of the width; places across are percents, so that text and dots keep their size.
+MARGIN = 2.5
+#: Where on the strip what a constant reaches is marked: to its right all that is better, to its left some of what is worse.
+CONSTANT_AT = 1 / 3
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnStep:
+    """One path_step as it is drawn: its epsilon, and both drawings without their style sheet.
+
+    `beside` is what the tree is compared with, by name; `shown` and `style` are the tree and how `tree_svg` draws it. `verdict`
+    is what may be said of it, `survives` what comes back with fresh noise, `shape` what the public rule makes of this epsilon,
+    `note` what else there is to say.
+    """
+
+    value: float
+    wide: str
+    narrow: str
+    score: float
+    scores: np.ndarray
+    beside: Mapping[str, float]
+    shown: Tree
+    style: Mapping[str, Any]
+    verdict: Verdict
+    survives: str = ""
+    shape: str = ""
+    note: str = ""
+
+
+def step(
+    value: float,
+    path_step: PathStep,
+    complete: Tree,
+    beside: Mapping[str, float],
+    *,
+    rows: EncodedDataset | None,
+    fold: bool,
+    unit: Unit = ROW,
+) -> DrawnStep:
+    """`unit`: whom the rows protect. `fold`: as the page shows the tree, folded or complete. `rows`: those that lines may count,
+    None for none.
+    """
+    plan = path_step.result.plan
+    shown = collapse_leaves(complete, plan) if fold else complete
+    bars = intervals(complete, shown, plan)
+    widths = None if rows is None else exact_trace(shown, rows).shares(shown)
+    style: dict[str, Any] = {"widths": widths, "bars": bars}
+    style |= {
+        "came_back": path_step.drawn.coming_back(shown),
+        "n_draws": path_step.drawn.n_done,
+        "between": path_step.drawn.between(shown),
+    }
+    drawn: dict[str, Any] = {"selected": None, "title": "Tree", "levels": level_epsilons(plan), **style}
+    both = (tree_svg(shown, narrow=narrow, **drawn) for narrow in (False, True))
+    wide, narrow = (_without(tree_css(numbers=bool(shown.values)), drawing) for drawing in both)
+    said = replace(result_verdict(path_step.result), unit=unit)
+    survives, shape = survival_sentence(shown.schema, path_step.drawn), shape_in_words(plan)
+    return DrawnStep(value, wide, narrow, path_step.score, path_step.scores, beside, shown, style, said, survives, shape)
+
+
+def beside_pinned(one: DrawnStep, pinned: Side) -> DrawnStep:
+    """The step with the pinned tree beside it."""
+    now = Side(f"Now: ε = {number_text(one.value)}", one.shown, dict(one.style))
+    both = (pair_svg(pinned, now, selected=None, narrow=narrow) for narrow in (False, True))
+    numbers = bool(pinned.tree.values or one.shown.values)
+    wide, narrow = (_without(tree_css(numbers=numbers, pair=True), drawing) for drawing in both)
+    return replace(one, wide=wide, narrow=narrow, note=pair_sentence(pinned, now))
+
+
+def _without(sheet: str, drawing: str) -> str:
+    """The drawing without its style sheet, which the view has already."""
+    return drawing.replace(f"<style>{escape(sheet)}</style>\n", "", 1)
+
+
+def scale_of(constant: float, best: float = 1.0) -> tuple[float, float]:
+    """The ends of the strip: the same for all settings of a table, by what a constant reaches there."""
+    return (constant - CONSTANT_AT * best) / (1 - CONSTANT_AT), best
+
+
+def strip_svg(score: float, scores: Sequence[float] | np.ndarray, beside: Mapping[str, float], measure: str) -> str:
+    """Dots for the draws, a larger one for the tree on screen, lines for what it is compared with, "constant" among that."""
+    scale = scale_of(beside["constant"])
+    lines = "".join(_reference(name, value, scale, measure) for name, value in beside.items() if np.isfinite(value))
+    dots = "".join(_dot("draw", value, 4, scale) for value in scores) + _dot("this", score, 7, scale)
+    base = f'<line class="base" x1="1%" x2="99%" y1="{LINE}" y2="{LINE}"/>'
+    box = f'xmlns="http://www.w3.org/2000/svg" width="100%" height="{HEIGHT:.0f}" aria-hidden="true"'
+    return f"<svg {box}>{base}{lines}{dots}</svg>"
+
+
+def score_text(value: float, measure: str) -> str:
+    """A share in percent, R² with three digits."""
+    return "–" if not np.isfinite(value) else f"{value:.1%}" if measure.endswith("accuracy") else f"{value:.3f}"
+
+
+def spread_text(scores: np.ndarray, measure: str) -> str:
+    """As in "79.7% to 83.0% in 30 reruns"; empty without any."""
+    known = scores[np.isfinite(scores)]
+    if not len(known):
+        return ""
+    return f"{score_text(known.min(), measure)} to {score_text(known.max(), measure)} in {len(scores)} reruns"
+
+
+def step_in_words(one: DrawnStep, measure: str) -> str:
+    """What a step shows: the measure of the tree and of the draws, beside what it is compared with."""
+    said = [f"ε = {number_text(one.value)}: {measure} {score_text(one.score, measure)}", spread_text(one.scores, measure)]
+    said += [f"{name} {score_text(value, measure)}" for name, value in one.beside.items()]
+    said.append(f"right guesses of 100, at most: {times_text(one.verdict.right_guesses)}")
+    return "; ".join(filter(None, said)) + (one.note and f". {one.note}")
+
+
+def measure_of(train: EncodedDataset) -> str:
+    """What leads: not accuracy where one class alone makes it look good."""
+    if not isinstance(train.schema.target, ClassTarget):
+        return "R²"
+    return "balanced accuracy" if has_rare_classes(train) else "test accuracy"
+
+
+def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
+    """Everything the view shows, as gzipped JSON in base 64: the drawings repeat each other. "" without any step."""
+    if not steps:
+        return ""
+    shown = [
+        {"value": one.value, "wide": one.wide, "narrow": one.narrow, "words": step_in_words(one, measure)}
+        | {"said": {"lead": score_text(one.score, measure), "tested": tested}, "spread": spread_text(one.scores, measure)}
+        | {"strip": strip_svg(one.score, one.scores, one.beside, measure), "guarantee": guarantee_said(one.verdict)}
+        | {"survives": one.survives, "shape": one.shape}
+        for one in steps
+    ]
+    return base64.b64encode(gzip.compress(json.dumps(shown).encode(), 6)).decode()
+
+
+def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:
+    return f'<circle class="{kind}" cx="{_x(value, scale)}" cy="{LINE}" r="{radius}"/>' if np.isfinite(value) else ""
+
+
+def _reference(name: str, value: float, scale: tuple[float, float], measure: str) -> str:
+    x = _x(value, scale)
+    anchor = "end" if name == "constant" or float(x[:-1]) > 66 else "start"
+    line = f'<line class="reference" x1="{x}" x2="{x}" y1="18" y2="{HEIGHT - 4}"/>'
+    return f'{line}<text x="{x}" y="12" text-anchor="{anchor}">{escape(name)} {score_text(value, measure)}</text>'
+
+
+def _x(value: float, scale: tuple[float, float]) -> str:
+    low, high = scale
+    share = min(1.0, max(0.0, value - low) / (high - low))  # R2 has no least value
+    return f"{MARGIN + share * (100 - 2 * MARGIN):.2f}%"

@@ -1,0 +1,214 @@
+"""What a model says about many rows, as CSV or Parquet. As private as the rows.
+
+Most models say few different things, so each is spelled once; what is different in every row is spelled row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import NoProbabilities
+from dpviz.installation import require_extra
+from dpviz.io.csv_text import csv_text
+from dpviz.models.base import Model
+from dpviz.table.encode import NewRows
+from dpviz.table.raw import NumberColumn, RawColumn
+from dpviz.table.schema import NumericTarget
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+#: Where more than one row in so many says something of its own, rows are spelled one by one.
+_FEW = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One per row. Private."""
+
+    key: str  #: Name of the column that says whose answer it is; empty for none
+    keys: Sequence[Any]  #: Its cells
+    labels: tuple[str, ...]  #: Classes; empty for a number
+    codes: np.ndarray  #: int16 of shape (n_rows,): which class, -1 for no answer; for a number 0 throughout
+    names: tuple[str, ...]  #: Of `numbers`
+    numbers: np.ndarray  #: float64 of shape (n_rows, len(names)): probabilities, or the number; not-a-number for no answer
+
+
+def answers_to(model: Model, new: NewRows, key: str = "", keys: Sequence[Any] = ()) -> tuple[Answers, str]:
+    """(what a model says about rows, why there are no probabilities; empty where there are or where it is a number)."""
+    if isinstance(model.schema.target, NumericTarget):
+        numbers = _spread(new.usable, model.predict(new.data)[:, None], np.nan)
+        return Answers(key, keys, (), np.zeros(len(numbers), dtype=np.int16), ("value",), numbers), ""
+    why, shares = "", np.empty((new.data.n_rows, 0))
+    try:
+        shares = model.predict_proba(new.data)
+    except NoProbabilities as error:
+        why = error.what
+    codes = _spread(new.usable, model.predict(new.data).astype(np.int16), -1)
+    names = tuple(f"p_{name}" for name in model.schema.classes[: shares.shape[1]])
+    return Answers(key, keys, model.schema.classes, codes, names, _spread(new.usable, shares, np.nan)), why
+
+
+def _spread(usable: np.ndarray, found: np.ndarray, nothing: float) -> np.ndarray:
+    if usable.all():
+        return found
+    every = np.full((len(usable), *found.shape[1:]), nothing, dtype=found.dtype)
+    every[usable] = found
+    return every
+
+
+def keys_of(column: RawColumn, usable: np.ndarray, left_out: Sequence[int]) -> list[Any]:
+    """The cells of a column, one per record; None where it is missing or the record was left out."""
+    if isinstance(column, NumberColumn):
+        cells = column.values.tolist()
+        cells = [None if cell != cell else int(cell) if cell == int(cell) else cell for cell in cells]
+    else:
+        texts = [*column.texts, None]
+        cells = [texts[code] for code in column.codes.tolist()]
+    if not left_out:
+        return cells
+    every: list[Any] = [None] * len(usable)
+    for place, cell in zip(np.setdiff1d(np.arange(len(usable)), left_out).tolist(), cells, strict=True):
+        every[place] = cell
+    return every
+
+
+# --- CSV
+
+
+def csv_parts(pieces: Iterable[Answers]) -> Iterator[bytes]:
+    """The answers as CSV, some rows at a time."""
+    for number, piece in enumerate(pieces):
+        if number == 0:
+            label = ["label"] if piece.labels else []
+            yield csv_text([*([piece.key] if piece.key else []), *label, *piece.names], ()).encode()
+        yield _csv(piece).encode()
+
+
+def _csv(piece: Answers) -> str:
+    labels: list[Any] = [*map(_cell, piece.labels), None]
+
+    def line(row: int) -> str:
+        said = [None if value != value else value for value in piece.numbers[row].tolist()]
+        return csv_text((), [[*([labels[piece.codes[row]]] if labels[1:] else []), *said]])
+
+    distinct = _distinct(piece)
+    if distinct is not None:
+        first, places = distinct
+        lines = list(map(line, first.tolist()))
+        every: Iterable[str] = map(lines.__getitem__, places.tolist())
+    else:
+        heads = [csv_text((), [[label]]).rstrip("\n") for label in labels] if labels[1:] else []
+        columns: list[Iterable[str]] = [map(heads.__getitem__, piece.codes.tolist())] if heads else []
+        empty = "" if piece.key or heads or len(piece.names) > 1 else '""'  # a blank line would be no row
+        columns += [[repr(value) if value == value else empty for value in column.tolist()] for column in piece.numbers.T]
+        every = map("{}\n".format, map(",".join, zip(*columns, strict=True)))
+    if not piece.key:
+        return "".join(every)
+    keys = map(str, piece.keys) if all(isinstance(key, int) for key in piece.keys) else map(_key, piece.keys)
+    return "".join(f"{key},{rest}" for key, rest in zip(keys, every, strict=True))
+
+
+def _key(key: Any) -> str:
+    return csv_text((), [[key, ""]])[:-2]
+
+
+def _distinct(piece: Answers) -> tuple[np.ndarray, np.ndarray] | None:
+    """(a row for each different answer, which of them each row has); None where they are many."""
+    bits = np.ascontiguousarray(piece.numbers).view(np.uint64)
+    mixed = piece.codes.astype(np.uint64)
+    for column in bits.T:
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * _ODD + column
+    sample = mixed[:: max(1, len(mixed) // 1000)]
+    if len(np.unique(sample)) * _FEW > len(sample) + 64:
+        return None
+    _, first, places = np.unique(mixed, return_index=True, return_inverse=True)
+    is_same = (piece.codes[first][places] == piece.codes).all() and (bits[first][places] == bits).all()
+    return (first, places) if is_same else None
+
+
+def _cell(label: str) -> str | float:
+    """A class that is a number stays one: no spreadsheet takes it for a formula."""
+    for kind in (int, float):
+        try:
+            value = kind(label)
+        except ValueError:
+            continue
+        if str(value) == label:
+            return value
+    return label
+
+
+# --- Parquet
+
+
+def parquet_parts(pieces: Iterable[Answers]) -> Iterator[bytes]:
+    """The answers as a Parquet file, some rows at a time. Classes are texts; no answer is null."""
+    require_extra("tables", "Writing a Parquet file", "pyarrow")
+    import pyarrow.parquet as pq
+
+    written, writer = _Written(), None
+    for piece in pieces:
+        table = _arrow(piece)
+        if writer is None:
+            writer = pq.ParquetWriter(written, table.schema)
+        writer.write_table(table.cast(writer.schema))
+        yield written.taken()
+    if writer is not None:
+        writer.close()
+        yield written.taken()
+
+
+class _Written:
+    """A file whose content is taken away while it is written."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.n_bytes = 0
+
+    def write(self, data: Any) -> int:
+        """Keep."""
+        part = bytes(data)
+        self.parts.append(part)
+        self.n_bytes += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        """Bytes written, taken or not."""
+        return self.n_bytes
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def taken(self) -> bytes:
+        """What was written since the last time."""
+        found, self.parts = b"".join(self.parts), []
+        return found
+
+
+def _arrow(piece: Answers) -> Any:
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {piece.key: pa.array(piece.keys)} if piece.key else {}
+    if piece.labels:
+        labels = pa.DictionaryArray.from_arrays(pa.array(piece.codes, mask=piece.codes < 0), pa.array(piece.labels))
+        columns["label"] = labels.cast(pa.string())
+    for name, values in zip(piece.names, piece.numbers.T, strict=True):
+        columns[name] = pa.array(np.ascontiguousarray(values), from_pandas=True)
+    return pa.table(columns)
+
+
+#: Ending of a file -> how answers are written into it; any other is CSV.
+WRITERS: dict[str, Callable[[Iterable[Answers]], Iterator[bytes]]] = {".parquet": parquet_parts}
+
+
+def parts(ending: str, pieces: Iterable[Answers]) -> Iterator[bytes]:
+    """The answers in the form of a file with this ending: .parquet, else CSV."""
+    return WRITERS.get(ending.lower(), csv_parts)(pieces)

@@ -1,0 +1,124 @@
+"""The learners that there are: a file in `ours`, `published` or `references` that defines LEARNER is one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import walk_packages
+from types import MappingProxyType
+from typing import Any
+
+from dpviz.accounting.claim import why_uncovered
+from dpviz.errors import CannotCount, UnknownName, WrongTask
+from dpviz.results.result import FitResult
+from dpviz.results.verdict import Verdict, verdict
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget, Schema
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.counting.contract import EVERY_COUNT, Rows
+from dpviz.training.params import controls_of
+
+#: The learner shown first, and the one that an estimator of numbers has by itself: for numbers, many small trees predict better.
+DEFAULT = "pf-tree"
+DEFAULT_OF_NUMBERS = "s-gbdt"
+
+
+def declared() -> tuple[LearnerSpec, ...]:
+    """All learners, also those whose package is not installed; the default first, private learners before baselines."""
+    package = import_module("dpviz.learners")
+    modules = (import_module(module.name) for module in walk_packages(package.__path__, "dpviz.learners.") if not module.ispkg)
+    specs = [module.LEARNER for module in modules if hasattr(module, "LEARNER")]
+    return tuple(sorted(specs, key=lambda spec: (spec.name != DEFAULT, spec.is_baseline, spec.name)))
+
+
+@cache
+def registry() -> Mapping[str, LearnerSpec]:
+    """Name -> LearnerSpec of those that can be used here, in the order of `declared`."""
+    return MappingProxyType({spec.name: spec for spec in declared() if not spec.needs or find_spec(spec.needs)})
+
+
+def learner_names() -> tuple[str, ...]:
+    """Names of all learners, the default first."""
+    return tuple(registry())
+
+
+def get_learner(name: str) -> LearnerSpec:
+    """The learner called `name`; raises UnknownName."""
+    if name not in registry():
+        raise UnknownName("learner", name, registry())
+    return registry()[name]
+
+
+def learners_for(schema: Schema) -> tuple[str, ...]:
+    """Names of the learners that predict this kind of target, in the order of `learner_names()`: a tree first."""
+    return tuple(name for name, spec in registry().items() if _kind(schema) in spec.tasks)
+
+
+def require_task(spec: LearnerSpec, schema: Schema) -> None:
+    """Raise WrongTask when the learner does not predict this kind of target."""
+    if _kind(schema) not in spec.tasks:
+        kinds = ("classes", "a number") if _kind(schema) == "number" else ("numbers", "classes")
+        raise WrongTask(spec.name, kinds[0], schema.target.name, kinds[1], learners_for(schema))
+
+
+def require_counts(spec: LearnerSpec, data: Rows | Schema, test_share: float | None = None) -> None:
+    """Raise CannotCount where a learner, or its test, needs more than whoever counts the rows answers.
+
+    Given the schema alone: of rows that are to be counted where they are, before any of them is read.
+    """
+    if isinstance(data, EncodedDataset):
+        return
+    schema = data if isinstance(data, Schema) else data.schema
+    answers = EVERY_COUNT if isinstance(data, Schema) else data.answers
+    able = [name for name in learners_for(schema) if registry()[name].counts and registry()[name].counts <= answers]
+    if not spec.counts:
+        raise CannotCount(f"The learner {spec.name!r} needs the rows themselves, in memory.", able)
+    if test_share and not spec.tests_itself:
+        raise CannotCount(f"A test of the learner {spec.name!r} needs the rows themselves, in memory.", able)
+    if missing := sorted(spec.counts - answers):
+        raise CannotCount(f"The learner {spec.name!r} counts {' and '.join(missing)}, which cannot be counted here.", able)
+
+
+def _kind(schema: Schema) -> str:
+    return "classes" if isinstance(schema.target, ClassTarget) else "number"
+
+
+def result_verdict(result: FitResult, *, released: bool | None = None) -> Verdict:
+    """What may be said about a result. `released`: whether it comes from a released file; by default what the result says."""
+    why_not = why_uncovered(result.disclosures, is_exact=get_learner(result.learner).exact)
+    is_released = result.released if released is None else released
+    about: dict[str, Any] = {"why_not": why_not, "unit": result.unit, "risk": result.risk}
+    return verdict(result.claim, result.ledger.guarantee, released=is_released, **about)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a learner: what it is called, what it is by itself, what it may be, and what it does."""
+
+    name: str
+    default: Any
+    allowed: str  #: In words that follow "must be"
+    about: str  #: One sentence or two
+
+
+def parameters(learner: str) -> tuple[Parameter, ...]:
+    """The learner's own parameters, which `dpviz.fit` takes beside epsilon, delta and the depths.
+
+    Returns
+    -------
+    tuple of Parameter
+        Each with `name`, `default`, `allowed` and `about`; empty for a learner without any.
+
+    Raises
+    ------
+    UnknownName
+        There is no such learner.
+    """
+    kind = get_learner(learner).Params
+    usual, controls = kind(), controls_of(kind)
+    return tuple(Parameter(item.name, getattr(usual, item.name), *_words(controls[item.name])) for item in fields(kind))
+
+
+def _words(control: Any) -> tuple[str, str]:
+    return control.allowed, f"{control.label}. {control.help}"

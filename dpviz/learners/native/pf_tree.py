@@ -1,0 +1,411 @@
+"""PF-tree: our own learner, and the default.
+
+A tree of public depth, whose levels are chosen two at a time: one private choice among *all* trees of two levels, by the
+exponential mechanism, which factorises (`dpviz/privacy/two_levels.py`). Blocks above choose by impurity; the last one chooses two
+splits below the root *together with their labels*, or one label for a whole child, by correct rows and impurity in a convex
+combination (`dpviz/training/two_levels.py`), so the leaves cost nothing extra. A tree of odd depth begins with one level by
+itself: one permute-and-flip by impurity, or for depth 1 by correct rows, together with both labels. Candidates come from the
+schema alone. Pure epsilon-DP; discloses nothing, as it has no stopping rule.
+
+Where a schema has too many candidates for pairs of them to be counted, or with `lookahead` 1, every level is chosen by itself.
+For a numeric target every node releases a private cut, and one selection parts what lies below it from what lies above
+(`dpviz/training/median_splits.py`); leaves get values from sums (`dpviz/training/estimate/numbers.py`).
+
+Rows assigned at random do not grow the tree: the leaves' counts and a test come from these, with all of epsilon too (`leaves`;
+see `dpviz/training/growing.py`).
+
+Source: this project; utilities and what one row changes in `dpviz/training/two_levels.py` and `dpviz/training/scores.py`. The
+constants 1.4 (shares), 8 (depth of levels chosen one by one), 8 (weight of one label for everyone), those of `counted_share` and
+the shares for numbers were chosen on public benchmark data. Those of two levels at once, 16 and 9 (depth) and `correct_units`,
+were chosen on ten tables: adult, diabetes, nursery, magic, MagicTelescope, electricity (twice), credit, compas-two-years and
+Diabetes130US, every second group of related tables with two classes; `data/benchmarks/lookahead.md` reports the others.
+
+The rule may answer up to 8 levels unless it is told otherwise. Beside a cap of 4 that changes nothing at epsilon .01 and .1,
+where the rule stays at 4, and gains at 1: of two classes by the page above, of a number (R2 .004 to .031 more on six of eight
+targets, the others stay at 4) and of levels chosen one by one (adult, magic, bank-marketing, california: accuracy .001 to
+.015 more).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.accounting.events import Event, Parallel, Sequential
+from dpviz.accounting.guarantee import split_budget
+from dpviz.accounting.plan import BudgetPlan, HeldOutPart, Share
+from dpviz.errors import ParameterError
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.two_levels import TwoLevelChoice, TwoLevels
+from dpviz.table.candidates import CandidateGrid, multiscale_grid
+from dpviz.table.schema import ClassTarget, NumericTarget, Schema
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counting.contract import Rows
+from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.estimate.numbers import LEAF_SUMS
+from dpviz.training.estimate.report import TEST
+from dpviz.training.estimate.window import target_cuts
+from dpviz.training.growing import INCLUDED, LEAF_COUNTS, Decision, Label, LabelledSplit, Split, TreeRecipe, TwoLevelSplit
+from dpviz.training.median_splits import MedianSplitter, places_of, rank_units
+from dpviz.training.params import Settings, choice, per_class, share_weights
+from dpviz.training.scores import SCALE, Weighing, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
+from dpviz.training.two_levels import TreeScore, fit_into_memory, locate_below
+
+NAME = "pf-tree"
+#: Parts of the rows held out at random for the counts of honest leaves (at least, at most), and for a test of these.
+LEAST_COUNTED, MOST_COUNTED, TEST_SHARE = 0.1, 0.15, 0.05
+#: From this many rows times epsilon on, the least share is counted.
+ENOUGH = 1000
+#: For a number: the part of the rows for the sums of leaves.
+SUM_SHARE = 0.25
+#: Part of a level's share that buys the medians of a numeric target: at the root, where sums are centred on it, and below.
+ROOT_MEDIAN_PART, MEDIAN_PART = 0.3, 0.2
+LEVEL_GROWTH = 1.4
+#: Of the depth: for levels chosen one by one, and two at a time.
+DEPTH_CONSTANT, BLOCK_CONSTANT = 8.0, 16.0
+#: What the rule for levels chosen two at a time may answer.
+_DEPTHS = (1, 2, 3, *range(4, 13, 2))
+#: A tree of more levels is cut down to them before its levels are chosen one by one for want of memory.
+KEPT_LEVELS = 4
+#: Where rows times epsilon are many, so much of the last block's utility is correct rows, the rest is impurity.
+LEAST_CORRECT = 0.5
+#: With more classes, the last level chooses the split first and labels the leaves afterwards (a public rule).
+MOST_JOINT_CLASSES = 5
+#: One label for everyone is a candidate once per this many splits; more often would waste weight where classes are balanced.
+SPLITS_PER_CONSTANT = 8
+#: Part of the last level's share that pays for the split when labels are chosen afterwards.
+SPLIT_PART = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """How leaves are made, and level shares (None is the rule)."""
+
+    leaves: str = choice(
+        ("honest", "labels"),
+        "Leaves",
+        "Honest: some rows are held out at random; the leaves' noisy counts, probabilities and a test come from these.",
+    )
+    lookahead: str = choice(
+        ("auto", "2", "1"),
+        "Levels chosen together",
+        "2: one private choice for two levels, among all trees of that depth. 1: one for every node. Auto: 2, unless the schema "
+        "has too many candidates.",
+    )
+    class_weights: tuple[float, ...] | None = per_class(
+        "Class weights",
+        "What a mistake about a row of each class costs. Splits and labels follow it; probabilities stay those of the rows.",
+    )
+    level_shares: tuple[float, ...] | None = share_weights(
+        "Share of epsilon per level", "Weights from the root down. Deeper nodes hold fewer rows and need more."
+    )
+
+
+def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
+    """Depth by the public rule, shares proportional to 1.4^level or as given; levels chosen together pay the sum of theirs."""
+    grid = multiscale_grid(schema)
+    is_number = isinstance(schema.target, NumericTarget)
+    _require_of_numbers(params) if is_number else _require_of_classes(schema, params)
+    together, why_one = _levels_together(schema, grid, settings, params)
+    depth, notes = _depth(schema, settings, grid, together)
+    weights = params.level_shares or tuple(LEVEL_GROWTH**level for level in range(depth))
+    if len(weights) != depth:
+        raise ParameterError(NAME, "level_shares", weights, f"{depth} numbers, one per level of the tree")
+    held_out = _held_out(schema, settings, params)
+    set_by = "you" if params.level_shares else f"rule: {LEVEL_GROWTH:g}^level"
+    parts = [
+        (part, level, levels, share * sum(weights[level : level + levels]))
+        for level, levels in choices_of(depth, together)
+        for part, share in _parts(level, levels, depth, is_number)
+    ]
+    epsilons = split_budget(settings.epsilon, tuple(weight for *_, weight in parts))
+    shares = (
+        Share(part, level, eps, set_by=set_by, levels=levels)
+        for (part, level, levels, _), eps in zip(parts, epsilons, strict=True)
+    )
+    notes = (*notes, *why_one, *map(_held_out_note, held_out))
+    return BudgetPlan(settings.epsilon, depth, tuple(shares), notes, held_out=held_out)
+
+
+def choices_of(depth: int, together: int) -> tuple[tuple[int, int], ...]:
+    """(first level, how many levels) of every choice, from the root down. What is left over stands first."""
+    first = depth % together
+    return (*(((0, first),) if first else ()), *((level, together) for level in range(first, depth, together)))
+
+
+def _levels_together(schema: Schema, grid: CandidateGrid, settings: Settings, params: Params) -> tuple[int, tuple[str, ...]]:
+    """(1 or 2, why it is 1 if nobody asked for that). Uses no data."""
+    if params.lookahead == "1" or isinstance(schema.target, NumericTarget):
+        return 1, ()
+    depth = settings.fixed_or_max_depth
+    if settings.depth == "auto" and schema.n_public is not None:
+        most = min(depth, KEPT_LEVELS)
+        depth = auto_depth_of_blocks(schema.n_public, grid.n_candidates, settings.epsilon, most, len(schema.classes))
+    if fit_into_memory(grid, len(schema.classes), depth):
+        return 2, ()
+    if params.lookahead == "2":
+        raise ParameterError(NAME, "lookahead", 2, f"'auto' or 1 for {grid.n_candidates:,} candidates: they have too many pairs")
+    return 1, (f"Every level is chosen by itself: {grid.n_candidates:,} candidates have too many pairs.",)
+
+
+def _require_of_classes(schema: Schema, params: Params) -> None:
+    if params.class_weights and len(params.class_weights) != len(schema.classes):
+        raise ParameterError(NAME, "class_weights", params.class_weights, f"{len(schema.classes)} numbers, one per class")
+
+
+def _require_of_numbers(params: Params) -> None:
+    if params.class_weights:
+        raise ParameterError(NAME, "class_weights", params.class_weights, "None for a target that is a number")
+    if params.leaves != "honest":
+        raise ParameterError(NAME, "leaves", params.leaves, "'honest' for a target that is a number: its leaves have no labels")
+    if params.lookahead == "2":
+        raise ParameterError(NAME, "lookahead", 2, "'auto' or 1 for a target that is a number")
+
+
+def _held_out(schema: Schema, settings: Settings, params: Params) -> tuple[HeldOutPart, ...]:
+    """Rows that do not grow the tree. They spend all of epsilon too: a random assignment parts them from the rows that do."""
+    if isinstance(schema.target, NumericTarget):
+        leaves, usual = (LEAF_SUMS, SUM_SHARE), TEST_SHARE
+    else:
+        honest = params.leaves == "honest"
+        leaves, usual = (LEAF_COUNTS, honest * counted_share(schema.n_public, settings.epsilon)), TEST_SHARE * honest
+    test_share = usual if settings.test_share is None else settings.test_share
+    return tuple(HeldOutPart(part, share, settings.epsilon) for part, share in (leaves, (TEST, test_share)) if share)
+
+
+_KEPT_FOR = {LEAF_COUNTS: "the counts of the leaves", LEAF_SUMS: "the values of the leaves", TEST: "a test"}
+
+
+def counted_share(n_public: int | None, epsilon: float) -> float:
+    """The part of the rows that is counted in leaves: 10% from n_public * epsilon = 1000 on, up to 15% below. Uses no data.
+
+    There noise hides the counts: more rows make better probabilities and a closer test, and cost little accuracy. Without a
+    declared row count 10%.
+    """
+    wanted = LEAST_COUNTED * math.sqrt(ENOUGH / (n_public * epsilon)) if n_public else LEAST_COUNTED
+    return round(min(max(wanted, LEAST_COUNTED), MOST_COUNTED), 2)
+
+
+def _held_out_note(held_out: HeldOutPart) -> str:
+    kept = f"{held_out.share:.0%} of the rows are held out at random for {_KEPT_FOR[held_out.part]}."
+    return f"{kept} Such a row pays ε = {held_out.epsilon:g} there and nothing elsewhere."
+
+
+def _parts(level: int, levels: int, depth: int, is_number: bool) -> tuple[tuple[str, float], ...]:
+    """What a choice pays for, and the part of its share."""
+    if is_number:
+        median = MEDIAN_PART if level else ROOT_MEDIAN_PART
+        return ("median", median), ("node", 1 - median)
+    what = "node" if levels == 1 else "two levels"
+    return ((f"{what} and leaf" if level + levels == depth else what, 1.0),)
+
+
+def _depth(schema: Schema, settings: Settings, grid: CandidateGrid, together: int) -> tuple[int, tuple[str, ...]]:
+    """The depth, and notes that say why."""
+    if settings.depth != "auto":
+        return int(settings.depth), (f"Depth {settings.depth} was set by you.",)
+    n_public = n_public_of(schema, NAME, "give the depth as a number (depth=3)")
+    n_classes = len(schema.classes) if isinstance(schema.target, ClassTarget) else 2
+    most, n_candidates = settings.max_depth, grid.n_candidates
+    while together == 2 and most > KEPT_LEVELS and not fit_into_memory(grid, n_classes, most):
+        most -= 1
+    asked = n_public, n_candidates, settings.epsilon, most, n_classes
+    depth = auto_depth(*asked) if together == 1 else auto_depth_of_blocks(*asked)
+    rule = "n/2^(k-1) ≥ {:g}·ln({})·k/ε" if together == 1 else "n·ε ≥ {:g}·ln({})·(k-1)^2"
+    formula = rule.format(DEPTH_CONSTANT if together == 1 else BLOCK_CONSTANT, n_candidates)
+    beyond = ", beyond 4 two levels at a time for nine times as much," if together == 2 and most > 4 else ""
+    at_least = f"; at least {levels_to_name(n_classes)}, for a leaf per class" if n_classes > 2 else ""
+    numbers = f"n = {n_public:,} and ε = {settings.epsilon:g}"
+    said = f"Depth {depth} of at most {most}: the deepest k with {formula}{beyond} for {numbers}{at_least}."
+    deeper = next((k for k in _DEPTHS if depth < k <= settings.max_depth), None)
+    if together == 1 or deeper is None:
+        return depth, (said,)
+    if deeper > most:
+        return depth, (said, f"In a deeper tree {n_candidates:,} candidates have too many pairs.")
+    enough = _needed_by_blocks(deeper, n_candidates) / n_public
+    return depth, (said, f"From ε = {enough:.2g} on the tree has {deeper} levels, and its choices are others.")
+
+
+def auto_depth(n_public: int, n_candidates: int, epsilon: float, max_depth: int, n_classes: int = 2) -> int:
+    """Of levels chosen one by one: the deepest k <= max_depth with n_public / 2^(k-1) >= 8 ln(n_candidates) k / epsilon.
+
+    At least 1, and enough levels for a leaf per class: a shallower tree could not name every class. Uses no data.
+    """
+    need = DEPTH_CONSTANT * math.log(n_candidates) / epsilon
+    deep_enough = (k for k in range(1, max_depth + 1) if n_public / 2 ** (k - 1) >= need * k)
+    return max(*deep_enough, 1, min(max_depth, levels_to_name(n_classes)))
+
+
+def auto_depth_of_blocks(n_public: int, n_candidates: int, epsilon: float, max_depth: int, n_classes: int = 2) -> int:
+    """Of levels chosen two at a time: the deepest k <= max_depth with n_public epsilon >= 16 ln(n_candidates) (k - 1)^2.
+
+    Beyond the fourth, levels come two at a time, and need nine times what those above do: a fifth that is chosen by itself pays
+    for no better tree. At least enough levels for a leaf per class. Uses no data.
+    """
+    deep_enough = (k for k in _DEPTHS if k <= max_depth and n_public * epsilon >= _needed_by_blocks(k, n_candidates))
+    return max(*deep_enough, 1, min(max_depth, levels_to_name(n_classes)))
+
+
+def _needed_by_blocks(depth: int, n_candidates: int) -> float:
+    """Rows times epsilon."""
+    return BLOCK_CONSTANT * math.log(n_candidates) * min(depth - 1, 3) ** 2 * 3 ** max(0, depth - 4)
+
+
+def correct_units(n_public: int | None, epsilon: float) -> int:
+    """Of 1,024: how much of the last block's utility is correct rows. All up to n_public * epsilon = 1000, half from 16,000 on.
+
+    Few rows tell best which labels are right; with many, impurity also ranks the rows of one label. Uses no data.
+    """
+    share = (ENOUGH / (n_public * epsilon)) ** 0.25 if n_public else LEAST_CORRECT
+    return int(SCALE * min(max(share, LEAST_CORRECT), 1.0))
+
+
+def levels_to_name(n_classes: int) -> int:
+    """The least depth whose complete tree has as many leaves as there are classes."""
+    return math.ceil(math.log2(n_classes))
+
+
+def prepare(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
+    """A complete tree of `plan.depth` levels."""
+    if isinstance(data.schema.target, NumericTarget):
+        return _prepare_numbers(data, plan, source)
+    correct = correct_units(data.schema.n_public, plan.epsilon)
+    choosing = _Choosing(multiscale_grid(data.schema), Weighing.of(params.class_weights), correct, source)
+    shares = {share.level: share for share in plan.shares}
+
+    def step(node: CountedNode) -> Decision:
+        share = shares[node.level]
+        is_last, is_joint = node.level + share.levels == plan.depth, node.n_classes <= MOST_JOINT_CLASSES
+        if share.levels == 1:
+            decide = (choosing.labelled_split if is_joint else choosing.split_then_labels) if is_last else choosing.split
+        else:
+            decide = (choosing.labelled_tree if is_joint else choosing.tree_then_labels) if is_last else choosing.tree
+        return decide(node, share.epsilon)
+
+    return TreeRecipe(counter_of(data).root(choosing.grid), step)
+
+
+def _prepare_numbers(data: Rows, plan: BudgetPlan, source: NoiseSource) -> TreeRecipe:
+    cuts = target_cuts(data.schema)
+    target = data.schema.target
+    assert isinstance(target, NumericTarget)
+    ranks = rank_units(data.schema.n_public, plan.epsilon)
+    splitter = MedianSplitter(multiscale_grid(data.schema), cuts, places_of(target, cuts), ranks, source)
+
+    def step(node: CountedNode) -> Decision:
+        level = node.level
+        return splitter.split(node, plan.of("median", level), plan.of("node", level), ends=level == plan.depth - 1)
+
+    return TreeRecipe(counter_of(data).banded(cuts).root(splitter.grid), step)
+
+
+@dataclass(frozen=True)
+class _Choosing:
+    """The private choices at one node."""
+
+    grid: CandidateGrid
+    weighing: Weighing
+    correct: int  #: `correct_units` of a last block
+    source: NoiseSource
+
+    def tree(self, node: CountedNode, epsilon: float) -> TwoLevelSplit:
+        """Two levels, by impurity."""
+        chosen = self._two_levels(node, TreeScore(self.weighing), epsilon, "two levels")
+        left, right = (Split(*self.grid.locate(below), INCLUDED) for below in chosen.value[1:])
+        return TwoLevelSplit(*self.grid.locate(chosen.value.root), (left, right), chosen.event)
+
+    def labelled_tree(self, node: CountedNode, epsilon: float) -> TwoLevelSplit:
+        """Two levels together with their labels, by correct rows and impurity."""
+        score = TreeScore(self.weighing, self.correct, self._repeats)
+        chosen = self._two_levels(node, score, epsilon, "two levels and leaf")
+        sizes = self.grid.n_candidates, node.n_classes, self._repeats
+        left, right = (self._labelled(*locate_below(below, *sizes), INCLUDED) for below in chosen.value[1:])
+        return TwoLevelSplit(*self.grid.locate(chosen.value.root), (left, right), chosen.event)
+
+    def tree_then_labels(self, node: CountedNode, epsilon: float) -> TwoLevelSplit:
+        """Two levels, by rows of the largest class of every leaf and impurity, then a label for every leaf."""
+        for_labels, for_tree = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
+        chosen = self._two_levels(node, TreeScore(self.weighing, self.correct), for_tree, "two levels and leaf")
+        root, *below = (self.grid.locate(candidate) for candidate in chosen.value)
+        sides = node.children(root[0], self.grid.features[root[0]].left_bins(root[1]))
+        splits: list[LabelledSplit] = []
+        events: list[Event] = []
+        for side, candidate in zip(sides, chosen.value[1:], strict=True):
+            left, total = (self.weighing.counts(counts) for counts in (side.left_counts[candidate], side.class_counts))
+            labels = [self._by_count(counts, for_labels, node) for counts in (left, total - left)]
+            splits.append(LabelledSplit(*below[len(splits)], (labels[0].value, labels[1].value), INCLUDED))
+            events += [label.event for label in labels]
+        return TwoLevelSplit(*root, (splits[0], splits[1]), Sequential((chosen.event, Parallel(tuple(events)))))
+
+    def _two_levels(self, node: CountedNode, score: TreeScore, epsilon: float, part: str) -> Released[TwoLevels]:
+        choice = TwoLevelChoice(epsilon, score.width)
+        return choice.release(score.utilities(node), source=self.source, part=part, level=node.level)
+
+    def split(self, node: CountedNode, epsilon: float) -> Split:
+        """By impurity."""
+        utilities = node.remembered(("impurity", self.weighing.key), lambda: impurity_utilities(*self._counts(node)))
+        chosen = PermuteAndFlip(epsilon, self.weighing.impurity).release(
+            utilities, source=self.source, part="node", level=node.level
+        )
+        return Split(*self.grid.locate(chosen.value), chosen.event)
+
+    def labelled_split(self, node: CountedNode, epsilon: float) -> Decision:
+        """Together with its two labels, or one label for everyone, by correct rows."""
+        utilities = node.remembered(
+            ("labelled", self.weighing.key), lambda: labelled_utilities(*self._counts(node), self._repeats)
+        )
+        chosen = self._by_count(utilities, epsilon, node)
+        located = locate_labelled(chosen.value, self.grid.n_candidates, node.n_classes, self._repeats)
+        return self._labelled(*located, chosen.event)
+
+    @property
+    def _repeats(self) -> int:
+        return max(1, self.grid.n_candidates // SPLITS_PER_CONSTANT)
+
+    def _labelled(self, candidate: int | None, labels: tuple[int, int], event: Event) -> Label | LabelledSplit:
+        if candidate is None:
+            return Label(labels[0], event)
+        return LabelledSplit(*self.grid.locate(candidate), labels, event)
+
+    def split_then_labels(self, node: CountedNode, epsilon: float) -> LabelledSplit:
+        """By correct rows, then a label for either side."""
+        for_labels, for_split = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
+        left, total = self._counts(node)
+        split = self._by_count(best_correct_rows(left, total), for_split, node)
+        labels = [self._by_count(counts, for_labels, node) for counts in (left[split.value], total - left[split.value])]
+        event = Sequential((split.event, Parallel(tuple(label.event for label in labels))))
+        return LabelledSplit(*self.grid.locate(split.value), (labels[0].value, labels[1].value), event)
+
+    def _counts(self, node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
+        """Weighed class counts of the left child under every candidate, and of the node."""
+        return self.weighing.counts(node.left_counts), self.weighing.counts(node.class_counts)
+
+    def _by_count(self, utilities: np.ndarray, epsilon: float, node: CountedNode) -> Released[int]:
+        flip = PermuteAndFlip(epsilon, self.weighing.count)
+        return flip.release(utilities, source=self.source, part="node and leaf", level=node.level)
+
+
+LEARNER = LearnerSpec(
+    name=NAME,
+    title="PF-tree",
+    idea="One private choice among all trees of two levels, labels included, then below each of its leaves the next. Numbers are "
+    "split at private cuts, level by level.",
+    citation="This project",
+    plan=plan,
+    fit=fit_by_growing(prepare),
+    prepare=prepare,
+    claim=always_claims(
+        "this project, see the learner's file",
+        "holds",
+        "Every block of two levels, or node, is one private choice. Levels add up; no row is in two nodes of a level, and every "
+        "row is assigned at random to one part only.",
+        evidence="dpviz/training/two_levels.py; dpviz/training/scores.py; McKenna & Sheldon 2020; Dong, Durfee & Rogers 2020",
+    ),
+    Params=Params,
+    task="any",
+    usual_cap=8,
+    tests_itself=True,
+    counts=frozenset({"bins", "pairs", "leaves", "sums"}),
+)

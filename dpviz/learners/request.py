@@ -1,0 +1,369 @@
+"""What is to be trained, in the one form in which sidebar, commands, planner, audits and sweeps ask for it, and on which rows.
+
+What owners must hear before epsilon is spent on few of their rows is here too: private, for it follows from them.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache, singledispatch
+from typing import Any
+
+import numpy as np
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.events import Event
+from dpviz.accounting.guarantee import PrivacyLoss, guarantee
+from dpviz.accounting.ledger import Ledger
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.accounting.risk import Risk
+from dpviz.errors import NotRowWise, ParameterError, PublicValuesWarning, RefusedRelease, WithoutEffect
+from dpviz.learners.catalogue import get_learner, require_counts, require_task
+from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
+from dpviz.results.result import FitResult
+from dpviz.results.verdict import ROW, Unit, Verdict, unit_of, verdict
+from dpviz.table.checked_numbers import checked_count
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.encode import encode
+from dpviz.table.frames import load_for
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
+from dpviz.training.contract import LearnerSpec, schema_disclosures
+from dpviz.training.counting.contract import CountedRows, Rows
+from dpviz.training.estimate.testing import fit_with_test, plan_with_test
+from dpviz.training.params import Settings, make_params
+
+_SETTINGS = tuple(item.name for item in fields(Settings))
+#: Settings that are always written out; the others only where they are not what they are by themselves.
+_ALWAYS = ("epsilon", "max_depth", "depth")
+#: What spends this share of a claim spends all of it but for rounding.
+_ALL = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """A learner, its settings and parameters, and whether the noise is simulated: everything about a fit but its rows.
+
+    Checked once, when it is made. Raises UnknownName and ParameterError for what the learner does not take.
+    """
+
+    learner: str
+    settings: Settings = field(default_factory=Settings)
+    params: Any = field(default_factory=dict)  #: The learner's Params; given as a mapping, they are made from it
+    seed: int | None = None  #: Simulates; None is a release
+    unregistered: LearnerSpec | None = field(default=None, repr=False)  #: The learner itself where the registry does not know it
+
+    def __post_init__(self) -> None:
+        given = self.params if isinstance(self.params, Mapping) else _values(self.params)
+        object.__setattr__(self, "params", make_params(self.spec.Params, self.learner, dict(given)))
+        if self.seed is not None:
+            seed = checked_count("fit", "seed", self.seed, 0, allowed="a whole number of at least 0, or None for a release")
+            object.__setattr__(self, "seed", seed)
+
+    @classmethod
+    def of(cls, learner: str | LearnerSpec, **given: Any) -> FitRequest:
+        """From the arguments of `dpviz.fit`: seed, settings and the learner's own parameters in one.
+
+        A `max_depth` of None, or none at all, is the learner's `usual_cap`.
+        """
+        spec = get_learner(learner) if isinstance(learner, str) else learner  # a wrong name is told before a wrong setting
+        seed = given.pop("seed", None)
+        settings = {name: given.pop(name) for name in _SETTINGS if name in given}
+        if settings.get("max_depth") is None:
+            settings["max_depth"] = spec.usual_cap
+        return cls(spec.name, Settings(**settings), given, seed, None if isinstance(learner, str) else spec)
+
+    @property
+    def spec(self) -> LearnerSpec:
+        """The learner."""
+        return self.unregistered or get_learner(self.learner)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The learner's own parameters that are not what they are by themselves."""
+        usual = _values(self.spec.Params())
+        return {name: value for name, value in _values(self.params).items() if value != usual[name]}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of `dpviz.fit` that say the same, but for learner and seed: plain JSON, defaults of most left out."""
+        usual = Settings()
+        told = {name: getattr(self.settings, name) for name in _SETTINGS}
+        kept = {name: value for name, value in told.items() if name in _ALWAYS or value != getattr(usual, name)}
+        return kept | self.given
+
+    @property
+    def key(self) -> str:
+        """One text for all seeds of a request, the same for equal ones: for caches."""
+        return json.dumps([self.learner, self.arguments], sort_keys=True, allow_nan=False)
+
+    def at(self, **changed: Any) -> FitRequest:
+        """The same with another seed, other settings or parameters."""
+        seed = changed.pop("seed", self.seed)
+        settings = {name: changed.pop(name) for name in _SETTINGS if name in changed}
+        params = {**_values(self.params), **changed}
+        return replace(self, settings=replace(self.settings, **settings), params=params, seed=seed)
+
+    def plan(self, schema: Schema) -> BudgetPlan:
+        """How its epsilon is to be spent, from public values alone; raises SchemaError where one is missing."""
+        return plan_with_test(self.spec, schema, self.settings, self.params)
+
+    def depth_beside(self, schema: Schema) -> int:
+        """Levels of an ordinary tree to stand beside it: as many as its own, or as are usual, within its cap.
+
+        Raises what `plan` does.
+        """
+        return max(self.plan(schema).depth, min(self.settings.max_depth, Settings().max_depth))
+
+    def claim(self, schema: Schema) -> Claim:
+        """What its source claims for that plan, with our verdict."""
+        return self.spec.claim(self.plan(schema), self.params, schema)
+
+    def risk(self, schema: Schema) -> Risk:
+        """What a fit is going to tell about a row, without any row: that of a simulated one on a few rows which stand for all.
+
+        Steps that do not spend all that is claimed there depend on the rows, and any mechanism with the claimed loss stands for
+        them. Raises what `plan` does.
+        """
+        return _risk(self.at(seed=0), schema)
+
+    def verdict(self, schema: Schema, unit: Unit = ROW) -> Verdict:
+        """What may be said of a release of it, without any row. Raises what `plan` does."""
+        risk = self.risk(schema)
+        return verdict(self.claim(schema), guarantee(risk.event), released=True, unit=unit, risk=risk)
+
+    def fit(self, rows: Rows, source: NoiseSource | None = None) -> FitResult:
+        """Train. `source` is used instead of the seed. Raises what `dpviz.fit` does."""
+        spec, schema = self.spec, rows.schema
+        require_task(spec, schema)
+        require_counts(spec, rows, self.settings.test_share)
+        plan = self.plan(schema)
+        noise = source or (ExactNoise() if self.seed is None else Simulation(self.seed))
+        if isinstance(noise, ExactNoise) and rows.not_row_wise:
+            raise NotRowWise(rows.not_row_wise)
+        grown = fit_with_test(spec, rows, plan, self.params, noise)
+        return FitResult(
+            learner=spec.name,
+            model=grown.model,
+            ledger=Ledger(grown.event),
+            claim=spec.claim(plan, self.params, schema),
+            plan=plan,
+            params=self.params,
+            settings=self.settings,
+            schema=schema,
+            disclosures=(*schema_disclosures(schema), *grown.disclosures),
+            noise=(ExactNoise if type(noise) is ExactNoise else Simulation).name,  # whatever another source calls itself
+            seed=getattr(noise, "seed", None),
+            test_report=grown.test_report,
+            unit=unit_of(rows.rows_per_person),
+        )
+
+
+@lru_cache(maxsize=256)
+def _risk(request: FitRequest, schema: Schema) -> Risk:
+    return risk_on_any_rows(_event(request, schema), request.claim(schema))
+
+
+def risk_on_any_rows(event: Event, claim: Claim) -> Risk:
+    """The risk of a fit with this event and claim, on its rows or any others; see `FitRequest.risk`."""
+    spent = guarantee(event)
+    is_all = spent.epsilon >= claim.epsilon * _ALL and spent.delta >= claim.delta * _ALL
+    return Risk(event) if is_all or not claim.is_sound else Risk.of_any(PrivacyLoss(claim.epsilon, claim.delta))
+
+
+def _event(request: FitRequest, schema: Schema) -> Event:
+    rows, spec, plan = few_rows(schema), request.spec, request.plan(schema)
+    if spec.event is None or plan.held_out:
+        return request.fit(rows).ledger.event
+    return spec.event(rows, plan, request.params, Simulation(0))
+
+
+def few_rows(schema: Schema) -> EncodedDataset:
+    """Rows that stand for any others where what is done does not depend on them."""
+    numbers, codes = np.linspace(0, 1, 4), np.array([0, 1, 0, 1], dtype=np.uint8)
+    columns = (numbers if isinstance(about, NumericFeature) else codes for about in schema.features)
+    return EncodedDataset(schema, tuple(columns), numbers if isinstance(schema.target, NumericTarget) else codes)
+
+
+def _values(params: Any) -> dict[str, Any]:
+    return {item.name: getattr(params, item.name) for item in fields(params)}
+
+
+def fit(
+    name: str,
+    data: Any,
+    *,
+    epsilon: float,
+    max_depth: int | None = None,
+    depth: int | str = "auto",
+    delta: float | None = None,
+    seed: int | None = None,
+    source: NoiseSource | None = None,
+    schema: Schema | None = None,
+    test_share: float | None = None,
+    groups: str | None = None,
+    accept_rows: bool = False,
+    **params: Any,
+) -> FitResult:
+    """Train a learner.
+
+    Parameters
+    ----------
+    name : str
+        One of `learner_names()`.
+    data : DataFrame of pandas or Polars, Arrow table, path, RawTable, EncodedDataset or CountedRows
+        Private rows. Those that are not encoded yet need a schema.
+    epsilon, delta : float
+        Privacy loss under add/remove one row.
+        delta None is automatic: 0, or the learner's own where it needs one. 0 where it needs one is an error.
+    max_depth : int or None
+        Caps the depth. None is the learner's own cap: 8 levels for PF-tree, 4 for others.
+    depth : int or "auto"
+        "auto" applies the learner's public depth rule where it has one; an integer fixes the depth.
+    seed : int or None
+        A seed simulates (repeatable, protects nobody). None releases with exact samplers and no seed.
+    source : NoiseSource, optional
+        Used instead of `seed`.
+    schema : Schema, optional
+        What is public about rows that are not encoded yet: the same as `encode` first. Rows of several per person are encoded
+        with `encode(..., person=, rows_per_person=)`.
+    test_share : float, optional
+        Part of the rows, at most half, held out at random for a private test result (`test_report`). It costs no further
+        epsilon. None is the learner's rule: 5% where it has honest leaves (10% for a number), otherwise 0.
+    groups : str, optional
+        A categorical feature of 2 to 20 categories. The test then tells error and found share per category
+        (`test_report.by_group`), at no further epsilon: its counts are divided, each with the same noise, so all its intervals
+        are wider.
+    accept_rows : bool
+        Release although few of the rows are used, or far from as many as the schema declares.
+    **params
+        The learner's own parameters.
+
+    Returns
+    -------
+    FitResult
+        The model, made of released values alone, with its ledger and all that is to be said about it.
+
+    Warns
+    -----
+    PublicValuesWarning
+        When seed is None and something that must be public was read from the rows, or is disclosed by the learner.
+
+    Raises
+    ------
+    UnknownName, ParameterError, WrongTask, SchemaError
+        For what was asked.
+    NotReleasable
+        When seed is None and a mechanism has no exact sampler.
+    CannotCount
+        When rows are counted where they are, and the learner needs more than counts.
+    NotRowWise
+        When seed is None and one row may have changed others: parts of a permuted split, cells that span lines.
+    RefusedRelease
+        When seed is None and few of the rows can be used, until `accept_rows`. That it is raised is private.
+    """
+    asked = {"epsilon": epsilon, "max_depth": max_depth, "depth": depth, "delta": delta, "test_share": test_share}
+    asked["groups"] = groups
+    request, noise, rows = FitRequest.of(name, seed=seed, **asked, **params), source, rows_of(data, schema)
+    is_release = isinstance(noise, ExactNoise) or (noise is None and seed is None)
+    if is_release and not accept_rows and request.spec.releases:
+        require_task(request.spec, rows.schema)
+        require_rows(rows, accept="pass accept_rows=True")
+    result = request.fit(rows, noise)
+    warn_of_disclosures(result)
+    _warn_without_effect(request, result)
+    return result
+
+
+def _warn_without_effect(request: FitRequest, result: FitResult) -> None:
+    """Say what was asked for and changed nothing."""
+    asked, plan = request.settings, result.plan
+    if asked.delta and not plan.delta and request.spec.spends_epsilon:
+        warnings.warn(f"delta has no effect: {request.learner!r} spends none.", WithoutEffect, stacklevel=3)
+    if getattr(request.params, "level_shares", None) and len({share.level for share in plan.shares}) == 1:
+        together = f"its {plan.depth} levels are chosen together" if plan.depth > 1 else "the tree has one level"
+        warnings.warn(f"level_shares has no effect: {together}.", WithoutEffect, stacklevel=3)
+    if asked.depth != "auto" or asked.max_depth <= max(plan.depth, request.spec.usual_cap):
+        return
+    deepest = request.plan(replace(result.schema, n_public=_ANY_NUMBER)).depth  # by its rule, however many rows there are
+    if deepest < asked.max_depth and request.spec.spends_epsilon:
+        what = f"max_depth = {asked.max_depth} has no effect: {request.learner!r} takes {deepest} levels at most by its rule."
+        warnings.warn(f"{what} depth={asked.max_depth} fixes them.", WithoutEffect, stacklevel=3)
+
+
+_ANY_NUMBER = 10**9
+
+
+def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
+    """Encoded rows as they are; any other rows encoded by `schema`.
+
+    Raises ParameterError where encoded rows come with another schema, or others with none; and what `encode` raises.
+    """
+    if not isinstance(rows, (EncodedDataset, CountedRows)):
+        if schema is None:
+            allowed = "given with rows that are not encoded yet: a Schema, such as from load_schema or propose_schema"
+            raise ParameterError("dpviz", "schema", None, allowed)
+        load_for(rows)
+        return read_rows(rows, schema)
+    if schema not in (None, rows.schema):
+        raise ParameterError("dpviz", "schema", schema, "left out, or the one by which the rows were encoded")
+    return rows
+
+
+def encoded_in_memory(owner: str, rows: Any, schema: Schema | None = None) -> EncodedDataset:
+    """As `rows_of`, of rows that are looked at more than once; raises ParameterError where they are counted elsewhere."""
+    found = rows_of(rows, schema)
+    if not isinstance(found, EncodedDataset):
+        raise ParameterError(owner, "data", type(found).__name__, "rows in memory")
+    return found
+
+
+@singledispatch
+def read_rows(rows: Any, schema: Schema) -> Rows:
+    """Rows encoded by a schema; `dpviz.io.large` registers files that are larger than memory."""
+    return encode(rows, schema)
+
+
+#: Shares of the rows, in percent: the smallest that exceeds what is used unchanged is said, never the exact one.
+SHARES = (10, 25, 50, 75, 90)
+#: The used row count is far from the declared one beyond this factor, either way.
+FAR = 1.25
+
+
+def doubts(data: Rows) -> tuple[str, ...]:
+    """Sentences: few rows are used as they are, or far fewer or more than were declared; none where all is well. Private."""
+    if not data.n_rows:
+        return ("No row is used.",)
+    return tuple(filter(None, (_of_share(data), _of_count(data.schema.n_public, data.n_rows))))
+
+
+def require_rows(data: Rows, *, accept: str, where: str = "") -> None:
+    """Raise RefusedRelease where there are doubts, until the owner of the rows accepts them; `accept` says how."""
+    found = doubts(data)
+    if found:
+        remedy = f"Correct the schema by what you know without the rows, or {accept}. Nothing was spent. This is private."
+        raise RefusedRelease(" ".join(found), where=where, remedy=remedy)
+
+
+def warn_of_disclosures(result: FitResult) -> None:
+    """Warn the caller's caller where exact noise went into something that is no release all the same: it discloses more."""
+    if result.noise == ExactNoise.name and result.disclosures and result.ledger.guarantee.is_finite:
+        warnings.warn(str(result.not_released_because), PublicValuesWarning, stacklevel=3)
+
+
+def _of_share(data: Rows) -> str:
+    report = data.report
+    if report is None or report.unchanged is None or not report.rows_read + report.malformed:
+        return ""
+    used = 100 * report.unchanged / (report.rows_read + report.malformed)
+    share = next((share for share in SHARES if used < share), None)
+    return f"Fewer than {share}% of the rows are used unchanged; the others are dropped, clipped or replaced." if share else ""
+
+
+def _of_count(declared: int | None, n_rows: int) -> str:
+    if declared is None or declared / FAR <= n_rows <= declared * FAR:
+        return ""
+    which = "fewer" if n_rows < declared else "more"
+    return f"Far {which} rows are used than the {declared:,} that are declared; depth and budget were chosen for those."

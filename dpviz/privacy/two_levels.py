@@ -1,0 +1,206 @@
+"""One private choice of two levels of a tree: a root, what stands left below it and what stands right.
+
+**Law.** Every tree (root r, left a, right b) has the utility u(r, a, b) = uL(r, a) + uR(r, b): rows that go left at r meet a, the
+others meet b. The exponential mechanism over all trees, P(r, a, b) ~ exp(c u) with c = epsilon / width, factorises:
+
+    P(r) ~ (sum over a of exp(c uL(r, a))) (sum over b of exp(c uR(r, b))),   P(a, b | r) ~ exp(c uL(r, a)) exp(c uR(r, b)),
+
+so a root is drawn first, by the product of both sums, then either side by itself. The product of the three probabilities is
+exp(c u) over the sum of all: exactly the law over n_roots * n_below^2 trees, from 2 * n_roots * n_below utilities.
+
+**Privacy.** Let one row more change every u(r, a, b) by some d in [low, low + width] (`Width`). Then
+ln P'/P = c d - ln(sum of P exp(c d)), and both terms lie in [c low, c low + epsilon]: the loss of every output is between
+-epsilon and epsilon, and the losses of any two outputs differ by at most epsilon. That is epsilon-DP, and
+epsilon-*bounded-range*, which composes and compares better (epsilon^2 / 8-zCDP); permute-and-flip does not have it.
+
+Source: this project; the exponential mechanism, McSherry & Talwar 2007; bounded range, Durfee & Rogers 2019, Dong, Durfee &
+Rogers 2020.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dpviz.accounting.events import Select
+from dpviz.privacy.exact_weights import ExactWeights, choose, exact_weights
+from dpviz.privacy.sensitivity import Width, check_epsilon
+from dpviz.privacy.source import NoiseSource, Released
+
+#: Utilities of either side that are made at once.
+_AT_ONCE = 1 << 17
+#: In a simulation, roots whose odds are below exp(-40) are not looked at.
+_HOPELESS = 40.0
+
+
+class TwoLevels(NamedTuple):
+    """A root, and what stands below on either side: numbers of candidates."""
+
+    root: int
+    left: int
+    right: int
+
+
+#: (uL, uR) of some roots: two arrays of whole numbers, int64 of shape (roots, n_below).
+Sides = tuple[np.ndarray, np.ndarray]
+#: Of one side, log weights as floats: arrays of shape (roots, m), and how many candidates each of m columns stands for.
+Parts = list[tuple[np.ndarray, np.ndarray]]
+
+
+class Nearly(NamedTuple):
+    """The log weights of all trees, nearly, but for a number that is the same for all; roots that are alike stand there once."""
+
+    blocks: Iterator[tuple[Parts, Parts]]  #: The left and the right sides of some roots, in order
+    stands: np.ndarray  #: Which of these stands for each root, shape (n_roots,)
+    of_root: Callable[[int], Sides]  #: (uL, uR) of a root, in whole numbers: int64 of shape (n_below,)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLevelUtilities:
+    """uL(r, a) and uR(r, b) for all roots r and all a, b below. Private."""
+
+    n_roots: int
+    n_below: int
+    of_roots: Callable[[slice], Sides]  #: In whole numbers
+    nearly: Callable[[float], Nearly]  #: For simulations: the same times a rate
+
+    @classmethod
+    def of(cls, left: np.ndarray, right: np.ndarray) -> TwoLevelUtilities:
+        """From both arrays in full."""
+        n_roots, n_below = left.shape
+
+        def nearly(rate: float) -> Nearly:
+            sides: list[Parts] = [[(rate * side, np.ones(n_below))] for side in (left, right)]
+            return Nearly(iter([(sides[0], sides[1])]), np.arange(n_roots), lambda root: (left[root], right[root]))
+
+        return cls(n_roots, n_below, lambda roots: (left[roots], right[roots]), nearly)
+
+    def blocks(self) -> Iterator[Sides]:
+        """(uL, uR) of some roots at a time, in order."""
+        step = max(1, _AT_ONCE // self.n_below)
+        for start in range(0, self.n_roots, step):
+            yield self.of_roots(slice(start, min(start + step, self.n_roots)))
+
+    def of_root(self, root: int) -> tuple[np.ndarray, np.ndarray]:
+        """(uL, uR) of one root, of shape (n_below,)."""
+        left, right = self.of_roots(slice(root, root + 1))
+        return left[0], right[0]
+
+    def number(self, chosen: TwoLevels) -> int:
+        """Of all trees, numbered through."""
+        return (chosen.root * self.n_below + chosen.left) * self.n_below + chosen.right
+
+    def tree(self, number: int) -> TwoLevels:
+        """The inverse of `number`."""
+        rest, right = divmod(number, self.n_below)
+        return TwoLevels(*divmod(rest, self.n_below), right)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoLevelChoice:
+    """The exponential mechanism over all trees of two levels."""
+
+    epsilon: float
+    width: Width
+    title: ClassVar[str] = "exponential mechanism over two levels"
+
+    def __post_init__(self) -> None:
+        check_epsilon(type(self).__name__, self.epsilon)
+
+    def release(self, utilities: TwoLevelUtilities, *, source: NoiseSource, part: str, level: int) -> Released[TwoLevels]:
+        """Choose a tree. `level` is that of its root."""
+        number = int(source.draw(self, utilities))  # type: ignore[arg-type]
+        return Released(utilities.tree(number), Select(self.epsilon, self.title, part, level, bounded_range=True))
+
+    def sample(self, utilities: TwoLevelUtilities, rng: np.random.Generator) -> int:
+        """The number of a tree, by Gumbel noise: for every root, and for everything that may stand left or right below.
+
+        Noise on what is below is the same for all roots. It is independent of the root that is chosen, so the law is the one
+        above; and where a setting changes the root a little, what stands below changes little.
+        """
+        noise = [rng.gumbel(size=size) for size in (utilities.n_roots, utilities.n_below, utilities.n_below)]
+        rate = float(self.width.rate(self.epsilon))
+        nearly = utilities.nearly(rate)
+        root = int((self._log_sums(nearly, utilities.n_below) + noise[0]).argmax())
+        left, right = (int((rate * here + side).argmax()) for here, side in zip(nearly.of_root(root), noise[1:], strict=True))
+        return utilities.number(TwoLevels(root, left, right))
+
+    def _log_sums(self, nearly: Nearly, n_below: int) -> np.ndarray:
+        """ln of the weight of every root, nearly and but for the same number; -inf for the hopeless ones."""
+        found, best, room = [], -np.inf, 2 * np.log(n_below) + _HOPELESS
+        for sides in nearly.blocks:
+            tops = [np.max([part.max(axis=1) for part, _ in side], axis=0) for side in sides]
+            least = tops[0].astype(np.float64) + tops[1]  # no sum is below its largest term, or above n_below times it
+            best = max(best, least.max())
+            here = np.full(len(least), -np.inf)
+            near = np.flatnonzero(least > best - room)
+            here[near] = least[near]
+            for side, top in zip(sides, tops, strict=True):
+                here[near] += np.log(sum(_sums_behind(part[near], top[near], times) for part, times in side))
+            found.append(here)
+        return np.concatenate(found)[nearly.stands]
+
+    def sample_exactly(self, utilities: TwoLevelUtilities) -> int:
+        """The number of a tree, with exactly the probability above (`dpviz/privacy/exact_weights.py`)."""
+        weights = exact_weights(self.width.rate(self.epsilon))
+        roots = _Roots(utilities, weights)
+        root = choose(*roots.floats(), roots.precisely)
+        left, right = (_choose_below(here, weights) for here in utilities.of_root(root))
+        return utilities.number(TwoLevels(root, left, right))
+
+    def probabilities(self, utilities: TwoLevelUtilities) -> np.ndarray:
+        """Of every tree, shape (n_roots * n_below^2,); for small ones."""
+        sides = utilities.of_roots(slice(0, utilities.n_roots))
+        logits = (sides[0][:, :, None] + sides[1][:, None, :]).ravel()
+        weights = np.exp((logits - logits.max()) * float(self.width.rate(self.epsilon)))
+        return weights / weights.sum()
+
+
+def _sums_behind(logs: np.ndarray, tops: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Of every row, the sum of times * exp(log - top); in float32 1e-6 of a weight is lost, which the noise hides."""
+    behind = (logs - tops[:, None]).astype(np.float32, copy=False)
+    return np.exp(behind, out=behind) @ times.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Roots:
+    """The weights of all roots: the sum over either side times how far its best tree is behind the best of all."""
+
+    utilities: TwoLevelUtilities
+    weights: ExactWeights
+
+    def floats(self) -> tuple[np.ndarray, float]:
+        """(a float per root, its largest relative error)."""
+        tops, sums = [], []
+        for sides in self.utilities.blocks():
+            best = [side.max(axis=1) for side in sides]
+            each = [self.weights.floats(top[:, None] - side).sum(axis=1) for side, top in zip(sides, best, strict=True)]
+            tops.append(best[0] + best[1])
+            sums.append(each[0] * each[1])
+        top = np.concatenate(tops)
+        error = 3 * self.weights.error + (self.utilities.n_below + 2) * 2.0**-52  # three factors, two sums, two products
+        return self.weights.floats(top.max() - top) * np.concatenate(sums), error
+
+    def precisely(self, digits: int) -> list[Decimal]:
+        """A decimal number per root, within 10^-digits, relatively."""
+        every = list(self._each())
+        best = max(left.max() + right.max() for left, right in every)
+        return [
+            self.weights.total(np.array([best - left.max() - right.max()]), digits + 1)
+            * self.weights.total(left.max() - left, digits + 1)
+            * self.weights.total(right.max() - right, digits + 1)
+            for left, right in every
+        ]
+
+    def _each(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for sides in self.utilities.blocks():
+            yield from zip(*sides, strict=True)
+
+
+def _choose_below(utilities: np.ndarray, weights: ExactWeights) -> int:
+    behind = utilities.max() - utilities
+    return choose(weights.floats(behind), weights.error, lambda digits: [weights.total(k[None], digits) for k in behind])

@@ -1,0 +1,104 @@
+"""The registry of exports: every form in which a result can be taken away, for Python, the command line and the dashboard.
+
+A room that writes forms has them in the `FORMS` of one module, and `dpviz/__init__.py`, which stands above all rooms, offers
+these modules here. They are imported when a form is first asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Literal
+
+from dpviz.errors import Removed, UnknownName
+from dpviz.installation import offered, require_extra
+from dpviz.results.verdict import Unit
+
+Content = str | bytes
+#: Forms of earlier versions, and what does their work now; another name of one.
+_REMOVED = {"dot": "svg", "mermaid": "svg", "markdown": "rules"}
+_ALSO = {"sql": "sqlite"}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A document in another form, and how that was checked, in one sentence. `n_rows`: on so many golden rows."""
+
+    form: Form
+    content: Content
+    n_rows: int
+    checked: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form(ABC):
+    """One form in which a result can be taken away."""
+
+    #: name, title: as the command line and as people call it.
+    name: str
+    title: str
+    #: suffix, media_type: of a file that holds it.
+    suffix: str
+    media_type: str
+    about: str  #: One sentence: what it is for, and how it reads missing cells
+    group: Literal["data", "code", "words", "picture"] = "code"
+    language: str = "text"  #: For syntax colours in a preview
+    needs: tuple[str, ...] = ()  #: Packages beyond those dpviz needs; `extra` names the extra that brings them
+    extra: str = ""
+    order: int = 100  #: Where it stands among the others
+    is_listed: bool = True  #: False for one that is made for a single place
+
+    @abstractmethod
+    def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
+        """A `dpviz-tree/1` document in this form, checked; see `export`."""
+
+    def require_packages(self) -> None:
+        """Raise MissingExtra where a package it needs is not installed."""
+        require_extra(self.extra, self.title, *self.needs)
+
+
+@cache
+def _every_form() -> Mapping[str, Form]:
+    found = [form for module in offered("forms") for form in module.FORMS]
+    return MappingProxyType({form.name: form for form in sorted(found, key=lambda form: (form.order, form.name))})
+
+
+def forms() -> dict[str, Form]:
+    """Name -> Form, in the order in which they are offered."""
+    return {name: form for name, form in _every_form().items() if form.is_listed}
+
+
+def form_called(name: str) -> Form:
+    """The form called `name`. Raises UnknownName, and Removed for one that is gone."""
+    if name in _REMOVED:
+        raise Removed(f"The export format {name!r}", remedy=f"Use {_REMOVED[name]!r}.")
+    found = _every_form().get(_ALSO.get(name, name))
+    if found is None:
+        raise UnknownName("export format", name, forms())
+    return found
+
+
+def export(name: str, document: str, unit: Unit | None = None, key: str = "") -> Exported:
+    """A `dpviz-tree/1` document in the form called `name`: it predicts every golden row as the model does.
+
+    `unit`: whom a register says a release protects; None where only the document knows. `key`: in SQL a column of the table that
+    comes first, so that answers say whose they are.
+
+    Raises UnknownName and Removed; NotExported where the form cannot hold the model; MissingExtra where what checks it is not
+    installed; DocumentError.
+    """
+    return form_called(name).export(document, unit, key)
+
+
+def export_names() -> tuple[str, ...]:
+    """Names of the forms that `result.export` writes, the same as of `dpviz export --to`.
+
+    Returns
+    -------
+    tuple of str
+        Such as "json", "report", "python", "sqlite", "svg". Some need an extra of dpviz, and say so when they are asked for.
+    """
+    return tuple(forms())

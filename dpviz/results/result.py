@@ -1,0 +1,220 @@
+"""What a fit returns: a model made of released values, with everything a reader must know about it."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec import UNSET
+
+from dpviz.accounting.claim import Claim, Disclosure, why_uncovered
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.ledger import Ledger, ledger_entries
+from dpviz.accounting.plan import BudgetPlan
+from dpviz.accounting.risk import Risk, StatedRisk, risk_entries
+from dpviz.errors import DpvizError
+from dpviz.models.base import Model
+from dpviz.models.new_rows import answers, probabilities
+from dpviz.results.document import Booking, Estimate, LearnerEntry, Noise, PerPerson, Statement, TestEntry, document_text
+from dpviz.results.exports import export
+from dpviz.results.verdict import ROW, Unit, verdict
+from dpviz.results.wording import signs_spelled
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.encode import encode
+from dpviz.table.raw import listed_names
+from dpviz.table.schema import ClassTarget, Schema
+from dpviz.table.strict_json import read
+
+
+@dataclass(frozen=True)
+class TestReport(ABC):
+    """A model's private test result; see `dpviz.training.estimate.report` for classes and `number_report` for a number."""
+
+    schema: Schema
+    share: float  #: Part of the rows held out at random for this test
+    epsilon: float  #: What each of these rows pays in all; they pay for nothing else
+
+    __test__ = False  # no test of pytest's
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Rows of the test, from noisy numbers; may be far off, even negative, where there are few."""
+
+    @property
+    @abstractmethod
+    def estimates(self) -> dict[str, Estimate | None]:
+        """By name of a measure (`dpviz.evaluation.compare.metrics`); None where the model says too little for it."""
+
+    @property
+    @abstractmethod
+    def entry(self) -> TestEntry:
+        """What was released, and what follows from it, for the JSON document."""
+
+
+@dataclass(frozen=True, repr=False)
+class FitResult:
+    """A trained model with everything a reader must know about it."""
+
+    learner: str
+    model: Model  #: Holds released values only
+    ledger: Ledger  #: What was spent, and what it composes to
+    claim: Claim  #: What the paper claims, and our verdict
+    plan: BudgetPlan  #: What was allowed to be spent
+    params: Any  #: The learner's own parameters
+    settings: Any  #: Epsilon, depths and delta that were asked for; like `params` of a type that learners declare
+    schema: Schema
+    disclosures: tuple[Disclosure, ...]  #: What the result reveals that the ledger does not cover
+    noise: str  #: "simulation" or "release"
+    seed: int | None  #: None for a release
+    #: What the model is worth on rows held out from it at random; None where none were.
+    test_report: TestReport | None = None
+    unit: Unit = ROW  #: Whom the guarantee protects; one row where the rows are not bound to persons
+
+    def __repr__(self) -> str:
+        """A few lines: what was trained, what it costs, and whether it is a release."""
+        why_not = why_uncovered(self.disclosures, is_exact=True)
+        found = verdict(self.claim, self.ledger.guarantee, released=self.released, why_not=why_not, unit=self.unit)
+        about = f"{self.learner!r} predicts {self.schema.target.name!r:.40} from {listed_names(self.schema.feature_names)}"
+        return f"FitResult({about}\n  {signs_spelled(found.headline)}\n  {self.not_released_because or 'A release.'})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tree as a picture, and its guarantee."""
+        return str(export("notebook", self.to_json()).content)
+
+    def save(self, path: str | Path) -> None:
+        """Write the document (`to_json`) as a file, UTF-8; `dpviz.load_result` reads it.
+
+        Released values only. No register counts what is saved so: `dpviz.open_register` does. Raises DpvizError when the file
+        cannot be written, or is there already.
+        """
+        try:
+            with open(path, "x", encoding="utf-8") as file:
+                file.write(self.to_json() + "\n")
+        except (OSError, ValueError) as error:
+            what = f"The result cannot be saved: {getattr(error, 'strerror', None) or error}."
+            raise DpvizError(what, where=str(path), remedy="Choose a new file, in a folder that may be written to.") from error
+
+    def export(self, name: str) -> str | bytes:
+        """The result in another form, one of `dpviz.export_names()`; checked: it predicts every golden row as the model does.
+
+        Returns
+        -------
+        str or bytes
+            What a file of this form holds. Released values only.
+
+        Raises
+        ------
+        UnknownName
+            There is no such form.
+        NotExported
+            The form cannot hold this model.
+        MissingExtra
+            What checks it is not installed.
+        """
+        return export(name, self.to_json()).content
+
+    @property
+    def rows_per_person(self) -> int | None:
+        """The most rows of one person among those trained on; None where the rows are not bound to persons."""
+        return None if self.unit.is_row else self.unit.rows
+
+    @cached_property
+    def risk(self) -> Risk:
+        """What the result lets others learn about one row, of what was really run; about a person with k rows `.for_rows(k)`."""
+        return Risk(self.ledger.event)
+
+    @property
+    def per_person(self) -> PrivacyLoss | None:
+        """What it costs one person, all rows of whom come or go together; None where the rows are not bound to persons."""
+        return None if self.unit.is_row else self.unit.loss_of(self.ledger.guarantee)
+
+    def predict(self, rows: Any) -> np.ndarray:
+        """Names of classes, or numbers, for new rows: a frame, a table, a file, or encoded rows; no target is needed.
+
+        One answer per input row, in order, shape (n_rows,); None (for a number not-a-number) where there is none. See
+        `dpviz.models.new_rows.answers`.
+        """
+        return answers(self.model, rows)
+
+    def predict_proba(self, rows: Any) -> np.ndarray:
+        """Probability of every class for new rows, shape (n_rows, n_classes); not-a-number where `predict` has no answer.
+
+        Raises NoProbabilities for a model that holds none.
+        """
+        return probabilities(self.model, rows)
+
+    def score(self, rows: Any) -> float:
+        """Accuracy on rows with a target, encoded or as `dpviz.encode` takes them; R² for a number. As private as the rows.
+
+        Rows that the schema does not use count for nothing.
+
+        Raises DpvizError without rows, and for R² if all rows have the same target value.
+        """
+        data = rows if isinstance(rows, EncodedDataset) else encode(rows, self.schema)
+        if not data.n_rows:
+            raise DpvizError("There are no rows to score.", remedy="Give at least one row.")
+        found = score(self.model, data)
+        if math.isnan(found):
+            raise DpvizError("The rows all have the same number, so there is no R².", remedy="Give rows that differ.")
+        return found
+
+    @property
+    def released(self) -> bool:
+        """True for a release: exact samplers, no seed, a finite loss, and nothing read from the data outside the ledger."""
+        return self.not_released_because is None
+
+    @cached_property
+    def not_released_because(self) -> str | None:
+        """Why this is not a release, in one sentence; None if it is one."""
+        if self.noise != "release":
+            return "A simulation, not a release."
+        if not self.ledger.guarantee.is_finite:
+            return "Not a release: nothing bounds the privacy loss."
+        if not self.disclosures:
+            return None
+        more = f" ({len(self.disclosures):,} disclosures in all.)" if len(self.disclosures) > 1 else ""
+        return f"Not a release: it discloses what the ledger does not cover. {self.disclosures[0].what}{more}"
+
+    def to_json(self, booking: Booking | None = None) -> str:
+        """The `dpviz-tree/1` document: released values only, no exact counts, no seed of a release.
+
+        `booking`: what a register says of it. A release without one says that no register counts it.
+        """
+        asked = asdict(self.settings) | {"delta": self.settings.delta or 0.0}
+        settings = {name: value for name, value in asked.items() if value is not None}  # such as a test's share
+        warning = self.not_released_because
+        source = self.noise if warning is None or self.noise == "simulation" else "exact samplers"
+        seed = UNSET if warning is None or self.seed is None else self.seed
+        statement = Statement(
+            guarantee=self.ledger.guarantee,
+            per_person=PerPerson.of(self.unit, self.ledger.guarantee),
+            risk=read(tuple[StatedRisk, ...], risk_entries(self.risk, self.rows_per_person)) or UNSET,
+            claim=self.claim,
+            ledger=tuple(ledger_entries(self.ledger)),
+            disclosures=self.disclosures,
+            noise=Noise(source, seed, warning),  # type: ignore[arg-type]
+        )
+        learner = LearnerEntry(self.learner, settings, asdict(self.params), self.plan.depth)
+        report = None if self.test_report is None else self.test_report.entry
+        return document_text(self.model, self.schema, learner, statement, report, booking)
+
+
+def score(model: Model, data: EncodedDataset) -> float:
+    """Accuracy of a model on rows, or R²; NaN without rows, and where all have the same number. As private as the rows."""
+    predicted = model.predict(data)
+    if not isinstance(data.schema.target, ClassTarget):
+        return r_squared(data.target, predicted)
+    return float(np.mean(predicted == data.target)) if data.n_rows else math.nan
+
+
+def r_squared(target: np.ndarray, predicted: np.ndarray) -> float:
+    """Share of the variance of `target` explained: 1 at best, 0 for predicting its mean; NaN if all targets are equal."""
+    spread = np.ptp(target) if len(target) else 0.0
+    if not spread:
+        return math.nan
+    missed, around = (target - predicted) / spread, (target - target.mean()) / spread
+    return float(1 - np.square(missed).sum() / np.square(around).sum())

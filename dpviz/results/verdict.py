@@ -1,0 +1,234 @@
+"""What may be said about the privacy of a result: the one type, and the one writer of its sentences.
+
+A ledger composes to the loss of one row. Where the rows of one person come or go together, what counts is the loss of all of
+them: it leads every sentence, and the row's number stands second.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
+from dpviz.accounting.risk import Risk
+from dpviz.results.wording import number_text, signs_spelled
+
+#: What delta is, wherever it is asked for or explained.
+DELTA = "The additive slack of (ε, δ)-differential privacy; choose it far below 1/number of rows."
+
+#: How a verdict must look: each kind has its own icon, colour and words. "released" is guaranteed, "would" would be if it were
+#: released, all others are not guaranteed.
+Kind = Literal["released", "would", "uncovered", "unproven", "violated", "none"]
+NO_BOUND = PrivacyLoss(math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The unit of privacy: whom a guarantee protects, all of whose rows come or go together.
+
+    `name` is the owner's word for one of them, such as "one patient"; `rows` is the most rows one of them has. `is_bounded`:
+    the encoder kept no more; otherwise that is the owner's word.
+    """
+
+    rows: int = 1
+    name: str = ""
+    is_bounded: bool = False
+
+    @property
+    def is_row(self) -> bool:
+        """True where nothing is known beyond the row itself."""
+        return self.rows == 1 and not self.name and not self.is_bounded
+
+    @property
+    def words(self) -> str:
+        """As in "one patient"; "one row" where nobody said whose rows they are."""
+        return "one row" if self.is_row else self.name or "one person"
+
+    @property
+    def described(self) -> str:
+        """As in "one patient, up to 3 rows"."""
+        return self.words if self.is_row else f"{self.words}, {'1 row' if self.rows == 1 else f'up to {self.rows:,} rows'}"
+
+    @property
+    def neighbours(self) -> str:
+        """The neighbouring relation, as in "add/remove one patient, up to 3 rows"."""
+        return NEIGHBOURS if self.rows == 1 else f"add/remove {self.described}"
+
+    def loss_of(self, row: PrivacyLoss) -> PrivacyLoss:
+        """What it costs one of them, where one row costs `row`: rows epsilon; see `for_unit`."""
+        return for_unit(row, self.rows)
+
+
+ROW = Unit()
+
+
+def unit_of(rows_per_person: int | None) -> Unit:
+    """The unit of rows that were bound to persons while they were encoded; a row where they were not."""
+    return ROW if rows_per_person is None else Unit(rows_per_person, is_bounded=True)
+
+
+def right_guesses(row: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> float:
+    """The most right guesses of 100 whether one unit is in the data, at even odds before; a coin reaches 50.
+
+    `risk` is what one row risks by the steps that were really run, which is composed to the unit's rows. Without it this is the
+    plain bound for any mechanism with this loss, e^eps / (1 + e^eps) + delta, the best any test can do.
+    """
+    if risk is None or not row.is_finite:
+        return 100 * unit.loss_of(row).guesses_right
+    return 100 * risk.for_rows(unit.rows).guesses()
+
+
+def bare_text(loss: PrivacyLoss) -> str:
+    """As in "ε = 0.1", with delta where there is one; only for what stands beside its neighbouring relation."""
+    return f"ε = {number_text(loss.epsilon)}" + (f", δ = {number_text(loss.delta)}" if loss.delta else "")
+
+
+def loss_text(row: PrivacyLoss, unit: Unit = ROW) -> str:
+    """A loss with its neighbouring relation, the unit's first: "ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"."""
+    of_row = f"; one row: {bare_text(row)}" if unit.rows > 1 else ""
+    return f"{bare_text(unit.loss_of(row))} ({unit.neighbours}{of_row})"
+
+
+def odds_text(row: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> str:
+    """The loss as odds: how many of 100 fair guesses whether one unit is in the data can be right, and of one row second.
+
+    `risk` as in `right_guesses`; without it the sentence says that it is about any mechanism.
+    """
+    if not row.is_finite:
+        return f"Nothing limits what can be learned about {unit.words}."
+    guessing = f"Someone guessing whether {unit.words} {'was used' if unit.is_row else 'is in the data'}"
+    hundredths = right_guesses(row, unit, risk)
+    aside = f" (one row: {times_text(right_guesses(row, ROW, risk))})" if unit.rows > 1 else ""
+    whatever = "" if risk is not None else ", whatever the algorithm"
+    if hundredths >= 99.5:
+        return f"{guessing} may be right more than 99 times in 100{aside}: hardly any protection."
+    return f"{guessing} is right {at_most_text(hundredths)} times in 100{aside}{whatever}; a coin flip, 50."
+
+
+def plain_bound_text(row: PrivacyLoss, unit: Unit = ROW) -> str:
+    """What epsilon alone allows: the bound for any mechanism, which stands one click away from that of the mechanism at hand."""
+    if not row.is_finite:
+        return ""
+    return f"Any algorithm with {loss_text(row, unit)}: {at_most_text(right_guesses(row, unit))} times in 100."
+
+
+def at_most_text(hundredths: float) -> str:
+    """As in "at most about 55"; "fewer than 51", "more than 99"."""
+    said = times_text(hundredths)
+    return f"at most about {said}" if said.isdigit() else said
+
+
+def times_text(hundredths: float) -> str:
+    """So many right guesses of 100, in words where a whole number would say certainty or nothing."""
+    return "more than 99" if hundredths >= 99.5 else "fewer than 51" if hundredths < 50.5 else f"{hundredths:.0f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What may be said of a result: a headline and its reason; `kind` decides icon and colour.
+
+    `proven` is what can be relied on for one row, infinite when nothing can; `unit` is whom that protects. `risk` is what one
+    row risks by the steps that were run, None where they are not known.
+    """
+
+    kind: Kind
+    headline: str
+    because: str
+    proven: PrivacyLoss
+    unit: Unit = ROW
+    risk: Risk | None = None
+
+    @property
+    def holds(self) -> bool:
+        """True where the guarantee holds for what is at hand."""
+        return self.kind == "released"
+
+    @property
+    def per_person(self) -> PrivacyLoss:
+        """What can be relied on for one unit, all of whose rows come or go together."""
+        return self.unit.loss_of(self.proven)
+
+    @property
+    def odds(self) -> str:
+        """What is proven, as odds."""
+        return odds_text(self.proven, self.unit, self.risk)
+
+    @property
+    def right_guesses(self) -> float:
+        """The most right guesses of 100 about one unit; see the function of this name."""
+        return right_guesses(self.proven, self.unit, self.risk)
+
+    @property
+    def plain_bound(self) -> str:
+        """What the loss allows any mechanism; empty where `odds` says just that, or nothing is proven."""
+        return "" if self.risk is None else plain_bound_text(self.proven, self.unit)
+
+    @property
+    def in_file(self) -> str:
+        """Headline and reason on one line, with signs spelled out: for comments, metadata and terminals."""
+        return signs_spelled(f"{self.headline}. {self.because}")
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What can be relied on, in plain words, one sentence or two each."""
+        if self.kind == "would":
+            once = replace(self, kind="released").promises
+            return ("Nothing yet: this has not been released. Once it is released:", *once)
+        if not self.proven.is_finite:
+            return (
+                f"Nothing. Whoever sees this model may learn anything about {self.unit.words} of the data it was trained on.",
+            )
+        return (
+            f"{loss_text(self.proven, self.unit)}: {self.odds}",
+            "This holds for anyone who sees this model, even if they know every other row, and whatever else they learn later.",
+            *_on_the_unit(self.unit),
+            *((f"δ: {DELTA[0].lower()}{DELTA[1:]}",) if self.proven.delta else ()),
+        )
+
+
+def _on_the_unit(unit: Unit) -> Sequence[str]:
+    if unit.rows == 1 or unit.is_bounded:
+        return ()
+    return (f"That {unit.words} has at most {unit.rows:,} rows was declared; nothing enforces it.",)
+
+
+def verdict(
+    claim: Claim, guarantee: PrivacyLoss, *, released: bool, why_not: str = "", unit: Unit = ROW, risk: Risk | None = None
+) -> Verdict:
+    """What may be said about a result: guaranteed, would be guaranteed if released, or not guaranteed, because.
+
+    `guarantee` is what its ledger composes to for one row, `released` whether it came from exact samplers without a seed, and
+    `why_not` what `why_uncovered` says. `risk` is that of the steps of this ledger.
+
+    A violated claim whose ledger is no larger refutes the ledger too (a step costs more than it says): then nothing is said to
+    be bounded. A larger finite ledger is still a bound, only not the one that is claimed.
+    """
+    return replace(_without_risk(claim, guarantee, released, why_not, unit), risk=risk)
+
+
+def _without_risk(claim: Claim, guarantee: PrivacyLoss, released: bool, why_not: str, unit: Unit) -> Verdict:
+    larger = guarantee.epsilon > claim.epsilon or guarantee.delta > claim.delta
+    proven = guarantee if larger or claim.verdict != "violated" else NO_BOUND
+    if claim.verdict == "none":
+        return Verdict("none", "Not guaranteed, because it is not private", claim.because, NO_BOUND, unit)
+    if claim.is_sound and not larger:
+        return _of_a_sound_claim(claim, guarantee, released, why_not, unit)
+    kind: Kind = "violated" if claim.verdict == "violated" else "unproven"
+    fate = "violated" if kind == "violated" else "not proven"
+    asked = loss_text(PrivacyLoss(claim.epsilon, claim.delta), unit)
+    headline = f"Not guaranteed, because the claim of {asked} is {fate}"
+    if proven.is_finite:
+        headline += f"; the steps prove {loss_text(proven, unit)}"
+    return Verdict(kind, headline, claim.because, proven if proven.is_finite else NO_BOUND, unit)
+
+
+def _of_a_sound_claim(claim: Claim, guarantee: PrivacyLoss, released: bool, why_not: str, unit: Unit) -> Verdict:
+    said = loss_text(guarantee, unit)
+    if why_not:
+        return Verdict(
+            "uncovered", f"Not guaranteed, because {why_not}", f"{claim.because} Its steps add up to {said}.", NO_BOUND, unit
+        )
+    if released:
+        return Verdict("released", f"Guaranteed: {said}", claim.because, guarantee, unit)
+    return Verdict("would", f"Would be guaranteed if released: {said}", claim.because, guarantee, unit)

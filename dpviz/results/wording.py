@@ -1,0 +1,21 @@
+"""Numbers and signs of a guarantee, as people and as plain files read them."""
+
+import math
+
+_SPELLED = str.maketrans({"ε": "epsilon", "δ": "delta", "∞": "infinity"})
+
+
+def number_text(value: float) -> str:
+    """Three significant digits at most, never in scientific notation within [1e-6, 1e6]: "0.1", "1.2", "∞"."""
+    if math.isinf(value):
+        return "∞"
+    if value and not 1e-6 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    digits = 0 if not value else max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def signs_spelled(text: str) -> str:
+    """The same with "epsilon", "delta" and "infinity" for their signs: for a terminal and for comments in code."""
+    return text.translate(_SPELLED)

@@ -1,0 +1,50 @@
+"""What passes for a number: one check of every epsilon, delta, cap, count, seed and share, wherever it comes from.
+
+Numbers of NumPy are fine, and 3.0 is a whole number. Texts, True and False, infinity, and not-a-number are none.
+"""
+
+import math
+from numbers import Real
+from typing import Any
+
+from dpviz.errors import ParameterError
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a finite number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return False
+
+
+def is_whole(value: Any) -> bool:
+    """Whether this is a whole number."""
+    return is_number(value) and value == int(value)
+
+
+def checked_number(
+    owner: str, name: str, value: Any, *, least: float = -math.inf, most: float = math.inf, allowed: str, open: bool = False
+) -> float:
+    """`value` as a float, if it is a number from `least` to `most`, both excluded where `open`.
+
+    Raises ParameterError, which says that the parameter `name` of `owner` must be what `allowed` says.
+    """
+    if not is_number(value) or not (least < value < most if open else least <= value <= most):
+        raise ParameterError(owner, name, value, allowed)
+    return float(value)
+
+
+def checked_share(owner: str, name: str, value: Any) -> float:
+    """`value` as a float between 0 and 1, both excluded; raises ParameterError."""
+    return checked_number(owner, name, value, least=0, most=1, open=True, allowed="a number between 0 and 1, both excluded")
+
+
+def checked_count(owner: str, name: str, value: Any, least: int = 1, most: float = math.inf, *, allowed: str = "") -> int:
+    """`value` as an int, if it is a whole number from `least` to `most`; raises ParameterError."""
+    if not is_whole(value) or not least <= value <= most:
+        between = f"of at least {least:,}" if math.isinf(most) else f"from {least:,} to {most:,}"
+        raise ParameterError(owner, name, value, allowed or f"a whole number {between}")
+    return int(value)

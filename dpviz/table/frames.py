@@ -1,0 +1,142 @@
+"""Rows in whatever form people have them: frames of pandas or Polars, Arrow tables, and what a reader of files registers.
+
+No form goes through another. What a cell is depends on its value and its column's type alone, so the same rows in another form
+are the same table: numbers stay numbers, everything else becomes texts by the rule of `dpviz.table.texts`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from functools import singledispatch
+from io import IOBase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import ParameterError, RowsError, SchemaError, cells_stay_inside
+from dpviz.installation import offered, require_extra
+from dpviz.table.arrow import arrow_column, is_flat
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable, as_written, is_exact
+from dpviz.table.texts import text_column, text_of
+
+#: What rows may be, in words that follow "must be".
+ALLOWED = "a DataFrame of pandas or Polars, an Arrow table, a table from read_table, or the path or bytes of a file"
+_REMEDY = "Give it numbers, texts, dates or categories."
+
+
+def table_of(rows: Any, names: Sequence[str] | None = None) -> RawTable:
+    """The table of `rows`, one row each, in order. Only columns that are in `names` (None: all) need be in it.
+
+    Takes a DataFrame of pandas, whatever hands out Arrow data (Polars, Arrow, a query of DuckDB) and a RawTable;
+    `dpviz.io.tables.read` adds paths, bytes and files. Raises ParameterError for anything else, and what a reader raises.
+    """
+    load_for(rows)
+    return in_this_form(rows, names)
+
+
+def load_for(rows: Any) -> None:
+    """Import the readers of files, which register here and with `dpviz.learners.request`, if `rows` are a file."""
+    if isinstance(rows, (str, Path, bytes, IOBase)):
+        offered("readers")
+
+
+@singledispatch
+def in_this_form(rows: Any, names: Sequence[str] | None = None) -> RawTable:
+    """`table_of`; readers of files register here."""
+    if hasattr(rows, "iloc") and hasattr(rows, "columns"):
+        places = _chosen("The DataFrame", list(map(str, rows.columns)), names)
+        return RawTable(tuple(_of_pandas(rows, places)), "The DataFrame")
+    if hasattr(rows, "__arrow_c_stream__"):
+        return RawTable(tuple(_of_arrow(rows, names)), "The table")
+    raise ParameterError("dpviz", "rows", type(rows).__name__, ALLOWED)
+
+
+@in_this_form.register
+def _(rows: RawTable, names: Sequence[str] | None = None) -> RawTable:
+    return rows
+
+
+def no_column(source: str, name: str, names: Sequence[str]) -> SchemaError:
+    """What to say where a table lacks a column of the schema."""
+    remedy = "Leave the column out of the schema, or choose the file the schema was made for: its first line holds the names."
+    if close := get_close_matches(name, names, n=1):
+        remedy = f"Did you mean {close[0]!r:.80}? {remedy}"
+    return SchemaError(f"{source} has no column {name!r} among its {len(names):,}.", field=name, remedy=remedy)
+
+
+def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[str, int]:
+    """Name -> place of the columns that are wanted; raises SchemaError for one that is not there, RowsError for two of a name."""
+    lacking = [name for name in names or () if name not in found]
+    if lacking:
+        raise no_column(source, lacking[0], found)
+    wanted = None if names is None else frozenset(names)
+    places = dict[str, int]()
+    for place, name in enumerate(found):
+        if wanted is None or name in wanted:
+            if name in places:
+                raise RowsError("names", f"Two columns are called {name!r:.80}.", remedy="Give every column a name of its own.")
+            places[name] = place
+    if not places and wanted is None:
+        raise RowsError("names", "There is no column.", remedy="Give a table with columns.")
+    return places
+
+
+def _read(name: str, read: Callable[[], RawColumn]) -> RawColumn:
+    with cells_stay_inside(
+        lambda _: RowsError("cells", f"The column {name!r:.80} has cells that cannot be read.", remedy=_REMEDY)
+    ):
+        return read()
+
+
+def _of_arrow(rows: Any, names: Sequence[str] | None) -> Iterator[RawColumn]:
+    require_extra("tables", "Reading this kind of table", "pyarrow")
+    import pyarrow as pa
+
+    with cells_stay_inside(lambda _: RowsError("cells", "This table cannot be read.", remedy="Give a DataFrame.")):
+        table = rows if isinstance(rows, pa.Table) else pa.table(rows)
+    for name, place in _chosen("The table", table.column_names, names).items():
+        if names is not None or is_flat(table.schema.field(place).type):
+            yield _read(name, lambda place=place, name=name: arrow_column(name, table.column(place)))  # type: ignore[misc]
+
+
+def _of_pandas(rows: Any, places: dict[str, int]) -> Iterator[RawColumn]:
+    for name, place in places.items():
+        yield _read(name, lambda place=place, name=name: _column(name, rows.iloc[:, place]))  # type: ignore[misc]
+
+
+def _column(name: str, values: Any) -> RawColumn:
+    if hasattr(values.dtype, "pyarrow_dtype"):
+        return arrow_column(name, values.array.__arrow_array__())
+    numbers = _numbers(values) if values.dtype.kind in "iuf" else None
+    if numbers is not None:
+        return NumberColumn(name, numbers)
+    if values.dtype.kind == "M":
+        values = _local(values)
+    if values.dtype == object and not _are_texts(values):  # 1 and True are equal: which came first must not decide for the others
+        values = values.map(text_of, na_action="ignore")
+    codes, distinct = values.factorize()
+    return text_column(name, map(text_of, distinct), codes)
+
+
+def _numbers(values: Any) -> np.ndarray | None:
+    """The numbers of a column as `dpviz.table.arrow` has them; None where float64 does not hold each whole one."""
+    if values.dtype.kind == "f":
+        numbers = values.to_numpy(getattr(values.dtype, "numpy_dtype", values.dtype), na_value=np.nan)
+        return numbers if numbers.dtype == np.float64 else as_written(numbers)
+    if not len(values) or values.isna().all():
+        return np.full(len(values), np.nan)
+    if values.dtype.itemsize > 4 and not is_exact(int(values.min()), int(values.max())):
+        return None
+    if values.hasnans:
+        return values.to_numpy(np.float64, na_value=np.nan)
+    return values.to_numpy(getattr(values.dtype, "numpy_dtype", values.dtype))
+
+
+def _local(values: Any) -> Any:
+    """Moments without their time zone, as their clocks show them, in microseconds."""
+    local = values if getattr(values.dt, "tz", None) is None else values.dt.tz_localize(None)
+    return local.dt.floor("us") if "ns" in str(values.dtype) else local
+
+
+def _are_texts(values: Any) -> bool:
+    return set(map(type, values.dropna().to_numpy())) <= {str}

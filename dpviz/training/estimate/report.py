@@ -1,0 +1,368 @@
+"""What released noisy counts say: a private test of a model on rows it never saw, and the probabilities of its leaves.
+
+The table says how many rows of each class got each answer of the model; an answer is a label with probabilities (a leaf of a
+tree, a band of scores). Everything else is computed from it: post-processing, at no further cost.
+
+**Intervals.** Accuracy, log loss and the like are ratios A / B of sums over cells. For the true value t, W = A - t B has mean
+0 and variance sum_c (n_c + s^2) (a_c - t b_c)^2: each count is about Poisson and carries noise of variance s^2. The interval
+holds every t with W^2 <= z^2 Var W, a quadratic inequality (Fieller 1954), and is the whole range where noise hides B. AUC is
+bilinear in the counts of the two classes, W = sum_ij pos_i neg_j (psi_ij - t), treated alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from msgspec import UNSET
+
+from dpviz.accounting.events import Event
+from dpviz.accounting.plan import HeldOutPart
+from dpviz.models.document import write_leaf
+from dpviz.models.tree import Branch, Leaf, Node
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.source import NoiseSource
+from dpviz.results.document import Band, Estimate, GroupEntry, TestEntry
+from dpviz.results.result import TestReport
+from dpviz.table.schema import Schema
+from dpviz.training.estimate.groups import names_of
+
+#: The part of the plan and of the ledger.
+TEST = "test"
+#: Two-sided 95% of a normal distribution.
+Z = 1.959964
+CONFIDENCE = 0.95
+#: Bands of predicted probability for which calibration is told.
+BANDS = 10
+
+
+@dataclass(frozen=True)
+class ClassReport(TestReport):
+    """Of a model of classes; `epsilon` buys the table."""
+
+    #: Every answer of the model with the released noisy counts of the rows that got it, per actual class.
+    table: tuple[Leaf, ...]
+    #: Such counts of other rows, in the order of `table`, that made the probabilities but not the labels (honest leaves, as many
+    #: answers as leaves): they tell of labels too, at the same noise.
+    counted: tuple[tuple[int, ...], ...] | None = None
+    #: A feature whose categories are counted apart, as `table` has every answer once per category; empty for none.
+    groups: str = ""
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Released noisy counts, int64 of shape (n_answers, n_classes)."""
+        return np.array([answer.counts for answer in self.table], dtype=np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        """The sum of all counts."""
+        return int(self.counts.sum())
+
+    @property
+    def n_rows_of_labels(self) -> int:
+        """The rows by which labels are judged, those that made the probabilities among them."""
+        return int(self._of_labels[0].sum())
+
+    @property
+    def estimates(self) -> dict[str, Estimate | None]:
+        """Accuracy, balanced accuracy, AUC and log loss."""
+        alike = {"accuracy": self.accuracy, "balanced_accuracy": self.balanced_accuracy}
+        return {**alike, "auc": self.auc, "log_loss": self.log_loss}
+
+    @cached_property
+    def _of_labels(self) -> tuple[np.ndarray, float]:
+        """All counts that know nothing of how the labels were chosen, and the variance of their noise."""
+        n_groups = len(names_of(self.schema, self.groups))
+        counts = self.counts.reshape(-1, n_groups, self.counts.shape[1]).sum(axis=1)
+        if self.counted is None:
+            return counts, n_groups * self.noise_variance
+        return counts + np.array(self.counted, dtype=np.int64), (n_groups + 1) * self.noise_variance
+
+    @property
+    def _labels(self) -> np.ndarray:
+        """Of every answer, whatever the group."""
+        return np.array([answer.label for answer in self.table[:: len(names_of(self.schema, self.groups))]])
+
+    @property
+    def noise_variance(self) -> float:
+        """Of the noise on each count."""
+        return GeometricNoise(self.epsilon).variance
+
+    @cached_property
+    def _is_right(self) -> np.ndarray:
+        """1 where the class of the column is the answer's label: float64 of shape (n_answers, n_classes)."""
+        return (self._labels[:, None] == np.arange(self.counts.shape[1])).astype(np.float64)
+
+    @cached_property
+    def accuracy(self) -> Estimate:
+        """Share of the rows whose label is right."""
+        return self._label_ratio(self._is_right, np.ones_like(self._is_right))
+
+    @cached_property
+    def confusion(self) -> tuple[tuple[Estimate, ...], ...]:
+        """Share of all rows per actual class (rows) and predicted class (columns)."""
+        labels, classes = self._labels, range(self.counts.shape[1])
+        every = np.ones_like(self._is_right)
+
+        def cell(actual: int, predicted: int) -> Estimate:
+            chosen = np.zeros_like(self._is_right)
+            chosen[labels == predicted, actual] = 1
+            return self._label_ratio(chosen, every)
+
+        return tuple(tuple(cell(actual, predicted) for predicted in classes) for actual in classes)
+
+    @cached_property
+    def recalls(self) -> tuple[Estimate, ...]:
+        """Per class: share of its rows whose label is right."""
+        return tuple(self._label_ratio(self._is_right * column, column) for column in self._columns)
+
+    @property
+    def _columns(self) -> np.ndarray:
+        """Per class: 1 in its column, of the shape of `_is_right`."""
+        return np.eye(self.counts.shape[1])[:, None, :] * np.ones((1, len(self._labels), 1))
+
+    @cached_property
+    def by_group(self) -> tuple[GroupEntry, ...]:
+        """Error and found share per category of `groups`, by the rows of the test alone; none without groups.
+
+        Small groups have wide intervals: a group that noise hides has [0, 1].
+        """
+        names = names_of(self.schema, self.groups)
+        counts = self.counts.reshape(-1, len(names), self.counts.shape[1])
+
+        def share(group: int, top: np.ndarray, bottom: np.ndarray) -> Estimate:
+            return _ratio(counts[:, group], self.noise_variance, top, bottom, 0.0, 1.0)
+
+        return tuple(
+            GroupEntry(
+                name,
+                share(group, 1 - self._is_right, np.ones_like(self._is_right)),
+                tuple(share(group, self._is_right * column, column) for column in self._columns),
+            )
+            for group, name in enumerate(names)
+            if self.groups
+        )
+
+    @cached_property
+    def balanced_accuracy(self) -> Estimate:
+        """Mean of `recalls`: every class counts alike.
+
+        Recalls come from different counts, so the squares of their distances to the ends add up (Zou & Donner 2008).
+        """
+        number = len(self.recalls)
+        value = sum(recall.value for recall in self.recalls) / number
+        below, above = (math.hypot(*(getattr(r, end) - r.value for r in self.recalls)) / number for end in ("low", "high"))
+        return Estimate(value, max(0.0, value - below), min(1.0, value + above))
+
+    @cached_property
+    def largest_share(self) -> Estimate:
+        """Share of the rows that are of the most frequent class: the accuracy of always saying it."""
+        return max((self._label_ratio(column, np.ones_like(column)) for column in self._columns), key=lambda share: share.value)
+
+    @property
+    def most_frequent(self) -> str:
+        """The class with that share."""
+        return self.schema.classes[int(self._of_labels[0].sum(axis=0).argmax())]
+
+    @cached_property
+    def gain(self) -> Estimate:
+        """By how much the labels are right more often than always saying the most frequent class, from the same counts."""
+        always = np.zeros_like(self._is_right)
+        always[:, self.schema.classes.index(self.most_frequent)] = 1
+        return _ratio(*self._of_labels, self._is_right - always, np.ones_like(always), -1.0, 1.0)
+
+    @cached_property
+    def has_probabilities(self) -> bool:
+        """False where the model gives labels only."""
+        return all(answer.shares is not None for answer in self.table)
+
+    @cached_property
+    def _shares(self) -> np.ndarray:
+        return np.array([answer.shares for answer in self.table], dtype=np.float64)
+
+    @cached_property
+    def log_loss(self) -> Estimate | None:
+        """Mean of -ln(probability of the actual class); None without probabilities."""
+        if not self.has_probabilities:
+            return None
+        losses = -np.log(np.maximum(self._shares, 1e-9))
+        return self._ratio(losses, np.ones_like(losses), low=float(losses.min()), high=float(losses.max()))
+
+    @cached_property
+    def auc(self) -> Estimate | None:
+        """Chance that a row of the second class is ranked above one of the first (ties: half); None for more than two classes."""
+        if not self.has_probabilities or self.counts.shape[1] != 2:
+            return None
+        negative, positive = self.counts.T.astype(np.float64)
+        scores = self._shares[:, 1]
+        wins = (np.sign(scores[:, None] - scores[None, :]) + 1) / 2  # (positive's answer, negative's answer)
+        of_positive, of_negative = (np.maximum(column, 0) + self.noise_variance for column in (positive, negative))
+        value, whole = positive @ wins @ negative, positive.sum() * negative.sum()
+        spread = (
+            _quadratic(of_positive, wins @ negative, negative.sum())
+            + _quadratic(of_negative, positive @ wins, positive.sum())
+            - _quadratic(np.outer(of_positive, of_negative), wins, 1.0)  # counted twice: the sums above are noisy themselves
+        )
+        return fieller(value, whole, spread, 0.0, 1.0)
+
+    @cached_property
+    def calibration(self) -> tuple[Band, ...]:
+        """By bands of the predicted probability: of the second of two classes, of the predicted label among more."""
+        if not self.has_probabilities:
+            return ()
+        binary = self.counts.shape[1] == 2
+        predicted = self._shares[:, 1] if binary else self._shares.max(axis=1)
+        came_true = np.zeros_like(self._shares)
+        came_true[np.arange(len(self.table)), 1 if binary else self._shares.argmax(axis=1)] = 1
+        band_of = np.minimum((predicted * BANDS).astype(np.int64), BANDS - 1)
+        return tuple(self._band(predicted, came_true, band_of == band) for band in np.unique(band_of))
+
+    def _band(self, predicted: np.ndarray, came_true: np.ndarray, inside: np.ndarray) -> Band:
+        weights = np.maximum(self.counts[inside].sum(axis=1), 1)
+        rows = np.repeat(inside[:, None], self.counts.shape[1], axis=1).astype(np.float64)
+        return Band(float(np.average(predicted[inside], weights=weights)), self._ratio(came_true * rows, rows))
+
+    def _label_ratio(self, top: np.ndarray, bottom: np.ndarray) -> Estimate:
+        """A ratio that depends on labels alone."""
+        return _ratio(*self._of_labels, top, bottom, 0.0, 1.0)
+
+    def _ratio(self, top: np.ndarray, bottom: np.ndarray, low: float = 0.0, high: float = 1.0) -> Estimate:
+        """sum(counts * top) / sum(counts * bottom) over the rows of the test alone."""
+        return _ratio(self.counts, self.noise_variance, top, bottom, low, high)
+
+    @property
+    def entry(self) -> TestEntry:
+        """The table, and all that follows from it."""
+        return TestEntry(
+            share=self.share,
+            epsilon=self.epsilon,
+            confidence=CONFIDENCE,
+            table=tuple(write_leaf(self.schema, answer) for answer in self.table),
+            counted=self.counted or UNSET,
+            groups=self.groups or UNSET,
+            by_group=self.by_group or UNSET,
+            accuracy=self.accuracy,
+            confusion=self.confusion,
+            auc=self.auc,
+            log_loss=self.log_loss,
+            calibration=self.calibration,
+        )
+
+
+def released_counts(
+    schema: Schema,
+    held_out: HeldOutPart,
+    answers: Sequence[Leaf],
+    exact: np.ndarray,
+    source: NoiseSource,
+    counted: tuple[tuple[int, ...], ...] | None = None,
+) -> tuple[ClassReport, Event]:
+    """The test by the rows held out for it, with its event.
+
+    `exact` (private): such rows per answer, group and class, int64 of shape (n_answers * n_groups, n_classes). A row is in one
+    cell: sensitivity 1.
+    """
+    noisy = GeometricNoise(held_out.epsilon).release(exact, source=source, part=held_out.part)
+    each = (answer for answer in answers for _ in names_of(schema, held_out.groups))
+    table = tuple(replace(answer, counts=tuple(row)) for answer, row in zip(each, noisy.value.tolist(), strict=True))
+    return ClassReport(schema, held_out.share, held_out.epsilon, table, counted, held_out.groups), noisy.event
+
+
+def _ratio(counts: np.ndarray, noise_variance: float, top: np.ndarray, bottom: np.ndarray, low: float, high: float) -> Estimate:
+    value, whole = float((counts * top).sum()), float((counts * bottom).sum())
+    return fieller(value, whole, _quadratic(np.maximum(counts, 0) + noise_variance, top, bottom), low, high)
+
+
+def _quadratic(weights: np.ndarray, top: np.ndarray, bottom: np.ndarray | float) -> np.ndarray:
+    """Coefficients (1, t, t^2) of sum weights * (top - t bottom)^2."""
+    bottom = np.broadcast_to(bottom, top.shape)
+    return np.array([(weights * top * top).sum(), -2 * (weights * top * bottom).sum(), (weights * bottom * bottom).sum()])
+
+
+def fieller(value: float, whole: float, spread: np.ndarray, low: float, high: float) -> Estimate:
+    """value / whole, and every t in [low, high] with (value - t whole)^2 <= Z^2 (spread at t)."""
+    constant = value * value - Z * Z * spread[0]
+    linear = -2 * value * whole - Z * Z * spread[1]
+    square = whole * whole - Z * Z * spread[2]
+    inside = linear * linear - 4 * square * constant
+    if whole <= 0 or square <= 0 or inside < 0:  # noise hides how many rows there are
+        return Estimate(float(min(max(value / whole, low), high)) if whole > 0 else (low + high) / 2, low, high)
+    middle, width = -linear / (2 * square), math.sqrt(inside) / (2 * square)
+    ends = (min(max(end, low), high) for end in (value / whole, middle - width, middle + width))
+    return Estimate(*map(float, ends))
+
+
+# --- the probabilities of leaves
+
+ROWS_OF_THE_PARENT, PER_NOISE = 3.0, 1.5
+#: Part of the rows that come with a leaf's parent which are of the leaf's label.
+OF_THE_LABEL = 0.3
+#: Shares are written with this many decimals; none is smaller than one unit of the last.
+DECIMALS = 6
+
+
+def with_counts(root: Node, counts: np.ndarray, noise_variance: float) -> Node:
+    """The same tree whose leaves hold these released counts (int64, shape (n_leaves, n_classes)) and shares made of them.
+
+    Post-processing of the counts alone. A count is noisy twice: few rows, and the noise that was added. So the shares are
+    estimated from the root down. Each node mixes its own noisy counts with its parent's shares, as if `m` rows more had come with
+    these: m = 3 + 1.5 s sqrt(L), where s is the standard deviation of the noise on a count and L the number of leaves below,
+    whose noise adds up. Of these rows, 30% have the label of the leaf, which was chosen from other rows and is released too.
+    Where counts drown in noise, a leaf so says what its parent and its label say. The constants were chosen on public data.
+
+    Source: shrinkage towards the parent, as in m-estimates (Cestnik 1990); with counts of leaves alone, the least squares of Hay
+    et al. 2010 leave them as they are.
+    """
+    n_classes = counts.shape[1]
+    rows = iter(counts.tolist())
+    return _with_shares(_counted(root, rows), [1 / n_classes] * n_classes, noise_variance)
+
+
+@dataclass(slots=True)
+class _Counted:
+    """A node with the sum of the released counts of the leaves below."""
+
+    node: Node
+    counts: list[int]
+    n_leaves: int = 1
+    children: tuple[_Counted, ...] = ()
+
+
+def _counted(node: Node, rows: Iterator[list[int]]) -> _Counted:
+    if not isinstance(node, Branch):
+        return _Counted(node, next(rows))
+    left, right = _counted(node.left, rows), _counted(node.right, rows)
+    counts = [one + other for one, other in zip(left.counts, right.counts, strict=True)]
+    return _Counted(node, counts, left.n_leaves + right.n_leaves, (left, right))
+
+
+def _with_shares(given: _Counted, parent: list[float], noise_variance: float) -> Node:
+    node = given.node
+    more = ROWS_OF_THE_PARENT + PER_NOISE * math.sqrt(noise_variance * given.n_leaves)
+    if isinstance(node, Leaf):
+        parent = [(1 - OF_THE_LABEL) * share + OF_THE_LABEL * (code == node.label) for code, share in enumerate(parent)]
+    shares = _shrunk([max(count, 0) for count in given.counts], parent, more)
+    if isinstance(node, Branch):
+        left, right = (_with_shares(child, shares, noise_variance) for child in given.children)
+        return Branch(node.rule, left, right)
+    assert isinstance(node, Leaf)
+    return Leaf(node.label, tuple(given.counts), _rounded(shares))
+
+
+def _shrunk(counts: list[int], parent: list[float], more: float) -> list[float]:
+    """Shares of the counts and `more` rows of the parent's shares; none is 0."""
+    rows = sum(counts) + more
+    least = 0.5 / (rows + len(parent))
+    shares = [max((count + more * share) / rows, least) for count, share in zip(counts, parent, strict=True)]
+    total = sum(shares)
+    return [share / total for share in shares]
+
+
+def _rounded(shares: list[float]) -> tuple[float, ...]:
+    """Shares of `DECIMALS` decimals that add up to 1: the largest takes what rounding leaves."""
+    units = [max(round(share * 10**DECIMALS), 1) for share in shares]
+    units[shares.index(max(shares))] += 10**DECIMALS - sum(units)
+    return tuple(unit / 10**DECIMALS for unit in units)

@@ -1,0 +1,93 @@
+"""The window in which a numeric target is measured: a released centre, and a width chosen by counts.
+
+Noise on a sum is as large as the largest number a row may add, so numbers are read within centre +- width, as far as the
+declared range goes; what lies beyond counts as the end. The width is the declared range, a half, a quarter, ... of it, by
+permute-and-flip. Few rows may be left outside, for a tail can hold most of the variance: every row beyond a width costs it one,
+and a width itself has a public price, which doubles with it: 1/16 of a row divided by epsilon for the narrowest. So the window
+grows with rows times epsilon until it holds the tail, and is narrow where noise is large.
+
+**Sensitivity.** One row more lowers the utility of every width by 0 or 1, and no row changes the price: sensitivity 1, monotone.
+
+The price was chosen on public benchmark data, some of it in `data/benchmarks/probabilities.md`.
+
+Source: this project.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.sensitivity import Sensitivity
+from dpviz.privacy.source import NoiseSource, Released
+from dpviz.table.schema import NumericTarget, Schema
+
+#: Rows, times epsilon, that the narrowest width costs; every doubling doubles it.
+PRICE = 1 / 16
+#: The widest is the declared range; each of the others is half as wide.
+N_WIDTHS = 9
+#: No price is higher: rows and prices together are 64-bit numbers.
+_HIGHEST_PRICE = 2.0**60
+MEDIAN = Sensitivity(1.0, monotone=False, source="a row moves twice the rows below less all rows by one, up or down")
+WIDTH = Sensitivity(1.0, monotone=True, source="a row lowers the utility of every width by 0 or 1; prices are public")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Numbers within `centre` +- `width`, in the target's units. Public once released."""
+
+    centre: float
+    width: float
+
+    @classmethod
+    def around(cls, centre: float, width: float, target: NumericTarget) -> Window:
+        """What lies within `centre` +- `width` and the declared range, of which `centre` is a point."""
+        low, high = max(centre - width, target.low), min(centre + width, target.high)
+        half = high / 2 - low / 2  # 0 where the width is below what floats tell apart
+        return cls(low / 2 + high / 2, half) if 0 < half < width else cls(centre, width)
+
+    def place(self, numbers: np.ndarray) -> np.ndarray:
+        """Where numbers lie: -1 at the lower end and beyond, 1 at the upper."""
+        return np.clip((numbers - self.centre) / self.width, -1.0, 1.0)
+
+    def number(self, place: float) -> float:
+        """The number at a place."""
+        return self.centre + self.width * place
+
+
+def widths(target: NumericTarget) -> np.ndarray:
+    """The public widths, widest first."""
+    return (target.high - target.low) * 2.0 ** -np.arange(N_WIDTHS)
+
+
+def beyond_widths(numbers: np.ndarray, target: NumericTarget, centre: float) -> np.ndarray:
+    """Per number: 0 or 1 for every width, widest first, 1 where it lies beyond; then 1. int64, (n_rows, n_widths + 1)."""
+    distance = np.abs(numbers - centre)
+    beyond = [distance > width for width in widths(target)]
+    return np.stack([*beyond, np.ones(len(numbers), dtype=bool)], axis=1).astype(np.int64)
+
+
+def width_utilities(beyond: np.ndarray, epsilon: float) -> np.ndarray:
+    """Utility of every width for the sums of `beyond_widths` over rows (private): int64, widest first."""
+    prices = np.minimum(PRICE / epsilon * 2.0 ** np.arange(N_WIDTHS)[::-1], _HIGHEST_PRICE).astype(np.int64)
+    return -(beyond[:-1] + prices)
+
+
+def released_window(
+    beyond: np.ndarray, target: NumericTarget, centre: float, epsilon: float, *, source: NoiseSource, part: str
+) -> Released[Window]:
+    """A width around a released centre, by the sums of `beyond_widths` over rows (private)."""
+    utilities = width_utilities(beyond, epsilon)
+    chosen = PermuteAndFlip(epsilon, WIDTH).release(utilities, source=source, part=part)
+    return Released(Window.around(centre, float(widths(target)[chosen.value]), target), chosen.event)
+
+
+def target_cuts(schema: Schema) -> np.ndarray:
+    """Public cuts of the target's range, increasing: its 32nds, and finer ones towards both ends for long tails."""
+    target = schema.target
+    assert isinstance(target, NumericTarget)
+    near = np.unique([scale * 2.0**-k for k in range(6, 11) for scale in (1.0, 1.5)])
+    fractions = np.unique(np.concatenate([np.arange(1, 32) / 32, near, 1 - near]))
+    return np.unique(target.low + fractions * (target.high - target.low))

@@ -1,0 +1,61 @@
+"""The ledger in the words of `dp_accounting`: its accountants find what ours does, or more, or say that they cannot."""
+
+from __future__ import annotations
+
+import dp_accounting as dp
+import pytest
+from dp_accounting.pld import PLDAccountant
+
+from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, RandomParts, Select, Sequential
+from dpviz.accounting.gaussian import priced_rounds
+from dpviz.accounting.ledger import Ledger
+from dpviz.accounting.risk import Risk
+
+PURE, RANGE = Noise(0.3, "geometric", "leaf"), Select(0.2, "exponential mechanism", "node", 0, bounded_range=True)
+PLAIN = priced_rounds(1.0, 1e-6, sampling=1.0, rounds=40, filtered=False, part="tree")
+SAMPLED = priced_rounds(1.0, 1e-6, sampling=0.2, rounds=40, filtered=False, part="tree")
+
+
+def accountant_of(event):
+    accountant = PLDAccountant(value_discretization_interval=1e-3)
+    return accountant.compose(Ledger(event).dp_events())
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        PURE,
+        RANGE,
+        Sequential((PURE, PURE, NoCost("split"), RANGE)),
+        Sequential((RANGE, Parallel((PURE, PURE)))),
+        Parallel((Sequential((PURE, PURE)), Noise(0.5, "geometric", "leaf"))),
+        RandomParts((Sequential((PURE, RANGE)), PURE), (0.9, 0.1)),
+        PLAIN,
+        SAMPLED,
+        Sequential((PURE, PLAIN)),
+        Parallel((PURE, PLAIN)),
+        NoCost("split"),
+    ],
+)
+def test_the_accountant_finds_as_much_as_our_risk_or_more(event):
+    accountant = accountant_of(event)
+    for epsilon in (0.0, 0.25, 0.7):
+        assert accountant.get_delta(epsilon) >= Risk(event).delta(epsilon) - 2e-3
+
+
+@pytest.mark.parametrize("event", [PURE, PLAIN, SAMPLED, Sequential((PURE, PURE)), Sequential((PURE, PLAIN))])
+def test_it_finds_the_same_where_its_events_say_everything(event):
+    for epsilon in (0.0, 0.25, 0.7):
+        assert accountant_of(event).get_delta(epsilon) == pytest.approx(Risk(event).delta(epsilon), abs=2e-3)
+
+
+def test_what_its_events_cannot_say_is_unsupported_and_what_is_exact_has_no_bound():
+    filtered = priced_rounds(1.0, 1e-6, sampling=1.0, rounds=40, filtered=True, part="tree")
+    for event in (filtered, Approximate(0.5, 1e-6, "foreign", "model"), Sequential((PURE, filtered))):
+        assert not PLDAccountant().supports(Ledger(event).dp_events())
+    assert accountant_of(Sequential((PURE, NonPrivate("exact", "leaf")))).get_delta(1.0) == 1
+
+
+def test_an_event_can_be_stored_and_read():
+    event = Ledger(Sequential((PURE, PLAIN, SAMPLED))).dp_events()
+    assert dp.DpEvent.from_named_tuple(event.to_named_tuple()) == event

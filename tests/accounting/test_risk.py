@@ -1,0 +1,236 @@
+"""Risk: what a trade-off curve says of guesses, values and persons, beside tests worked out from every outcome."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, RandomParts, Select, Sequential
+from dpviz.accounting.gaussian import priced_rounds
+from dpviz.accounting.guarantee import for_unit, guarantee
+from dpviz.accounting.risk import Risk, StatedRisk, check_risks, risk_entries
+from dpviz.errors import DocumentError, ParameterError
+from dpviz.evaluation.audit.distributions import whole_distribution
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.planned import PlannedLearner
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.table.strict_json import read
+from tests.contract.tables import schema_of, table
+from tests.examples import examples
+from tests.oracles.membership import hockey_stick, power, responses
+
+EPSILONS = (0.2, 0.5, 0.4)
+PURE = Sequential(tuple(Noise(epsilon, "geometric", "leaf") for epsilon in EPSILONS))
+LAWS = responses(EPSILONS)
+GAUSSIAN = priced_rounds(1.0, 5e-8, sampling=1.0, rounds=100, filtered=False, part="tree")
+SHARES = st.sampled_from([0.001, 0.02, 0.1, 0.3, 0.5, 0.77, 0.95])
+
+
+@given(SHARES)
+def test_right_guesses_are_those_of_the_best_guess_at_a_base_rate(rate):
+    best = float(np.maximum(rate * LAWS[0], (1 - rate) * LAWS[1]).sum())
+    assert best - 1e-10 <= Risk(PURE).guesses(rate) <= best + 2e-4
+
+
+@given(SHARES)
+def test_no_test_has_fewer_false_negatives(rate):
+    best = 1 - power(*LAWS, rate)
+    assert best - 5e-4 <= Risk(PURE).false_negatives(rate) <= best + 1e-10
+    assert Risk(PURE).attribute_guesses(rate) == pytest.approx(1 - Risk(PURE).false_negatives(rate))
+
+
+def test_a_hidden_value_is_guessed_no_better_than_by_the_best_posterior():
+    """A value of four, known to be 0 with probability .4; the release answers whether it is 0, by responses in turn."""
+    prior = np.array([0.4, 0.2, 0.2, 0.2])
+    told = np.array([LAWS[0], *[LAWS[1]] * 3])
+    best = float(np.max(prior[:, None] * told, axis=0).sum())
+    assert 0.4 < best <= Risk(PURE).attribute_guesses(0.4)
+
+
+def test_a_description_singles_out_a_row_with_the_power_of_its_weight():
+    risk = Risk(PURE)
+    assert risk.singling_out(0.001) == risk.attribute_guesses(0.001) <= 0.001 * math.exp(1.1)
+    assert risk.singling_out(0.001, rows=50) == pytest.approx(50 * risk.singling_out(0.001))
+    assert risk.singling_out(0.5, rows=50) == 1.0
+
+
+@given(st.sampled_from([0.0, 0.1, 0.3, 0.7, 1.0, 1.2]))
+def test_delta_at_an_epsilon_is_the_larger_hockey_stick(epsilon):
+    best = max(hockey_stick(*LAWS, epsilon), hockey_stick(*LAWS[::-1], epsilon))
+    assert best - 1e-12 <= Risk(PURE).delta(epsilon) <= best + 2e-4
+
+
+def test_epsilon_is_the_total_of_pure_steps_and_less_than_the_sum_of_gaussian_ones():
+    assert Risk(PURE).epsilon == guarantee(PURE).epsilon
+    assert Risk(PURE).for_rows(3).epsilon == 3 * guarantee(PURE).epsilon
+    assert Risk(PURE).delta(guarantee(PURE).epsilon) == 0
+    twice = Risk(Sequential((GAUSSIAN, GAUSSIAN)))
+    assert Risk(GAUSSIAN).epsilon == pytest.approx(1.0, rel=1e-3)
+    assert 1.2 < twice.epsilon < 1.5 < guarantee(twice.event).epsilon == 2.0
+
+
+def test_the_curve_goes_from_one_end_to_the_other_and_is_convex():
+    rates, missed = Risk(PURE).trade_off()
+    assert (rates[0], rates[-1], missed[0], missed[-1]) == (0.0, 1.0, 1.0, 0.0)
+    slopes = np.diff(missed) / np.diff(rates)
+    assert (slopes <= 1e-9).all()
+    assert (np.diff(slopes) >= -1e-7).all()
+
+
+STEPS = st.one_of(
+    st.builds(Noise, st.floats(0, 3), st.just("geometric"), st.just("leaf")),
+    st.builds(Select, st.floats(0, 3), st.just("exponential mechanism"), st.just("node"), st.none(), st.booleans()),
+    st.builds(Approximate, st.floats(0, 3), st.sampled_from([0.0, 1e-6, 0.01]), st.just("foreign"), st.just("model")),
+    st.sampled_from([GAUSSIAN, NoCost("split")]),
+)
+EVENTS = st.recursive(
+    STEPS,
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=3)
+        .map(tuple)
+        .flatmap(lambda e: st.sampled_from([Sequential(e), Parallel(e), RandomParts(e, (0.9 / len(e),) * len(e))]))
+    ),
+    max_leaves=5,
+)
+
+
+@given(EVENTS, st.integers(1, 3))
+@examples(25)
+def test_a_risk_is_never_above_the_plain_bound_and_grows_with_rows(event, rows):
+    risk = Risk(event).for_rows(rows)
+    assert 0.5 <= risk.guesses() <= for_unit(guarantee(event), rows).guesses_right + 1e-9
+    assert Risk(event).guesses() <= risk.guesses() + 1e-9
+    assert 0 <= risk.false_negatives(0.1) <= 0.9
+
+
+def test_a_delta_counts():
+    assert Risk(Approximate(0.0, 0.01, "foreign", "model")).guesses() == pytest.approx(0.505)
+
+
+def test_what_is_exact_is_known():
+    risk = Risk(Sequential((PURE, NonPrivate("exact", "leaf"))))
+    assert (risk.guesses(), risk.false_negatives(0.0), risk.epsilon, risk.delta(5.0)) == (1.0, 0.0, math.inf, 1.0)
+    for event in (NonPrivate("exact", "leaf"), Noise(80.0, "geometric", "leaf"), Approximate(1.0, 1.0, "foreign", "model")):
+        assert Risk(Sequential((event, event))).guesses() == 1.0
+
+
+def test_an_epsilon_beyond_the_grid_is_still_the_total():
+    risk = Risk(Noise(1e4, "geometric", "leaf"))
+    assert (risk.guesses(), risk.epsilon, risk.delta(1e4)) == (1.0, 1e4, 0.0)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda risk: risk.guesses(-0.1),
+        lambda risk: risk.guesses(math.nan),
+        lambda risk: risk.false_negatives(1.1),
+        lambda risk: risk.attribute_guesses(2),
+        lambda risk: risk.singling_out(0.1, rows=0),
+        lambda risk: risk.delta(-1),
+        lambda risk: risk.for_rows(0),
+        lambda risk: risk.for_rows(1.5),
+        lambda risk: risk.for_persons(True),
+    ],
+)
+def test_what_is_no_share_or_count_is_refused(ask):
+    with pytest.raises(ParameterError):
+        ask(Risk(PURE))
+
+
+# What is said of learners
+
+
+@cache
+def risk_of(learner, epsilon=1.0, kind="mixed", **asked):
+    return dpviz.fit(learner, table(schema_of(kind), 60), epsilon=epsilon, seed=1, **asked).risk
+
+
+def test_a_tree_of_four_levels_at_epsilon_one():
+    levels = tuple(Select(1.4**level / sum(1.4**k for k in range(4)), "permute-and-flip", "node", level) for level in range(4))
+    assert Risk(Sequential(levels)).guesses() == pytest.approx(0.609, abs=5e-4)
+    parts = (Sequential(levels), Noise(1.0, "geometric", "leaf counts"), Noise(1.0, "geometric", "test"))
+    assert Risk(RandomParts(parts, (0.85, 0.1, 0.05))).guesses() == pytest.approx(0.627, abs=5e-4)
+    assert Risk(Parallel(parts)).guesses() == pytest.approx(1 / (1 + math.exp(-1)))
+
+
+def test_boosted_trees_at_epsilon_one_allow_54_right_guesses():
+    risk = risk_of("s-gbdt", rounds=20)
+    assert 0.53 < risk.guesses() <= 0.55
+    assert risk.plain.guesses_right > 0.73
+
+
+# Every tree of a small universe, with its exact probability
+
+
+@cache
+def laws_of(epsilon, depth):
+    universe = Universe(bins=(2,), max_rows=4, depth=depth)
+    planned = PlannedLearner.of("pf-tree", universe.schema, epsilon=epsilon, depth=depth, leaves="labels")
+    laws = [whole_distribution(planned, universe.dataset(index), Enumeration()) for index in range(len(universe.keys))]
+    data = universe.dataset(int(np.argmax(universe.counts.sum(axis=1))))
+    return universe, laws, Risk(planned.fit(data, dpviz.privacy.source.Simulation(1)).event)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize(("epsilon", "depth"), [(1.0, 1), (1.0, 2), (3.0, 2)])
+def test_no_two_tables_of_a_universe_are_told_apart_better(epsilon, depth, rows):
+    universe, laws, one = laws_of(epsilon, depth)
+    risk, most = one.for_rows(rows), 0.0
+    for smaller, counts in enumerate(universe.counts):
+        for larger, more in enumerate(universe.counts):
+            if (more >= counts).all() and (more - counts).sum() == rows:
+                keys = sorted({*laws[smaller], *laws[larger]})
+                sides = [np.array([laws[which].get(key, 0.0) for key in keys]) for which in (larger, smaller)]
+                for loss in (0.0, 0.4):
+                    assert max(hockey_stick(*sides, loss), hockey_stick(*sides[::-1], loss)) <= risk.delta(loss) + 1e-9
+                most = max(most, hockey_stick(*sides, 0.0))
+    assert most > 0.3 * risk.delta(0.0)
+
+
+# In a document
+
+
+def stated(entries):
+    return read(list[StatedRisk], entries, "risk")
+
+
+def test_a_statement_of_a_row_and_a_person_is_rounded_up_and_accepted():
+    entries = risk_entries(Risk(PURE), 3)
+    assert [entry["rows"] for entry in entries] == [1, 3]
+    for entry in entries:
+        risk = Risk(PURE).for_rows(entry["rows"])
+        assert all(value >= risk.guesses(rate) for rate, value in entry["guesses"])
+        assert all(value <= risk.false_negatives(rate) for rate, value in entry["false_negatives"])
+    check_risks(stated(entries), Risk(PURE), "privacy.risk")
+
+
+@pytest.mark.parametrize(("name", "less"), [("guesses", -0.001), ("false_negatives", 0.001)])
+@pytest.mark.parametrize("of", [0, 1])
+def test_a_statement_of_less_is_refused(name, less, of):
+    entries = risk_entries(Risk(PURE), 3)
+    place = [rate for rate, _ in entries[of][name]].index(0.5)
+    entries[of][name][place][1] += less
+    with pytest.raises(DocumentError, match=name):
+        check_risks(stated(entries), Risk(PURE), "risk")
+
+
+def test_a_statement_of_a_person_counts_all_rows():
+    entries = risk_entries(Risk(PURE), 3)
+    with pytest.raises(DocumentError, match="guesses"):
+        check_risks(stated([entries[0] | {"rows": 3}]), Risk(PURE), "risk")
+
+
+def test_a_person_of_very_many_rows_has_the_plain_bound():
+    risk = Risk(Noise(1e-6, "geometric", "leaf")).for_rows(50_000)
+    assert risk.guesses() == pytest.approx(risk.plain.guesses_right)
+
+
+def test_nothing_is_stated_where_nothing_bounds_the_loss():
+    assert risk_entries(Risk(NonPrivate("exact", "leaf")), 3) == []

@@ -1,0 +1,47 @@
+"""The dashboard with two tables that no sample is: `?data=wide`, 100 columns, and `?data=private`, which stands on its schema."""
+
+import runpy
+
+import numpy as np
+import streamlit as st
+
+from dpviz.app import state
+from dpviz.io.csv import read_csv
+from dpviz.table.proposal import propose_schema
+from dpviz.table.role import DataRole
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.conftest import ROOT
+
+WARD = Schema(
+    (
+        NumericFeature("age", 18, 99, whole=True),
+        NumericFeature("stays", 0, 20, whole=True),
+        CategoricalFeature("ward", ("north", "south")),
+    ),
+    ClassTarget("outcome", ("home", "readmitted")),
+    n_public=3000,
+)
+
+
+def wide() -> bytes:
+    """Two columns of 100 tell the class."""
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(5000, 100)).round(2)
+    ill = cells[:, 0] + cells[:, 1] / 2 + rng.normal(size=5000) > 0
+    lines = (f"{','.join(map(str, row))},{'ill' if is_ill else 'well'}" for row, is_ill in zip(cells, ill, strict=True))
+    return "\n".join([",".join([*(f"m{place}" for place in range(100)), "state"]), *lines]).encode()
+
+
+def use(name: str) -> None:
+    """Put the table of this name into use."""
+    if name == "wide":
+        table = read_csv(wide(), name="wide")
+        state.use(DataRole.SIMULATED, "Wide", table, propose_schema(table, "state").declare(n_public=5000))
+    else:
+        rows = "\n".join(["age,stays,ward,outcome", *("40,2,north,home", "70,6,south,readmitted") * 20]).encode()
+        state.use(DataRole.PRIVATE, "Ward", read_csv(rows, name="ward"), WARD)
+
+
+if "loaded" not in st.session_state and st.query_params.get("data") in ("wide", "private"):
+    use(st.query_params.pop("data"))
+runpy.run_path(str(ROOT / "app.py"), run_name="__main__")

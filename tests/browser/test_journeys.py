@@ -1,0 +1,154 @@
+"""Journeys from a table to a signed report, with every click counted: what a page wastes is seen here.
+
+Before they were counted, the first journey took 40, and twelve minutes.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from dpviz.randomness import generator
+from tests.browser.owner import Owner
+from tests.browser.serving import command_for, process_of
+from tests.browser.visiting import downloaded, settled
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+#: The most that a journey may take; half of what it did.
+MOST = 20
+N_PATIENTS = 3_000
+WARDS = {"internal medicine": ("internal medicine", "int. med."), "surgery": ("surgery", "Surgery"), "other": ("other", "other")}
+CODEBOOK = """name,type,min,max,values,missing codes,unit,date as,date written,groups,role
+patient,leave out,,,,,,,,,person
+admitted,date,1,12,,,,month,dmy,,
+age,whole,18,99,,999,years,,,,
+crp,number,0,200,,999; k.A.,mg/l,,,,
+ward,categories,,,internal medicine; surgery; other,,,,,int. med. = internal medicine; Surgery = surgery,
+days,number,0,60,,,,,,,
+back,categories,,,no; yes,,,,,nein = no; ja = yes,target
+"""
+NAMES = ("patient", "admitted", "age", "crp", "ward", "days", "back")
+
+
+def visits(n_more: int = 0) -> list[list[Any]]:
+    """One to three stays of each of 3,000 patients, as a hospital's export has them; `n_more` further numbers."""
+    rng = generator(5)
+    rows: list[list[Any]] = []
+    for patient in range(N_PATIENTS):
+        age = int(rng.integers(18, 97))
+        for _ in range(int(rng.integers(1, 4))):
+            crp, ward = float(rng.exponential(30)), list(WARDS)[int(rng.integers(3))]
+            is_back = rng.random() < 0.15 + 0.5 * (age > 70) + 0.2 * (crp > 60)
+            written = "" if rng.random() < 0.04 else WARDS[ward][int(rng.integers(2))]
+            date = f"{int(rng.integers(1, 29)):02}.{int(rng.integers(1, 13)):02}.2024"
+            row = [f"P{patient:05}", date, 999 if rng.random() < 0.04 else age, "k.A." if rng.random() < 0.04 else crp]
+            row += [written, min(59.0, 2 + age / 4), "ja" if is_back else "nein"]
+            rows.append(row + [float(value) for value in rng.random(n_more)])
+    return rows
+
+
+def as_csv(rows: list[list[Any]], names: tuple[str, ...] = NAMES) -> bytes:
+    """With semicolons and decimal commas."""
+    lines = (";".join(f"{cell:.2f}".replace(".", ",") if isinstance(cell, float) else str(cell) for cell in row) for row in rows)
+    return "\n".join([";".join(names), *lines]).encode()
+
+
+def as_excel(rows: list[list[Any]]) -> bytes:
+    book, file = openpyxl.Workbook(write_only=True), io.BytesIO()
+    sheet = book.create_sheet("stays")
+    for row in [list(NAMES), *rows]:
+        sheet.append(row)
+    book.save(file)
+    return file.getvalue()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[str]:
+    """A server with a register of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPVIZ_REGISTER": str(tmp_path / "releases.db")}
+    with process_of(command_for(ROOT / "app.py"), ROOT, environment) as (address, _):
+        yield address
+
+
+def to_report(page: Any, address: str, table: tuple[str, bytes], codebook: bytes) -> tuple[Owner, str]:
+    """From the address of the dashboard to a report to be signed; its text."""
+    page.goto(address)
+    owner = Owner(page)
+    owner.go("Data")
+    owner.click(page.get_by_text("Private", exact=True).first, "Private", rests=True)
+    owner.click(page.get_by_text("Column names", exact=True).first, "Column names", rests=True)
+    owner.choose("Table", *table)
+    page.get_by_text(" columns · being declared").wait_for()
+    owner.choose("Schema or draft saved by dpviz, or a codebook", "codebook.csv", codebook)
+    for name, text in (("Public row count", "6000"), ("Rows kept of each person, at most", "3")):
+        owner.type(page.get_by_role("spinbutton", name=name), text, name)
+    owner.press("Use this data")
+    page.get_by_role("button", name="See its tree").wait_for()
+    owner.go("Publish")
+    declared = (("textbox", "Name of the data set", "stays"), ("textbox", "Whom it protects", "one patient"))
+    for kind, name, text in (*declared, ("spinbutton", "Cap on ε", "1")):
+        owner.type(page.get_by_role(kind, name=name), text, name)
+        settled(page)
+        assert not page.get_by_text("Nothing was released yet").count()  # Enter declares nothing
+    owner.press("Declare it: nobody in it is in another")
+    spend = page.get_by_text("for good, whatever becomes of the file")
+    spend.wait_for()
+    settled(page)
+    if page.get_by_text("Look at the rows first").count():  # a tenth of the rows or more hold codes of missing cells
+        owner.click(page.get_by_text("I know why; release it anyway"), "I know why", rests=True)
+    owner.click(spend, "Spend for good", rests=True)
+    owner.press("Release")
+    page.get_by_text("Released: number 1").wait_for()
+    owner.press("Report, papers, balance")
+    page.get_by_role("heading", level=1, name="Register").wait_for()
+    report = downloaded(page, "Report (HTML, for printing)")
+    owner.done.append("Report")
+    return owner, Path(report.path()).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["csv", "excel"])
+def test_a_messy_table_becomes_a_signed_report(page: Any, place: str, kind: str, tmp_path: Path) -> None:
+    rows = visits()
+    table = ("stays.csv", as_csv(rows)) if kind == "csv" else ("stays.xlsx", as_excel(rows))
+    owner, report = to_report(page, place, table, CODEBOOK.encode())
+    assert owner.clicks <= MOST, owner.done
+    assert "one patient, up to 3 rows" in report
+    [released] = (tmp_path / "releases").glob("*.json")
+    officer_checks(page, place, released.read_bytes())
+
+
+def officer_checks(page: Any, address: str, released: bytes) -> None:
+    """Without rows: a session of their own, the page, the file."""
+    page.context.clear_cookies()
+    page.goto(address)
+    officer = Owner(page)
+    officer.go("Register")
+    officer.choose("Check a released file", "release.json", released)
+    page.get_by_text("In the register, as it was released: release number 1").wait_for()
+    page.get_by_text("whether one patient is in the data").first.wait_for()
+    assert officer.clicks == 3
+    officer.press("Choose another table")
+    page.get_by_role("heading", level=1, name="Data").wait_for()
+
+
+def test_a_hundred_columns_take_no_more_clicks(page: Any, place: str) -> None:
+    more = tuple(f"m{number}" for number in range(93))
+    book = CODEBOOK + "".join(f"{name},number,0,1,,,,,,,\n" for name in more)
+    owner, report = to_report(page, place, ("wide.csv", as_csv(visits(93), NAMES + more)), book.encode())
+    assert owner.clicks <= MOST, owner.done
+    assert "m92" in report
+
+
+def test_a_number_takes_no_more_clicks(page: Any, place: str) -> None:
+    book = CODEBOOK.replace("ja = yes,target", "ja = yes,").replace("days,number,0,60,,,,,,,", "days,number,0,60,,,,,,,target")
+    owner, report = to_report(page, place, ("stays.csv", as_csv(visits())), book.encode())
+    assert owner.clicks <= MOST, owner.done
+    assert "days" in report

@@ -1,0 +1,142 @@
+"""The picture leads: where the tree starts, that it is never empty, that nothing jumps, how little is said above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpviz.io.samples import samples
+from tests.browser.serving import ROOT, serve
+from tests.browser.visiting import idle, settled, visitor
+
+pytestmark = pytest.mark.browser
+
+#: Pixels of a screen 900 high above the tree, words on a first screen, and pixels that anything may move by.
+HIGHEST, MOST_WORDS, STILL = 320, 100, 4
+#: Pages whose settings stand in one row above a picture.
+WITH_SETTINGS = ("compare", "robustness")
+#: Words that can be seen beside pictures, icons and the list of pages.
+WORDS = """() => {
+  const seen = [];
+  const walk = (root) => {
+    for (const one of root.querySelectorAll("*")) {
+      if (one.shadowRoot) walk(one.shadowRoot);
+      if (one.closest("svg, figure, style, script") || !one.checkVisibility({ visibilityProperty: true })) continue;
+      if (getComputedStyle(one).fontFamily.includes("Material")) continue;
+      for (const text of [...one.childNodes].filter(({ nodeType, data }) => nodeType === 3 && data.trim())) {
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        const { top, bottom, width } = range.getBoundingClientRect();
+        if (width > 1 && bottom > 0 && top < innerHeight) seen.push(...text.data.trim().split(/\\s+/));
+      }
+    }
+  };
+  walk(document.querySelector("[data-testid=stMain]"));
+  return seen.filter((word) => /[\\p{L}\\d]/u.test(word));
+}"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The dashboard with a table of 100 columns, and with private rows that stand on their schema."""
+    with serve(Path(__file__).with_name("more_tables.py")) as served:
+        yield served
+
+
+@pytest.fixture(scope="module", params=["clinic", "rents"])
+def page(chromium: Any, address: str, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """One page for all: classes and a number to predict, whose draws are soon there."""
+    context = visitor(chromium, viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    opened = context.new_page()
+    opened.goto(f"{address}/?data={request.param}&epsilon=1")
+    opened.locator(".stage [data-path=root]").wait_for()
+    yield opened
+    context.close()
+
+
+def places(page: Any) -> dict[str, float]:
+    """The upper edge of every node, of the frame and of the settings."""
+    found = page.locator(".stage [data-path]").evaluate_all(
+        "nodes => nodes.map((node) => [node.dataset.path, node.querySelector('.box').getBoundingClientRect().y])"
+    )
+    parts = {part: page.locator(part).first.bounding_box()["y"] for part in (".stage", ".scale", ".guarantee", ".below")}
+    return dict(found) | parts
+
+
+def test_nothing_moves_when_draws_and_the_path_arrive(page: Any) -> None:
+    early = places(page)
+    settled(page)
+    page.locator(".spread", has_text="reruns").wait_for()
+    late = places(page)
+    assert early.keys() == late.keys()
+    assert {name: (early[name], late[name]) for name in early if abs(early[name] - late[name]) > STILL} == {}
+
+
+def test_the_tree_starts_high_is_large_and_little_is_said_around_it(page: Any) -> None:
+    box = page.locator(".stage").bounding_box()
+    assert box["y"] <= HIGHEST
+    assert box["width"] * box["height"] > 1440 * 900 / 3
+    assert len(page.evaluate(WORDS)) <= MOST_WORDS
+    smallest = page.locator(".stage text").evaluate_all(
+        "texts => Math.min(...texts.map((text) => parseFloat(getComputedStyle(text).fontSize)))"
+    )
+    assert smallest >= 13
+
+
+def test_while_epsilon_is_dragged_banner_headline_and_slider_agree_and_the_tree_is_never_empty(page: Any) -> None:
+    settled(page)
+    words = page.locator(".guarantee")
+    for place in page.locator(".scale").evaluate("scale => Array.from({ length: Number(scale.max) + 1 }, (_, at) => at)"):
+        page.locator(".scale").evaluate("(scale, at) => { scale.value = at; scale.dispatchEvent(new Event('input')); }", place)
+        epsilon = page.locator(".exact").input_value()
+        page.evaluate("new Promise(requestAnimationFrame)")
+        assert f"ε = {epsilon} " in words.inner_text()
+        assert page.locator(".measured").get_attribute("aria-label").startswith(f"ε = {epsilon}: ")
+        assert page.locator(".stage .branch").count() >= 1
+        assert "reruns" in page.locator(".survives").inner_text()
+
+
+@pytest.mark.parametrize("table", [*(sample.name for sample in samples()), "wide", "private"])
+def test_no_tree_is_ever_empty_and_it_starts_as_high_on_every_table(visit: Any, address: str, table: str) -> None:
+    page = visit(viewport={"width": 1440, "height": 900}, reduced_motion="reduce").new_page()
+    page.goto(f"{address}/?data={table}&epsilon=0.3")
+    page.locator(".stage [data-path=root]").wait_for()
+    for epsilon in ("0.3", "0.1", "0.03", "0.01"):
+        page.locator(".exact").fill(epsilon)
+        page.locator(".exact").press("Enter")
+        page.wait_for_url(lambda url, wanted=f"epsilon={epsilon}": url.endswith(wanted) or f"{wanted}&" in url)
+        idle(page)
+        assert page.locator(".stage .branch").count() >= 1
+        assert page.locator(".stage").bounding_box()["y"] <= HIGHEST
+    page.locator(".survives", has_text="reruns").wait_for()  # where least comes back, most could be folded away
+    assert page.locator(".stage .branch").count() >= 1
+    assert len(page.evaluate(WORDS)) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("place", sorted(file.stem for file in (ROOT / "pages").glob("*.py") if file.stem != "tree"))
+def test_little_is_said_on_the_first_screen_and_settings_are_one_row_high_up(visit: Any, address: str, place: str) -> None:
+    page = visit(viewport={"width": 1440, "height": 900}, reduced_motion="reduce").new_page()
+    page.goto(f"{address}/{place}?data=clinic&robust-draws=100&draws=3&splits=1")
+    page.get_by_role("heading", level=1).wait_for()
+    settled(page)
+    assert len(page.evaluate(WORDS)) <= MOST_WORDS
+    if place not in WITH_SETTINGS:
+        return
+    box = page.locator(".st-key-settings").bounding_box()
+    assert box["y"] + box["height"] <= 170
+    navigation = page.get_by_test_id("stSidebar")
+    assert navigation.locator("input, [role=slider], [role=combobox]").count() == 0
+
+
+def test_on_a_telephone_the_root_is_on_the_first_screen(visit: Any, address: str) -> None:
+    page = visit(viewport={"width": 390, "height": 844}).new_page()
+    page.goto(f"{address}/?data=clinic")
+    root = page.locator(".stage [data-path=root]")
+    root.wait_for()
+    idle(page)
+    box = root.bounding_box()
+    assert box["y"] + box["height"] <= 844
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,0 +1,171 @@
+"""What README and the documentation say is true: every block runs, every link leads somewhere, every name has its entry."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import shutil
+from argparse import _SubParsersAction
+from pathlib import Path
+
+import pytest
+
+import dpviz
+import dpviz.errors
+from docs import build, generated
+from dpviz.__main__ import parser
+from dpviz.app.prose import sections
+from dpviz.commands import COMMANDS
+from dpviz.installation import bundled
+from dpviz.learners.catalogue import parameters, registry
+from dpviz.results.exports import forms
+from tests.conftest import ROOT
+from tests.pages_of_docs import LONGEST_SENTENCE, PAGES, README, blocks, run, sentences
+
+#: Where no sentence is longer than 30 words.
+PLAIN = [README, *sorted((ROOT / "docs" / "tutorials").glob("*.md")), *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+PLAIN += sorted((ROOT / "dpviz" / "app" / "texts").rglob("*.md"))
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+SHOWN = [page for page in (README, *PAGES) if any(block.language in ("python", "sh") for block in blocks(page))]
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A folder that looks like the clone to the code in a page."""
+    (tmp_path / "data").mkdir()
+    for name in ("loans", "clinic", "rents"):
+        shutil.copy(bundled(f"data/{name}.csv.gz"), tmp_path / "data")
+        shutil.copy(bundled(f"data/{name}.schema.json"), tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SHOWN, ids=named)
+def test_every_block_of_a_page_runs_and_prints_what_the_page_says(page, clone):
+    for printed, promised in run(page):
+        assert printed == promised
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=named)
+def test_every_cell_of_a_notebook_runs(notebook, clone):
+    names = {"__name__": "__main__"}
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    assert all(cell.get("outputs", []) == [] for cell in cells), "notebooks are stored without outputs"
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), notebook.name, "exec"), names)
+
+
+@pytest.mark.slow
+def test_the_patients_tutorial_ends_with_a_release_that_a_second_person_can_check(clone):
+    for _ in run(ROOT / "docs" / "tutorials" / "patients.md"):
+        pass
+    assert dpviz.load_result("release.json").released
+    assert "one patient" in (clone / "report.html").read_text(encoding="utf-8")
+    with dpviz.open_register() as register:
+        assert register.balance("patients").left.epsilon == 1
+
+
+@pytest.mark.parametrize("page", SHOWN, ids=named)
+def test_every_block_can_be_read(page):
+    for block in blocks(page):
+        if block.language == "python":
+            compile(block.text, named(page), "exec")
+        for words in block.commands:
+            assert callable(parser(words).parse_args(words).run)
+
+
+@pytest.mark.parametrize("page", [README, *PAGES], ids=named)
+def test_every_link_leads_to_a_file_and_its_heading(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        found = Path(os.path.normpath(page.parent / path)) if path else page
+        made = found.is_relative_to(ROOT / "docs") and found.relative_to(ROOT / "docs").as_posix() in generated.PAGES
+        assert made or found.exists(), target
+        if anchor and found.suffix == ".md" and not made:
+            assert anchor in anchors(found.read_text(encoding="utf-8")), target
+
+
+def anchors(text: str) -> set[str]:
+    """Of its headings, as Markdown viewers make them, and those given by name."""
+    headings = (re.sub(r"[^\w\- ]", "", line.lower()).strip().replace(" ", "-") for line in re.findall(r"^#+ +(.+)$", text, re.M))
+    return {*headings, *re.findall(r"^\((\w+)\)=$", text, re.M)}
+
+
+def test_every_page_is_in_the_tree_of_documents():
+    listed = re.findall(r"^([a-z][\w/-]+)$", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = {page.removesuffix(".md") for page in (*generated.PAGES, *(p.relative_to(ROOT / "docs").as_posix() for p in PAGES))}
+    pages |= {page.removesuffix(".md") for page in build.ELSEWHERE if not page.startswith("evidence/")}
+    assert sorted(listed) == sorted(pages - {"index"})
+
+
+def test_every_public_name_is_in_the_reference():
+    names = {name for group in generated.GROUPS.values() for name in group}
+    assert names == {name for name in dpviz.__all__ if name != "__version__"}
+    assert all(f":: dpviz.{name}\n" in generated.python_page() for name in names)
+
+
+def test_every_command_and_option_is_in_the_reference():
+    page = generated.command_line_page()
+    waiting = [parser(list(COMMANDS))]
+    seen = 0
+    while waiting:
+        command = waiting.pop()
+        for action in command._actions:
+            if isinstance(action, _SubParsersAction):
+                waiting += [topic for topic in action.choices.values() if topic.prefix_chars == "-"]
+            elif command.prog != "dpviz" and action.dest != "help":
+                section = page[page.index(f"# `{command.prog}`\n") :]
+                assert all(option in section for option in action.option_strings), action
+                seen += 1
+    assert seen > 80
+
+
+def test_every_parameter_export_error_and_variable_is_in_the_reference():
+    algorithms, exports, errors = generated.algorithms_page(), generated.exports_page(), generated.errors_page()
+    for name in registry():
+        section = algorithms[algorithms.index(f"### `{name}`") :]
+        assert all(f"| `{one.name}` | `{one.default}` |" in section for one in parameters(name))
+    assert all(f"| `{name}` |" in exports for name in forms())
+    kinds = [kind for _, kind in inspect.getmembers(dpviz.errors, inspect.isclass) if kind.__module__ == "dpviz.errors"]
+    assert all(f"| `{kind.__name__}` |" in errors for kind in kinds if not kind.__name__.startswith("_"))
+    told = (ROOT / "docs" / "reference" / "environment.md").read_text(encoding="utf-8")
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "dpviz").rglob("*.py"))
+    used = set(re.findall(r"\"(DPVIZ_[A-Z_]+)\"", code))
+    assert used
+    assert {name for name in used if f"`{name}`" not in told} == set()
+
+
+def test_the_glossary_is_short_and_every_entry_is_in_the_documentation():
+    entries = sections("glossary")
+    assert 30 <= len(entries) <= 40
+    assert {term for term, said in entries.items() if len(said.split()) > LONGEST_SENTENCE} == set()
+    page = generated.glossary_page()
+    assert all(f"\n{term.split(', ')[0]}" in page for term in entries)
+
+
+@pytest.mark.parametrize("page", PLAIN, ids=named)
+def test_no_sentence_is_longer_than_thirty_words(page):
+    assert [said for said in sentences(page.read_text(encoding="utf-8")) if len(said.split()) > LONGEST_SENTENCE] == []
+
+
+def test_a_long_sentence_would_be_noticed():
+    assert [len(said.split()) for said in sentences("One two. Three four five!\n\n- six\n- Seven, `eight`. Nine.")] == [
+        2,
+        3,
+        1,
+        2,
+        1,
+    ]

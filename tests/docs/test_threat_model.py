@@ -1,0 +1,41 @@
+"""The table of doors counts what pytest and Hypothesis run."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from inspect import getsource
+from math import prod
+from types import FunctionType
+
+import pytest
+
+from tests.conftest import ROOT
+
+PAGE = ROOT / "docs" / "project" / "threat-model.md"
+DOORS = re.findall(r"^\| ([^|]+) \| ([\d,× +a-z]+) \| (`tests/.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def cases(test: FunctionType) -> int:
+    """Parametrized cases times drawn examples."""
+    given = (len(list(mark.args[1])) for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize")
+    drawn = test._hypothesis_internal_use_settings.max_examples if hasattr(test, "is_hypothesis_test") else 1  # type: ignore[attr-defined]
+    return int(prod(given) * drawn)
+
+
+@pytest.mark.parametrize(("door", "said", "held"), DOORS, ids=[door for door, _, _ in DOORS])
+def test_every_door_names_its_tests_and_counts_their_cases(door, said, held):
+    names = re.findall(r"`(tests/[\w/]+)\.py::(\w+)`", held)
+    parts = said.replace(",", "").split(" + ")
+    for (file, name), part in zip(names, parts, strict=True):
+        test = getattr(import_module(file.replace("/", ".")), name)
+        if looped := re.fullmatch(r"(\d+) in a loop", part):
+            times, inside = cases(test), looped[1]
+        else:
+            times, _, inside = part.partition(" × ")
+        assert int(times) == cases(test), (name, cases(test))
+        assert not inside or re.search(rf"\b{inside}\b", getsource(test).replace("_", "")), (name, inside)
+
+
+def test_no_door_is_left_out():
+    assert len(DOORS) == PAGE.read_text(encoding="utf-8").count("| `tests/")

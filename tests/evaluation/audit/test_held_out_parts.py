@@ -1,0 +1,204 @@
+"""Coins enumerated: the mixture over them against listing whole fits, and what a wrong charge or too little noise looks like."""
+
+import importlib
+import json
+import math
+from collections import defaultdict
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpviz.accounting.events import Parallel, Sequential
+from dpviz.accounting.plan import HeldOutPart
+from dpviz.errors import NotEnumerable
+from dpviz.evaluation.audit.distributions import level_distributions
+from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.planned import PlannedLearner
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.verify import verify, verify_each
+from dpviz.learners import get_learner
+from dpviz.models.document import model_body
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.random_assignment import RandomAssignment
+from dpviz.training.params import Settings
+
+ONE = Universe((2,), depth=1, max_rows=1)
+TWO = Universe((2,), depth=1, max_rows=2)
+HONEST = {"leaves": "honest"}
+PF_TREE = get_learner("pf-tree")
+
+
+class WithCoins(Enumeration):
+    """Lists coins and noisy counts too. Counts beyond 0 .. `most` are those at the ends: no likelihood ratio changes."""
+
+    def __init__(self, most):
+        super().__init__()
+        self.most = most
+
+    def draw(self, mechanism, values):
+        if isinstance(mechanism, RandomAssignment):
+            chances = np.array([1 - sum(mechanism.shares), *mechanism.shares])
+            parts = [np.array(drawn, dtype=np.uint8) for drawn in product(range(len(chances)), repeat=values)]
+            return parts[super().draw(Listed(np.array([chances[drawn].prod() for drawn in parts])), None)]
+        if isinstance(mechanism, GeometricNoise):
+            cells = [super(WithCoins, self).draw(Listed(self._clipped(mechanism, cell)), None) for cell in np.ravel(values)]
+            return np.reshape(cells, np.shape(values))
+        return super().draw(mechanism, values)
+
+    def _clipped(self, mechanism, cell):
+        chances = mechanism.pmf(np.arange(self.most + 1) - cell)
+        below, above = int(cell), int(self.most - cell)
+        chances[0] = mechanism.tail(below) if below else 1 - mechanism.tail(1)
+        chances[-1] = mechanism.tail(above) if above else 1 - mechanism.tail(1)
+        return chances
+
+
+class Listed:
+    title = "listed"
+
+    def __init__(self, chances):
+        self.chances = chances
+
+    def probabilities(self, values):
+        return self.chances
+
+
+def listed_ratio(universe, epsilon, spec=PF_TREE, **given):
+    """The largest log ratio over whole outputs (tree, counts and table of the test) of the learner's own fit."""
+    planned = PlannedLearner.of(spec, universe.schema, epsilon=epsilon, depth=universe.depth, **{**HONEST, **given})
+
+    def output(data, source):
+        fitted = planned.fit(data, source)
+        return json.dumps([model_body(fitted.model), fitted.test_report and fitted.test_report.counts.tolist()])
+
+    laws = []
+    for index in range(len(universe.keys)):
+        source, law, data = WithCoins(universe.max_rows), defaultdict(float), universe.dataset(index)
+        for found, chance in source.outcomes(lambda data=data, source=source: output(data, source)):
+            law[found] += chance
+        assert math.fsum(law.values()) == pytest.approx(1)
+        laws.append(law)
+    pairs = zip(*np.nonzero(universe.plus_one >= 0), strict=True)
+    both = [(laws[small], laws[universe.plus_one[small, kind]]) for small, kind in pairs]
+    return max(abs(math.log(many[key] / few[key])) for few, many in both for key in few)
+
+
+def counted_alone(share, epsilon=None):
+    """pf-tree with honest leaves and no test; the counts get noise for another epsilon if one is given."""
+
+    def plan(schema, settings, params):
+        made = PF_TREE.plan(schema, replace(settings, test_share=0.0), params)
+        return replace(made, held_out=(HeldOutPart("leaf counts", share, epsilon or settings.epsilon),))
+
+    return replace(PF_TREE, plan=plan)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_the_mixture_is_what_listing_every_assignment_and_count_of_whole_fits_gives(epsilon):
+    spec = counted_alone(0.3)
+    found = verify(spec, epsilon=epsilon, universes=(ONE,), **HONEST)
+    assert found.log_ratio == pytest.approx(listed_ratio(ONE, epsilon, spec), rel=1e-9)
+    assert found.verdict == "holds"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", [counted_alone(0.3), PF_TREE], ids=["leaf counts", "leaf counts and test"])
+def test_the_mixture_is_what_listing_gives_with_more_rows_and_with_a_test(spec):
+    universe = TWO if spec is not PF_TREE else ONE
+    found = verify(spec, epsilon=1.0, universes=(universe,), **HONEST)
+    assert found.log_ratio == pytest.approx(listed_ratio(universe, 1.0, spec), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_honest_leaves_hold_with_assignment_enumerated(epsilon):
+    found = verify("pf-tree", epsilon=epsilon, universes=(TWO,), **HONEST)
+    assert found.verdict == "holds"
+    assert 0.3 * epsilon < found.log_ratio <= epsilon
+    assert found.composed == epsilon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("depth", "epsilon"),
+    [(1, 0.1), (1, 1.0), (1, 4.0), (2, 1.0), *(pytest.param(2, epsilon, marks=pytest.mark.slow) for epsilon in (0.1, 4.0))],
+)
+def test_honest_leaves_of_numbers_hold_with_assignment_enumerated(epsilon, depth):
+    found = verify("pf-tree", epsilon=epsilon, universes=(Universe((2,), n_classes=0, depth=depth, max_rows=2),))
+    assert found.verdict == "holds"
+    assert 0.5 * epsilon < found.log_ratio <= epsilon
+    assert found.composed == pytest.approx(epsilon, rel=1e-12)
+    assert found.output["root"]["median"] == 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", [0, 1])
+def test_numbers_that_are_charged_too_little_are_found(part):
+    """Twice the epsilon for growing, or for the sums, of what the ledger says."""
+
+    def plan(schema, settings, params):
+        made, twice = (PF_TREE.plan(schema, replace(settings, epsilon=e * settings.epsilon), params) for e in (1, 2))
+        return replace(made, shares=(made, twice)[part == 0].shares, held_out=(made, twice)[part == 1].held_out)
+
+    def fit(data, plan, params, source):
+        output = PF_TREE.fit(data, plan, params, source)
+        honest = PF_TREE.fit(data, PF_TREE.plan(data.schema, Settings(3.0, 2, 2, test_share=0.0), params), params, source)
+        return replace(output, event=honest.event)
+
+    spec = replace(PF_TREE, plan=plan, fit=fit)
+    assert verify(spec, epsilon=3.0, universes=(Universe((2,), n_classes=0, depth=2, max_rows=2),)).verdict == "ledger violated"
+
+
+def test_the_worst_output_is_a_pair_of_neighbours_and_its_chances_give_the_ratio():
+    found = verify("pf-tree", epsilon=1.0, universes=(TWO,), **HONEST)
+    assert len(found.worst_pair.second) == len(found.worst_pair.first) + 1
+    small, large = found.worst_pair.probabilities
+    assert abs(math.log(large / small)) == pytest.approx(found.log_ratio)
+    assert set(found.output) == {"root", "test"}
+
+
+def test_counts_at_half_the_noise_are_found():
+    found = verify(counted_alone(0.1, epsilon=6.0), epsilon=3.0, universes=(TWO,), **HONEST)
+    assert found.log_ratio > 3.0
+    assert found.verdict == "violated"  # its ledger says 6, so this is the claim's fault
+
+
+def test_a_ledger_that_charges_such_counts_too_little_is_found():
+    spec = counted_alone(0.1, epsilon=6.0)
+
+    def fit(data, plan, params, source):
+        output = spec.fit(data, plan, params, source)
+        growing, counts = output.event.events
+        return replace(output, event=Parallel((growing, replace(counts, epsilon=plan.epsilon))))
+
+    assert verify(replace(spec, fit=fit), epsilon=3.0, universes=(TWO,), **HONEST).verdict == "ledger violated"
+
+
+def test_a_ledger_that_adds_the_parts_up_exceeds_the_claim():
+    def fit(data, plan, params, source):
+        output = PF_TREE.fit(data, plan, params, source)
+        return replace(output, event=Sequential(output.event.events))
+
+    found = verify(replace(PF_TREE, fit=fit), epsilon=1.0, universes=(TWO,), **HONEST)
+    assert found.verdict == "unproven"
+    assert found.composed == 3.0
+
+
+@pytest.mark.parametrize("lookahead", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_universes_with_too_many_partings_are_left_out_before_their_larger_tables_are_listed(lookahead, monkeypatch):
+    listed = []
+
+    def levels(planned, universe, *tick):
+        listed.append(universe.max_rows)
+        return level_distributions(planned, universe, *tick)
+
+    monkeypatch.setattr(importlib.import_module("dpviz.evaluation.audit.verify"), "level_distributions", levels)
+    with pytest.raises(NotEnumerable, match="too many ways to part these rows"):
+        verify("pf-tree", universes=(Universe((3, 3), depth=2, max_rows=3),), **HONEST | {"lookahead": lookahead})
+    assert listed == [1]
+
+
+def test_settings_for_classes_alone_leave_universes_of_numbers_out():
+    places = (ONE, Universe((2,), n_classes=0, max_rows=2))
+    assert [found.searched for found in verify_each("pf-tree", universes=places, leaves="labels")] == [ONE.title]

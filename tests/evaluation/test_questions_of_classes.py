@@ -1,0 +1,61 @@
+"""Questions that count right and wrong refuse a numeric target by name, whichever learner is asked."""
+
+import pytest
+
+import dpviz
+from dpviz.errors import NeedsClasses
+from dpviz.evaluation.plan.consequences import consequences_steps
+from dpviz.evaluation.plan.planner import Goal, plan_steps
+from dpviz.evaluation.plan.simulate import Resampled, plant
+from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
+from dpviz.evaluation.robustness.backdoor import Backdoor, backdoor_curve
+from dpviz.learners import FitRequest
+from dpviz.table.schema import require_classes
+from tests.contract.tables import schema_of
+from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+
+DATA = rows(schema_of_numbers(), 60)
+LEARNERS = ("cart-regression", "gbdt", "dp-mean", "pf-tree")
+every_learner = pytest.mark.parametrize("name", LEARNERS)
+
+
+def refused(what, ask):
+    with pytest.raises(NeedsClasses) as problem:
+        ask()
+    assert str(problem.value) == (
+        f"{what} needs a target of classes, but 'rent' is a number. "
+        "Choose a table whose target is one of several classes, or declare ranges of this number as classes."
+    )
+    assert problem.value.target == "rent"
+
+
+@every_learner
+def test_a_poisoning_curve(name):
+    refused("A poisoning guarantee", lambda: dpviz.poisoning_curve(name, DATA, DATA, epsilon=1.0, draws=20))
+
+
+@every_learner
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack(name, attack):
+    refused("An attack", lambda: attack_curve(attack, FitRequest.of(name, epsilon=1.0), DATA, DATA, poisoned_rows=[0, 3]))
+
+
+def test_a_backdoor():
+    trigger = Backdoor.__new__(Backdoor)  # never looked at
+    refused("A backdoor", lambda: backdoor_curve(FitRequest.of("gbdt", epsilon=1.0), DATA, DATA, trigger, poisoned_rows=[0]))
+
+
+@every_learner
+def test_a_plan_and_its_consequences(name):
+    setup = FitRequest.of(name, epsilon=1.0, max_depth=2)
+    refused("A plan", lambda: list(plan_steps(Resampled(DATA), setup, "epsilon", Goal("accuracy", 0.8), seed=1)))
+    steps = consequences_steps(Resampled(DATA), setup, seed=1, epsilons=(1.0,), draws=20)
+    refused("A poisoning guarantee", lambda: list(steps))
+
+
+def test_a_simulated_world():
+    refused("A simulated world", lambda: plant(DATA.schema, n_rows=100, strength=0.5, seed=1))
+
+
+def test_classes_pass():
+    require_classes(schema_of(), "Anything")

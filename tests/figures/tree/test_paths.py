@@ -1,0 +1,83 @@
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.figures.tree.pair import Side, pair_svg
+from dpviz.figures.tree.paths import (
+    CONSTANT_AT,
+    MARGIN,
+    DrawnStep,
+    beside_pinned,
+    scale_of,
+    spread_text,
+    step_in_words,
+    strip_svg,
+)
+from dpviz.models.tree import Leaf, Tree
+from dpviz.results.verdict import Verdict
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+TREE = Tree(Schema((NumericFeature("age", 0, 100),), ClassTarget("y", ("no", "yes"))), Leaf(1))
+VERDICT = Verdict("would", "", "", PrivacyLoss(0.5))
+LINES = {"ordinary tree": 0.9, "constant": 0.5}
+
+
+def step(score: float = 0.8, scores: tuple[float, ...] = (0.7, 0.75, 0.85), beside: Mapping[str, float] = LINES) -> DrawnStep:
+    return DrawnStep(0.1, "<svg/>", "<svg/>", score, np.array(scores), beside, TREE, {"widths": None}, VERDICT)
+
+
+def places(svg: str, kind: str) -> list[float]:
+    return [float(x) for x in re.findall(f'class="{kind}" (?:cx|x1)="([0-9.]+)%"', svg)]
+
+
+def strip(one: DrawnStep, measure: str = "test accuracy") -> str:
+    return strip_svg(one.score, one.scores, one.beside, measure)
+
+
+def test_the_strip_has_a_dot_per_draw_the_tree_and_the_lines_in_order():
+    svg = strip(step())
+    draws, (this,) = places(svg, "draw"), places(svg, "this")
+    ordinary, constant = places(svg, "reference")
+    assert constant < draws[0] < draws[1] < this < draws[2] < ordinary
+    assert ">ordinary tree 90.0%</text>" in svg
+
+
+@pytest.mark.parametrize("constant", [0.1, 0.5, 0.95, 0.0])
+def test_the_scale_is_the_same_for_all_settings_of_a_table(constant):
+    low, high = scale_of(constant)
+    assert high == 1.0
+    assert (constant - low) / (high - low) == pytest.approx(CONSTANT_AT)
+    lines = {"constant": constant}
+    assert len({tuple(places(strip(step(score, (score,), lines)), "reference")) for score in (constant, 0.97, 1.0)}) == 1
+
+
+def test_an_r2_far_below_0_stands_at_the_lower_end():
+    assert f'cx="{MARGIN:.2f}%"' in strip(step(0.5, (-9.0, 0.4), {"constant": 0.0}), "R²")
+
+
+def test_what_has_no_value_is_left_out():
+    missing = step(float("nan"), (float("nan"),), {"constant": 0.0})
+    assert "circle" not in strip(missing, "R²")
+    assert "–" in step_in_words(missing, "R²")
+    assert spread_text(missing.scores, "R²") == ""
+
+
+def test_words_say_what_the_strip_shows():
+    said = step_in_words(step(), "test accuracy")
+    of_draws = "ε = 0.1: test accuracy 80.0%; 70.0% to 85.0% in 3 reruns; ordinary tree 90.0%; constant 50.0%"
+    assert said == f"{of_draws}; right guesses of 100, at most: 62"
+
+
+def test_a_pinned_tree_stands_beside_every_step():
+    pinned = Side("Pinned", Tree(TREE.schema, Leaf(0)), {"widths": None})
+    both = beside_pinned(step(), pinned)
+    now = Side("Now: ε = 0.1", TREE, {"widths": None})
+    for drawing, narrow in ((both.wide, False), (both.narrow, True)):
+        whole = pair_svg(pinned, now, selected=None, narrow=narrow)
+        assert "<style>" not in drawing
+        assert drawing == re.sub("<style>.*</style>\\n", "", whole, flags=re.DOTALL)
+    said = step_in_words(both, "test accuracy")
+    assert said.endswith("constant 50.0%; right guesses of 100, at most: 62. The tree now asks no question.")

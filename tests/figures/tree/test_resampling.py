@@ -1,0 +1,58 @@
+import numpy as np
+
+from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use
+from dpviz.figures.tree.resampling import (
+    agreement_sentence,
+    draw_words,
+    feature_figure,
+    feature_rows,
+    feature_sentence,
+    root_sentence,
+)
+from dpviz.models.constant import Constant
+from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+
+SCHEMA = Schema((NumericFeature("<b>a</b>", 0, 16), NumericFeature("b", 0, 16)), ClassTarget("y", ("no", "yes")), n_public=8)
+ROWS = EncodedDataset(SCHEMA, (np.arange(8.0), np.arange(8.0)[::-1].copy()), np.zeros(8, dtype=np.uint8))
+
+
+def tree(feature: int, threshold: float) -> Tree:
+    return Tree(SCHEMA, Branch(ThresholdRule(feature, threshold), Leaf(0), Leaf(1)))
+
+
+DRAWN = Resamples((*(tree(0, 3.5),) * 6, *(tree(1, 2.5),) * 3, Constant(SCHEMA, 1)), 10)
+
+
+def test_the_root_is_told_with_its_count_of_draws():
+    assert "≤ 3.5” appears in 6 of 10 fresh draws, one of 3 different beginnings" in root_sentence(SCHEMA, DRAWN)
+    assert "“one label for everybody” appears in 1 of 1 fresh draws, the only one" in root_sentence(
+        SCHEMA, Resamples((Constant(SCHEMA, 1),), 1)
+    )
+
+
+def test_names_from_files_are_shown_literally():
+    names = feature_figure(SCHEMA, feature_use(DRAWN), 10).layout.yaxis.ticktext
+    assert "&lt;b>a&lt;/b>" in names
+
+
+def test_features_are_shown_by_depth_with_their_numbers():
+    uses = feature_use(DRAWN)
+    cells, numbers = feature_figure(SCHEMA, uses, 10).data
+    assert [list(row) for row in cells.z] == [[6, 6], [3, 3]]
+    assert list(numbers.text) == ["6", "6", "3", "3"] or list(numbers.text) == [6, 6, 3, 3]
+    assert feature_rows(SCHEMA, uses)[0] == {"feature": "<b>a</b>", "anywhere": 6, "root": 6}
+    assert "in 6 of 10 draws" in feature_sentence(SCHEMA, uses, 10)
+    assert feature_sentence(SCHEMA, (), 10) == "No draw asks about any feature."
+
+
+def test_agreement_is_told_for_a_row_taken_at_random():
+    agreeing = agreement(tree(0, 3.5).predict(ROWS), DRAWN, ROWS)
+    assert f"{10 * agreeing.mean():.0f} of 10 draws predict what this tree predicts" in agreement_sentence(agreeing, 10)
+
+
+def test_each_draw_has_words():
+    assert draw_words(SCHEMA, DRAWN, 0).startswith("Draw 1 of 10: 2 leaves; begins with")
+    assert "as 6 of 10 do" in draw_words(SCHEMA, DRAWN, 0)
+    assert draw_words(SCHEMA, DRAWN, 9) == "Draw 10 of 10: one label for everybody"

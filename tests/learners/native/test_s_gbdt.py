@@ -1,0 +1,329 @@
+"""S-GBDT: the budget it plans and spends, its public rules, its ablations, and a small document word for word."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import GaussianRounds, walk
+from dpviz.accounting.gaussian import covers, noise_multiplier
+from dpviz.errors import DpvizError, ParameterError, SchemaError
+from dpviz.evaluation.audit.by_attack import audit
+from dpviz.evaluation.measures import auc
+from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape, trees_event
+from dpviz.models.packed_forest import LEAF
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.boosting.loss import loss_of
+from dpviz.training.params import Settings
+from tests.contract.tables import schema_of
+from tests.golden.documents import rows
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "s-gbdt.json"
+NUMBER = Schema(
+    (NumericFeature("x", 0, 1), NumericFeature("z", 0, 1), CategoricalFeature("c", ("a", "b", "c"))),
+    NumericTarget("price", -20, 60),
+    n_public=2000,
+)
+
+
+def prices(n_rows: int = 2000, seed: int = 1) -> EncodedDataset:
+    rng = np.random.default_rng(seed)
+    x, z, c = rng.random(n_rows), rng.random(n_rows), rng.integers(0, 3, n_rows).astype(np.uint8)
+    return EncodedDataset(NUMBER, (x, z, c), 20 * x - 10 * (z > 0.4) + 5.0 * c + 10 * x * z + rng.normal(0, 1, n_rows))
+
+
+def classes(n_rows: int = 2000, n_classes: int = 2, seed: int = 1) -> EncodedDataset:
+    data = prices(n_rows, seed)
+    target = ClassTarget("dear", tuple(f"k{k}" for k in range(n_classes)))
+    cuts = np.quantile(data.target, np.arange(1, n_classes) / n_classes)
+    codes = np.searchsorted(cuts, data.target).astype(np.uint8)
+    return EncodedDataset(Schema(NUMBER.features, target, n_public=2000), data.columns, codes)
+
+
+def fit(data: EncodedDataset, epsilon: float = 1.0, seed: int = 3, **asked):
+    return dpviz.fit("s-gbdt", data, epsilon=epsilon, seed=seed, **asked)
+
+
+def rounds_of(result) -> GaussianRounds:
+    (event,) = (step for _, step in walk(result.ledger.event) if isinstance(step, GaussianRounds))
+    return event
+
+
+@pytest.mark.slow
+def test_it_learns_numbers_with_privacy() -> None:
+    train, test = prices(), prices(seed=2)
+    scores = [fit(train, epsilon).score(test) for epsilon in (0.3, 1.0, 10.0)]
+    assert scores == sorted(scores)
+    assert scores[0] > 0.35
+    assert scores[2] > 0.85
+    predicted = fit(train).model.predict(test)
+    assert -20 <= predicted.min() < predicted.max() <= 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_it_learns_classes_with_privacy(n_classes: int) -> None:
+    train, test = classes(n_classes=n_classes), classes(n_classes=n_classes, seed=2)
+    result = fit(train, 2.0)
+    assert result.score(test) > (0.8 if n_classes == 2 else 0.55)
+    assert auc(test.target, result.model.predict_proba(test)) > 0.8
+
+
+@pytest.mark.parametrize("asked", [{"trees": shape} for shape in ("one feature", "two features", "random")])
+@pytest.mark.parametrize("make", [prices, classes])
+def test_every_shape_of_tree_learns(make, asked) -> None:
+    result = fit(make(), 2.0, depth=4, rounds=120, **asked)
+    assert result.score(make(seed=2)) > 0.55
+
+
+def test_two_epsilons_and_one_delta_make_the_guarantee() -> None:
+    result = fit(prices(), 0.5)
+    guarantee = result.ledger.guarantee
+    assert (guarantee.epsilon, guarantee.delta) == (0.5, DELTA)
+    assert [share.part for share in result.plan.shares] == ["initial score", "tree"]
+    assert result.plan.of("initial score") == pytest.approx(0.025)
+    event = rounds_of(result)
+    assert event.epsilon == result.plan.of("tree")
+    counted = histogram_rounds(NUMBER, Params())
+    assert counted == 29  # a tenth of all precision
+    assert event.noise_multiplier == noise_multiplier(event.epsilon, DELTA, sampling=1.0, rounds=256 + counted)
+    assert "Histograms of the numbers cost 29 more rounds, which the ledger counts as such." in result.plan.notes
+    assert result.claim.delta == DELTA
+    assert "Delta = 5e-08, the default; none was asked for." in result.plan.notes
+
+
+@pytest.mark.parametrize("asked", [{}, {"filter": True, "extra_rounds": 7}, {"sampling": 0.3}, {"static_noise": True}])
+def test_what_is_done_is_what_is_paid_for(asked) -> None:
+    params = Params(rounds=20, **asked)
+    event = trees_event(plan(NUMBER, Settings(epsilon=0.5), params), params)
+    done = recipe(event, loss_of(NUMBER, newton=True), params, None)
+    assert (done.noise_multiplier, done.sampling) == (event.noise_multiplier, event.sampling)
+    assert done.rounds == event.rounds + (7 if params.filter else 0)
+    kept = done.filter
+    assert (kept is None) == (event.order is None)
+    if kept is not None:
+        paid = (event.noise_multiplier, event.sampling, event.order, event.rounds)
+        assert (kept.noise_multiplier, kept.sampling, kept.order, kept.rounds) == paid
+    assert fit(prices(50), 0.5, rounds=20, **asked).model.splits.n_trees == done.rounds
+
+
+def test_a_delta_that_is_asked_for_is_kept() -> None:
+    result = fit(prices(), 0.5, delta=1e-6)
+    assert result.ledger.guarantee.delta == 1e-6
+    assert rounds_of(result).noise_multiplier < rounds_of(fit(prices(), 0.5)).noise_multiplier
+    assert "Delta = 1e-06." in result.plan.notes
+
+
+def test_the_start_can_be_left_out_and_then_no_row_count_is_needed() -> None:
+    schema = NUMBER.declare(n_public=1).without()
+    unknown = Schema(schema.features, schema.target)
+    with pytest.raises(SchemaError, match="start from 0"):
+        plan(unknown, Settings(), Params())
+    data = EncodedDataset(unknown, prices().columns, prices().target)
+    result = fit(data, initial_share=0)
+    assert result.ledger.guarantee.epsilon == 1.0
+    assert result.model.initial == 20.0  # the middle of the range
+
+
+@pytest.mark.parametrize(
+    ("n_public", "asked", "shape", "depth"),
+    [
+        (None, {"max_depth": 6}, "one feature", 3),
+        (4999, {"max_depth": 6}, "one feature", 3),
+        (5000, {"max_depth": 6}, "two features", 5),
+        (5000, {"max_depth": 4}, "one feature", 3),
+        (5000, {"max_depth": 2}, "one feature", 2),
+        (5000, {"depth": 6}, "two features", 6),
+        (100, {"depth": 6}, "one feature", 6),
+    ],
+)
+def test_the_shape_and_depth_of_trees_follow_a_public_rule(n_public, asked, shape, depth) -> None:
+    schema = schema_of("mixed", 2, n_public)
+    params = Params(initial_share=0, histogram_share=0)
+    found = plan(schema, Settings(**asked), params)
+    assert (tree_shape(schema, found.depth, params), found.depth) == (shape, depth)
+
+
+@pytest.mark.parametrize(("n_public", "depth"), [(4999, 4), (5000, 5)])
+def test_numbers_get_pairs(n_public: int, depth: int) -> None:
+    schema = NUMBER.declare(n_public=n_public)
+    params = Params(histogram_share=0)
+    found = plan(schema, Settings(max_depth=8), params)
+    assert (tree_shape(schema, found.depth, params), found.depth) == ("two features", depth)
+    assert plan(schema, Settings(max_depth=8), Params(trees="random")).depth == 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "counted"),
+    [({}, 29), ({"rounds": 9}, 1), ({"histogram_share": 0.5}, 256), ({"histogram_share": 0}, 0), ({"filter": True}, 0)]
+    + [({"sampling": 0.5}, 0), ({"static_noise": True}, 0), ({"trees": "random"}, 0)],
+)
+def test_histograms_are_paid_for_where_trees_follow_them(asked, counted) -> None:
+    params = Params(**asked)
+    assert histogram_rounds(NUMBER, params) == counted
+    assert trees_event(plan(NUMBER, Settings(), params), params, counted).rounds == params.rounds + counted
+
+
+@pytest.mark.parametrize(("data", "enough"), [(classes(10), 4000), (prices(10), 20_000)], ids=["classes", "a number"])
+def test_with_histograms_pairs_need_rows_times_epsilon(data, enough) -> None:
+    schema = data.schema.declare(n_public=enough)
+    for epsilon, max_depth, expected in [(1.0, 8, 3), (0.99, 8, 2), (1.0, 2, 2)]:
+        found = plan(schema, Settings(epsilon=epsilon, max_depth=max_depth), Params())
+        assert (found.depth, tree_shape(schema, found.depth, Params())) == (
+            expected,
+            "two features" if expected == 3 else "one feature",
+        )
+
+
+def test_without_a_number_or_a_row_count_there_is_no_histogram() -> None:
+    assert histogram_rounds(schema_of("categories", 2, 100), Params()) == 0
+    assert histogram_rounds(schema_of("mixed", 2, None), Params()) == 0
+
+
+def test_cuts_lie_where_the_rows_are() -> None:
+    few = EncodedDataset(NUMBER, (prices().columns[0] * 0.01, *prices().columns[1:]), prices().target)
+    splits = fit(few, 20.0).model.splits
+    of_x, of_z = (splits.threshold[splits.feature == place] for place in (0, 1))
+    assert np.quantile(of_x, 0.9) < 0.02
+    assert 0.6 < np.quantile(of_z, 0.9) < 1
+
+
+def test_the_filter_gives_more_rounds_for_the_same_guarantee() -> None:
+    result = fit(prices(), 0.5, filter=True, rounds=40, extra_rounds=20)
+    event = rounds_of(result)
+    assert event.rounds == 40
+    assert event.order is not None
+    assert result.model.splits.n_trees == 60
+    assert result.ledger.guarantee.epsilon == 0.5
+    assert covers(event)
+    assert result.score(prices(seed=2)) > 0.3
+
+
+def test_sampling_rows_needs_less_noise() -> None:
+    all_rows, some = fit(prices(), 0.5, rounds=40), fit(prices(), 0.5, rounds=40, sampling=0.2)
+    assert rounds_of(some).noise_multiplier < 0.3 * rounds_of(all_rows).noise_multiplier
+    assert covers(rounds_of(some))
+    assert some.score(prices(seed=2)) > 0.3
+
+
+@pytest.mark.slow
+def test_the_ablations_train_and_tell_themselves_apart() -> None:
+    usual = fit(classes(), 1.0, rounds=60)
+    for asked in ({"static_noise": True}, {"newton": False}, {"histogram_share": 0.0}, {"clip": 1.0}, {"support_share": 0.3}):
+        other = fit(classes(), 1.0, rounds=60, **asked)
+        assert other.score(classes(seed=2)) > 0.6
+        assert other.model != usual.model
+        assert other.ledger.guarantee == usual.ledger.guarantee
+
+
+def test_a_filter_with_static_noise_is_refused() -> None:
+    with pytest.raises(ParameterError, match="'filter' parameter of s-gbdt must be False with static noise"):
+        fit(prices(), filter=True, static_noise=True)
+
+
+def test_a_filter_that_cannot_keep_so_small_an_epsilon_says_what_to_do() -> None:
+    with pytest.raises(DpvizError, match="turn the filter off"):
+        fit(prices(), 1e-4, filter=True)
+
+
+def test_no_rows_train_a_model_of_noise() -> None:
+    result = fit(prices(0), 0.5)
+    predicted = result.model.predict(prices(50))
+    assert -20 <= predicted.min() <= predicted.max() <= 60
+
+
+@pytest.mark.parametrize(("low", "high"), [(-8e307, 8e307), (0, 1e-280), (1e16, 1e16 + 4)])
+def test_extreme_targets_are_learned(low: float, high: float) -> None:
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", low, high), n_public=400)
+    x = np.linspace(0, 1, 400)
+    data = EncodedDataset(schema, (x,), low + x * (high - low))
+    predicted = fit(data, 100.0).model.predict(data)
+    assert np.isfinite(predicted).all()
+    assert np.median(predicted[-50:] / 2) - np.median(predicted[:50] / 2) >= (high / 2 - low / 2) * 0.5
+
+
+def test_more_than_two_classes_share_splits_and_start_from_0() -> None:
+    result = fit(classes(n_classes=3), rounds=20)
+    splits = result.model.splits
+    assert splits.n_trees == 60
+    assert result.model.initial == 0.0
+    asked = [splits.feature[splits.tree == tree] for tree in range(60)]
+    for tree in range(0, 60, 3):
+        np.testing.assert_array_equal(asked[tree], asked[tree + 2])
+    assert {int(f) for features in asked for f in features if f != LEAF} == {0, 1, 2}
+    assert [share.part for share in result.plan.shares] == ["tree"]
+
+
+def test_a_release_is_drawn_exactly_and_differs_every_time() -> None:
+    one, two = (fit(prices(200), 1.0, None, rounds=20, accept_rows=True) for _ in range(2))
+    assert one.released
+    assert one.model != two.model
+    assert one.score(prices(seed=2)) == pytest.approx(two.score(prices(seed=2)), abs=1.0)
+
+
+@pytest.mark.slow
+def test_an_attack_finds_no_more_than_is_claimed() -> None:
+    found = audit("s-gbdt", epsilon=1.0, delta=1e-3, seed=5, draws=300, rounds=4, max_depth=2)
+    assert found.bound <= 1.0
+    assert found.verdict == "holds"
+
+
+@pytest.mark.parametrize(("n_public", "epsilon", "share"), [(100, 0.1, 0.5), (1000, 0.1, 0.2), (10**6, 0.1, 0.05)])
+def test_where_rows_are_few_the_first_score_gets_more_of_epsilon(n_public, epsilon, share) -> None:
+    schema = replace(NUMBER, n_public=n_public)
+    assert start_share(schema, epsilon, Params()) == pytest.approx(share)
+    planned = plan(schema, Settings(epsilon=epsilon), Params())
+    assert planned.of("initial score") == pytest.approx(share * epsilon)
+    assert sum(part.epsilon for part in planned.shares) == pytest.approx(epsilon)
+
+
+def test_where_rows_are_few_noise_may_move_a_score_less() -> None:
+    params, event = Params(), trees_event(plan(NUMBER, Settings(epsilon=0.1), Params()), Params())
+    loss = loss_of(NUMBER, newton=True)
+    few, many = (recipe(event, loss, params, n_public) for n_public in (100, 10**6))
+    assert few.spread == pytest.approx(many.spread * 100 * event.epsilon / 100)
+    assert few.smoothing > many.smoothing
+
+
+def text_of() -> str:
+    return fit(rows(), 2.0, 1, rounds=6, max_depth=2).to_json() + "\n"
+
+
+def test_a_small_document_is_the_golden_one() -> None:
+    written, golden = json.loads(text_of()), json.loads(GOLDEN.read_text(encoding="utf-8"))
+    golden.pop("versions"), written.pop("versions")
+    numbers = {name: [split_numbers(tree) for tree in document.pop("trees")] for name, document in _named(written, golden)}
+    starts = {name: document.pop("initial") for name, document in _named(written, golden)}
+    assert written == golden
+    assert starts["written"] == pytest.approx(starts["golden"], rel=1e-9)
+    for one, other in zip(numbers["written"], numbers["golden"], strict=True):
+        assert one[0] == other[0]
+        np.testing.assert_allclose(one[1], other[1], rtol=1e-6, atol=1e-9)
+
+
+def _named(written, golden):
+    return (("written", written), ("golden", golden))
+
+
+def split_numbers(tree: str) -> tuple[list[str], list[float]]:
+    """(splits, values of the leaves) of a tree in words."""
+    words = tree.split()
+    return [word for word in words if word[0] != "="], [float(word[1:]) for word in words if word[0] == "="]
+
+
+def test_a_document_keeps_every_number_exactly() -> None:
+    model = fit(prices(), rounds=30).model
+    read = dpviz.model_from_json(fit(prices(), rounds=30).to_json())
+    assert read == model
+    assert math.isfinite(read.values.sum())
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(text_of(), encoding="utf-8")

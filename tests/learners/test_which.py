@@ -1,0 +1,92 @@
+"""Which learner to take: the rule agrees with the stored pages that it comes from, and with every sentence that says so."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import dpviz
+from benchmarks.which import Cell, halves, hits, stored_classes, stored_numbers, threshold
+from dpviz.errors import ParameterError, SchemaError
+from dpviz.learners import which
+from dpviz.learners.which import FROM, Lead, which_learner
+
+ROOT = Path(__file__).resolve().parents[2]
+CLASSES, NUMBERS = stored_classes(), stored_numbers()
+
+
+def schema(n_rows: int | None, n_features: int, *, classes: int = 2, number: bool = False) -> dpviz.Schema:
+    features = tuple(dpviz.NumericFeature(f"f{place}", 0, 1) for place in range(n_features))
+    names = tuple("abcdefgh"[:classes])
+    target = dpviz.NumericTarget("y", 0, 1) if number else dpviz.ClassTarget("y", names)
+    return dpviz.Schema(features, target, n_public=n_rows)
+
+
+def place(cell: Cell) -> float:
+    return cell.per_feature
+
+
+def measured(cells: list[Cell], sign: int) -> tuple[list[float], int, int]:
+    means = [round(sign * sum(column) / len(cells), 3) for column in zip(*(cell.leads for cell in cells), strict=True)]
+    return means, sum(sign * cell.lead > 0 for cell in cells), len(cells)
+
+
+def told(lead: Lead) -> tuple[list[float], int, int]:
+    return [by for _, by in lead.measures], lead.ahead, lead.cells
+
+
+def test_the_rule_hits_the_stored_cells_as_it_says() -> None:
+    """Each half chooses a threshold for the other; the rule's own stands between the two."""
+    first, second = halves(CLASSES)
+    chosen = threshold(first, place), threshold(second, place)
+    assert chosen[0] < FROM < chosen[1]
+    found = hits(second, place, chosen[0]), hits(first, place, chosen[1])
+    all_of = hits(CLASSES, place, FROM)
+    said = " ".join(inspect.getdoc(which).split())
+    assert f"{chosen[0]:.1f} hits {found[0]} of {len(second)} cells there" in said
+    assert f"{chosen[1]:.1f} hits {found[1]} of {len(first)}" in said
+    assert f"hits {all_of} of all {len(CLASSES)}" in said
+    assert f"hits {hits(NUMBERS, place, FROM)} of {len(NUMBERS)} cells" in said
+
+
+@pytest.mark.parametrize("cell", [*CLASSES, *NUMBERS], ids=lambda cell: f"{cell.data} {cell.epsilon:g}")
+def test_the_function_is_the_rule(cell: Cell) -> None:
+    found = which_learner(schema(cell.n_rows, cell.n_features, number=len(cell.leads) == 1), epsilon=cell.epsilon)
+    assert found.learner == ("s-gbdt" if place(cell) >= FROM else "pf-tree")
+
+
+def test_what_is_lost_is_what_is_stored() -> None:
+    assert told(which.CLASSES) == measured([cell for cell in CLASSES if place(cell) >= FROM], 1)
+    assert told(which.FEW) == measured([cell for cell in CLASSES if place(cell) < FROM], -1)
+    assert told(which.NUMBERS) == measured(NUMBERS, 1)
+    page = (ROOT / "docs" / "how-to" / "compare-algorithms.md").read_text(encoding="utf-8")
+    for lead in (which.CLASSES, which.FEW, which.NUMBERS):
+        assert all(f"{by:.3f}".removeprefix("0") in page for _, by in lead.measures)
+
+
+def test_many_classes_and_few_rows_keep_one_tree() -> None:
+    assert which_learner(schema(10**6, 5, classes=3), epsilon=1).learner == "pf-tree"
+    few = which_learner(schema(499, 5), epsilon=0.1)
+    assert (few.learner, few.lost) == ("pf-tree", which.FEW.behind("S-GBDT"))
+    assert "9.98 rows" in few.reason
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "1", None])
+def test_no_epsilon(epsilon) -> None:
+    with pytest.raises(ParameterError):
+        which_learner(schema(100, 1), epsilon=epsilon)
+
+
+def test_no_declared_rows() -> None:
+    with pytest.raises(SchemaError, match="public row count"):
+        which_learner(schema(None, 1), epsilon=1)
+
+
+def test_the_majority_class_is_nowhere_ahead() -> None:
+    """Why a constant is never recommended."""
+    page = (ROOT / "data" / "benchmarks" / "tables.md").read_text(encoding="utf-8")
+    parts = [part.partition("\n\n| data")[2].partition("\n\n")[0] for part in page.split("## Epsilon ")[1:]]
+    lines = [[cell.strip(" *") for cell in line.strip("| ").split("|")] for part in parts for line in part.splitlines()[2:]]
+    assert len(parts) == 3
+    assert len(lines) > 80
+    assert [line[0] for line in lines if line[1] != "-" and float(line[1].split()[0]) < float(line[-1].split()[0])] == []

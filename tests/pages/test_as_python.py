@@ -1,0 +1,232 @@
+"""Every page shows the few lines that make its numbers: they run by themselves and give what the page shows."""
+
+import ast
+import contextlib
+import io
+import math
+import re
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+from dpviz.app.compare.run import SLOT as COMPARED
+from dpviz.app.plan import screen as plan_screen
+from dpviz.app.robustness.run import CURVES as CERTIFIED
+from dpviz.app.state import Loaded
+from dpviz.evaluation.compare.sweep import as_frame
+from dpviz.evaluation.papers.stored import papers
+from dpviz.evaluation.plan import planner
+from dpviz.evaluation.plan.consequences import consequences_steps
+from dpviz.figures import as_python
+from dpviz.figures.as_python import RowsRead
+from dpviz.figures.compare.measure_text import measure_text
+from dpviz.io.results import with_our_verdict
+from dpviz.learners import FitRequest, get_learner
+from dpviz.release.register import ReleaseRegister
+from dpviz.results.wording import number_text
+from dpviz.table.encode import encode
+from dpviz.table.role import DataRole
+from tests.pages.opened import PAGES, after_work, in_use, opened, shown, tree_on_screen, unfolded, values_in
+
+
+@cache
+def clinic() -> Loaded:
+    """The bundled sample, as a link names it."""
+    table, schema = dpviz.load_sample("clinic")
+    return Loaded(DataRole.SIMULATED, "Clinic", "clinic", table, schema, encode(table, schema))
+
+
+def code_of(test: AppTest) -> str:
+    assert not test.exception, [found.message for found in test.exception]
+    (code,) = [found.value for found in test.code if found.value.startswith("import dpviz\n")]
+    return str(code)
+
+
+def ran(code: str) -> dict[str, Any]:
+    """The names a snippet has defined, and what it printed as "said"."""
+    names: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(compile(code, "page", "exec"), names)
+    return names | {"said": said.getvalue()}
+
+
+def bare(page: str) -> AppTest:
+    """A page that needs no rows."""
+    return unfolded(AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)).run()
+
+
+def tables(test: AppTest) -> str:
+    return "\n".join(frame.value.to_csv() for frame in test.dataframe)
+
+
+def test_data():
+    test = opened("data", rows=clinic())
+    made = ran(code_of(test))
+    assert made["data"].fingerprint == clinic().data.fingerprint
+    assert f"{made['data'].n_rows:,}" in shown(test) + "".join(metric.value for metric in test.metric)
+
+
+def test_tree():
+    test = opened("tree", rows=clinic(), epsilon="0.7", draw="4", depth="3")
+    made = ran(code_of(test))
+    measured = tree_on_screen(test).held_out.measures["accuracy"]
+    assert made["result"].score(made["test"]) == measured
+    assert made["result"].to_json() == tree_on_screen(test).result.to_json()
+    assert str(measured) in made["said"]
+
+
+def test_tree_of_a_number_with_a_parameter():
+    table, schema = dpviz.load_sample("rents")
+    rents = Loaded(DataRole.SIMULATED, "Rents", "rents", table, schema, encode(table, schema))
+    url = {"learner-of-numbers": get_learner("s-gbdt").title, "s-gbdt.rounds": "7"}
+    test = opened("tree", rows=rents, **url)
+    made = ran(code_of(test))
+    assert "rounds=7" in code_of(test)
+    assert made["result"].score(made["test"]) == tree_on_screen(test).held_out.measures["r2"]
+
+
+def test_a_model_from_a_file(tmp_path, monkeypatch):
+    result = dpviz.fit("pf-tree", clinic().data, epsilon=0.4, max_depth=2, seed=1)
+    monkeypatch.chdir(tmp_path)
+    result.save("ward's tree.json")
+    test = unfolded(AppTest.from_file(str(PAGES / "tree.py"), default_timeout=60))
+    test.session_state["loaded"], test.session_state["_opened_result"] = (
+        clinic(),
+        with_our_verdict(dpviz.load_result("ward's tree.json")),
+    )
+    test.session_state["_opened_name"] = "ward's tree.json"
+    said = ran(code_of(test.run()))["said"]
+    assert "PrivacyLoss(epsilon=0.4" in said
+    right = 100 * float(said.split()[-1])
+    assert f"{right:.0f} times in 100" in shown(test)
+
+
+def test_budget():
+    test = opened("budget", rows=clinic(), epsilon="0.7")
+    spent = ran(code_of(test))["result"].ledger.spent()
+    assert spent
+    assert all(number_text(epsilon) in tables(test) for epsilon in spent.values())
+
+
+def test_compare():
+    asked = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
+    titles = [get_learner(name).title for name in ("pf-tree", "cart")]
+    test = after_work(opened("compare", rows=clinic(), learners=titles, **asked), COMPARED)  # type: ignore[arg-type]
+    made, on_page = ran(code_of(test)), as_frame(values_in(test, COMPARED))
+    assert made["frame"].equals(on_page[made["frame"].columns])
+    (metric,) = re.findall(r'\)\["(\w+)"\]\.median', code_of(test))
+    median = made["frame"].groupby(["learner", "epsilon"])[metric].median()["pf-tree", 1.0]
+    assert measure_text(median, metric).rstrip("%") in tables(test) + shown(test)
+
+
+def test_robustness():
+    asked = {"draws": "100", "epsilons": ["0.1"], "learners": [get_learner("pf-tree").title]}
+    test = after_work(opened("robustness", rows=clinic(), **{f"robust-{key}": value for key, value in asked.items()}), CERTIFIED)  # type: ignore[arg-type]
+    curve = ran(code_of(test))["curve"]
+    assert f"{curve.tight_low[1]:.1%}" in tables(test)
+
+
+@pytest.mark.parametrize("world", ["The rows in use", "The schema alone"])
+def test_plan(monkeypatch, world):
+    def few(world, setup, **look):
+        return consequences_steps(world, setup, epsilons=(1.0,), draws=10, **look)
+
+    monkeypatch.setattr(plan_screen, "consequences_steps", few)
+    monkeypatch.setattr(planner, "Search", partial(planner.Search, stages=(20,)))
+    monkeypatch.setattr(planner, "EPSILONS", (0.1, 1.0))
+    monkeypatch.setattr(planner, "GRIDS", {"epsilon": (0.1, 1.0)})
+    url = {"world": world, "wish-accuracy": "60", "sure": "50"}
+    test = after_work(opened("plan", rows=clinic(), **url), plan_screen.CURVES, plan_screen.ANSWER)
+    said = dict(line.split() for line in ran(code_of(test))["said"].splitlines())
+    shown_there = [f",{epsilon},{100 * float(said[key]):.1f}," for key, epsilon in (("0.1", "0.1"), ("1.0", "1"))]
+    assert any(cells in tables(test) for cells in shown_there), tables(test)
+
+
+def test_papers():
+    test = opened("papers", rows=clinic())
+    made, asked = ran(code_of(test)), papers()[0].here[0].experiment
+    assert set(made["frame"].learner) == set(asked.learners)  # what the page's button sets Compare to
+    assert set(made["frame"].epsilon) == {*asked.epsilons, math.inf}  # of a tree without privacy
+    assert set(made["frame"].max_depth) == {int(asked.depth)}
+
+
+@pytest.mark.slow
+def test_audit():
+    test = unfolded(AppTest.from_file(str(PAGES / "audit.py"), default_timeout=60))
+    test.query_params["audit-learner"] = get_learner("majority").title
+    test.run()
+    found = ran(code_of(test))["result"]
+    assert (found.learner, found.epsilon) == ("majority", 1.0)
+    assert number_text(found.log_ratio) in shown(test)
+
+
+def test_publish_and_register():
+    data, book = clinic().data, ReleaseRegister()
+    book.declare("ward", epsilon_cap=0.9, unit="one stay", rows_per_unit=1, role=DataRole.SIMULATED)
+    book.assign(data.identity, "ward")
+    test = opened("publish", rows=clinic(), epsilon="0.7")
+    made = ran(code_of(test))
+    assert made["register"].balance("ward").left.epsilon == 0.9
+    assert "register.release('ward', request, data)" in code_of(test)
+    assert number_text(100 * made["request"].risk(made["schema"]).guesses()) in tables(test)
+    register = bare("register")
+    assert "ward PrivacyLoss(epsilon=0.0, delta=0.0) PrivacyLoss(epsilon=0.9" in ran(code_of(register))["said"]
+    assert "all of ε = 0.9" in shown(register)
+
+
+def test_learn():
+    test = bare("learn")
+    right = float(ran(code_of(test))["said"].split()[-1])
+    (picture,) = test.get("plotly_chart")
+    assert f"about {100 * right:.0f} of 100 guesses" in picture.proto.alt
+
+
+def test_epsilon():
+    test = bare("epsilon")
+    right = float(ran(code_of(test))["said"])
+    assert f"{100 * right:.0f}" in shown(test)
+
+
+@pytest.mark.parametrize("page", ["data", "tree", "budget", "compare", "robustness", "plan", "publish", "papers"])
+def test_no_lines_look_at_private_rows(page):
+    code = code_of(opened(page, DataRole.PRIVATE))
+    assert "load_schema(" in code
+    called = {
+        node.func.attr
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    assert not called & {"read_table", "encode", "fit", "sweep", "poisoning_curve", "release", "load_sample"}
+    assert f"{in_use(DataRole.PRIVATE).data.n_rows}," not in code
+
+
+def test_names_from_strangers_end_no_text():
+    name = "a'); import os\nos.remove('x') #\u202e.csv"
+    code = as_python.tree(RowsRead(None, name, person='"\\', rows_per_person=3), FitRequest.of("pf-tree", epsilon=1.0), 1)
+    assert "\u202e" not in code
+    assert [alias.name for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import) for alias in node.names] == ["dpviz"]
+    texts = {node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant)}
+    assert {name, '"\\', 3} <= texts
+
+
+def test_every_page_has_them():
+    pages = {path.stem for path in PAGES.glob("*.py")}
+    assert {path.stem for path in PAGES.glob("*.py") if "frame.as_python(" in path.read_text(encoding="utf-8")} == pages
+
+
+def test_lines_for_a_file_run(tmp_path, monkeypatch):
+    loaded = clinic()
+    monkeypatch.chdir(tmp_path)
+    dpviz.save_schema(loaded.schema, "my-clinic.schema.json")
+    names = loaded.table.names
+    lines = [
+        ",".join(names),
+        *(",".join(column.texts[column.codes[row]] for column in loaded.table.columns) for row in range(60)),
+    ]
+    Path("My clinic.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    made = ran(as_python.data(RowsRead(None, "My clinic.csv")))
+    assert made["table"].n_rows == 60

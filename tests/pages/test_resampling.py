@@ -1,0 +1,63 @@
+import pytest
+
+from dpviz.app.tree import resampling
+from dpviz.app.tree.resampling import SLOT
+from dpviz.app.work.pool import Job
+from dpviz.app.work.session import Status
+from dpviz.app.work.tasks import Answer
+from dpviz.evaluation.tree.resampling import Resamples
+from dpviz.learners import FitRequest
+from dpviz.table.role import DataRole
+from tests.pages.opened import after_work, in_use, opened, texts, tree_on_screen, values_in
+
+
+def drawn(**url: str):
+    test = opened("tree", depth="2", fresh="true", **url)
+    assert not test.exception
+    after_work(test, SLOT)
+    return test, values_in(test, SLOT)[0]
+
+
+def test_fresh_draws_show_roots_features_regions_and_a_player():
+    test, found = drawn(epsilon="0.5")
+    said = texts(test)
+    (_, count), *_ = found.root_rules()
+    assert f"appears in {count} of 4 fresh draws" in said
+    assert "is asked about most" in said
+    assert "of 4 draws predict what this tree predicts" in said
+    charts = test.get("plotly_chart")
+    assert len(charts) == 1
+    assert all(chart.proto.alt for chart in charts)
+    keys = {view.key for view in test.main.get("bidi_component")}
+    assert {"tree-view", "resampling-player"} <= keys
+    assert len(test.dataframe) == 5  # the tree, what changes, and every measure with the confusion matrix
+
+
+def test_private_rows_are_not_drawn_again():
+    test = opened("tree", DataRole.PRIVATE)
+    assert "Same data, fresh noise: what changes?" not in [toggle.label for toggle in test.toggle]
+
+
+def test_a_deep_tree_is_drawn_again_less_often():
+    test = opened("tree", depth="6")
+    after_work(test, SLOT)
+    (found,) = values_in(test, SLOT)
+    assert found.n_done == 1  # of 4: a third
+
+
+def test_how_often_follows_the_levels_of_the_tree_and_not_its_cap(monkeypatch):
+    monkeypatch.setattr(resampling, "DRAWS", 30)
+    schema = in_use(DataRole.SIMULATED).schema
+    fixed = [resampling.draws_of(FitRequest.of("pf-tree", depth=depth), schema) for depth in (4, 5, 6, 7, 8)]
+    assert fixed == [30, 30, 10, 5, 5]
+    assert resampling.draws_of(FitRequest.of("pf-tree", epsilon=0.01, max_depth=12), schema) == 30
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_draws_that_another_session_left_half_done_are_not_shown_while_the_rest_is_made(monkeypatch, is_running):
+    loaded = in_use(DataRole.SIMULATED)
+    half = Resamples((tree_on_screen(opened("tree", depth="2")).tree,), 30)
+    job = Job(lambda progress, stop: None) if is_running else None
+    now = Status((Answer(half, is_whole=False),), (), None, False, job, False, None)
+    monkeypatch.setattr(resampling, "begin_unasked", lambda *_: now)
+    assert resampling.resamples_now(FitRequest.of("pf-tree", max_depth=2, depth=2), loaded) is (None if is_running else half)

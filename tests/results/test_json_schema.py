@@ -1,0 +1,129 @@
+"""The published JSON Schema of `dpviz-tree/1` describes what every learner writes, and refuses what no reader could use."""
+
+import copy
+import json
+import re
+
+import jsonschema
+import pytest
+
+from dpviz.io.exports.contract import Exportable
+from dpviz.learners import FitRequest, fit
+from dpviz.models.document import _READERS, BODIES, model_from_json
+from dpviz.release.publish import promise, released_document
+from dpviz.release.records import Seal
+from dpviz.results.document import UNRECORDED, is_recorded, statement_of
+from dpviz.results.json_schema import JSON_SCHEMA, json_schema_text
+from tests.conftest import ROOT
+from tests.golden.documents import FOLDER
+from tests.io.exports_models import exportable, rows_of, schema_with_stand_ins
+from tests.io.test_exports import CASES, IDS
+
+SCHEMA = json.loads(JSON_SCHEMA.read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_the_schema_is_itself_valid_and_fetches_nothing():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    references = [value for key, value in _entries(SCHEMA) if key == "$ref"]
+    assert references
+    assert all(reference.startswith("#/$defs/") for reference in references)
+
+
+def _entries(value):
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield key, item
+            yield from _entries(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _entries(item)
+
+
+def test_it_knows_every_kind_that_can_be_read():
+    assert set(SCHEMA["properties"]["kind"]["enum"]) == set(_READERS) == set(BODIES)
+    described = {part["if"]["properties"]["kind"]["const"] for part in SCHEMA["allOf"]}
+    assert described == set(_READERS)
+
+
+def test_the_published_file_is_what_the_types_say():
+    assert JSON_SCHEMA.read_text(encoding="utf-8") == json_schema_text(), "run: python -m dpviz.results.json_schema"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_every_golden_document_is_valid(path):
+    VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_the_page_beside_it_shows_a_document_that_is_valid_and_can_be_read():
+    page = (ROOT / "docs" / "reference" / "model-format.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```json\n(.*?)```", page, re.S)
+    VALIDATOR.validate(json.loads(example))
+    assert model_from_json(example).n_leaves == 3
+    assert statement_of(json.loads(example)).claim.is_sound
+    assert {f"`{kind}`" for kind in _READERS} - set(re.findall(r"`[a-z-]+`", page)) == set()
+
+
+def test_a_release_from_the_register_is_valid():
+    request = FitRequest.of("pf-tree", max_depth=2, depth=2)
+    data = rows_of(schema_with_stand_ins())
+    seal = Seal("0" * 16, "0" * 64)
+    released = fit("pf-tree", data, epsilon=1.0, depth=2, accept_rows=True)
+    document = json.loads(released_document(released, promise(data.schema, request), seal))
+    assert {"assumptions", "promised", "register"} <= set(document)
+    VALIDATOR.validate(document)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("learner", "schema"), CASES, ids=IDS)
+def test_every_learner_writes_a_valid_document(learner, schema):
+    VALIDATOR.validate(exportable(learner, schema).document)
+
+
+def test_a_release_is_valid_and_has_no_seed():
+    document = json.loads(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, accept_rows=True).to_json())
+    VALIDATOR.validate(document)
+    document["privacy"]["noise"]["seed"] = 3
+    assert not VALIDATOR.is_valid(document)
+
+
+def test_a_release_that_no_register_counts_says_so_and_a_simulation_has_nothing_to_say():
+    released = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, accept_rows=True)
+    document = json.loads(released.to_json())
+    assert (document["register"], is_recorded(document)) == (None, False)
+    assert UNRECORDED in Exportable(released.to_json()).verdict.because
+    assert any(UNRECORDED in fact for fact in Exportable(released.to_json()).facts)
+    simulated = json.loads(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, seed=1).to_json())
+    assert "register" not in simulated
+    assert UNRECORDED not in Exportable(json.dumps(simulated)).verdict.because
+
+
+@pytest.fixture(scope="module")
+def valid() -> dict:
+    return exportable("privatree", schema_with_stand_ins()).document
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("format",), "dpviz-tree/2"),
+        (("kind",), "oracle"),
+        (("root",), None),
+        (("root", "missing"), "up"),
+        (("root", "op"), "<"),
+        (("schema", "target"), {"kind": "classes", "name": "y", "classes": ["one"]}),
+        (("schema", "features"), []),
+        (("privacy", "neighbours"), "replace one row"),
+        (("privacy", "guarantee", "epsilon"), -1),
+        (("privacy", "claim", "verdict"), "probably"),
+        (("privacy", "noise"), {"source": "simulation"}),
+    ],
+)
+def test_what_no_reader_could_use_is_refused(valid, path, value):
+    spoilt = copy.deepcopy(valid)
+    place = spoilt
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    assert VALIDATOR.is_valid(valid)
+    assert not VALIDATOR.is_valid(spoilt)

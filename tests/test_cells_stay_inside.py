@@ -1,0 +1,317 @@
+"""A canary in any cell of any table comes back in no error (nor behind it), warning, `repr` or line of a command."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import dpviz
+from dpviz.__main__ import main
+from dpviz.errors import DpvizError, EngineError, TableError, cells_stay_inside
+from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
+
+CANARY, NUMBER = "CANARY-Müller-4711", 4711.4711
+#: What no message may hold: parts too, for libraries cut and escape what they quote.
+TRACES = ("CANARY", "4711", "ller-")
+N_ROWS = 30
+CLEAN: dict[str, list[Any]] = {
+    "num": [float(row) for row in range(N_ROWS)],
+    "cat": ["a", "b"] * (N_ROWS // 2),
+    "y": ["n", "p", "p"] * (N_ROWS // 3),
+}
+SCHEMA = dpviz.Schema(
+    (dpviz.NumericFeature("num", 0, 30), dpviz.CategoricalFeature("cat", ("a", "b"))),
+    dpviz.ClassTarget("y", ("n", "p")),
+    n_public=30,
+)
+#: A text, a number, and cells that cannot be looked up or have no text.
+CELLS = (CANARY, NUMBER, [CANARY], {CANARY: 1}, CANARY.encode(), (CANARY,), complex(NUMBER, 1))
+COLUMNS = tuple(CLEAN)
+#: The text in a column of numbers; everything everywhere.
+EACH = [[("num", CANARY)], pytest.param([(name, cell) for name in COLUMNS for cell in CELLS], marks=pytest.mark.slow)]
+KINDS = ("objects", "numpy", "nullable", "arrow", "polars", "list", "dict", "array")
+
+
+def spoiled(column: str, cell: Any) -> dict[str, list[Any]]:
+    rows = {name: list(cells) for name, cells in CLEAN.items()}
+    rows[column][5] = cell
+    return rows
+
+
+def table(kind: str, rows: dict[str, list[Any]]) -> Any:
+    """The rows as this kind of table; of frames with types, cells of other types become texts as far as possible."""
+    texts = {name: cells if len(set(map(type, cells))) == 1 else list(map(_text, cells)) for name, cells in rows.items()}
+    match kind:
+        case "objects":
+            return pd.DataFrame(rows, dtype=object)
+        case "numpy":
+            return pd.DataFrame(rows)
+        case "nullable":
+            return pd.DataFrame(texts).convert_dtypes()
+        case "arrow":
+            return pd.DataFrame(texts).convert_dtypes(dtype_backend="pyarrow")
+        case "polars":
+            return pytest.importorskip("polars").DataFrame(texts)
+        case "list":
+            return [list(row) for row in zip(*rows.values(), strict=True)]
+        case "dict":
+            return rows
+        case _:
+            found = np.empty((N_ROWS, len(rows)), dtype=object)
+            for place, cells in enumerate(rows.values()):
+                found[:, place] = np.fromiter(cells, dtype=object, count=N_ROWS)
+            return found
+
+
+def _text(cell: Any) -> str:
+    return cell.decode() if isinstance(cell, bytes) else str(cell)
+
+
+def features_and_target(rows: Any) -> tuple[Any, Any]:
+    match rows:
+        case dict():
+            return {name: cells for name, cells in rows.items() if name != "y"}, rows["y"]
+        case list():
+            return [row[:2] for row in rows], [row[2] for row in rows]
+        case np.ndarray():
+            return rows[:, :2], rows[:, 2]
+        case pd.DataFrame():
+            return rows.drop(columns="y"), rows["y"]
+    return rows.drop("y"), rows["y"]
+
+
+def estimators() -> Iterator[Any]:
+    bounds, categories = {"bounds": {0: (0, 30)}}, {"categories": {1: ("a", "b")}}
+    for given in ({}, bounds, bounds | categories, bounds | categories | {"classes": ("n", "p")}):
+        yield PrivateTreeClassifier(random_state=0, n_public=30, **given)
+    for given in ({}, {"target_bounds": (0, 1)}, bounds | categories | {"target_bounds": (0, 1)}):
+        yield PrivateTreeRegressor(random_state=0, n_public=30, **given)
+
+
+def result() -> Any:
+    return dpviz.fit("pf-tree", dpviz.encode(dpviz.read_csv(csv_of(CLEAN)), SCHEMA), epsilon=1, seed=0)
+
+
+def csv_of(rows: dict[str, list[Any]]) -> bytes:
+    return pd.DataFrame(rows, dtype=object).to_csv(index=False).encode()
+
+
+TRAINED = result()
+
+
+def asked_of_estimators(rows: Any) -> Iterator[Callable[[], Any]]:
+    X, y = features_and_target(rows)
+    clean, labels = features_and_target(table("numpy", CLEAN))
+    for estimator in estimators():
+        yield lambda estimator=estimator: estimator.fit(X, y)
+        if hasattr(estimator, "classes"):  # one that was trained on clean rows meets the others
+            whole = {"bounds": {0: (0, 30)}, "categories": {1: ("a", "b")}, "classes": ("n", "p"), "n_public": 30}
+            trained = PrivateTreeClassifier(random_state=0, **whole).fit(clean, labels)
+            yield from (lambda ask=ask: ask(X) for ask in (trained.predict, trained.predict_proba))
+            yield lambda trained=trained: trained.score(X, y)
+            yield lambda trained=trained: trained.score(clean, y)
+
+
+def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
+    """Every public call, given the rows wherever rows, or anything else, may be given."""
+    data = TRAINED.schema
+    return {
+        "fit": lambda: dpviz.fit("pf-tree", rows, epsilon=1, seed=0),
+        "fit, wrongly": lambda: dpviz.fit(rows, rows, epsilon=rows, seed=rows),
+        "predict": lambda: TRAINED.predict(rows),
+        "predict_proba": lambda: TRAINED.predict_proba(rows),
+        "score": lambda: TRAINED.score(rows),
+        "encode": lambda: dpviz.encode(rows, SCHEMA),
+        "encode_large": lambda: dpviz.encode_large(rows, SCHEMA),
+        "propose_schema": lambda: dpviz.propose_schema(rows).feature_names,  # it is there to say what it reads
+        "read_csv": lambda: dpviz.read_csv(rows),
+        "read_table": lambda: dpviz.read_table(rows),
+        "open_table": lambda: dpviz.open_table(rows, SCHEMA),
+        "sweep": lambda: dpviz.sweep(["pf-tree"], rows, epsilon=[1]),
+        "poisoning_curve": lambda: dpviz.poisoning_curve("pf-tree", rows, rows, epsilon=1, draws=1),
+        "audit": lambda: dpviz.audit("pf-tree", seed=0, pair=(rows, rows), draws=4),
+        "audit_estimator": lambda: dpviz.audit_estimator(
+            lambda seed: DecisionTreeClassifier(random_state=seed), (rows, rows), (rows, rows), seed=0, draws=4
+        ),
+        "audit_outputs": lambda: dpviz.audit_outputs(rows, rows),
+        "tree_widget": lambda: dpviz.tree_widget(rows, role="simulated", schema=SCHEMA, epsilon=1, reruns=1),
+        "widget_of": lambda: dpviz.widget_of(rows),
+        "verify": lambda: dpviz.verify("pf-tree", epsilon=rows),
+        "exact_trace": lambda: dpviz.exact_trace(TRAINED.model, rows),
+        "ExactTrace": lambda: dpviz.ExactTrace({}, {}).rows(""),
+        "stream_of": lambda: dpviz.stream_of(rows, rows, "num", 0.5),
+        "Stream": lambda: dpviz.train_on_stream(rows, "stop", epsilon=1, seed=0),
+        "train_on_stream": lambda: dpviz.train_on_stream(rows, "stop", epsilon=1, seed=0),
+        "train_federated": lambda: dpviz.train_federated([rows, rows], epsilon=1, public_seed=0, seed=0),
+        "load_result": lambda: dpviz.load_result(rows),
+        "load_schema": lambda: dpviz.load_schema(rows),
+        "save_schema": lambda: dpviz.save_schema(rows, "/nowhere/schema.json"),
+        "model_from_json": lambda: dpviz.model_from_json(rows),
+        "import_codebook": lambda: dpviz.import_codebook(rows),
+        "codebook_template": lambda: dpviz.codebook_template(rows),
+        "learner_names": lambda: dpviz.learner_names(),
+        "Schema": lambda: dpviz.Schema(data.features, data.target, n_public=rows),
+        "NumericFeature": lambda: dpviz.NumericFeature("num", rows, 1),
+        "NumericTarget": lambda: dpviz.NumericTarget("num", 0, rows),
+        "EncodedDataset": lambda: dpviz.EncodedDataset(rows, rows, rows),
+        "FitRequest": lambda: dpviz.FitRequest.of("pf-tree", epsilon=rows).fit(rows),
+        "RawTable": lambda: dpviz.read_csv(csv_of(CLEAN)).column(rows),
+        "Register": lambda: dpviz.open_register(rows).data_sets(),
+        "open_register": lambda: dpviz.open_register(rows).release("clinic", "pf-tree", rows, epsilon=1),
+        "export_names": lambda: dpviz.export_names(),
+        "which_learner": lambda: dpviz.which_learner(SCHEMA, epsilon=rows),
+        "parameters": lambda: dpviz.parameters(rows),
+        "export": lambda: TRAINED.export(rows),
+        "DateFeature": lambda: dpviz.DateFeature("num", rows, 1),
+    }
+
+
+def heard(ask: Callable[[], Any], caplog: Any) -> str:
+    """Everything that comes out: the answer as it prints itself, the whole chain of an error, warnings, the log."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            answer = ask()
+            if not isinstance(answer, np.ndarray):
+                said.append(repr(answer))
+        except Exception as error:
+            said.append("".join(traceback.format_exception(error)))
+            while error is not None:
+                said += [type(error).__name__, str(error), *(str(arg) for arg in error.args)]
+                error = error.__cause__ or error.__context__  # type: ignore[assignment]
+    said += [str(one.message) for one in warned]
+    return "\n".join((*said, caplog.text))
+
+
+def traces(text: str) -> list[str]:
+    """Lines with something of the canary."""
+    return [line for line in text.splitlines() if any(trace in line for trace in TRACES)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cells", EACH)
+def test_no_estimator_lets_a_cell_out(kind, cells, caplog):
+    caplog.set_level(logging.DEBUG)
+    for column, cell in cells:
+        for ask in asked_of_estimators(table(kind, spoiled(column, cell))):
+            assert traces(heard(ask, caplog)) == [], (column, type(cell), ask)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cells", EACH)
+def test_no_public_call_lets_a_cell_out(kind, cells, caplog):
+    caplog.set_level(logging.DEBUG)
+    for column, cell in cells:
+        for name, ask in asked_of_the_library(table(kind, spoiled(column, cell))).items():
+            assert traces(heard(ask, caplog)) == [], (column, type(cell), name)
+
+
+COMMANDS = {
+    "schema": ("schema", "{data}", "--out", "{out}"),
+    "train": ("train", "{data}", "--schema", "{schema}", "--epsilon", "1", "--seed", "0", "--out", "{out}"),
+    "release": ("train", "{data}", "--schema", "{schema}", "--epsilon", "1", "--accept-rows", "--out", "{out}"),
+    "train, nothing declared": ("train", "{data}", "--target", "y", "--epsilon", "1", "--seed", "0", "--out", "{out}"),
+    "persons": (
+        *("train", "{data}", "--schema", "{schema}", "--person", "who", "--rows-per-person", "1"),
+        *("--epsilon", "1", "--seed", "0", "--out", "{out}"),
+    ),
+    "no header": ("train", "{data}", "--names", "num,cat", "--schema", "{schema}", "--epsilon", "1", "--out", "{out}"),
+    "sweep": ("sweep", "{data}", "--schema", "{schema}", "--epsilon", "1", "--folds", "2", "--repeats", "1"),
+    "predict": ("predict", "{model}", "{data}", "--out", "{out}"),
+    "evaluate": ("evaluate", "{model}", "{data}"),
+}
+ENDINGS = ("csv", "tsv", "xlsx", "parquet", "feather", "damaged.parquet", "damaged.xlsx", "csv.gz")
+
+
+def written(folder, ending: str, rows: dict[str, list[Any]]):
+    frame = pd.DataFrame({name: list(map(_text, cells)) for name, cells in rows.items()} | {"who": [CANARY] * N_ROWS})
+    path = folder / f"rows.{ending}"
+    match ending.split(".")[-1] if ending != "csv.gz" else ending:
+        case "xlsx":
+            frame.to_excel(path, index=False)
+        case "parquet":
+            frame.to_parquet(path, compression=None)
+        case "feather":
+            frame.to_feather(path)
+        case _:
+            frame.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
+    if ending.startswith("damaged"):
+        raw = bytearray(path.read_bytes())
+        raw[len(raw) // 2 : len(raw) // 2 + 200] = bytes(200)
+        path.write_bytes(raw)
+    return path
+
+
+@pytest.mark.parametrize("ending", [ENDINGS[0], *(pytest.param(ending, marks=pytest.mark.slow) for ending in ENDINGS[1:])])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_prints_a_cell(command, ending, tmp_path, capsys):
+    paths = {"schema": tmp_path / "schema.json", "model": tmp_path / "model.json"}
+    SCHEMA.save(paths["schema"])
+    paths["model"].write_text(TRAINED.to_json(), encoding="utf-8")
+    for column in COLUMNS:
+        path = written(tmp_path, ending, spoiled(column, CANARY))
+        out = tmp_path / f"out-{column}.{'csv' if command == 'predict' else 'json'}"
+        main([word.format(data=path, out=out, **paths) for word in COMMANDS[command]])
+        said = "".join(capsys.readouterr())
+        assert said
+        assert traces(said) == []
+
+
+def test_what_holds_rows_prints_itself_in_a_few_lines_without_one():
+    raw = dpviz.read_csv(csv_of(spoiled("cat", CANARY)))
+    frame = dpviz.read_table(csv_of(spoiled("num", NUMBER)))
+    data = dpviz.encode(frame, SCHEMA.declare("num", high=9999))
+    grown = dpviz.audit("pf-tree", seed=0, pair=(data.take(slice(0, 29), share=1.0), data), draws=4)
+    for held in (raw, *raw.columns, frame, *frame.columns, data, TRAINED, dpviz.stream_of(data, data, "num", 0.5), grown):
+        assert traces(repr(held)) == []
+        assert len(repr(held)) < 1000
+        assert str(N_ROWS) not in repr(held).replace("300", "") or held is grown
+    assert repr(raw) == "RawTable('table', 3 columns: 'num', 'cat', 'y')"
+    assert repr(data) == "EncodedDataset(2 columns: 'num', 'cat'; target 'y')"
+    assert repr(TRAINED) == (
+        "FitResult('pf-tree' predicts 'y' from 2 columns: 'num', 'cat'\n"
+        "  Would be guaranteed if released: epsilon = 1 (add/remove one row)\n  A simulation, not a release.)"
+    )
+
+
+def test_the_canary_of_an_audit_does_not_print_itself():
+    schema = dpviz.Schema((dpviz.CategoricalFeature("cat", ("a", CANARY)),), dpviz.ClassTarget("y", ("n", "p")), n_public=30)
+    rows = dpviz.encode(dpviz.read_csv(b"cat,y\n" + b"a,n\n" * 9 + f"{CANARY},p\n".encode()), schema)
+    found = dpviz.audit("pf-tree", seed=0, pair=(rows.take(slice(0, 9), share=1.0), rows), draws=4)
+    assert CANARY in dict(found.canary).values()
+    assert traces(repr(found)) == []
+
+
+def test_the_door_leaves_nothing_behind_an_error():
+    def fails(theirs: Exception) -> DpvizError:
+        with pytest.raises(TableError) as caught, cells_stay_inside(lambda _: TableError("damaged", "No.", remedy="")):
+            raise theirs
+        return caught.value
+
+    ours = TableError("other", "Ours.", remedy="")
+    ours.__cause__ = ValueError(CANARY)
+    for theirs in (ValueError(CANARY), KeyError(CANARY), UnicodeDecodeError("utf-8", CANARY.encode(), 0, 1, "x"), ours):
+        error = fails(theirs)
+        assert (error.__cause__, error.__context__) == (None, None)
+    assert fails(ours) is ours
+
+
+def test_the_door_lets_a_stop_through():
+    with pytest.raises(KeyboardInterrupt), cells_stay_inside(lambda _: EngineError("failed", "No.", remedy="")):
+        raise KeyboardInterrupt
+
+
+def test_every_public_name_is_tried():
+    without_rows = {"__version__", "DpvizError", "FitResult", "PrivacyLoss", "CategoricalFeature", "ClassTarget"}
+    without_rows |= {"Parameter", "Recommended", "TestReport", "OutputBound"}
+    without_rows |= {"load_sample"}  # its rows describe nobody, or are published
+    assert set(dpviz.__all__) - without_rows <= set(asked_of_the_library(None))

@@ -1,0 +1,260 @@
+"""Texts, True, infinity and not-a-number pass for no epsilon, delta, cap, count, seed or share, whoever is asked."""
+
+import decimal
+import json
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.errors import DpvizError, ParameterError, RegisterError, SchemaError
+from dpviz.evaluation.audit.verify import QUICK_UNIVERSES
+from dpviz.evaluation.robustness.attacks import attack_curve
+from dpviz.evaluation.robustness.poisoning import certify
+from dpviz.learners.request import FitRequest
+from dpviz.release import chain, sidecar
+from dpviz.release.checking import findings
+from dpviz.release.publish import promise, publish
+from dpviz.release.register import ReleaseRegister
+from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
+from dpviz.table.checked_numbers import checked_count, checked_number, is_number, is_whole
+from tests.examples import examples
+from tests.release.rows import requested, small_rows
+
+SCHEMA = dpviz.Schema((dpviz.NumericFeature("x", 0, 9),), dpviz.ClassTarget("y", ("n", "p")), n_public=40)
+X, Y = np.arange(40.0).reshape(-1, 1) % 10, np.arange(40) % 2
+
+#: None of them is a number. None itself is a choice in some places, and tried in the others.
+ODD = (
+    "1",
+    "0.1",
+    b"1",
+    True,
+    False,
+    np.True_,
+    float("inf"),
+    -float("inf"),
+    float("nan"),
+    np.float64("inf"),
+    10**400,
+    1j,
+    [1],
+    (1,),
+)
+ODD += (
+    {},
+    {1},
+    decimal.Decimal("NaN"),
+    decimal.Decimal("Infinity"),
+    pd.NA,
+    np.datetime64("2024-01-01"),
+    np.array(["1"]),
+    object(),
+)
+
+
+def rows(**how) -> dpviz.table.dataset.EncodedDataset:
+    text = "who,x,y\n" + "".join(f"{k},{k % 10},{'np'[k % 2]}\n" for k in range(40))
+    return dpviz.encode(dpviz.read_csv(text.encode()), SCHEMA, **how)
+
+
+DATA = rows()
+
+
+def fit(**how):
+    return dpviz.fit("pf-tree", DATA, **{"epsilon": 1.0, "max_depth": 1, "seed": 1} | how)
+
+
+def sweep(**how):
+    one = {"epsilon": (1.0,), "max_depth": (1,), "n_rows": (None,), "folds": 2, "repeats": 1, "seed": 0}
+    return dpviz.sweep(["pf-tree"], DATA, **one | how)
+
+
+def curve(**how):
+    return dpviz.poisoning_curve("pf-tree", DATA, DATA, **{"epsilon": 1.0, "draws": 2, "max_depth": 1} | how)
+
+
+def audited(**how):
+    return dpviz.audit("pf-tree", **{"epsilon": 1.0, "seed": 0, "draws": 4} | how)
+
+
+def classifier(**how):
+    declared = {"bounds": (0, 9), "classes": (0, 1), "n_public": 40, "random_state": 0}
+    return PrivateTreeClassifier(**declared | how).fit(X, Y)
+
+
+def regressor(**how):
+    declared = {"bounds": (0, 9), "target_bounds": (0, 1), "n_public": 40, "random_state": 0}
+    return PrivateTreeRegressor(**declared | how).fit(X, Y)
+
+
+def promised(**how):
+    return promise(SCHEMA, FitRequest.of("pf-tree", **({"epsilon": 1.0} | how)))
+
+
+def federated(**how):
+    return dpviz.train_federated([DATA, DATA], **{"epsilon": 1.0, "seed": 0, "public_seed": 0, "rounds": 2} | how)
+
+
+def stream(**how):
+    return dpviz.train_on_stream(dpviz.stream_of(DATA, DATA, "x", 0.5), "stop", **{"epsilon": 1.0, "seed": 0, "rounds": 2} | how)
+
+
+#: None is automatic.
+NO_DELTA = {"delta": (None,)}
+NO_DEPTH = {"max_depth": (None,)}
+#: What is asked -> (how it is asked, what else is allowed).
+ASKED = {
+    "fit": (
+        fit,
+        ("epsilon", "delta", "max_depth", "depth", "seed", "test_share"),
+        dict.fromkeys(("seed", "test_share", "delta", "max_depth"), (None,)),
+    ),
+    "sweep": (sweep, ("folds", "repeats", "seed", "workers"), {}),
+    "sweep, one": (
+        lambda **how: sweep(**{k: [v] for k, v in how.items()}),
+        ("epsilon", "max_depth", "n_rows"),
+        {"n_rows": (None,)} | NO_DEPTH,
+    ),
+    "sweep, bare": (
+        sweep,
+        ("epsilon", "max_depth", "n_rows"),
+        {name: ([1], (1,), {1}) for name in ("epsilon", "max_depth", "n_rows")},
+    ),
+    "poisoning_curve": (
+        curve,
+        ("epsilon", "max_poisoned", "draws", "seed", "beta", "workers", "max_depth", "delta"),
+        NO_DELTA | NO_DEPTH,
+    ),
+    "certify": (
+        lambda epsilon=1.0, **how: certify(FitRequest.of("pf-tree", epsilon=epsilon), [(DATA, DATA)], **{"draws": 2} | how),
+        ("beta", "epsilon"),
+        {},
+    ),
+    "attack_curve": (
+        lambda **how: attack_curve(
+            "random-flips", "majority", DATA, DATA, epsilon=1.0, poisoned_rows=[how.pop("rows", 0)], runs=1, draws=1, **how
+        ),
+        ("rows",),
+        {},
+    ),
+    "audit": (audited, ("epsilon", "seed", "canaries", "draws", "beta", "max_depth", "delta", "workers"), NO_DELTA),
+    "verify": (lambda **how: dpviz.verify("pf-tree", universes=QUICK_UNIVERSES[:1], **how), ("epsilon",), {}),
+    "encode": (lambda **how: rows(person="who", **how), ("rows_per_person",), {}),
+    "parts": (DATA.parts, ("share",), {}),
+    "split": (lambda **how: DATA.split(**{"seed": 0} | how), ("test_share", "seed"), {}),
+    "folds": (lambda **how: DATA.folds(**{"count": 2, "seed": 0} | how), ("count", "seed"), {}),
+    "schema": (lambda **how: SCHEMA.declare("x", **how), ("low", "high", "missing_as"), {"missing_as": (None,)}),
+    "schema's rows": (
+        lambda **how: dpviz.Schema(SCHEMA.features, SCHEMA.target, **how),
+        ("n_public",),
+        {"n_public": (None,)},
+    ),
+    "number to predict": (lambda **how: dpviz.NumericTarget("y", **{"low": 0, "high": 1} | how), ("low", "high"), {}),
+    "classifier": (
+        classifier,
+        ("epsilon", "delta", "max_depth", "n_public", "random_state"),
+        {"n_public": (None,), "random_state": (None,)} | NO_DELTA | NO_DEPTH,
+    ),
+    "regressor": (regressor, ("epsilon", "delta", "max_depth", "n_public"), {"n_public": (None,)} | NO_DELTA | NO_DEPTH),
+    "bounds": (lambda **how: classifier(bounds={0: (how["low"], 9)}), ("low",), {}),
+    "all bounds": (lambda **how: classifier(bounds=(how["low"], 9)), ("low",), {}),
+    "target's bounds": (lambda **how: regressor(target_bounds=(how["low"], 1)), ("low",), {}),
+    "release": (promised, ("epsilon", "delta", "max_depth", "depth"), NO_DELTA | NO_DEPTH),
+    "stream_of": (lambda **how: dpviz.stream_of(DATA, DATA, "x", **how), ("share",), {}),
+    "train_on_stream": (stream, ("epsilon", "delta", "max_depth", "seed"), NO_DELTA),
+    "train_federated": (federated, ("epsilon", "delta", "max_depth", "seed", "public_seed"), {"seed": (None,)} | NO_DELTA),
+    "read_csv": (lambda **how: dpviz.read_csv(b"a,b\n1,2\n", **how), ("max_bytes", "max_rows", "max_columns"), {}),
+    "read_table": (lambda **how: dpviz.read_table(b"a,b\n1,2\n", **how), ("max_bytes", "max_rows", "max_columns"), {}),
+}
+
+
+@pytest.mark.parametrize(("what", "name"), [(what, name) for what, (_, names, _) in ASKED.items() for name in names])
+def test_what_is_no_number_is_a_typed_error_that_names_the_parameter(what, name):
+    ask, _, allowed = ASKED[what]
+    for value in (*ODD, None):
+        if any(value is other or (type(value) is type(other) and value == other) for other in allowed.get(name, ())):
+            continue
+        with pytest.raises((ParameterError, SchemaError)) as caught:
+            ask(**{name: value})
+        assert name in str(caught.value) or name == "rows", value
+
+
+@pytest.mark.parametrize("name", ["low", "high", "missing_as"])
+def test_no_schema_file_brings_one_that_is_no_number(tmp_path, name):
+    for value in ("1", True, False, [1], {}, "infinity", float("inf"), float("nan")):
+        document = SCHEMA.to_dict()
+        document["features"][0][name] = value
+        (tmp_path / "schema.json").write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(DpvizError):
+            dpviz.load_schema(tmp_path / "schema.json")
+
+
+@pytest.mark.parametrize("name", ["epsilon_cap", "delta_cap", "rows_per_unit"])
+def test_no_cap_of_the_register_is_one_that_is_no_number(tmp_path, name):
+    register = ReleaseRegister(tmp_path / "releases.db")
+    register.declare("rows", epsilon_cap=1)
+    for value in (*ODD, None):
+        with pytest.raises(ParameterError, match=f"The '{name}' parameter of the register must be"):
+            register.declare("others", **{"epsilon_cap": 1.0} | {name: value})
+        if name != "rows_per_unit":
+            with pytest.raises(ParameterError, match=name):
+                register.change_caps("rows", **{"epsilon_cap": 1.0, "reason": "r", "made_by": "m"} | {name: value})
+    assert [known.name for known in register.data_sets()] == ["rows"]
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    given = fit(epsilon=np.float64(1), max_depth=np.int64(1), seed=np.int32(1), delta=np.float32(0))
+    assert given.settings == fit(delta=0.0).settings
+    assert json.loads(fit(seed=np.int64(1)).to_json())
+    assert len(sweep(epsilon=np.array([0.5, 1]), max_depth=np.array([1]), folds=np.int64(2))) == 4
+    assert classifier(random_state=np.int64(3), epsilon=np.float32(1), n_public=np.int64(40)).result_.released is False
+    register = ReleaseRegister(tmp_path / "releases.db")
+    assert register.declare("rows", epsilon_cap=np.float32(1), rows_per_unit=np.int64(2)).rows_per_unit == 2
+
+
+@examples(200)
+@given(st.one_of(st.text(), st.booleans(), st.binary(), st.none(), st.sampled_from([float("nan"), float("inf"), -float("inf")])))
+def test_nothing_else_is_one(value):
+    assert not is_number(value)
+    assert not is_whole(value)
+    with pytest.raises(ParameterError):
+        checked_count("a test", "value", value, -(10**9))
+    with pytest.raises(ParameterError):
+        checked_number("a test", "value", value, allowed="a number")
+
+
+@examples(200)
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**70), 2**70))
+def test_every_finite_number_is_one_and_stays_what_it_is(value):
+    assert checked_number("a test", "value", value, allowed="a number") == float(value)
+    assert is_whole(value) == (value == int(value))
+    if is_whole(value):
+        assert checked_count("a test", "value", value, -(10**400)) == int(value)
+
+
+@pytest.mark.parametrize(("value", "said"), [(10**400, "an int"), (pd.DataFrame({"a": ["Maria"]}), "a DataFrame")])
+def test_what_could_hold_rows_is_named_by_its_type(value, said):
+    with pytest.raises(ParameterError, match=f"Got {said}\\.$"):
+        fit(epsilon=value)
+
+
+def test_a_cap_that_was_changed_without_a_record_is_found_whatever_the_chain_says(tmp_path):
+    register = ReleaseRegister(tmp_path / "releases.db")
+    register.declare("rows", epsilon_cap=1)
+    register.change_caps("rows", epsilon_cap=0.5)
+    assert findings(register) == ()
+    with closing(sqlite3.connect(register.path)) as other:  # the triggers stay, so the chain knows of it
+        other.create_function("digest", -1, chain.digest)
+        other.execute("UPDATE data_set SET epsilon_cap = 9")
+        other.commit()
+        sidecar.keep_head(register.path, chain.head(other))
+    assert findings(register) == ("The cap of 'rows' was changed without a record of it.",)
+    with pytest.raises(RegisterError) as refused:
+        publish(register, small_rows(), requested(2.0), assign_to="rows")
+    assert (refused.value.code, register.releases()) == ("changed", ())

@@ -1,0 +1,122 @@
+"""Splits of numbers: medians by ranks, halves that a split parts, and what one row changes of either."""
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.learners import get_learner
+from dpviz.learners.native import pf_tree
+from dpviz.models.document import model_from_json
+from dpviz.models.tree import Branch, MedianSplit
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.source import Simulation
+from dpviz.table.candidates import multiscale_grid
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
+from dpviz.training.counting.arrays import counter_of
+from dpviz.training.estimate.window import MEDIAN, target_cuts
+from dpviz.training.median_splits import CUT, RANKS, MedianSplitter, counts_around, cut_utilities, in_bands, places_of, rank_units
+from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+
+SCHEMA = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 0, 32), n_public=1000)
+
+
+def line(n_rows, *, rising=True):
+    """The number follows x."""
+    rng = np.random.default_rng(2)
+    x = rng.random(n_rows)
+    return EncodedDataset(SCHEMA, (x, rng.random(n_rows)), 32 * (x if rising else 1 - x))
+
+
+def test_cuts_are_public_increasing_and_inside_the_declared_range():
+    cuts = target_cuts(SCHEMA)
+    assert (np.diff(cuts) > 0).all()
+    assert 0 < cuts[0] < 0.05
+    assert 31.95 < cuts[-1] < 32
+    assert set(range(1, 32)) <= set(cuts.tolist())
+
+
+def test_bands_hold_numbers_up_to_their_cut():
+    cuts = np.array([1.0, 2.0])
+    data = EncodedDataset(SCHEMA, (np.zeros(5), np.zeros(5)), np.array([0.0, 1.0, 1.5, 2.0, 9.0]))
+    assert in_bands(data, cuts).target.tolist() == [0, 0, 1, 1, 2]
+
+
+def test_counts_are_halved_at_the_cut():
+    assert counts_around(np.array([[1, 2, 4], [0, 8, 0]]), 1).tolist() == [[3, 4], [8, 0]]
+
+
+@pytest.mark.parametrize("rising", [True, False])
+def test_without_noise_the_median_and_the_best_split_are_found(rising):
+    data, cuts = line(4000, rising=rising), target_cuts(SCHEMA)
+    splitter = MedianSplitter(multiscale_grid(SCHEMA), cuts, places_of(SCHEMA.target, cuts), RANKS, Simulation(0))
+    chosen = splitter.split(counter_of(in_bands(data, cuts)).root(splitter.grid), 1e4, 1e4, ends=True)
+    assert (chosen.feature, chosen.median_split) == (0, MedianSplit(16.0, low_left=rising))
+
+
+def test_one_row_moves_a_median_by_its_epsilon_and_no_more():
+    """Counts of three bands, as neighbours: the largest log ratio of any cut, exactly."""
+    worst = 0.0
+    for counts in np.ndindex(6, 6, 6):
+        for band in range(3):
+            more = np.array(counts) + (np.arange(3) == band)
+            chances = [
+                PermuteAndFlip(1.0, MEDIAN).probabilities(-np.abs(2 * np.cumsum(c)[:-1] - np.sum(c)))
+                for c in (np.array(counts), more)
+            ]
+            worst = max(worst, float(np.abs(np.log(chances[0] / chances[1])).max()))
+    assert 0.6 < worst <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("ranks", [RANKS, 40, 0])
+def test_one_row_moves_a_cut_by_its_epsilon_and_no_more(ranks):
+    """Counts of three bands, as neighbours: the largest change of any utility and log ratio of any cut, exactly."""
+    places, changes, worst = places_of(SCHEMA.target, np.array([1.0, 31.0])), set(), 0.0
+    for counts in np.ndindex(6, 6, 6):
+        for band in range(3):
+            both = [cut_utilities(np.array(counts) + more * (np.arange(3) == band), places, ranks) for more in (0, 1)]
+            changes |= set((both[1] - both[0]).tolist())
+            chances = [PermuteAndFlip(1.0, CUT).probabilities(utilities) for utilities in both]
+            worst = max(worst, float(np.abs(np.log(chances[0] / chances[1])).max()))
+    assert 0.9 < max(map(abs, changes)) / CUT.value <= 1
+    assert min(changes) < 0 < max(changes)
+    assert 0.4 < worst <= 1 + 1e-9
+
+
+def test_a_cut_moves_from_the_median_to_where_a_tail_begins():
+    """90 of 100 rows at 1, the others at 31 of 32: ranks alone cut within the many, distances between both."""
+    cuts = target_cuts(SCHEMA)
+    counts = np.bincount(np.searchsorted(cuts, [1.0] * 90 + [31.0] * 10), minlength=len(cuts) + 1)
+    best = [cuts[cut_utilities(counts, places_of(SCHEMA.target, cuts), ranks).argmax()] for ranks in (RANKS, 0)]
+    assert best[0] == 1
+    assert best[1] == 4
+
+
+def test_ranks_alone_count_where_rows_are_few_or_not_declared():
+    assert [rank_units(n, 1.0) for n in (None, 100, 10_000, 15_000, 20_000, 10**9)] == [64, 64, 64, 38, 13, 13]
+    assert rank_units(10**6, 0.01) == RANKS
+
+
+def test_how_a_cut_is_chosen_follows_declared_rows_alone(monkeypatch):
+    asked = []
+    monkeypatch.setattr(pf_tree, "rank_units", lambda *given: asked.append(given) or RANKS)
+    dpviz.fit("pf-tree", line(50), epsilon=2.0, depth=1, seed=0)
+    assert asked == [(1000, 2.0)]
+
+
+def test_deep_trees_where_rows_and_epsilon_allow_it():
+    spec = get_learner("pf-tree")
+    depths = [
+        dpviz.fit("pf-tree", line(50), epsilon=epsilon, max_depth=10, seed=0).plan.depth for epsilon in (0.1, 1.0, 10.0, 100.0)
+    ]
+    assert depths == sorted(depths)
+    assert depths[0] == 1
+    assert depths[-1] >= 6
+    assert "number" in spec.tasks
+
+
+def test_every_branch_says_its_median_and_every_document_keeps_it():
+    result = dpviz.fit("pf-tree", rows(schema_of_numbers(), 500), epsilon=2.0, depth=2, seed=4)
+    branches = [placed.node for placed in result.model.nodes() if isinstance(placed.node, Branch)]
+    assert all(-10 < branch.median_split.median < 90 for branch in branches)
+    assert model_from_json(result.to_json()) == result.model
