@@ -96,7 +96,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     data = dpviz.encode(dpviz.read_csv(messy_csv), schema_from_dict(document["schema"]))
     seed = document["privacy"]["noise"]["seed"]
     train, _ = data.split(TEST_SHARE, seed=0)  # the tree on screen is tested on the others
-    again = dpviz.fit(document["learner"]["name"], replace(train, schema=data.schema), epsilon=2.5, seed=seed)
+    again = dpviz.fit(document["learner"]["name"], replace(train, schema=data.schema), epsilon=2.5, max_depth=4, seed=seed)
     assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
     assert again.score(data) > 0.8
     assert [url for url in outside if url.startswith("http")] == []
@@ -111,7 +111,7 @@ def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same
     learner = json.loads(text)["learner"]["name"]
     data = dpviz.encode(*load_sample("rents"))
     train, _ = data.split(TEST_SHARE, seed=0)
-    again = dpviz.fit(learner, train, epsilon=2, seed=5)
+    again = dpviz.fit(learner, train, epsilon=2, max_depth=4, seed=5)
     assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
     page.get_by_test_id("stSidebarNav").get_by_text("Robustness", exact=True).click()
     page.get_by_text("needs a target of classes").first.wait_for()

@@ -7,6 +7,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from dpviz.app import tree_parts, widgets
+from dpviz.app.data.files import uploading
 from dpviz.app.tree import resampling
 from dpviz.app.widgets import on_demand
 from dpviz.app.work import session, tasks
@@ -32,8 +33,9 @@ def own_register(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """A tree that should be there at once is waited for, however busy the machine is."""
+    """A tree or a small file that should be there at once is waited for, however busy the machine is."""
     monkeypatch.setattr(tree_parts, "SHORT", 60.0)
+    monkeypatch.setattr(uploading, "_SECONDS", 60.0)
 
 
 @pytest.fixture(autouse=True)

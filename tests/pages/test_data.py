@@ -178,14 +178,14 @@ def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.Mo
                 raise Cancelled
 
     at = _upload(_page(), CSV)
-    monkeypatch.setattr("dpviz.app.data.files.uploading.read_table", endless)
-    monkeypatch.setattr("dpviz.app.data.files.uploading._SECONDS", 0.0)
-    at.file_uploader[0].set_value(("large.csv", CSV, "text/csv")).run()
-    _button(at, "Cancel").click().run()
+    with monkeypatch.context() as patch:
+        patch.setattr("dpviz.app.data.files.uploading.read_table", endless)
+        patch.setattr("dpviz.app.data.files.uploading._SECONDS", 0.0)
+        at.file_uploader[0].set_value(("large.csv", CSV, "text/csv")).run()
+        _button(at, "Cancel").click().run()
     assert "Reading was stopped" in at.error[0].value
     assert at.file_uploader[0].value is None
     assert at.session_state["prepared"].title == "mine.csv"
-    monkeypatch.undo()
     at.file_uploader[0].set_value(("small.csv", CSV, "text/csv")).run()
     assert at.session_state["prepared"].title == "small.csv"
 
@@ -800,7 +800,6 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
         base.execute(f"CREATE TABLE rows AS SELECT * FROM read_csv('{folder / 'mine.csv'}')")
         base.execute("CREATE TABLE odd AS SELECT TIMESTAMP '2020-01-01' AS t")
     place = f"duckdb:///{folder.parent / 'base.duckdb'}"
-    monkeypatch.setattr("dpviz.app.data.files.uploading._SECONDS", 60.0)  # the driver is loaded first
     monkeypatch.setenv("DPVIZ_TABLES", f"{place}?table=rows\n\n{place}?table=odd\n{place}?table=none")
     at = _page()
     assert _offered(at) == [f"{name} ({place})" for name in ("rows", "odd", "none")]

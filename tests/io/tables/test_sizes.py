@@ -101,6 +101,16 @@ def test_the_values_of_a_dictionary_are_charged() -> None:
     assert refused(of_arrow(column), 1_900_000) == "too-many-bytes"
 
 
+def test_what_dictionaries_hold_is_charged_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process, without the limits of the one that reads foreign files: the charge alone has to refuse."""
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 10, pa.int8()), zeros(pa.binary(1_000), 2_000, 2_000_000))
+    opened: list[object] = []
+    monkeypatch.setattr(arrow, "unpacked", lambda *about: opened.append(about) or iter(()))
+    with pytest.raises(TableError) as error:
+        read_feather(of_arrow(column), ReadRequest("bomb", 1_900_000))
+    assert (error.value.code, opened) == ("too-many-bytes", [])
+
+
 def test_an_arrow_file_of_before_version_1_is_charged_what_it_takes() -> None:
     raw = packed_as_before_version_1(5_000_000)
     assert arrow_batches(pa.py_buffer(raw))[1][0].n_bytes == 5_000_000
