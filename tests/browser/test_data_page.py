@@ -80,7 +80,6 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
     with serve(ROOT / "app.py") as address:
         page.goto(f"{address}/data?data=wine")
-        page.get_by_text("13 features").wait_for()
         page.get_by_role("heading", name="Data", exact=True).wait_for()
         page.get_by_test_id("stSidebarNav").get_by_text("Explore").wait_for()
         page.get_by_text("I know these 13 ranges").wait_for()
@@ -146,7 +145,7 @@ def test_a_draft_survives_a_server_that_is_killed_and_a_reload(page: Any, tmp_pa
             assert _count_of(page).input_value() == "4321"
             page.reload()
         _choose_rows(page)
-        page.get_by_text("Table ward.csv, 3 columns").wait_for()
+        page.get_by_text("ward.csv · 3 columns · being declared").wait_for()
         settled(page)
         assert _count_of(page).input_value() == "4321"
         page.get_by_test_id("stSidebarNav").get_by_text("Learn").last.click()

@@ -82,7 +82,7 @@ def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> N
     _title(page, LESSONS[4])
     expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("12")
     page.get_by_text("So far one row has paid ε = 4 (add/remove one row)").first.wait_for()
-    drawn = page.get_by_text("; drawn: “").first.text_content()
+    drawn = page.get_by_text("▶ ").first.text_content()
     _guess_by_keyboard(page)
     link = page.url
     assert "guess" not in link

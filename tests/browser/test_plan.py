@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visiting import settled
+from tests.browser.visiting import press, settled
 
 pytestmark = pytest.mark.browser
 
@@ -70,6 +70,7 @@ def test_a_cell_of_the_share_map_is_used_by_keyboard_and_by_mouse(page: Any, app
     page.locator(".tri [data-key='0']").click()
     page.locator(".tri [data-key='0'][aria-selected='true']").wait_for()
     expect(page.locator(".tri [aria-selected='true']")).to_have_count(1)
+    press(page, page.locator("summary", has_text="Where these settings come from"))
     page.get_by_text("node, node and leaf: set by you").wait_for()
 
 

@@ -85,11 +85,10 @@ def handout() -> str:
         style = style.replace(name, ";".join(f"--{role}:{colour}" for role, colour in roles.items()))
     pictures = json.dumps({lesson.text: _frames(CONTROLS[lesson.text]) for lesson in LESSONS}).replace("</", "<\\/")
     data = f'<script type="application/json" id="pictures">{pictures}</script>'
-    words = html_of(prose("learn/page", "intro", neighbours=NEIGHBOURS))
     body = "".join(_section(number, lesson) for number, lesson in enumerate(LESSONS, start=1))
     viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
     head = f'<meta charset="utf-8">{viewport}<title>Six lessons on differential privacy</title><style>{style}</style>'
-    page = f"<main><h1>Six lessons on differential privacy</h1><p>{words}</p>{body}</main>"
+    page = f"<main><h1>Six lessons on differential privacy</h1>{body}</main>"
     scripts = f"{data}<script>{script_of_plotly()}</script><script>{script}</script>"
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{page}{scripts}</body></html>'
 
