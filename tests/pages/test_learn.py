@@ -53,8 +53,8 @@ def test_a_lesson_opens_with_its_claim_its_question_and_its_picture(name):
     assert test.title[0].value == "Learn"
     assert "Guess first." in said
     assert "made up" in said
-    assert "add/remove one row" in said
     assert len(charts(test)) == 1
+    assert "add/remove one row" in "".join((said, charts(test)[0].proto.spec, *(found.label for found in controls(test))))
     assert "add/remove one row" in charts(test)[0].proto.alt
     assert len(test.dataframe) >= 1
     assert all(len(table.value) for table in test.dataframe)

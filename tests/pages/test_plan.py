@@ -48,7 +48,8 @@ def pressed(test, start: str):
 def test_the_first_answer_comes_by_itself_with_its_picture_and_later_ones_are_asked_for():
     test = asked(**{"wish-accuracy": "60", "sure": "50"})
     (search, answer), *_ = values_in(test, plan_screen.ANSWER)
-    shown = json.loads(test.get("plotly_chart")[0].proto.spec)["data"]
+    [picture] = [chart.proto for chart in test.get("plotly_chart") if chart.proto.alt.startswith("Wanted: ")]
+    shown = json.loads(picture.spec)["data"]
     drawn = {place: share for trace in shown for place, share in zip(trace["x"], trace["y"], strict=True)}
     assert drawn == pytest.approx({point.place: 100 * point.share for point in answer.points})
     test.number_input(key="wish-accuracy").set_value(62.0).run()

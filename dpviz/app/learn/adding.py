@@ -4,6 +4,7 @@ import math
 
 import streamlit as st
 
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.evaluation.learn.lessons import FEATURE_ROWS, adding_up, broken_proof
@@ -36,7 +37,7 @@ def question() -> Numbers:
         "allowed": math.exp(found.claimed),
     }
     said = {name: number_text(value) for name, value in numbers.items()}
-    return said | {"title": broken_proof().title, "features": str(ASKED), "rows": str(FEATURE_ROWS)}
+    return said | {"title": broken_proof().title, "features": str(ASKED), "rows": str(FEATURE_ROWS), "neighbours": NEIGHBOURS}
 
 
 def show(desk: Desk) -> None:
