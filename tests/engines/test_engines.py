@@ -385,7 +385,7 @@ def test_what_a_killed_session_has_spilled_is_removed_by_the_next(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     given, schema = _canaries()
-    one, other = duckdb.fill("spilled", given), duckdb.fill("again", given)
+    one, other = duckdb.fill("spilled", given), duckdb.fill("spilled-by-another", given)
     left, new = tmp_path / "dpviz-duckdb-left", tmp_path / "dpviz-duckdb-new"
     for folder in (left, new):
         folder.mkdir()
