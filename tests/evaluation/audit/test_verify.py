@@ -30,6 +30,9 @@ PAIRS = {pair.title: pair for pair in COUNTEREXAMPLES}
 ROWS_1_2, ROWS_1_2_DEEP = (PAIRS[f"one row against two rows of different classes, depth {depth}"] for depth in (1, 4))
 TWELVE = PAIRS["12 against 13 rows in 4 identical columns, depth 1"]
 
+#: Every tree of two levels of three categories on every table: with a row fewer minutes less, and as many trees.
+FEWER = {place: replace(place, max_rows=place.max_rows - 1) for place in UNIVERSES if 3 in place.bins and not place.numeric}
+
 slow = pytest.mark.slow
 
 
@@ -101,7 +104,7 @@ def test_the_worst_output_has_its_printed_chances_in_the_learners_own_fit():
     [
         *((place, epsilon) for place in (ROWS_1_2, TINY[1]) for epsilon in (0.1, 1.0, 5.0)),
         *(pytest.param(place, epsilon, marks=slow) for place in (UNIVERSES[0], UNIVERSES[7]) for epsilon in (0.1, 5.0)),
-        *(pytest.param(place, 1.0, marks=slow) for place in (*UNIVERSES, *COUNTEREXAMPLES) if place is not ROWS_1_2),
+        *(pytest.param(FEWER.get(place, place), 1.0, marks=slow) for place in (*UNIVERSES, *COUNTEREXAMPLES) if place is not ROWS_1_2),
     ],
     ids=title,
 )
