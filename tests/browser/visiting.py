@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 #: Milliseconds until something that never comes is given up: the machine may be doing other things.
-PATIENCE = 480_000
+PATIENCE = 1_000 * int(os.environ.get("DPVIZ_PATIENCE", "240"))
 
 _IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
 #: Quiet for a while without a break, since work may be followed by more work.
@@ -34,7 +35,11 @@ def idle(page: Any) -> None:
 
 
 def settled(page: Any) -> None:
-    """Wait until the page has been as it is for a second, with no work left on or off it."""
+    """Wait until the page has been as it is for a second from now on, with no work left on or off it.
+
+    A second before now says nothing: what was just clicked on may not have begun.
+    """
+    page.evaluate("window.quietSince = null")
     page.wait_for_function(_SETTLED)
 
 
