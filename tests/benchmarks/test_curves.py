@@ -43,7 +43,7 @@ def test_a_figure_is_a_table_with_a_row_per_curve() -> None:
 def test_the_command_measures_every_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rng, names = generator(1), ("adult", "compas-two-years", "adult_train")
+    rng, names = generator(1), ("adult", "compas-two-years", "vote", "adult_train")
     lines = [f"{u},{rng.integers(0, 3)},{'b' if u + rng.integers(0, 4) < 6 else 'a'}" for u in rng.integers(0, 9, 200)]
     for name in names:
         (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress("\n".join(["u,v,target", *lines]).encode()))
@@ -56,7 +56,7 @@ def test_the_command_measures_every_figure(
         measure, "synthetic", lambda name, *, seed, n_rows=200: synthetic(name, seed=seed, n_rows=min(n_rows, 200))
     )
     monkeypatch.setattr(measure, "PRIVATREE_EPSILONS", (0.1, 1.0))
-    monkeypatch.setattr(measure, "DIVIDED_EPSILONS", (1.0,))
+    monkeypatch.setattr(measure, "DIVIDED", {"vote": ((0.1,), 3, 3)})
     monkeypatch.setattr(measure, "TREES", (1, 3))
     out = tmp_path / "page.md"
     assert main(["curves", "--data", str(tmp_path), "--runs", "2", "--out", str(out)]) == 0
