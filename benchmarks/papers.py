@@ -236,7 +236,7 @@ _SOURCES: dict[tuple[str, str], tuple[str, str, Callable[[], Sequence[Cell] | It
     ("Fletcher", "Table 3"): ("percent of leaves without rows", "", lambda: _stated_of_forests("Table 3"), None),
     ("Fletcher", "Table 4"): ("depth", "", lambda: _stated_of_forests("Table 4"), None),
     ("Fletcher", "Figure 4"): ("points of accuracy", "", lambda: _stated_of_forests("4.1"), WITH_FORESTS),
-    ("Fletcher", "Figure 5a"): ("accuracy, percent", "", lambda: _forests(_CHANGED), WITH_FORESTS),
+    ("Fletcher", "Figure 5a"): ("accuracy, percent", "", lambda: (*_forests(_CHANGED), *_stated_of_forests("4.2")), WITH_FORESTS),
     ("Fletcher", "Figure 5b"): ("mean of e^(-j ε)", "", lambda: _curve("forest 5b"), None),
     ("Fletcher", "Figure 6"): ("points of accuracy", "", lambda: _stated_of_forests("4.3"), WITH_FORESTS),
     ("Fletcher", "Figure 7"): ("test accuracy", "trees", lambda: _curve("forest 7"), WITH_FORESTS),

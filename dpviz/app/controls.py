@@ -118,7 +118,7 @@ def widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, An
 
 def _noted(key: str, value: Any) -> Any:
     """Remember what the widget `key` says in this run."""
-    st.session_state["_drawn_settings"][key] = value
+    st.session_state.setdefault("_drawn_settings", {})[key] = value
     return value
 
 
@@ -150,7 +150,7 @@ def _ask_params(learner: str, depth: str) -> dict[str, Any]:
     controls = controls_of(get_learner(learner).Params)
     if not controls:
         return {}
-    return {name: _ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in controls.items()}
+    return {name: ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in controls.items()}
 
 
 def _ask_groups(learner: str) -> str | None:
@@ -176,7 +176,8 @@ def _default(learner: str, name: str) -> Any:
     return getattr(get_learner(learner).Params(), name)
 
 
-def _ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
+def ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
+    """The widget of one parameter, which is called `key`; its value."""
     default, options = _default(learner, name), {"help": about.help, **linked(key)}
     match about.kind:
         case "flag":

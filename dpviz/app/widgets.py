@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.learners import get_learner
+from dpviz.learners.variants import variant_title
 
 _QUIET = {"displayModeBar": False, "responsive": True}
 
@@ -50,5 +50,5 @@ def download(label: str, content: str | bytes | Callable[[], Any], name: str, mi
 
 
 def learner_title(name: str) -> str:
-    """How a learner is called on screen."""
-    return get_learner(name).title
+    """How a learner, or a variant of one, is called on screen."""
+    return variant_title(name)

@@ -36,7 +36,8 @@ _TYPES = dict.fromkeys(("learner", "verdict"), str) | dict.fromkeys(("max_depth"
 def add_arguments(parser: ArgumentParser) -> None:
     """Table, grid, workers, file."""
     add_table_arguments(parser)
-    names, depths = f"see `dpviz learners` (default: {DEFAULT})", "largest numbers of levels (default: the learner's own)"
+    names = f"see `dpviz learners`; also variants, as in 'pf-tree(lookahead=1)' (default: {DEFAULT})"
+    depths = "largest numbers of levels (default: the learner's own)"
     parser.add_argument("--learners", type=listed(str), default=(DEFAULT,), metavar="A,B", help=names)
     parser.add_argument("--epsilon", required=True, type=listed(number), metavar="E,E", help="privacy losses, add/remove one row")
     parser.add_argument("--max-depth", type=listed(whole()), default=(None,), metavar="D,D", help=depths)

@@ -77,9 +77,9 @@ def test_the_page_says_what_agrees_and_what_does_not() -> None:
     assert "| Adult over JPW (5.2), points | 3.5 | 3.5 ± 1.4 | yes |" in page
     assert "| SynthA over JPW (5.2), points | over 35 | 40.0 ± 1.4 | yes |" in page
     assert "| Smooth over global, SynthA (4.1), points | 0 to 26 | 30.0 ± 1.0 | **no** |" in page
-    assert "| Most gained by disjoint rows (4.2), points | 18 | 6.0 ± 1.4 | **no** |" in page
-    assert "| Depth m less accurate than published (4.3, data sets) | all but 1 | 2 of 2 | near |" in page
-    assert "| Ahead of RGV (5.2, data sets) | 5 of 10 | 2 of 2 | **no** |" in page
+    assert "| Most gained by disjoint rows, synthetic data (4.2), points | 18 | 6.0 ± 1.4 | **no** |" in page
+    assert "| Data sets of 2 on which depth m is less accurate (4.3) | 1 | 2 | near |" in page
+    assert "| Data sets of 2 on which it is ahead of RGV (5.2) | 5 | 2 | **no** |" in page
     assert "| 95.9 ± 0.1 | 99.9 ± 0.0 | 12.0 ± 1.0 |" in page
     assert page.splitlines()[-1].startswith("| Adult | 0.10 ± 0.02 |")
     assert "add/remove one row" in page

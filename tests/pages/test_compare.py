@@ -54,6 +54,26 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
     assert not [found for found in test.button if found.label.startswith("Compute")]
 
 
+def test_a_variant_is_a_line_of_its_own_in_the_link_and_in_python():
+    test = page(names=("pf-tree",))
+    test.selectbox(key="variant-pf-tree").set_value("lookahead").run()
+    test.selectbox(key="variant-pf-tree.lookahead").set_value("1").run()
+    button(test, "Add ").click().run()
+    button(test, "Compute").click().run()
+    finished(test)
+    assert set(frame_of(test).learner) == {"pf-tree", "pf-tree(lookahead=1)"}
+    assert test.multiselect(key="learners").value == ["pf-tree", "PF-tree (lookahead=1)"]
+    again = finished(opened("compare", learners=["PF-tree (lookahead=1)"], **SMALL))
+    assert set(frame_of(again).learner) == {"pf-tree(lookahead=1)"}
+
+
+@pytest.mark.parametrize("typed", ["PF-tree (lookahead=7)", "PF-tree (look=1)", "nothing", "dp-mean"])
+def test_what_is_no_variant_is_said_and_the_others_are_compared(typed):
+    test = finished(opened("compare", learners=["PF-tree", typed], **SMALL))
+    assert len(test.error) == 1
+    assert set(frame_of(test).learner) == {"pf-tree"}
+
+
 def test_a_large_comparison_takes_a_first_look_and_asks_before_it_refines(monkeypatch):
     monkeypatch.setattr(compare_run, "SMALL", 0)
     monkeypatch.setattr(compare_run, "COARSE_REPEATS", 1)

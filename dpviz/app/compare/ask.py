@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, depth_of, nearest_step, settings_row
+from dpviz.app import parts
+from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, ask_param, auto_in_words, depth_of, nearest_step, settings_row
 from dpviz.app.state import Loaded, hidden_seed, rows_read
 from dpviz.app.widgets import learner_title, linked
+from dpviz.errors import DpvizError, UnknownName
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.grid import SweepGrid
 from dpviz.figures import as_python
 from dpviz.figures.compare.bands import Axis
 from dpviz.figures.wording import capital
+from dpviz.learners import get_learner
+from dpviz.learners.variants import parse_variant, variant, variant_of_title
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
+from dpviz.training.params import NoParams, controls_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,10 +77,9 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
     """Fill the row of settings; None when something is missing, which is then said."""
     names, sizes = loaded.learners, row_sizes(loaded)
     with settings_row():
-        options = {"format_func": learner_title, **linked(f"learners{_suffix(loaded)}")}
-        wished = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST_LEARNERS
-        first = [name for name in wished if name in names] or list(names[:1])
-        chosen = st.multiselect("Algorithms", names, default=first, **options)
+        key, first = f"learners{_suffix(loaded)}", FIRST_OF_NUMBERS if _suffix(loaded) else FIRST_LEARNERS
+        chosen, problems = _ask_learners(names, key, first)
+        _offer_variant(names, key)
         along = _ask_view(with_rows=len(sizes) > 1)
         metric = _ask_measure(loaded)
         with st.popover("More", icon=":material/tune:"):
@@ -84,11 +88,59 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
             usual = 5 if _suffix(loaded) else 20  # of numbers fewer: what is private about them boosts hundreds of trees
             repeats = st.select_slider("Draws per split", DRAWS, value=usual, **linked(f"draws{_suffix(loaded)}"))
             folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
+    for problem in problems:
+        parts.error(problem, kept="The others are compared.")
     if not chosen:
         st.info("Choose at least one algorithm.", icon=":material/info:")
         return None
     grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=hidden_seed(loaded.role, _SECRET))
     return CompareRequest(along, metric, grid, round_to_two_digits(grid.train_share * (_public_rows(loaded) or 1)), axis)
+
+
+def _ask_learners(names: tuple[str, ...], key: str, wished: tuple[str, ...]) -> tuple[list[str], list[DpvizError]]:
+    """Those to compare, as `sweep` takes them, and what is none. In the box and in the link a variant is called as on screen."""
+    first = [name for name in wished if name in names] or list(names[:1])
+    options = {"format_func": _as_listed, "accept_new_options": True, "help": _VARIANTS, **linked(key)}
+    chosen, problems = dict[str, None](), list[DpvizError]()
+    for name in st.multiselect("Algorithms", names, default=first, **options):
+        try:
+            text = variant_of_title(name)
+            if parse_variant(text)[0] not in names:
+                raise UnknownName("algorithm for this target", name, map(learner_title, names))
+            chosen[text] = None
+        except DpvizError as problem:
+            problems.append(problem)
+    return list(chosen), problems
+
+
+def _as_listed(name: str) -> str:
+    try:
+        return learner_title(name)
+    except DpvizError:  # a variant as it is called already, or what somebody typed
+        return name
+
+
+def _offer_variant(names: tuple[str, ...], key: str) -> None:
+    """A learner with one parameter set otherwise, as a line of its own."""
+    able = [name for name in names if get_learner(name).Params is not NoParams]
+    with st.popover("Variant", icon=":material/add:"):
+        learner = st.selectbox("Algorithm", able, format_func=learner_title, key="variant-of")
+        kind = get_learner(learner).Params
+        controls = controls_of(kind)
+        name = st.selectbox("Parameter", controls, format_func=lambda name: controls[name].label, key=f"variant-{learner}")
+        value = ask_param(f"variant-{learner}.{name}", name, learner, controls[name], "auto")
+        text = variant(learner, {} if value in (None, getattr(kind(), name)) else {name: value})
+        added = {"on_click": _add, "args": (key, text), "disabled": text == learner}
+        st.button(f"Add {parts.plain(learner_title(text))}", icon=":material/add:", **added)
+
+
+def _add(key: str, text: str) -> None:
+    title = learner_title(text)
+    if title not in st.session_state[key]:
+        st.session_state[key] = [*st.session_state[key], title]
+
+
+_VARIANTS = "You can type a variant too: PF-tree (lookahead=1)."
 
 
 def _ask_axis() -> Axis:

@@ -21,7 +21,7 @@ import numpy as np
 from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
 from dpviz.evaluation.intervals import wilson
 from dpviz.evaluation.measures import RARE
-from dpviz.learners import learner_names
+from dpviz.learners.variants import place_of
 from dpviz.table.schema import NumericTarget, Schema
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ def curves(frame: pd.DataFrame, along: str, metric: str = "accuracy") -> tuple[C
     groups = {str(learner): rows for learner, rows in known.groupby("learner")}
     return tuple(
         Curve(name, max(groups[name].verdict, key=_SEVERITY.index), tuple(_points(groups[name], along, metric)))
-        for name in learner_names()
-        if name in groups
+        for name in sorted(groups, key=place_of)
     )
 
 

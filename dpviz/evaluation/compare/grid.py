@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz.errors import ParameterError
 from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
 from dpviz.learners import FitRequest, get_learner, require_task
+from dpviz.learners.variants import parse_variant
 from dpviz.randomness import seed_from
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.schema import Schema
@@ -38,7 +39,7 @@ class SweepGrid:
     Raises ParameterError or UnknownName for a grid that cannot be fitted.
     """
 
-    learners: tuple[str, ...]
+    learners: tuple[str, ...]  #: Names, or variants such as "pf-tree(lookahead=1)"
     #: A learner without privacy is fitted once per depth, rows and fold; its epsilon in the frame is infinite.
     epsilons: tuple[float, ...]
     max_depths: tuple[int | None, ...] = (None,)  #: None is each learner's own cap, and stands alone
@@ -68,15 +69,12 @@ class SweepGrid:
         for name, epsilon, max_depth in product(self.learners, self.epsilons, self.max_depths):
             self.request(name, epsilon, max_depth)
 
-    def params_of(self, learner: str) -> dict[str, Any]:
-        """The learner's own parameters."""
-        return dict(self.params.get(learner, {}))
-
     def request(self, learner: str, epsilon: float, max_depth: int | None) -> FitRequest:
-        """One fit."""
-        max_depth = get_learner(learner).usual_cap if max_depth is None else max_depth
+        """One fit; a variant's own parameters count beside, and before, those of its learner."""
+        name, own = parse_variant(learner)
+        max_depth = get_learner(name).usual_cap if max_depth is None else max_depth
         depth = max_depth if self.depth == "exact" else self.depth
-        return FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=depth, **self.params_of(learner))
+        return FitRequest.of(name, epsilon=epsilon, max_depth=max_depth, depth=depth, **{**self.params.get(name, {}), **own})
 
     @property
     def train_share(self) -> float:
@@ -87,15 +85,16 @@ class SweepGrid:
         """Make every plan once, so that a learner that cannot run is reported first. Raises WrongTask, SchemaError."""
         part = schema.scaled(self.train_share)
         for name in self.learners:
-            require_task(get_learner(name), schema)
+            require_task(self.request(name, self.epsilons[0], self.max_depths[0]).spec, schema)
             for epsilon, max_depth in product(self.epsilons, self.max_depths):
                 self.request(name, epsilon, max_depth).plan(part)
 
     def batches(self) -> Iterator[Batch]:
         """All fits, one batch per learner, epsilon, depth, number of rows and fold."""
         for fold, learner, asked, n_rows in product(range(self.folds), self.learners, self.max_depths, self.n_rows):
-            max_depth = self.request(learner, self.epsilons[0], asked).settings.max_depth
-            if get_learner(learner).spends_epsilon:
+            request = self.request(learner, self.epsilons[0], asked)
+            max_depth = request.settings.max_depth
+            if request.spec.spends_epsilon:
                 for epsilon in self.epsilons:
                     yield Batch(learner, epsilon, max_depth, n_rows, fold, tuple(range(self.repeats)))
             else:

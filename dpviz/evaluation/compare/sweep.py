@@ -59,7 +59,7 @@ def sweep(
     Parameters
     ----------
     learners : sequence of str
-        Of `learner_names()`.
+        Names, or variants of a learner such as "pf-tree(lookahead=1)" (`dpviz.learners.variants`).
     data, schema
         As for `fit`. Rows to compare learners on; what comes out is as private as they are.
     epsilon, max_depth, n_rows : sequences

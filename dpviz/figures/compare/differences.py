@@ -8,7 +8,7 @@ from dpviz.figures.compare.bands import ENOUGH, NOT_ENOUGH
 from dpviz.figures.compare.measure_text import gap_scale, gap_text, gap_unit
 from dpviz.figures.compare.style import LineStyle
 from dpviz.figures.theme import NEUTRAL
-from dpviz.learners import get_learner
+from dpviz.learners.variants import variant_title
 
 #: What the probability means; shown with it.
 MEANING = (
@@ -36,7 +36,7 @@ def difference_figure(found: Sequence[Difference], styles: Mapping[str, LineStyl
 
 def sentence(item: Difference, metric: str = "accuracy") -> str:
     """Who beats whom, and by how much."""
-    ours, theirs = (get_learner(name).title for name in (item.learner, item.other))
+    ours, theirs = map(variant_title, (item.learner, item.other))
     low, median, high = (gap_text(value, metric) for value in (item.low, item.median, item.high))
     between = f" (5% to 95%: {low} to {high})" if has_spread(item) else ""
     return f"{ours} beats {theirs} with probability {probability_text(item)}; difference {median} {gap_unit(metric)}{between}"
@@ -63,7 +63,7 @@ def difference_rows(found: Sequence[Difference], metric: str) -> Rows:
     """The comparison as a table: one line per other learner."""
     return [
         {
-            "against": get_learner(item.other).title,
+            "against": variant_title(item.other),
             "probability that it is beaten": probability_text(item),
             f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
             "5%": gap_text(item.low, metric) if has_spread(item) else NOT_ENOUGH,

@@ -4,11 +4,12 @@ Colour is never the only cue: each learner has a marker of its own, and a claim 
 words.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpviz.figures.theme import NEUTRAL, SERIES
 from dpviz.learners import get_learner, learner_names
+from dpviz.learners.variants import parse_variant, place_of, variant_title
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "pentagon", "hexagon", "cross")
 _WORDS = {"holds": "", "none": "", "unproven": ", claim unproven", "violated": ", claim violated"}
@@ -28,24 +29,30 @@ class LineStyle:
 def line_styles(verdicts: Mapping[str, str]) -> dict[str, LineStyle]:
     """The style of each learner of one figure, by the verdict on its claim. No two share a colour while there are enough.
 
-    A learner keeps the colour of its place among all learners unless another one in the figure has it. Learners to compare
-    with are grey.
+    A learner keeps the colour of its place among all learners unless another one in the figure has it; a variant takes colour and
+    marker that are free. Learners to compare with are grey.
     """
     every = [name for name in learner_names() if not get_learner(name).is_baseline]
     taken: set[str] = set()
     styles = {}
-    for name in sorted(verdicts, key=learner_names().index):
-        colour = NEUTRAL
-        if name in every:
-            place = every.index(name) % len(SERIES)
-            colours = SERIES[place:] + SERIES[:place]
-            colour = next((free for free in colours if free not in taken), colours[0])
-            taken.add(colour)
-        title, symbol = get_learner(name).title, symbol_of(name)
+    for name in sorted(verdicts, key=lambda name: (parse_variant(name)[0] != name, place_of(name))):
+        learner, colour = parse_variant(name)[0], NEUTRAL
+        if learner in every:
+            colour = _free(SERIES, every.index(learner), taken)
+        title, symbol = variant_title(name), symbol_of(learner)
+        if name != learner:
+            symbol = _free(SYMBOLS, SYMBOLS.index(symbol), taken)
+        taken |= {colour, symbol}
         words = _WORDS[verdicts[name]]
         look = (f"{symbol}-open", "dash") if words else (symbol, "solid")
         styles[name] = LineStyle(title + words, title, colour, *look)
     return styles
+
+
+def _free(of: Sequence[str], place: int, taken: set[str]) -> str:
+    """The first from `place` on that is not taken, of all in a circle; the one at `place` where all are."""
+    place %= len(of)
+    return next((free for free in (*of[place:], *of[:place]) if free not in taken), of[place])
 
 
 def symbol_of(learner: str) -> str:

@@ -45,6 +45,16 @@ def test_there_is_one_row_per_fit_with_the_promised_columns(frame):
     assert not frame.duplicated(list(KEYS)).any()
 
 
+def test_a_variant_is_fitted_with_its_parameters(data):
+    name = "pf-tree(lookahead=1; leaves=labels)"
+    frame = dpviz.sweep(["pf-tree", name], data, epsilon=[1.0], folds=1, repeats=1)
+    assert set(frame.learner) == {"pf-tree", name}
+    train, test = data.split(0.2, seed=0)
+    seed = Batch(name, 1.0, 8, None, 0, (0,)).seed_of(0, 0)
+    again = dpviz.fit("pf-tree", train, epsilon=1.0, seed=seed, lookahead=1, leaves="labels")
+    assert frame.accuracy[frame.learner == name].item() == again.score(test)
+
+
 @pytest.mark.usefixtures("workers_run_in")
 def test_two_workers_give_the_frame_of_one(data, frame):
     assert_frame_equal(dpviz.sweep(NAMES, data, **ASKED, workers=2), frame)
