@@ -2,7 +2,7 @@
 
 PrivaTree, Figure 1 (accuracy against epsilon) and 2 (training accuracy against how epsilon is divided). Smooth random forest,
 Figures 5b (smooth sensitivity with and without disjoint rows), 7 and 8 (accuracy and flipped labels against the number of trees),
-9 (against the number of rows) and 10 (against epsilon, on Adult). S-GBDT, Figure 3 (what each row loses). The papers print none
+9 (against the number of rows) and 10 (against epsilon, on Adult). S-GBDT, Figure 3 (what each row loses). The papers print few
 of these numbers.
 """
 

@@ -82,7 +82,7 @@ def curves_page(found: Sequence[Point], runs: int, *, made: str) -> str:
     head = f"""# Curves of the papers
 
 Figures of the PrivaTree paper (Vos et al. 2023, depth 4), of the smooth random forest paper (Fletcher & Islam 2017) and of the
-S-GBDT paper (Kirschte et al. 2023) that stand on no other page. The papers print no numbers for them; here a cell is a mean ±
+S-GBDT paper (Kirschte et al. 2023) that stand on no other page. For most of them the papers print no numbers; a cell is a mean ±
 standard error over runs, each with a split or noise of its own. Epsilon is what a learner claims ({NEIGHBOURS}); the claims of
 PrivaTree, BDPT and the smooth forest are violated. Ranges are read from the data, as in the papers, those of abalone declared.
 
