@@ -153,6 +153,13 @@ def _backdoor() -> Iterator[Cell]:
         yield Cell("MNIST", series, row["poisoned_share"], float(row["success"]), float(row["success_error"]), None, None, "")
 
 
+def _stated_of_backdoor() -> Iterator[Cell]:
+    for row in rows_of("backdoor.md", "What Section VI-C states"):
+        ours, error = map(float, row["here"].split(" ± "))
+        found: Found = "same" if row["found"] == "yes" else "differs"
+        yield Cell("MNIST", row["what"], "", ours, error, _ends(row["stated"])[0], None, found)
+
+
 def _title(learner: str) -> str:
     return next(spec.title for spec in declared() if spec.name == learner)
 
@@ -233,6 +240,7 @@ _SOURCES: dict[tuple[str, str], tuple[str, str, Callable[[], Sequence[Cell] | It
     ),
     ("Vos", "Figure 3"): ("Corollary 2: guaranteed accuracy", "poisoned share", _poisoned, ON_ROBUSTNESS),
     ("Vos", "Figure 4"): ("attack success", "poisoned share", _backdoor, ON_ROBUSTNESS),
+    ("Vos", "Section VI-C"): ("percent", "", _stated_of_backdoor, ON_ROBUSTNESS),
     ("Fletcher", "Table 3"): ("percent of leaves without rows", "", lambda: _stated_of_forests("Table 3"), None),
     ("Fletcher", "Table 4"): ("depth", "", lambda: _stated_of_forests("Table 4"), None),
     ("Fletcher", "Figure 4"): ("points of accuracy", "", lambda: _stated_of_forests("4.1"), WITH_FORESTS),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.page import markdown_table
+from benchmarks.page import CONSTANTS, markdown_table
 from benchmarks.poisoning.measure import OTHER, PUBLISHED_SPLITS, SHARES, PublishedRow, Repeated, rows_at
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
@@ -54,7 +54,7 @@ def _head(splits: int, draws: int, made: str) -> str:
         "- **Vote**: 1,000 ordinary trees on disjoint rows, certified test row by test row. No privacy, and no noise in the "
         "count.\n\n"
         "Ranges, categories and row counts were read from the data, as in the papers; the guarantees suppose that the poison "
-        f"does not change them.\n\n{made} "
+        f"does not change them. {CONSTANTS}\n\n{made} "
         f"Rerun: `python -m benchmarks poisoning --data DIR --splits {splits} --hundreds {draws // 100}`."
     )
 

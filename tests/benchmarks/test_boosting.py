@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 from argparse import ArgumentParser
 from dataclasses import replace
 from pathlib import Path
@@ -365,3 +366,14 @@ def test_wider_ranges_hold_the_same_rows(folder: Path) -> None:
     assert wide.schema.feature("Length").high == 300
     assert wide.schema.target == data.schema.target
     np.testing.assert_array_equal(wide.columns[1], data.columns[1])
+
+
+def test_the_stored_page_prints_the_numbers_of_the_paper_and_which_two_its_text_has_the_other_way_round() -> None:
+    page = (Path(__file__).parents[2] / "data" / "benchmarks" / "boosting.md").read_text(encoding="utf-8")
+    for one in (*STATED, *STATED_STREAMS):
+        name = f"{re.escape(one.data)}, {re.escape(one.title)}: {re.escape(one.metric)}"
+        printed = re.escape(value_text(one.metric, Mean(one.value, math.nan)))
+        epsilon = "-" if math.isinf(one.epsilon) else f"{one.epsilon:g}"
+        assert re.search(rf"^\| {name} \| .*\| {epsilon} .*\| {printed} \|", page, re.MULTILINE), one
+    (static,) = (one for one in STATED if one.title == STATIC and one.data == "Adult")
+    assert f"(17.1% with static noise), against its own figure: {static.value:.1%} is taken" in page

@@ -7,11 +7,12 @@ import gzip
 import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from benchmarks.__main__ import main
 from benchmarks.poisoning.backdoor import CURVES, VARIANTS, attack, mnist
-from benchmarks.poisoning.backdoor_page import ATTACKS, EPSILON, Attacked, _candidates
+from benchmarks.poisoning.backdoor_page import ATTACKS, EPSILON, STATED, Attacked, _candidates, _found, _stated
 from benchmarks.poisoning.measure import PublishedRow, Repeated, lines_by_data, read_published, rows_at
 from dpviz.errors import DpvizError
 from dpviz.installation import bundled
@@ -169,6 +170,28 @@ def test_no_stored_success_is_above_what_is_proved_by_more_than_two_errors() -> 
     for line in proved:
         error = math.hypot(float(line["success_error"]), float(line["published_error"]))
         assert float(line["success"]) - float(line["tight"]) < 2 * error + 1e-4, line
+
+
+def test_the_stored_page_says_of_section_vi_c_what_the_figure_found() -> None:
+    stored = bundled("data") / "benchmarks"
+    section = _stated(pd.read_csv(stored / "backdoor.csv"))
+    assert section.count("\n| ") == len(STATED) + 2
+    assert section in (stored / "backdoor.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "low", "high", "found"),
+    [
+        (0.97, 0.002, 0.974, 0.974, "yes"),
+        (0.96, 0.002, 0.974, 0.974, "**no**"),
+        (0.003, 0.001, 0.95, 1.0, "**no**"),
+        (0.19, 0.03, 0.0, 0.2, "yes"),
+    ],
+)
+def test_a_statement_is_met_within_its_errors_or_its_range(
+    mean: float, error: float, low: float, high: float, found: str
+) -> None:
+    assert _found(mean, error, low, high) == found
 
 
 def test_variants_that_differ_are_named_on_the_page() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.corrected import corrected_parts
 from benchmarks.data import bench_data
-from benchmarks.page import markdown_table, tables_page
+from benchmarks.evidence import ITEMS
+from benchmarks.lookahead import CHOSEN_ON
+from benchmarks.page import CONSTANTS, _times, markdown_table, tables_page
 from benchmarks.tables import Cell, lead, read_published, without_repeats
 from dpviz.errors import DpvizError
 from dpviz.randomness import generator
@@ -141,3 +144,26 @@ def test_the_page_holds_every_learner_beside_what_was_published(
 def test_an_unknown_learner_is_one_line_and_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tables", "--data", str(folder), "--learner", "nope"]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+STORED = Path(__file__).parents[2] / "data" / "benchmarks"
+
+
+@pytest.mark.parametrize("name", ["tables.md", "poisoning.md"])
+def test_a_stored_page_says_that_constants_were_chosen_on_its_tables(name: str) -> None:
+    page = (STORED / name).read_text(encoding="utf-8")
+    assert CONSTANTS in page
+    assert CHOSEN_ON & set(re.findall(r"^\| (\S+) \|", page, re.MULTILINE))
+
+
+def test_the_stored_page_says_of_run_times_what_the_paper_prints() -> None:
+    assert _times({}).split("\n\n")[1] in (STORED / "tables.md").read_text(encoding="utf-8")
+
+
+def test_the_tables_of_the_paper_are_said_to_have_as_many_data_sets_as_were_measured() -> None:
+    page = (STORED / "tables.md").read_text(encoding="utf-8")
+    found = re.search(r"Of (\d+) data sets of the papers' tables, (\d+) were not measured", page)
+    assert found is not None
+    here = f"{int(found[1]) - int(found[2])} of {found[1]} data sets"
+    items = {item.name: item.differs for item in ITEMS["PrivaTree (Vos et al. 2023)"]}
+    assert all(items[name].startswith(here) for name in ("Table II", "Table VI", "Table VII"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.robustness.attacks import ATTACKS
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: A smaller difference of means is not worth a sentence.
 LEAST = 0.02
+#: So many standard errors of a difference are no chance.
+SURE = 3.0
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,14 @@ class Gap:
     are_apart: bool
     is_proved: bool
     n_draws: int
+    errors: float | None  #: How many standard errors of the difference it is; None where they are not known
 
 
 def widest_gap(frame: pd.DataFrame, column: str) -> Gap | None:
     """The place where the default learner's `column` (more is worse) exceeds another private learner's most; None below `LEAST`.
 
-    `frame` has the columns learner, epsilon, poisoned_rows, n_draws, `column`, and its limits `column`_low and `column`_high.
+    `frame` has the columns learner, epsilon, poisoned_rows, n_draws, `column`, and its limits `column`_low and `column`_high; it
+    may have standard errors, `column`_error.
     """
     private = frame[[get_learner(str(name)).spends_epsilon for name in frame.learner]]
     places = ["epsilon", "poisoned_rows"]
@@ -53,7 +58,14 @@ def widest_gap(frame: pd.DataFrame, column: str) -> Gap | None:
         bool(worst[f"{column}_low"] > worst[f"{column}_high_other"]),
         "tight_high_other" not in worst or bool(worst.tight_high_other == worst.tight_high_other),
         int(min(worst.n_draws, worst.n_draws_other)),
+        _errors_apart(worst, column),
     )
+
+
+def _errors_apart(worst: pd.Series[Any], column: str) -> float | None:
+    names = (f"{column}_error", f"{column}_error_other")
+    error = math.hypot(*(float(worst.get(name, 0.0)) for name in names))
+    return float(worst["size"]) / error if error > 0 else None
 
 
 def attacked_sentence(attacks: pd.DataFrame) -> str:
@@ -96,6 +108,13 @@ def _as_accurate(curves: pd.DataFrame, gap: Gap) -> str:
 def _sentence(gap: Gap, under: str, compared: str) -> str:
     ours, other = get_learner(DEFAULT).title, get_learner(gap.other).title
     place = f"At ε = {number_text(gap.epsilon)} ({NEIGHBOURS}) with {counted(gap.rows, 'poisoned row')}"
-    sure = "the 95% limits do not overlap" if gap.are_apart else f"from {gap.n_draws} draws each, and the 95% limits overlap"
+    sure = "the 95% limits do not overlap" if gap.are_apart else f"from {gap.n_draws} draws each, {_how_sure(gap)}"
     unproved = "" if gap.is_proved else f" Nothing is proved about {other}."
     return f"{ours} is the weaker one here. {place} {under}it {compared.format(other=other)}; {sure}.{unproved}"
+
+
+def _how_sure(gap: Gap) -> str:
+    """Limits that hold whatever the distribution may overlap where means are far apart."""
+    if gap.errors is None or gap.errors < SURE:
+        return "and the 95% limits overlap"
+    return f"{gap.errors:.1f} standard errors apart"

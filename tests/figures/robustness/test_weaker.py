@@ -26,6 +26,12 @@ def test_a_better_private_learner_is_named_with_both_numbers() -> None:
     assert "from 20 draws each, and the 95% limits overlap" in backdoor_weaker(curves(0.73, 0.008, width=0.5))
 
 
+def test_a_gap_of_many_standard_errors_is_not_hidden_behind_wide_limits() -> None:
+    found = curves(0.73, 0.03, width=0.5)
+    assert "from 20 draws each, 7.0 standard errors apart" in backdoor_weaker(found.assign(success_error=[0.06, 0.08]))
+    assert "and the 95% limits overlap" in backdoor_weaker(found.assign(success_error=[0.3, 0.3]))
+
+
 def test_a_smaller_budget_as_accurate_as_the_other_is_named_where_there_is_one() -> None:
     found, less = curves(0.73, 0.008), curves(0.05, 0.008).iloc[:1]
     assert "A smaller budget" not in backdoor_weaker(found)
@@ -58,6 +64,8 @@ def test_the_stored_run_is_told_as_it_is() -> None:
     assert (gap.ours_value, gap.other_value) == (here.success[DEFAULT], here.success[gap.other])
     assert gap.ours_value - gap.other_value > 6 * np.hypot(here.success_error[DEFAULT], here.success_error[gap.other])
     assert f"{here.success[DEFAULT]:.1%}" in backdoor_weaker(stored)
+    assert gap.errors is not None
+    assert f"{gap.errors:.1f} standard errors apart" in backdoor_weaker(stored)
 
 
 def test_an_attack_on_accuracy_is_compared_the_same_way() -> None:
