@@ -39,6 +39,21 @@ def test_a_figure_is_a_table_with_a_row_per_curve() -> None:
     assert page.index("PrivaTree, Figure 1") < page.index("Smooth forest, Figure 9")
 
 
+def test_figures_2_and_9_say_in_the_stored_points_what_the_papers_say_of_them() -> None:
+    stored = pd.read_csv(Path(__file__).parents[2] / "data" / "benchmarks" / "curves.csv")
+    # "On small datasets such as vote, the best trees allocate more budget to the leaves": epsilon .1, depth 3, 50 runs.
+    vote = stored[(stored.figure == "PrivaTree 2") & (stored.data == "vote") & (stored.x != "its rule")].set_index("x")
+    assert set(vote.series) == {"epsilon 0.1, depth 3"}
+    assert set(vote.n) == {50}
+    leaves = vote.index.str[-3:]
+    assert vote["mean"].idxmax().endswith("4/6")
+    assert vote["mean"][leaves == "4/6"].min() > vote["mean"][leaves == "1/6"].max() + 2 * math.sqrt(2) * vote.error.max()
+    # "A sample of 3,000,000 records with epsilon = 0.1 can achieve comparable results to 30,000 records when epsilon = 1.0."
+    by_rows = stored[stored.figure == "forest 9"].set_index(["series", "x"])
+    many, few = (by_rows.loc[place] for place in (("epsilon 0.1", "3000000.0"), ("epsilon 1", "30000.0")))
+    assert abs(many["mean"] - few["mean"]) <= 2 * math.hypot(many.error, few.error)
+
+
 @pytest.mark.slow
 def test_the_command_measures_every_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
