@@ -12,7 +12,7 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.curves import measure
 from benchmarks.curves.measure import SIXTHS, Point, point
-from benchmarks.curves.page import FIGURES, curves_page
+from benchmarks.curves.page import FIGURES, _many_trees, curves_page
 from benchmarks.forests.synthetic import synthetic
 from dpviz.randomness import generator
 
@@ -52,6 +52,15 @@ def test_figures_2_and_9_say_in_the_stored_points_what_the_papers_say_of_them() 
     by_rows = stored[stored.figure == "forest 9"].set_index(["series", "x"])
     many, few = (by_rows.loc[place] for place in (("epsilon 0.1", "3000000.0"), ("epsilon 1", "30000.0")))
     assert abs(many["mean"] - few["mean"]) <= 2 * math.hypot(many.error, few.error)
+
+
+def test_the_stored_page_says_how_many_data_sets_do_as_the_paper_says_of_figure_7() -> None:
+    folder = Path(__file__).parents[2] / "data" / "benchmarks"
+    stored = pd.read_csv(folder / "curves.csv")
+    means = stored["mean"][(stored.figure == "forest 7") & (stored.series == "epsilon 0.2") & (stored.x == "100.0")]
+    points = [Point("forest 7", "", "epsilon 0.2", 100.0, "", mean, 0.0, 2) for mean in means]
+    assert f"{FIGURES['forest 7'][1]}{_many_trees(points)} Runs" in (folder / "curves.md").read_text(encoding="utf-8")
+    assert (len(points), _many_trees([])) == (7, "")
 
 
 @pytest.mark.slow
