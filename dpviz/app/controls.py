@@ -30,7 +30,7 @@ from dpviz.training.params import Control, Settings, controls_of
 EPSILONS = (*(float(f"{digit}e{power}") for power in range(-3, 1) for digit in (1, 2, 3, 5)), 10.0)
 DEPTHS = ("auto", *map(str, range(1, int(controls_of(Settings)["max_depth"].high) + 1)))
 #: Learners of classes chosen at first, where offered: the default, those it is compared with most often, one without privacy.
-FIRST_LEARNERS = ("pf-tree", "privatree-corrected", "diffprivlib-tree", "cart")
+FIRST_LEARNERS = ("pf-tree", "privatree", "privatree-corrected", "diffprivlib-tree", "cart")
 #: A picture of more levels is a long list: depth "auto" goes no deeper on screen, whatever the learner's own cap is.
 AUTO_CAP = 4
 PRIVATE_DRAW = "_private_draw"

@@ -173,7 +173,7 @@ def test_a_learner_without_epsilon_is_one_curve():
 
 def test_the_first_learners_hold_a_vote_and_the_default():
     first = first_learners(learner_names())
-    assert first[0] == DEFAULT
+    assert first[:2] == [DEFAULT, "privatree"]  # the better of PrivaTree's forms
     assert any(get_learner(name).one_voter_per_row for name in first)
 
 
