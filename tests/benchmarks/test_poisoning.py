@@ -179,6 +179,15 @@ def test_the_stored_page_says_of_section_vi_c_what_the_figure_found() -> None:
     assert section in (stored / "backdoor.md").read_text(encoding="utf-8")
 
 
+def test_the_page_about_poisoning_says_what_the_backdoor_does() -> None:
+    stored = pd.read_csv(bundled("data") / "benchmarks" / "backdoor.csv")
+    most = stored[stored.poisoned_rows == stored.poisoned_rows.max()].set_index(["learner", "epsilon"])
+    ours, theirs, less = (most.loc[place] for place in ((DEFAULT, 0.1), ("privatree", 0.1), (DEFAULT, 0.01)))
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "poisoning.md").read_text(encoding="utf-8")
+    assert f"works on {ours.success:.1%} (PrivaTree: {theirs.success:.1%}), at ε = 0.01\non {less.success:.1%}" in page
+    assert f"with {less.accuracy:.1%} accuracy on clean rows" in page
+
+
 @pytest.mark.parametrize(
     ("mean", "error", "low", "high", "found"),
     [
