@@ -63,7 +63,7 @@ CURVES = (
     *(Curve(DEFAULT, epsilon) for epsilon in (EPSILON, AS_ACCURATE, 0.01)),
     # Slow, and nothing is proved of it.
     Curve(SAME_LEARNER["PrivaTree"], EPSILON, bound_draws=FEW_ATTACKS),
-    Curve(SAME_LEARNER["PrivaTree"], 0.01, attacks=2 * FEW_ATTACKS, bound_draws=FEW_ATTACKS),
+    Curve(SAME_LEARNER["PrivaTree"], 0.01, attacks=3 * FEW_ATTACKS, bound_draws=3 * FEW_ATTACKS),
     Curve("cart", 1.0, attacks=FEW_ATTACKS, bound_draws=1),
 )
 

@@ -60,7 +60,8 @@ def _head(made: str) -> str:
 
 PrivaTree, Figure 4. Copies of zeros with a trigger in the bottom right corner are added as ones. Attack success is the share of
 zeros with the trigger that are then taken for ones. Every attack draws its own copies and its own noise, on the training pictures
-of MNIST (the paper draws {ATTACKS} splits). Depth {DEPTH}; {ours} with `leaves="labels"`; every epsilon for {NEIGHBOURS}.
+of MNIST (the paper draws {ATTACKS} splits). Depth {DEPTH}; {ours} with `leaves="labels"`, level by level as by default here, as
+candidates have too many pairs; every epsilon for {NEIGHBOURS}.
 
 {made} Rerun: `python -m benchmarks backdoor --data DIR --out backdoor.md`. The table's data stand beside this page."""
 
