@@ -1,7 +1,8 @@
 """Counting on Apache Spark, in the session that its own configuration describes (spark-defaults.conf, SPARK_REMOTE).
 
 What is encoded is a local checkpoint, cut off from the table it came from: executors hold it, and if one is lost the next
-question fails. A cached table would be read again from rows that may have changed.
+question fails. A cached table would be read again from rows that may have changed. Whatever sorting, joining and a lack of memory
+put on disks is encrypted, with a key that is in memory alone, unless somebody else began the session.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Spark(Connection):
         self._made: dict[str, Any] = {}
         with in_our_words("Spark"):
             self._own = SparkSession.getActiveSession() is None
-            self._session = SparkSession.builder.appName("dpviz").getOrCreate().newSession()
+            asked = SparkSession.builder.appName("dpviz").config("spark.io.encryption.enabled", "true")
+            self._session = asked.getOrCreate().newSession()
             self._session.conf.set("spark.sql.parser.escapedStringLiterals", "false")
             self._session.conf.set("spark.sql.ansi.enabled", "true")
 

@@ -113,8 +113,8 @@ class InPostgreSQL(Engine):
         return [name for (name,) in self.run("SELECT relname::text FROM pg_class WHERE relname LIKE 'dpviz%'")]
 
     def on_disk(self) -> list[str]:
-        """Files of temporary tables, whatever the catalog says."""
-        return [path.name for path in self.data.glob("base/*/t*_*")]
+        """Files of temporary tables and of what did not fit into memory, whatever the catalog says."""
+        return [path.name for files in ("*/t*_*", "pgsql_tmp/*") for path in self.data.glob(f"base/{files}")]
 
     def _run(self, name: str, *arguments: str) -> None:
         command = [str(self.binaries / name), *arguments]
@@ -177,11 +177,17 @@ def _postgresql(folder: Path) -> Iterator[Engine]:
                 made.crash()
 
 
-@contextmanager
-def _spark(folder: Path) -> Iterator[Engine]:
+def require_spark() -> Any:
+    """`pyspark.sql`; the test is skipped without it or Java."""
     sql = pytest.importorskip("pyspark.sql", reason="no pyspark: pip install 'dpviz[spark]'")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java, which Spark runs on (Debian: apt-get install openjdk-17-jre-headless)")
+    return sql
+
+
+@contextmanager
+def _spark(folder: Path) -> Iterator[Engine]:
+    sql = require_spark()
     asked = sql.SparkSession.builder.master("local[1]").appName("dpviz tests")
     settings = {
         "spark.ui.enabled": "false",

@@ -37,6 +37,7 @@ from dpviz.training.counting.arrays import ArrayRows, counter_of
 from dpviz.training.counting.measures import BernsteinUnits, Beyond, Errors, Steps
 from dpviz.training.estimate.window import Window
 from tests.conftest import ROOT, SEED
+from tests.engines import killing_clients, servers
 from tests.engines.nasty import HIGH, N_ROWS, SCHEMA, cells, shuffled
 from tests.engines.servers import Engine, InPostgreSQL, InSpark, quoted
 
@@ -377,6 +378,49 @@ def test_a_kill_anywhere_leaves_no_row_on_the_disk(kills: int, tmp_path: Path) -
     assert min(found["kills"] for found in facts.values()) >= kills - 1
     assert [found["files"] for found in facts.values()] == [0, 0]
     assert facts["out of core"]["folders"] == 0
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgreSQL) -> None:
+    """Before and after each, and in the middle of the first that reads the rows: the server ends it, then drops what it made."""
+    from adbc_driver_postgresql import dbapi
+
+    address = postgresql.fill("killed", killing_clients.rows())
+    command = [sys.executable, "-m", "tests.engines.killing_clients", "postgresql", address]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killing:
+        assert killing.stdin is not None
+        assert killing.stdout is not None
+        n_steps = int(killing.stdout.readline())
+        assert n_steps == 36
+        for step in range(n_steps, -1, -1):
+            if step == 0:
+                other = dbapi.connect(f"host={postgresql.folder} user=dpviz dbname=postgres")
+                with other.cursor() as cursor:
+                    cursor.execute("LOCK TABLE killed")
+            print(step, file=killing.stdin, flush=True)
+            assert int(killing.stdout.readline()) == -signal.SIGKILL
+            if step == 0:
+                other.close()
+            while postgresql.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'dpviz'"):
+                pass
+            assert postgresql.left() == postgresql.on_disk() == [], step
+    assert killing.returncode == 0
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: Path) -> None:
+    """What stands there at each of 12 steps is what a kill of Spark leaves; of whoever counts, it ends and removes its files."""
+    servers.require_spark()
+    parquet.write_table(killing_clients.rows(), tmp_path / "rows.parquet")
+    command = [sys.executable, "-m", "tests.engines.killing_clients", "spark", tmp_path, "12"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)  # which waits for Spark too
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    seen = json.loads(run.stdout)
+    assert [is_readable for _, is_readable in seen] == [False] * 12
+    assert min(n_bytes for n_bytes, _ in seen) > 10_000
+    assert killing_clients.on_disk(tmp_path / "local") == (0, False)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not say whether a folder is in use")

@@ -230,6 +230,23 @@ def test_a_pupils_guess_reaches_the_teachers_screen_once(room: Any) -> None:
     assert "1 of 1 guessed right" in hour.summary(room.teacher)
 
 
+def test_a_session_in_two_classes_has_a_guess_in_each_and_replaces_nobody_elses(room: Any) -> None:
+    other = seat.ROOMS.start()
+    low, right = (option_names("odds").index(name) for name in ("low", "right"))
+    first = served(**{"class": other.name})
+    first.radio[0].set_value("low").run()
+    moving = served(**{"class": room.name})
+    moving.radio[0].set_value("low").run()
+    moving.query_params["class"] = other.name
+    moving.radio[0].set_value("right").run()
+    first.run()
+    counts = [seat.ROOMS.counts(each.teacher, "odds") for each in (room, other)]
+    assert [(each[low], each[right], sum(each)) for each in counts] == [(1, 0, 1), (1, 1, 2)]
+    assert "**1** guessed so far." in texts(served(teacher=room.teacher))
+    seat.ROOMS.end(other.teacher)
+    assert sum(seat.ROOMS.counts(room.teacher, "odds")) == 1
+
+
 def test_a_class_that_is_not_there_is_an_error_and_the_lessons_go_on(lessons_only: None) -> None:
     at = served(**{"class": "f" * 32})
     assert "no such class" in at.error[0].value

@@ -176,8 +176,15 @@ def _marks(conditions: Iterable[Condition]) -> list[float]:
 
 def _cell_that_meets(feature: Feature, wanted: Sequence[Condition], rng: np.random.Generator) -> Cell:
     """A cell that meets them; any cell where there is none (a private tree may ask for what is impossible)."""
-    tried: list[Cell] = list(feature.categories) if isinstance(feature, CategoricalFeature) else _between(feature, wanted, rng)
-    fitting = [cell for cell in tried if all(condition.holds(cell) for condition in wanted)]
+    if isinstance(feature, CategoricalFeature):
+        tried: list[Cell] = list(feature.categories)
+        met = set(tried)
+        for condition in wanted:  # as sets: a search in every list would take the square of the categories
+            met = met.difference(condition.but or ()) if condition.among is None else met.intersection(condition.among)
+        fitting = [cell for cell in tried if cell in met]
+    else:
+        tried = _between(feature, wanted, rng)
+        fitting = [cell for cell in tried if all(condition.holds(cell) for condition in wanted)]
     return fitting[int(rng.integers(len(fitting)))] if fitting else tried[0]
 
 
