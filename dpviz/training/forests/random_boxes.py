@@ -9,7 +9,6 @@ Source: Holohan et al. 2019 (diffprivlib); Fletcher & Islam 2017, section 4.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from dpviz.accounting.events import Event, Parallel, Sequential
 from dpviz.errors import SchemaError
+from dpviz.models.hashed_forest import is_cut_between, starting_box
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
@@ -25,8 +25,6 @@ from dpviz.training.counting.contract import CountedRows
 
 #: Labels a leaf: (exact class counts, level) -> (class code, event).
 LabelLeaf = Callable[[np.ndarray, int], tuple[int, Event]]
-#: A range of more whole numbers than this is cut like any other range.
-_MOST_CUTS = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +46,14 @@ Box = tuple[Side, ...]
 
 def declared_box(schema: Schema) -> Box:
     """The box of the root. Raises SchemaError if no feature has two values."""
-    box = tuple(map(_side, schema.features))
+    ends = zip(schema.features, *(side.tolist() for side in starting_box(schema)), strict=True)
+    box = tuple(Side(low, high, isinstance(it, CategoricalFeature) or is_cut_between(it)) for it, low, high in ends)
     if not any(side.can_split for side in box):
         raise SchemaError(
             "No feature can be split: every feature has a single category.",
             remedy="Declare at least one feature with a range or with two categories.",
         )
     return box
-
-
-def _side(feature: Feature) -> Side:
-    if isinstance(feature, CategoricalFeature):
-        return Side(0, len(feature.categories) - 1, is_discrete=True)
-    if feature.whole and feature.high - feature.low < _MOST_CUTS:
-        return Side(math.ceil(feature.low), math.floor(feature.high), is_discrete=True)
-    return Side(feature.low, feature.high, is_discrete=False)
 
 
 @dataclass(frozen=True, slots=True)
