@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from dpviz.errors import SchemaError
-from dpviz.table.dataset import EncodedDataset, Memo
+from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
 
 #: From this many rows on, looking for bins pays for making a table of cells.
@@ -32,7 +32,6 @@ _CELLS = tuple(1 << bits for bits in range(8, 19))
 _COARSE = 1 << 12
 #: Up to this many categories every two-way partition is a candidate.
 MOST_PARTITIONED = 10
-_BINS: Memo[tuple[np.ndarray, ...]] = Memo()
 
 
 def _no_bins() -> np.ndarray:
@@ -220,12 +219,7 @@ class CandidateGrid:
         return self.first_candidates.tolist()
 
     def bin(self, data: EncodedDataset) -> tuple[np.ndarray, ...]:
-        """Bin of every row, per feature: uint8 or uint16 arrays of shape (n_rows,). Kept on the data set if reused."""
-        if not self.is_reused:
-            return self._bin(data)
-        return _BINS.of(data, self.key, lambda: self._bin(data))
-
-    def _bin(self, data: EncodedDataset) -> tuple[np.ndarray, ...]:
+        """Bin of every row, per feature: uint8 or uint16 arrays of shape (n_rows,)."""
         return tuple(map(bin_column, self.features, data.columns))
 
     @cached_property

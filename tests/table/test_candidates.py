@@ -239,15 +239,7 @@ def test_the_bins_that_go_left_hold_the_values_the_rule_sends_left(make, kind):
         assert rule.goes_left(data.columns[feature]).tolist() == expected
 
 
-def test_bins_are_kept_for_grids_that_come_back_and_for_no_others():
-    data = table(schema_of("numbers"), 20)
-    cuts = tuple(thresholds_candidates([0.0, 3.0]) for _ in data.columns)
-    drawn = CandidateGrid(data.schema, cuts, "drawn", is_reused=False)
-    assert drawn.bin(data) is not drawn.bin(data)
-    assert multiscale_grid(data.schema).bin(data) is multiscale_grid(data.schema).bin(data)
-
-
-def test_two_grids_never_share_kept_bins():
+def test_each_grid_has_bins_of_its_own():
     schema = Schema((NumericFeature("x", 0, 10),), TARGET)
     data = EncodedDataset(schema, (np.array([1.0, 6.0]),), np.zeros(2, dtype=np.uint8))
     two, ten = (equal_width_grid(data.schema, bins).bin(data)[0].tolist() for bins in (2, 10))
