@@ -1,7 +1,7 @@
 """What releases cost together: a bar against the cap, and what it lets somebody guess. The unit's number comes first."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -28,20 +28,20 @@ _STYLES = {
 def spent_segments(balance: Balance, asked: PrivacyLoss | None) -> list[tuple[str, float]]:
     """(what, epsilon) along the bar: released, interrupted, the release in question, and what of it lies over the cap."""
     by_state = {state: total(e.loss for e in balance.releases if e.state is state).epsilon for state in State}
-    segments = [("released", by_state[State.RELEASED]), ("interrupted", by_state[State.STARTED])]
-    if asked is not None and asked.is_finite:
-        within = min(asked.epsilon, balance.left.epsilon)
-        segments += [("this release", within), ("over the cap", asked.epsilon - within)]
-    return [(what, epsilon) for what, epsilon in segments if epsilon > 0]
+    return _segments(by_state, None if asked is None else asked.epsilon, balance.left.epsilon)
 
 
 def renyi_segments(balance: Balance, lost: float | None) -> list[tuple[str, float]]:
     """The same along the budget of Renyi losses; `lost` is that of the release in question."""
     by_state = {state: sum(entry.renyi or 0.0 for entry in balance.releases if entry.state is state) for state in State}
-    segments = [("released", by_state[State.RELEASED]), ("interrupted", by_state[State.STARTED])]
-    if lost is not None and math.isfinite(lost):
-        within = min(lost, balance.renyi_left)
-        segments += [("this release", within), ("over the cap", lost - within)]
+    return _segments(by_state, lost, balance.renyi_left)
+
+
+def _segments(spent: Mapping[State, float], asked: float | None, left: float) -> list[tuple[str, float]]:
+    segments = [("released", spent[State.RELEASED]), ("interrupted", spent[State.STARTED])]
+    if asked is not None and math.isfinite(asked):
+        within = min(asked, left)
+        segments += [("this release", within), ("over the cap", asked - within)]
     return [(what, size) for what, size in segments if size > 0]
 
 
