@@ -15,7 +15,6 @@ Source: this project; shrinkage towards the parent, as in m-estimates (Cestnik 1
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +28,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counting.contract import CountedRows
 from dpviz.training.counting.measures import BernsteinUnits, Beyond
-from dpviz.training.estimate.report import fieller
+from dpviz.training.estimate.report import Summed, fieller, summed
 from dpviz.training.estimate.window import Window, released_window
 
 LEAF_SUMS = "leaf sums"
@@ -64,35 +63,13 @@ def with_values(
     return Tree(rows.schema, valued), Sequential((window.event, sums.event)), window.value
 
 
-@dataclass(slots=True)
-class _Summed:
-    """A node with the released sums of the leaves below it, in rows: at the lower end, between, at the upper end."""
+def _moments(sums: np.ndarray) -> tuple[float, float, float]:
+    """(rows, sum of places, sum of squared places) from sums in rows: at the lower end, between, at the upper end.
 
-    node: Node
-    sums: np.ndarray
-    n_leaves: int = 1
-    children: tuple[_Summed, ...] = ()
-
-    @property
-    def rows(self) -> float:
-        return float(self.sums.sum())
-
-    @property
-    def total(self) -> float:
-        """Sum of places."""
-        return float(self.sums[2] - self.sums[0])
-
-    @property
-    def squares(self) -> float:
-        """Sum of squared places: with x = (1 + place) / 2, place^2 = 4 x^2 - 4 x + 1."""
-        return float(self.sums[0] - self.sums[1] + self.sums[2])
-
-
-def _summed(node: Node, rows: Iterator[np.ndarray]) -> _Summed:
-    if not isinstance(node, Branch):
-        return _Summed(node, next(rows))
-    left, right = _summed(node.left, rows), _summed(node.right, rows)
-    return _Summed(node, left.sums + right.sums, left.n_leaves + right.n_leaves, (left, right))
+    With x = (1 + place) / 2, place^2 = 4 x^2 - 4 x + 1.
+    """
+    low, between, high = sums.tolist()
+    return float(sums.sum()), high - low, low - between + high
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +82,25 @@ class _Valuing:
 
     def valued(self, root: Node, sums: np.ndarray) -> Node:
         """The tree with values and intervals."""
-        summed = _summed(root, iter(sums))
-        return self._valued(summed, 0.0, self._variance(summed))
+        whole = summed(root, iter(sums))
+        return self._valued(whole, 0.0, self._variance(whole))
 
-    def _variance(self, root: _Summed) -> float:
+    def _variance(self, root: Summed) -> float:
         """Of the places at the root; less one standard deviation of the noise, so that it rather shrinks too much."""
         unsure = math.sqrt(3 * self.noise * root.n_leaves)
-        rows = max(root.rows, unsure, 1.0)
-        found = (root.squares - unsure) / rows - (root.total / rows) ** 2
+        rows, total, squares = _moments(root.sums)
+        rows = max(rows, unsure, 1.0)
+        found = (squares - unsure) / rows - (total / rows) ** 2
         return min(max(found, LEAST_VARIANCE), 1.0)
 
-    def _valued(self, given: _Summed, expected: float, variance: float) -> Node:
-        noise = self.noise * given.n_leaves
-        rows = max(given.rows, math.sqrt(3 * noise), 1.0)
+    def _valued(self, given: Summed, expected: float, variance: float) -> Node:
+        noise, (held, total, _) = self.noise * given.n_leaves, _moments(given.sums)
+        rows = max(held, math.sqrt(3 * noise), 1.0)
         more = (2 * noise + rows * variance) / (rows * ANY**2 * variance)
-        value = min(max((given.total + more * expected) / (max(given.rows, 0.0) + more), -1.0), 1.0)
+        value = min(max((total + more * expected) / (max(held, 0.0) + more), -1.0), 1.0)
         node = given.node
         if not isinstance(node, Branch):
-            return self._leaf(given, value)
+            return self._leaf(given.sums, value)
         assert node.median_split is not None
         meant = MEANT * math.sqrt(variance) * (-1 if node.median_split.low_left else 1)
         left, right = (
@@ -130,11 +108,11 @@ class _Valuing:
         )
         return Branch(node.rule, left, right, node.median_split)
 
-    def _leaf(self, given: _Summed, value: float) -> NumberLeaf:
+    def _leaf(self, sums: np.ndarray, value: float) -> NumberLeaf:
         """A value within the interval of the mean."""
-        noise, total = self.noise, given.total
-        spread = np.array([max(given.squares, 0.0) + 2 * noise, -2 * total, max(given.rows, 0.0) + 3 * noise])
-        found = fieller(total, given.rows, spread, -1.0, 1.0)
+        noise, (rows, total, squares) = self.noise, _moments(sums)
+        spread = np.array([max(squares, 0.0) + 2 * noise, -2 * total, max(rows, 0.0) + 3 * noise])
+        found = fieller(total, rows, spread, -1.0, 1.0)
         low, high = (self._number(place) for place in (found.low, found.high))
         return NumberLeaf(min(max(self._number(value), low), high), (low, high))
 

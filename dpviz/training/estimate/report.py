@@ -317,39 +317,38 @@ def with_counts(root: Node, counts: np.ndarray, noise_variance: float) -> Node:
     et al. 2010 leave them as they are.
     """
     n_classes = counts.shape[1]
-    rows = iter(counts.tolist())
-    return _with_shares(_counted(root, rows), [1 / n_classes] * n_classes, noise_variance)
+    return _with_shares(summed(root, iter(counts)), [1 / n_classes] * n_classes, noise_variance)
 
 
-@dataclass(slots=True)
-class _Counted:
-    """A node with the sum of the released counts of the leaves below."""
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """A node with the sums of what was released of the leaves below it."""
 
     node: Node
-    counts: list[int]
+    sums: np.ndarray
     n_leaves: int = 1
-    children: tuple[_Counted, ...] = ()
+    children: tuple[Summed, ...] = ()
 
 
-def _counted(node: Node, rows: Iterator[list[int]]) -> _Counted:
+def summed(node: Node, of_leaves: Iterator[np.ndarray]) -> Summed:
+    """The tree with sums at every node, given what was released of its leaves from left to right."""
     if not isinstance(node, Branch):
-        return _Counted(node, next(rows))
-    left, right = _counted(node.left, rows), _counted(node.right, rows)
-    counts = [one + other for one, other in zip(left.counts, right.counts, strict=True)]
-    return _Counted(node, counts, left.n_leaves + right.n_leaves, (left, right))
+        return Summed(node, next(of_leaves))
+    left, right = summed(node.left, of_leaves), summed(node.right, of_leaves)
+    return Summed(node, left.sums + right.sums, left.n_leaves + right.n_leaves, (left, right))
 
 
-def _with_shares(given: _Counted, parent: list[float], noise_variance: float) -> Node:
-    node = given.node
+def _with_shares(given: Summed, parent: list[float], noise_variance: float) -> Node:
+    node, counts = given.node, given.sums.tolist()
     more = ROWS_OF_THE_PARENT + PER_NOISE * math.sqrt(noise_variance * given.n_leaves)
     if isinstance(node, Leaf):
         parent = [(1 - OF_THE_LABEL) * share + OF_THE_LABEL * (code == node.label) for code, share in enumerate(parent)]
-    shares = _shrunk([max(count, 0) for count in given.counts], parent, more)
+    shares = _shrunk([max(count, 0) for count in counts], parent, more)
     if isinstance(node, Branch):
         left, right = (_with_shares(child, shares, noise_variance) for child in given.children)
         return Branch(node.rule, left, right)
     assert isinstance(node, Leaf)
-    return Leaf(node.label, tuple(given.counts), _rounded(shares))
+    return Leaf(node.label, tuple(counts), _rounded(shares))
 
 
 def _shrunk(counts: list[int], parent: list[float], more: float) -> list[float]:
