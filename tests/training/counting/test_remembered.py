@@ -11,8 +11,10 @@ import pytest
 
 import dpviz
 from dpviz.io.samples import load_sample
+from dpviz.table.candidates import CandidateGrid, multiscale_grid, thresholds_candidates
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.counting import remembered
+from dpviz.training.counting.arrays import counter_of
 from dpviz.training.counting.levels import Levels
 from dpviz.training.counting.remembered import Limit, Remembered
 
@@ -101,3 +103,17 @@ def test_counts_go_with_the_rows_they_were_made_from(limit: Limit) -> None:
 
 def test_a_process_has_one_limit() -> None:
     assert Remembered()._limit is Remembered()._limit is remembered.LIMIT
+
+
+def test_bins_are_kept_for_grids_that_come_back_and_for_no_others() -> None:
+    def bins(grid: CandidateGrid) -> object:
+        counter = counter_of(DATA).root(grid).counter
+        assert isinstance(counter, Levels)
+        return counter.binned
+
+    cuts = tuple(thresholds_candidates([0.0, 3.0]) for _ in DATA.columns)
+    drawn = CandidateGrid(DATA.schema, cuts, "drawn", is_reused=False)
+    assert bins(drawn) is not bins(drawn)
+    assert bins(multiscale_grid(DATA.schema)) is bins(multiscale_grid(DATA.schema))
+    moved = CandidateGrid(DATA.schema, cuts, "multiscale")
+    assert bins(moved) is not bins(multiscale_grid(DATA.schema))
