@@ -31,7 +31,7 @@ def test_a_typical_person_is_answered_at_once_and_a_change_lights_the_path_up():
 
 
 def test_a_forest_answers_with_shares_of_its_votes():
-    assert "shares of the votes" in texts(opened("tree", **with_few_trees("pf-forest"))).replace("\\", "")
+    assert "Shares of the votes" in texts(opened("tree", **with_few_trees("pf-forest"))).replace("\\", "")
 
 
 def test_a_missing_value_can_be_said_where_the_schema_has_a_rule_for_it():

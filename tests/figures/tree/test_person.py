@@ -40,7 +40,7 @@ def test_the_answer_has_probabilities_where_the_model_holds_them():
     with_shares = tree(ends=(Leaf(0, shares=(0.9, 0.1)), Leaf(1, shares=(0.25, 0.75)), Leaf(0, shares=(1.0, 0.0))))
     assert answer_sentence(with_shares, cells) == "Predicted outcome: ill. Probabilities: well 25%, ill 75%."
     votes = Forest(SCHEMA, (tree(), tree(), Tree(SCHEMA, Leaf(0))))
-    assert answer_sentence(votes, cells).endswith("shares of the votes: well 33.3%, ill 66.7%.")
+    assert answer_sentence(votes, cells).endswith("Shares of the votes: well 33.3%, ill 66.7%.")
 
 
 def test_a_number_is_said_as_one_and_no_answer_is_said_too():
