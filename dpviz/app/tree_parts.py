@@ -65,7 +65,7 @@ def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
     elif result.seed is None:
         st.caption(":material/science: Simulation, not a release: this learner has no exact sampler. Its seed is never shown.")
     else:
-        st.caption(f":material/science: Simulation, not a release: draw {result.seed} can be repeated, so it protects nobody.")
+        st.caption(f":material/science: Simulation, not a release: its seed, {result.seed}, is known, so it protects nobody.")
 
 
 def recommended_line(request: FitRequest, schema: Schema) -> None:

@@ -32,8 +32,8 @@ class Lead:
 
     def behind(self, title: str) -> str:
         """What the other learner loses, one sentence."""
-        lost = " and ".join(f"{by:.3f} of {measure}" for measure, by in self.measures)
-        return f"{title} loses {lost} on average; it is behind in {self.ahead} of {self.cells} stored comparisons."
+        lost = " and ".join(f"{by:.3f} in {measure}" for measure, by in self.measures)
+        return f"{title} is behind by {lost} on average, and in {self.ahead} of {self.cells} stored comparisons."
 
 
 #: Of s-gbdt, classes and numbers; of pf-tree. `tests/learners/test_which.py` holds them to the stored pages.

@@ -138,7 +138,7 @@ def test_a_failed_upload_keeps_the_table_at_hand() -> None:
     at = _upload(_page(), CSV)
     at.file_uploader[0].set_value(("broken.csv", b"a,a\n1,2\n", "text/csv")).run()
     assert _work(at).title == "mine.csv"
-    assert "What stands below is as it was." in at.error[0].value
+    assert "Nothing below has changed." in at.error[0].value
 
 
 def test_a_problem_is_forgotten_when_another_way_is_chosen() -> None:

@@ -103,7 +103,7 @@ def test_a_regression_tree_shows_its_numbers_and_exact_means_of_simulated_rows()
     train, _ = rents().split(0.2, seed=0)
     mean = format_value(float(train.target.mean()))
     assert f"mean `rent` {mean}" in said
-    assert "fresh draws" not in said
+    assert "comes back here" not in said
 
 
 def test_what_is_kept_aside_is_measured_against_the_mean():

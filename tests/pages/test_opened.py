@@ -32,7 +32,7 @@ def test_a_model_is_shown_asked_and_compared(name):
     assert "A model from a file" in said
     table = next(found.value for found in test.dataframe if "from the file" in found.value)
     assert len(table.columns) == 3
-    assert "is predicted to be" in texts(test)
+    assert "Predicted " in texts(test)
     next(button for button in test.button if button.label == "Close the file").click().run()
     assert "A model from a file" not in texts(test)
 

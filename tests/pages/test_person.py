@@ -31,17 +31,17 @@ def test_a_typical_person_is_answered_at_once_and_a_change_lights_the_path_up():
 
 
 def test_a_forest_answers_with_shares_of_its_votes():
-    assert "shares of the votes" in texts(opened("tree", **with_few_trees("pf-forest"))).replace("\\", "")
+    assert "Shares of the votes" in texts(opened("tree", **with_few_trees("pf-forest"))).replace("\\", "")
 
 
 def test_a_missing_value_can_be_said_where_the_schema_has_a_rule_for_it():
     test = unfolded(AppTest.from_function(_partly_known)).run()
     assert [box.label for box in test.checkbox] == ["age is missing"]
-    assert "outcome is predicted to be well" in texts(test).replace("\\", "")
+    assert "Predicted outcome: well" in texts(test).replace("\\", "")
     test.number_input[0].set_value(50).run()
-    assert "outcome is predicted to be ill" in texts(test).replace("\\", "")
+    assert "Predicted outcome: ill" in texts(test).replace("\\", "")
     test.checkbox[0].check().run()
-    assert "outcome is predicted to be well" in texts(test).replace("\\", "")
+    assert "Predicted outcome: well" in texts(test).replace("\\", "")
 
 
 def _partly_known():
@@ -61,7 +61,7 @@ def _partly_known():
 def test_a_date_is_asked_for_as_it_is_written():
     test = unfolded(AppTest.from_function(_dates)).run()
     assert test.text_input[0].value == "01.03.2024"
-    assert "outcome is predicted to be ill" in texts(test).replace("\\", "")
+    assert "Predicted outcome: ill" in texts(test).replace("\\", "")
 
 
 def _dates():
@@ -88,6 +88,6 @@ def test_nothing_is_asked_before_the_form_is_opened():
 
 def test_of_simulated_rows_it_is_said_how_many_poisoned_rows_the_answer_withstands_and_of_private_ones_not():
     test = after_work(opened("tree", depth="2", epsilon="0.1"), SLOT)
-    assert "of 4 draws with fresh noise" in texts(test).lower()
-    assert "one row that somebody adds or removes" in texts(test)
-    assert "somebody adds or removes" not in texts(opened("tree", DataRole.PRIVATE, depth="2"))
+    assert "of 4 reruns say" in texts(test).lower()
+    assert "one added or removed row" in texts(test)
+    assert "added or removed" not in texts(opened("tree", DataRole.PRIVATE, depth="2"))

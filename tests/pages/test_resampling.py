@@ -22,7 +22,7 @@ def test_fresh_draws_show_roots_features_regions_and_a_player():
     test, found = drawn(epsilon="0.5")
     said = texts(test)
     (_, count), *_ = found.root_rules()
-    assert f"appears in {count} of 4 fresh draws" in said
+    assert f"appears in {count} of 4 reruns" in said
     assert "is asked about most" in said
     assert "of 4 draws predict what this tree predicts" in said
     charts = test.get("plotly_chart")

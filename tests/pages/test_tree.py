@@ -114,7 +114,7 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
 
 
 def test_exact_rows_are_for_simulated_data_only():
-    assert "Exact rows here (simulated data only)" in texts(opened("tree", DataRole.SIMULATED))
+    assert "Rows here, exactly, as they are not private" in texts(opened("tree", DataRole.SIMULATED))
     assert "Exact rows" not in texts(opened("tree", DataRole.PUBLIC, width="rows"))
 
 
@@ -272,7 +272,7 @@ def test_resampling_runs_in_the_background_and_their_count_reaches_the_card():
     said = texts(after_work(test, SLOT))
     (drawn,) = values_in(test, SLOT)
     assert drawn.n_done == 4
-    assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 fresh draws" in said
+    assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 reruns" in said
 
 
 def test_the_tree_is_there_as_text_too():
@@ -308,7 +308,7 @@ def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
 
 
 def test_another_learner_is_recommended_in_one_line_and_the_recommended_one_says_nothing():
-    said = "Recommended here: S-GBDT. PF-tree loses"
+    said = "Recommended here: S-GBDT. PF-tree is behind by"
     assert said in texts(opened("tree"))
     assert "Recommended here" not in texts(drawn("s-gbdt", DataRole.SIMULATED))
 

@@ -127,8 +127,8 @@ def test_a_person_with_several_rows_is_composed(pool):
 def test_the_sentence_says_which_account_holds_when(pool):
     said = composed_sentence(balance([pool[4]] * 10, rows=2))
     assert "one patient" in said
-    assert "This account holds where no release was chosen by what had come of those before." in said
-    assert "The cap counts the sum, which holds in any case." in said
+    assert "This holds if no release was chosen by the results of earlier ones." in said
+    assert "The cap counts the sum, which always holds." in said
     assert composed_sentence(balance([pool[4]])) == ""
     lost = composed_sentence(balance([pool[0], replace(pool[0], file="")]))
     assert "Files of 1 release are gone" in lost

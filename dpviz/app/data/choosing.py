@@ -46,7 +46,7 @@ def ask_table(work: Prepared) -> None:
         way = st.segmented_control("Which table?", ways, key=f"way-{work.role}", **options)
     {_SAMPLE: _ask_sample, _FILE: ask_file, _OPENML: _ask_openml, _SERVER: ask_on_server}[way or ways[0]](work)
     if work.problem is not None:
-        parts.error(work.problem, kept="What stands below is as it was." if work.draft else "The data in use are as they were.")
+        parts.error(work.problem, kept="Nothing below has changed." if work.draft else "The data in use are as they were.")
 
 
 def _change_role() -> None:

@@ -22,8 +22,10 @@ def show_report(report: EncodingReport) -> None:
     """Rows used, dropped and unchanged, and what happened to the cells of each column. Exact: for whoever may see it."""
     dropped = report.rows_read - report.rows_kept
     share = f" ({dropped / report.rows_read:.1%})" if dropped else ""
-    unchanged = "" if report.unchanged is None else f" {report.unchanged:,} rows are used without a changed cell."
-    st.markdown(f"**{report.rows_kept:,}** of {report.rows_read:,} rows are used; {dropped:,} dropped{share}.{unchanged}")
+    is_said = report.unchanged is not None and report.unchanged < report.rows_kept  # else it is said below
+    unchanged = f" {report.unchanged:,} rows are used without a changed cell." if is_said else ""
+    lost = f"{dropped:,} dropped{share}" if dropped else "none dropped"
+    st.markdown(f"**{report.rows_kept:,}** of {report.rows_read:,} rows are used; {lost}.{unchanged}")
     if report.malformed:
         st.caption(f"{report.malformed:,} lines are no rows: another number of cells, or a quote that is never closed.")
     if report.over_limit:

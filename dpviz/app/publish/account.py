@@ -70,7 +70,7 @@ def _say_checked(problems: tuple[str, ...], head: str) -> None:
         st.error(f"{words}\n{lines}", icon=":material/gpp_bad:")
     else:
         st.success("**Every entry is as it was written**, as far as this computer can tell.", icon=":material/verified_user:")
-    st.caption(f"Head: `{head}`. Whoever notes it elsewhere can tell later whether an entry is missing (`dpviz register check`).")
+    st.caption(f"Head: `{head}`. Keep it elsewhere: `dpviz register check` can then tell whether an entry is missing.")
 
 
 def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tuple[str, ...], head: str) -> None:
@@ -81,7 +81,7 @@ def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tu
         download("Account (HTML, for printing)", as_page, "register.html", "text/html")
         download("Register (CSV)", lambda: csv_text(COLUMNS, register_lines(book)), "releases.csv")
         download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
-    st.caption("No row, no count and no fingerprint of rows is in them.")
+    st.caption("They hold no rows, no counts and no fingerprints of rows.")
 
 
 def _data_set(found: figures.Account) -> None:
@@ -97,7 +97,7 @@ def _data_set(found: figures.Account) -> None:
     if balance.releases:
         st.dataframe(history_rows(balance), hide_index=True, alt=f"Every release of {balance.data_set.name}.")
     if any(entry.state is State.STARTED for entry in balance.releases):
-        st.caption(":material/warning: Interrupted: no file has come of it, and what it was to cost is spent all the same.")
+        st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
     st.markdown("**Caps**")
     st.dataframe(
         figures.cap_rows(found.caps, balance.data_set.protects),
@@ -116,7 +116,7 @@ def papers_screen(book: ReleaseRegister) -> None:
     if not finished:
         return
     st.divider()
-    st.header("Papers that travel with a release", anchor=False)
+    st.header("Documents for a release", anchor=False)
     st.caption(f"A draft for the public DP Deployments Registry, which nobody sends but you. {WHAT_IT_IS}")
     units = {found.name: found.protects for found in book.data_sets()}
     title = partial(_title, units)

@@ -9,7 +9,7 @@ from dpviz.app.tree.resampling import is_resampled, resampling_task
 from dpviz.app.trees import Trained
 from dpviz.app.work.session import poll
 from dpviz.evaluation.tree.resampling import Resamples
-from dpviz.figures.tree.labels import between_in_words, interval_in_words
+from dpviz.figures.tree.labels import between_in_words, interval_in_words, is_anywhere
 from dpviz.figures.tree.text import SIDES, is_contradicted, path_in_words
 from dpviz.models.tree import Branch, Node, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.table.role import DataRole
@@ -35,11 +35,10 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
             if isinstance(node, Branch) and node.median_split is not None:
                 side = SIDES["L" if node.median_split.low_left else "R"]
                 name, median = literal(shown.schema.target.name), format_value(node.median_split.median)
-                known = f"Released cut: the lower rows here have {name} ≤ **{median}**."
-                st.markdown(f"{known} “{side}” is meant for them.")
+                st.markdown(f"Released cut: “{side}” is meant for rows with {name} ≤ **{median}**.")
             if is_contradicted(node):
                 st.caption(
-                    "Its label was chosen on the rows that grew the tree. The rows kept for the leaves speak for another class."
+                    "Its label comes from the rows that grew the tree. The rows kept for its probability point to another class."
                 )
             if not isinstance(node, Branch) and isinstance(complete.node(path), Branch):
                 st.caption("Leaves below it predicted the same, or could not be told apart, and were merged.")
@@ -57,11 +56,11 @@ def _title(tree: Tree, node: Node) -> str:
 
 def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:
     if trace.means:
-        mean = f" — mean {literal(schema.target.name)} {format_value(trace.means[path])}" if trace.rows(path) else ""
-        return f"Exact rows here (simulated data only): **{trace.rows(path):,}**{mean}."
+        mean = f", mean {literal(schema.target.name)} {format_value(trace.means[path])}" if trace.rows(path) else ""
+        return f"Rows here, exactly, as they are not private: **{trace.rows(path):,}**{mean}."
     classes = schema.classes
-    counts = ", ".join(f"{count:,} {literal(name)}" for name, count in zip(classes, trace.counts[path], strict=True) if count)
-    return f"Exact rows here (simulated data only): **{trace.rows(path):,}** — {counts or 'none'}."
+    counts = ", ".join(f"{count:,} {plain(name)}" for name, count in zip(classes, trace.counts[path], strict=True) if count)
+    return f"Rows here, exactly, as they are not private: **{trace.rows(path):,}**{counts and f' ({counts})'}."
 
 
 def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None:
@@ -84,9 +83,10 @@ def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None
 def came_back_sentence(drawn: Resamples, shown: Tree, path: str) -> str:
     """In how many of the draws this node comes back."""
     node = shown.node(path)
-    times = f"in {drawn.coming_back(shown)[path]} of {drawn.n_done} fresh draws"
+    times = f"in {drawn.coming_back(shown)[path]} of {drawn.n_done} reruns"
     if not isinstance(node, Branch):
         return f"This leaf comes back {times}."
-    name, near = literal(shown.schema.features[node.rule.feature].name), drawn.between(shown).get(path)
-    at = "" if near is None else f", four fifths of them at {between_in_words(shown.schema, node.rule, near)}"
-    return f"{name} is asked here, below the same features, {times}{at}."
+    feature, near = shown.schema.features[node.rule.feature], drawn.between(shown).get(path)
+    is_place = near is not None and not is_anywhere(feature, near)
+    at = f", mostly at {between_in_words(shown.schema, node.rule, near)}" if near is not None and is_place else ""
+    return f"{literal(feature.name)} comes back here, below the same features, {times}{at}."

@@ -49,8 +49,8 @@ def person_screen(model: Model, tree: Tree | None, withstood: Withstood = lambda
                     with place:
                         _ask(feature, typical.get(feature.name), model, tree)
             _answer(model, tree, withstood)
-            begun = "It begins with a typical person, by the tree and the schema, not by the rows."
-            st.caption(f"{begun} What is typed is kept nowhere and costs no ε.")
+            begun = "Starts with a typical person, made from the tree and the schema, not from rows."
+            st.caption(f"{begun} What you type is not stored and costs no ε.")
 
 
 def _asked(model: Model, tree: Tree | None) -> tuple[Feature, ...]:

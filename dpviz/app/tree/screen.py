@@ -39,9 +39,9 @@ from dpviz.training.growing import LEAF_COUNTS
 FOLDED, COMPLETE = "folded", "complete"
 SELECTED = "_selected_node"
 VIEW = "tree-view"
-_FAINT = "Dashed: less than a third of them do. In brackets: their thresholds, without the outer fifth."
-_TIED = "A question may be faint only because another one predicts about as well."
-_THOUGH = "“though 40%”: the label was chosen on the rows that grew the tree; the rows kept for the leaves speak for another."
+_FAINT = "Dashed: less than a third of them do. In brackets: where most of their thresholds are."
+_TIED = "A question can be faint just because another one predicts about as well."
+_BUT = "“but 40%”: the label comes from the rows that grew the tree; the rows kept for probabilities point to another."
 
 
 def tree_screen(trained: Trained, loaded: Loaded, row: Any) -> None:
@@ -88,11 +88,11 @@ def ask_view() -> None:
 def _legend(trained: Trained, loaded: Loaded, drawn: Resamples | None, *, may_show_rows: bool) -> str:
     said = ["The wider a line, the more rows."] if may_show_rows else []
     if trained.result.plan.held_out_part(LEAF_COUNTS) is not None:
-        said += ["Bars: the probability of a leaf's label, with a 95% interval.", _THOUGH]
+        said += ["Bars: the probability of a leaf's label, with a 95% interval.", _BUT]
     if trained.result.plan.held_out_part(LEAF_SUMS) is not None:
         said.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     if drawn is not None:
-        asked = f"The fainter a question, the fewer of {drawn.n_done} trees with fresh noise ask about its feature there."
+        asked = f"“26 of {drawn.n_done}”: so many reruns with new noise ask about this feature here. The fewer, the fainter."
         said += [asked, _FAINT, _TIED]
     per_level = levels_in_words(trained.result.plan)
     return "\n".join(f"- {line}" for line in (*said, *([per_level] if per_level else [])))

@@ -118,9 +118,12 @@ def _add_total(figure: Figure, said: Verdict, guarantee: PrivacyLoss, finite: fl
     style = outline(colour) if endless else hatched_bar(colour, "" if said.proven.is_finite else "/")
     length = max(finite, most) * 1.05 if endless else guarantee.epsilon
     words = " ∞: no bound" if endless else f" {number_text(guarantee.epsilon)}"
-    if said.proven.is_finite and unit.rows > 1:
+    is_long = said.proven.is_finite and unit.rows > 1
+    if is_long:
         words = f" {escape(unit.words)}: {number_text(said.per_person.epsilon)}; one row:{words}"
-    figure.add_bar(**bar(IN_ALL, length, words, style), name=IN_ALL, showlegend=False, hoverinfo="skip")
+    figure.add_bar(
+        **bar(IN_ALL, length, words, style, inside=is_long and length > most / 2), name=IN_ALL, showlegend=False, hoverinfo="skip"
+    )
 
 
 def spending_sentence(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss, unit: Unit = ROW) -> str:
@@ -131,15 +134,18 @@ def spending_sentence(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: P
     said = f"{capital(unit.words)} pays {loss_text(PrivacyLoss(guarantee.epsilon), unit)} in all"
     if not guarantee.is_finite and finite:
         said += f"; without the exact steps it would pay {number_text(finite)}"
-    return f"{said}. {_claimed(plan, claim, unit)}"
+    return f"{said}. {_claimed(plan, claim, unit, guarantee)}"
 
 
-def _claimed(plan: BudgetPlan, claim: Claim, unit: Unit) -> str:
+def _claimed(plan: BudgetPlan, claim: Claim, unit: Unit, said: PrivacyLoss | None = None) -> str:
+    """`said`: what was just said that is paid."""
     if not claim.is_private:
         return "Nothing is claimed."
     fate = {"holds": "which holds", "unproven": "which is not proven", "violated": "which is violated"}[claim.verdict]
     grouped = " The paper counts one feature of each kind." if any(share.group for share in plan.shares) else ""
-    asked = f"ε = {number_text(claim.epsilon)}" if unit.is_row else loss_text(PrivacyLoss(claim.epsilon), unit)
+    is_said = said is not None and claim.epsilon == said.epsilon and not unit.is_row
+    asked = "the same" if is_said else loss_text(PrivacyLoss(claim.epsilon), unit) if not unit.is_row else ""
+    asked = asked or f"ε = {number_text(claim.epsilon)}"
     return f"Claimed is {asked}, {fate}.{grouped}"
 
 

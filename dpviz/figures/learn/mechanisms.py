@@ -28,8 +28,8 @@ def guesses_figure(epsilon: float) -> Figure:
     tree, most = round(guesses_by_tree(epsilon)), round(guesses(epsilon))
     for name, low, high, colour, symbol in (
         ("right by a coin", 0, COIN, NEUTRAL, "circle"),
-        (f"{_tree()} allows so many more", COIN, tree, ORANGE, "diamond"),
-        ("any algorithm, so many more", tree, most, BLUE, "square"),
+        (f"more that {_tree()} allows", COIN, tree, ORANGE, "diamond"),
+        ("more that any algorithm may allow", tree, most, BLUE, "square"),
         ("wrong at least", most, 100, NEUTRAL, "circle-open"),
     ):
         places = np.arange(low, high)

@@ -143,7 +143,7 @@ def _section(found: Account, until: str) -> Iterator[str]:
     yield f"<p><strong>{text(spent_sentence(found.balance))}</strong></p>"
     yield f"<p>{text(composed_sentence(found.balance))}</p>{_picture(found, until)}"
     if any(entry.state is State.STARTED for entry in found.balance.releases):
-        yield '<p class="note">Interrupted: no file has come of it; what it was to cost is spent all the same.</p>'
+        yield '<p class="note">Interrupted: there is no file, but what it would have cost is spent.</p>'
     yield table_html(history_rows(found.balance), "No release yet.")
     yield f"<h3>Caps</h3>{table_html(cap_rows(found.caps, found.balance.data_set.protects), '')}"
     if found.looks:

@@ -13,7 +13,7 @@ from dpviz.figures.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.figures.wording import capital, counted, percent
 from dpviz.release.composed import composed
 from dpviz.release.records import Balance, DataSet, State, total
-from dpviz.results.verdict import ROW, Unit, loss_text, odds_text, right_guesses
+from dpviz.results.verdict import ROW, Unit, loss_text, odds_text, right_guesses, times_text
 from dpviz.results.wording import number_text
 
 RENYI_LOSS = "Renyi loss of order"
@@ -97,7 +97,7 @@ def _renyi_sentence(balance: Balance) -> str:
 def account_sentence(data_set: DataSet) -> str:
     """What adds up under the cap of a data set, and what that promises."""
     if data_set.renyi_order is None:
-        return "Epsilons and deltas add up under the cap. That holds however the next release is chosen."
+        return "Epsilons and deltas add up under the cap, however the next release is chosen."
     return (
         f"Renyi losses of order {data_set.renyi_order:g} add up, to {number_text(data_set.budget)} at most: whatever is "
         f"chosen next, all releases together keep {loss_text(data_set.cap, data_set.protects)}."
@@ -113,8 +113,8 @@ def composed_sentence(balance: Balance) -> str:
     counts = "the sum" if balance.data_set.renyi_order is None else "Renyi losses"
     gone = f" Files of {counted(found.n_unread, 'release')} are gone; they count as any algorithm." if found.n_unread else ""
     return (
-        f"By the steps that were run, composed: {loss}{odds_text(balance.spent, unit, found.risk)} This account holds where no "
-        f"release was chosen by what had come of those before. The cap counts {counts}, which holds in any case.{gone}"
+        f"Composed from the steps that were run: {loss}{odds_text(balance.spent, unit, found.risk)} This holds if no release "
+        f"was chosen by the results of earlier ones. The cap counts {counts}, which always holds.{gone}"
     )
 
 
@@ -133,7 +133,8 @@ def odds_rows(balance: Balance, this: PrivacyLoss | None, risk: Risk | None = No
 
 
 def _odds_row(who: str, found: Sequence[tuple[PrivacyLoss, Risk | None]], unit: Unit) -> dict[str, str]:
-    said = [f"at most {number_text(right_guesses(loss, unit, risk))}" for loss, risk in found]
+    times = [times_text(right_guesses(loss, unit, risk)) for loss, risk in found]
+    said = [f"at most {number}" if number.isdigit() else number for number in times]
     name = f"{who}: right guesses of 100, in or out"
     return {"what is promised": name, "by this release alone": said[0], "by all releases together": said[1]}
 

@@ -47,11 +47,11 @@ def result_sentences(report: TestReport, unit: Unit) -> list[str]:
 
 def _known_from(report: TestReport, unit: Unit, what: str) -> str:
     of_labels = report.n_rows_of_labels if isinstance(report, ClassReport) else report.n_rows
-    of_both = f"; what depends on labels alone, on about {of_labels:,}, with those that made the probabilities"
+    of_both = f" Accuracy and found shares also use the rows behind the probabilities, about {of_labels:,} in all."
     more = of_both if of_labels > report.n_rows else ""
     return (
         f"Measured on about {max(report.n_rows, 0):,} rows held out at random, by noisy {what} at "
-        f"{loss_text(PrivacyLoss(report.epsilon), unit)}{more}. Every row is in one part only, so the total ε does not grow. "
+        f"{loss_text(PrivacyLoss(report.epsilon), unit)}.{more} The parts are disjoint, so the total ε does not grow. "
         f"In brackets: {CONFIDENCE:.0%} intervals."
     )
 

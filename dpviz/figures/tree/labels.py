@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from dpviz.models.tree import Rule, declared_precision, format_number, format_value, rule_in_words
-from dpviz.table.schema import Schema
+from dpviz.table.schema import Feature, NumericFeature, Schema
 
 ELLIPSIS = "…"
 _JOINERS = "\u200c\u200d"  # letters of Persian and Indic words, and emoji families, hang on these
@@ -89,6 +89,11 @@ def rule_parts(schema: Schema, rule: Rule) -> tuple[str, str]:
     """The rule in words, in two parts: the feature's name and the condition on it ("age", "≤ 37.5 years")."""
     name = schema.features[rule.feature].name
     return visible(name), visible(rule_in_words(schema, rule)[len(name) :])
+
+
+def is_anywhere(feature: Feature, between: tuple[float, float]) -> bool:
+    """Whether thresholds reach over more than half of the declared range: noise, and no place worth naming."""
+    return isinstance(feature, NumericFeature) and between[1] - between[0] > (feature.high - feature.low) / 2
 
 
 def between_in_words(schema: Schema, rule: Rule, between: tuple[float, float]) -> str:

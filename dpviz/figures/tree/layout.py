@@ -7,7 +7,7 @@ root, which fits a telephone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dpviz.figures.tree.labels import rule_parts, text_width, visible
@@ -25,11 +25,16 @@ MORE = Leaf(0)
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """Widths in pixels: what text needs of a card in the fan and of a row that asks something, and the indent of rows."""
+    """Widths in pixels: what text needs of a card in the fan and of a row that asks something, and the indent of rows.
+
+    `wanted_row`, and `wanted` by the path of a card, are what whole questions would take where there is room to spare.
+    """
 
     card: float = CARD_WIDTH
     row: float = CARD_WIDTH
     indent: float = LEAST_INDENT
+    wanted_row: float = 0.0
+    wanted: Mapping[str, float] = field(default_factory=dict)
 
 
 NO_TEXT = Least()
@@ -85,9 +90,11 @@ def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT, wid
     if narrow:
         return outline(tree, least=least)
     levels = _fan_levels(tree, least, widest)
-    card = max(least.card, min(WIDEST_CARD, _spare_card(tree, levels, least, min(PAGE_WIDTH, widest))))
-    roomy = Least(card, least.row, INDENT)
-    fits = roomy if _fan_width(tree.root, levels, roomy) <= widest else Least(card, least.row)
+    page = min(PAGE_WIDTH, widest)
+    card = max(least.card, min(WIDEST_CARD, least.card + _spare(tree, levels, least, page)))
+    roomy = replace(least, card=card, indent=INDENT)
+    fits = roomy if _fan_width(tree.root, levels, roomy) <= widest else replace(least, card=card)
+    fits = replace(fits, row=max(least.row, min(least.wanted_row, least.row + _spare(tree, levels, fits, page))))
     nodes, _ = _fan(tree.root, "", MARGIN, MARGIN, levels, fits)
     return _laid_out(nodes, max(placed.x + placed.width for placed in nodes))
 
@@ -120,10 +127,9 @@ def _fan_levels(tree: Tree, least: Least, widest: float) -> int:
     return next(fits, 0)
 
 
-def _spare_card(tree: Tree, levels: int, least: Least, page: float) -> float:
-    """The card width at which the fan fills a page of this width."""
-    narrowest = _fan_width(tree.root, levels, least)
-    return least.card + (page - narrowest) // len(_columns(tree.root, levels))
+def _spare(tree: Tree, levels: int, least: Least, page: float) -> float:
+    """What a page of this width leaves to every column of the fan."""
+    return (page - _fan_width(tree.root, levels, least)) // len(_columns(tree.root, levels))
 
 
 def _columns(node: Node, levels: int) -> list[Node]:
@@ -158,7 +164,8 @@ def _fan(node: Node, path: str, x: float, y: float, levels: int, least: Least) -
     beside = x + _fan_width(node.left, levels - 1, least) + GAP
     right, right_middle = _fan(node.right, path + "R", beside, below, levels - 1, least)
     middle = (left_middle + right_middle) / 2
-    return [Placed(path, middle - least.card / 2, y, least.card, CARD_HEIGHT, node), *left, *right], middle
+    card = max(least.card, min(least.wanted.get(path, 0.0), 2 * min(middle - x, x + width - middle)))
+    return [Placed(path, middle - card / 2, y, card, CARD_HEIGHT, node), *left, *right], middle
 
 
 def _hang(node: Node, path: str, x: float, y: float, width: float, least_row: float) -> list[Placed]:
@@ -200,6 +207,8 @@ TEXT, SMALL = 14.0, 13.0
 PADDING = 9.0
 SWATCH, SIDE_WIDTH = 18.0, 34.0
 WIDEST_LEAF, WIDEST_MARK, WIDEST_ROW = 142.0, 66.0, 236.0
+#: Of rows and cards where there is room to spare.
+WIDEST_WANTED = 360.0
 #: Rows where the page is narrow: four outlines then stand side by side.
 ROW_ON_PAPER = 180.0
 
@@ -211,8 +220,11 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
     name = max(text_width(visible(name) + probability, TEXT, bold=True) for name in names)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
     card = side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark)
-    row = 2 * PADDING + SIDE_WIDTH + max(_questions(tree), default=0.0) + min(WIDEST_MARK, mark)
-    return Least(max(CARD_WIDTH, card), max(CARD_WIDTH, min(WIDEST_ROW, row)))
+    beside = min(WIDEST_MARK, mark)
+    row = 2 * PADDING + SIDE_WIDTH + max(_questions(tree), default=0.0) + beside
+    wanted = {placed.path: _card(tree, placed.node, beside) for placed in tree.nodes() if isinstance(placed.node, Branch)}
+    least_row = max(CARD_WIDTH, min(WIDEST_ROW, row))
+    return Least(max(CARD_WIDTH, card), least_row, wanted_row=min(WIDEST_WANTED, row), wanted=wanted)
 
 
 def layout_within(tree: Tree, width: float, height: float) -> Layout:
@@ -225,6 +237,12 @@ def layout_within(tree: Tree, width: float, height: float) -> Layout:
         if layout.width <= width and layout.height <= height:
             return layout
     return layout
+
+
+def _card(tree: Tree, node: Branch, mark: float) -> float:
+    """What a card takes to hold its name beside the mark, and the whole condition below."""
+    name, condition = rule_parts(tree.schema, node.rule)
+    return min(WIDEST_WANTED, 2 * PADDING + max(text_width(name, TEXT, bold=True) + mark, text_width(condition, TEXT) + 2))
 
 
 def _questions(tree: Tree) -> Iterator[float]:

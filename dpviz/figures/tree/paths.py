@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from dpviz.evaluation.tree.paths import PathStep, has_rare_classes
+from dpviz.figures.compare.measure_text import measure_text
 from dpviz.figures.tree.headline import guarantee_said
 from dpviz.figures.tree.levels import level_epsilons, shape_in_words
 from dpviz.figures.tree.pair import Side, pair_sentence, pair_svg
@@ -117,8 +118,8 @@ def strip_svg(score: float, scores: Sequence[float] | np.ndarray, beside: Mappin
 
 
 def score_text(value: float, measure: str) -> str:
-    """A share in percent, R² with three digits."""
-    return "–" if not np.isfinite(value) else f"{value:.1%}" if measure.endswith("accuracy") else f"{value:.3f}"
+    """A share in percent, or R²."""
+    return "–" if not np.isfinite(value) else measure_text(value, "accuracy" if measure.endswith("accuracy") else "r2")
 
 
 def spread_text(scores: np.ndarray, measure: str) -> str:

@@ -10,7 +10,7 @@ from dpviz.evaluation.robustness.answers import BETA, FrequentAnswer
 from dpviz.figures.wording import counted, percent
 from dpviz.models.base import Model, Voting
 from dpviz.models.new_rows import answers_of, probabilities_of
-from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree, format_value
+from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
 from dpviz.table.encode import encode_new
 from dpviz.table.raw import CodedColumn, RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
@@ -54,7 +54,8 @@ def _typical(feature: Feature, answers: Sequence[tuple[Rule, bool]]) -> str | fl
     if low > feature.low and high == feature.high:
         value = min(value, low + (low - feature.low) / 2)
     if not feature.whole:
-        return value
+        rounded = declared_precision(feature, value)  # as thresholds are, unless that leaves the way to the leaf
+        return rounded if low < rounded < high else value
     return float(math.floor(value) if math.floor(value) > low or low == feature.low else math.floor(value) + 1)
 
 
@@ -82,24 +83,23 @@ def answer_sentence(model: Model, cells: Cells) -> str:
     if said is None or said != said:
         return "No answer: a missing or undeclared value, and the schema leaves such rows out."
     if isinstance(schema.target, NumericTarget):
-        return f"{schema.target.name} is predicted to be {format_value(float(said))}."
+        return f"Predicted {schema.target.name}: {format_value(float(said))}."
     try:
         [shares] = probabilities_of(model, new)
     except NoProbabilities:
-        return f"{schema.target.name} is predicted to be {said}. This model holds no probabilities."
-    return f"{schema.target.name} is predicted to be {said}; {_odds(model, schema.classes, shares.tolist())}."
+        return f"Predicted {schema.target.name}: {said}. This model holds no probabilities."
+    return f"Predicted {schema.target.name}: {said}. {_odds(model, schema.classes, shares.tolist())}."
 
 
 def withstood_sentence(found: FrequentAnswer, classes: Sequence[str]) -> str:
     """How many poisoned rows the answer withstands that most draws give. Names are not escaped."""
-    given = f"Of {counted(found.n_draws, 'draw')} with fresh noise {found.times:,} say {classes[found.label]}"
+    given = f"{found.times:,} of {counted(found.n_draws, 'rerun')} say {classes[found.label]}"
     if not found.rows:
-        return f"{given}; at this ε that proves nothing about even one row that somebody adds or removes."
-    least = "at least " if found.rows == found.n_rows else ""
-    rows = f"{least}{counted(found.rows, 'row')}"
-    return f"{given}, and most still do whatever {rows} somebody adds or removes (proved; {percent(1 - BETA)} confidence)."
+        return f"{given}; at this ε that proves nothing about even one added or removed row."
+    rows = f"{counted(found.rows, 'row')}{' or more' if found.rows == found.n_rows else ''}"
+    return f"{given}; most still would if any {rows} were added or removed (proved; {percent(1 - BETA)} confidence)."
 
 
 def _odds(model: Model, classes: Sequence[str], shares: Sequence[float]) -> str:
-    what = "shares of the votes" if isinstance(model, Voting) else "probabilities"
+    what = "Shares of the votes" if isinstance(model, Voting) else "Probabilities"
     return f"{what}: " + ", ".join(f"{name} {percent(share)}" for name, share in zip(classes, shares, strict=True))

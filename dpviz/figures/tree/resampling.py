@@ -7,7 +7,7 @@ import numpy as np
 from dpviz.evaluation.tree.resampling import FeatureUse, Resamples
 from dpviz.figures.charts import NAMES, Figure, chart
 from dpviz.figures.theme import BLUE, translucent
-from dpviz.figures.tree.labels import visible
+from dpviz.figures.tree.labels import is_anywhere, visible
 from dpviz.figures.wording import counted
 from dpviz.models.tree import Tree, declared_precision, format_number, rule_in_words
 from dpviz.table.schema import Schema
@@ -24,7 +24,7 @@ def root_sentence(schema: Schema, drawn: Resamples) -> str:
     beginnings = [*roots, *([("one label for everybody", without)] if without else [])]
     words, times = beginnings[0]
     different = "the only one" if len(beginnings) == 1 else f"one of {len(beginnings)} different beginnings"
-    return f"At the root, exactly “{words}” appears in {times} of {drawn.n_done} fresh draws, {different}."
+    return f"At the root, exactly “{words}” appears in {times} of {drawn.n_done} reruns, {different}."
 
 
 def survival_sentence(schema: Schema, drawn: Resamples) -> str:
@@ -36,6 +36,8 @@ def survival_sentence(schema: Schema, drawn: Resamples) -> str:
     said = f"{times} of {drawn.n_done} reruns begin with {visible(schema.features[feature].name)}"
     if between is None:
         return f"{said}."
+    if is_anywhere(schema.features[feature], between):
+        return f"{said}, at no particular value."
     low, high = (format_number(declared_precision(schema.features[feature], threshold)) for threshold in between)
     return f"{said}, at {low}." if low == high else f"{said}, between {low} and {high}."
 

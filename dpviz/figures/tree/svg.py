@@ -10,7 +10,7 @@ from functools import cached_property
 from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.figures.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
-from dpviz.figures.tree.labels import between_in_words, fitted, fitted_pair, rule_parts, text_width, visible
+from dpviz.figures.tree.labels import between_in_words, fitted, fitted_pair, is_anywhere, rule_parts, text_width, visible
 from dpviz.figures.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, Placed, least_widths, tree_layout
 from dpviz.figures.tree.levels import STRIP, strip_lines
 from dpviz.figures.tree.shapes import coordinate as _n
@@ -87,7 +87,7 @@ def tree_svg(
     """
     came_back = came_back or {}
     notes = marks.values() if marks is not None else [f"{n_draws} of {n_draws}"] if n_draws else []
-    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, notes, " though 49%" if bars else ""))
+    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, notes, " but 49%" if bars else ""))
     drawing = _Drawing(tree, layout, widths, selected, marks, came_back, n_draws, bars or {}, between or {})
     strip = [] if narrow else list(strip_lines(levels or {}, layout))
     start = _n(-STRIP) if strip else "0"
@@ -284,7 +284,7 @@ def _said(
 def _answer(drawing: _Drawing, leaf: End, bar: tuple[float, float, float] | None) -> list[str]:
     """What the leaf predicts and, where it is known, how probable that is: of the two a long name is cut."""
     said = [visible(leaf_in_words(drawing.tree.schema, leaf))]
-    return said + ([f"{'though ' if is_contradicted(leaf) else ''}{bar[0]:.0%}"] if bar else [])
+    return said + ([f"{'but ' if is_contradicted(leaf) else ''}{bar[0]:.0%}"] if bar else [])
 
 
 def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
@@ -299,6 +299,7 @@ def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: floa
     else:
         yield text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
         near = drawing.between.get(placed.path)
-        more = f"{asked} ({between_in_words(schema, rule, near)})" if near and near[0] < near[1] else asked
+        is_place = near is not None and near[0] < near[1] and not is_anywhere(schema.features[rule.feature], near)
+        more = f"{asked} ({between_in_words(schema, rule, near)})" if near and is_place else asked
         asked = more if text_width(more, TEXT) <= right - left else fitted(asked, right - left, TEXT)
         yield text("rule", left, middle + 13, asked)

@@ -268,7 +268,7 @@ def test_r2_is_drawn_to_the_mean_and_not_far_below_it():
     assert not is_cut((TREE,), "r2")
     assert not is_cut((NOISY,), "rmse")
     assert "0.300" in figure.data[0].customdata[0]
-    assert curve_rows((NOISY,), along="epsilon", metric="r2")[0]["5%"] == "-9.000"
+    assert curve_rows((NOISY,), along="epsilon", metric="r2")[0]["5%"] == "-9"
     assert headline((NOISY, TREE), along="epsilon", x=1.0, metric="r2", level=0.0) == (
         "At ε = 1 (add/remove one row), S-GBDT reaches R² 0.300 (nine of ten draws: 0.250 to 0.400); "
         "Regression tree (not private) 0.450, the mean 0.000."

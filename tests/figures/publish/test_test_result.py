@@ -59,8 +59,8 @@ def test_the_report_says_it_on_page_one_in_the_colour_of_a_warning_where_it_is_n
 
 def test_rows_that_judge_labels_are_counted_with_those_that_made_the_probabilities():
     both = replace(REPORT, counted=((60, 20), (10, 30)))
-    assert "what depends on labels alone, on about 240" in result_sentences(both, ROW)[-1]
-    assert "labels alone" not in result_sentences(REPORT, ROW)[-1]
+    assert "also use the rows behind the probabilities, about 240 in all" in result_sentences(both, ROW)[-1]
+    assert "in all" not in result_sentences(REPORT, ROW)[-1]
 
 
 def test_of_a_number_r2_and_errors_are_said():

@@ -96,6 +96,15 @@ def test_a_narrow_drawing_is_one_outline(small_tree: Tree) -> None:
     assert len({placed.x for placed in layout.nodes}) == small_tree.depth + 1
 
 
+def test_rows_and_cards_take_the_room_that_is_left_for_their_questions(complete: Callable[[int], Tree]) -> None:
+    wanted = Least(row=260, wanted_row=330, wanted={"": 320, "L": 200})
+    deep, placed = tree_layout(complete(4), least=wanted), tree_layout(complete(4), least=wanted).by_path
+    assert deep.width <= WIDEST
+    assert min(one.width for one in deep.nodes if one.hangs and isinstance(one.node, Branch)) >= 330
+    assert placed[""].width == 320
+    assert not any(itertools.starmap(overlap, itertools.combinations(deep.nodes, 2)))
+
+
 @pytest.mark.parametrize("narrow", [False, True])
 def test_questions_of_a_deep_tree_have_the_room_they_ask_for(complete: Callable[[int], Tree], narrow: bool) -> None:
     layout = tree_layout(complete(8), narrow=narrow, least=Least(row=260))

@@ -36,16 +36,16 @@ def test_the_leaf_is_the_one_the_row_reaches(cells, path):
 
 def test_the_answer_has_probabilities_where_the_model_holds_them():
     cells = {"age": 80, "ward": "south"}
-    assert answer_sentence(tree(), cells) == "outcome is predicted to be ill. This model holds no probabilities."
+    assert answer_sentence(tree(), cells) == "Predicted outcome: ill. This model holds no probabilities."
     with_shares = tree(ends=(Leaf(0, shares=(0.9, 0.1)), Leaf(1, shares=(0.25, 0.75)), Leaf(0, shares=(1.0, 0.0))))
-    assert answer_sentence(with_shares, cells) == "outcome is predicted to be ill; probabilities: well 25%, ill 75%."
+    assert answer_sentence(with_shares, cells) == "Predicted outcome: ill. Probabilities: well 25%, ill 75%."
     votes = Forest(SCHEMA, (tree(), tree(), Tree(SCHEMA, Leaf(0))))
-    assert answer_sentence(votes, cells).endswith("shares of the votes: well 33.3%, ill 66.7%.")
+    assert answer_sentence(votes, cells).endswith("Shares of the votes: well 33.3%, ill 66.7%.")
 
 
 def test_a_number_is_said_as_one_and_no_answer_is_said_too():
     numbers = tree(Schema(FEATURES, NumericTarget("days", 0, 30)), (NumberLeaf(2.5), NumberLeaf(12.0), NumberLeaf(4.0)))
-    assert answer_sentence(numbers, {"age": 20, "ward": "north"}) == "days is predicted to be 2.5."
+    assert answer_sentence(numbers, {"age": 20, "ward": "north"}) == "Predicted days: 2.5."
     assert answer_sentence(numbers, {"age": None, "ward": "north"}).startswith("No answer: a missing")
 
 
@@ -70,12 +70,17 @@ def test_above_a_threshold_a_typical_value_is_not_in_the_middle_of_a_wide_range(
     assert typical_person(income) == {"income": 45_000.0}
 
 
+def test_a_typical_value_has_no_more_digits_than_a_threshold_and_stays_on_its_side():
+    schema = Schema((NumericFeature("bmi", 10, 70),), ClassTarget("y", ("a", "b")))
+    halves = Branch(ThresholdRule(0, 69.53125), Leaf(0, (90, 1)), Leaf(1, (0, 1)))
+    assert typical_person(Tree(schema, halves)) == {"bmi": 39.77}
+    thin = Tree(schema, Branch(ThresholdRule(0, 10.001), Leaf(0, (90, 1)), Leaf(1, (0, 1))))
+    assert leaf_reached(thin, typical_person(thin)) == "L"
+
+
 def test_what_the_most_frequent_answer_withstands_is_one_sentence():
     found = FrequentAnswer(label=1, times=29, n_draws=30, rows=14, n_rows=750)
     said = withstood_sentence(found, SCHEMA.classes)
-    assert said == (
-        "Of 30 draws with fresh noise 29 say ill, and most still do whatever 14 rows somebody adds or removes "
-        "(proved; 95% confidence)."
-    )
-    assert "whatever at least 14 rows" in withstood_sentence(replace(found, n_rows=14), SCHEMA.classes)
-    assert "proves nothing about even one row" in withstood_sentence(replace(found, rows=0), SCHEMA.classes)
+    assert said == ("29 of 30 reruns say ill; most still would if any 14 rows were added or removed (proved; 95% confidence).")
+    assert "if any 14 rows or more were" in withstood_sentence(replace(found, n_rows=14), SCHEMA.classes)
+    assert "proves nothing about even one added or removed row" in withstood_sentence(replace(found, rows=0), SCHEMA.classes)

@@ -8,6 +8,7 @@ from dpviz.figures.tree.resampling import (
     feature_rows,
     feature_sentence,
     root_sentence,
+    survival_sentence,
 )
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
@@ -26,10 +27,19 @@ DRAWN = Resamples((*(tree(0, 3.5),) * 6, *(tree(1, 2.5),) * 3, Constant(SCHEMA, 
 
 
 def test_the_root_is_told_with_its_count_of_draws():
-    assert "≤ 3.5” appears in 6 of 10 fresh draws, one of 3 different beginnings" in root_sentence(SCHEMA, DRAWN)
-    assert "“one label for everybody” appears in 1 of 1 fresh draws, the only one" in root_sentence(
+    assert "≤ 3.5” appears in 6 of 10 reruns, one of 3 different beginnings" in root_sentence(SCHEMA, DRAWN)
+    assert "“one label for everybody” appears in 1 of 1 reruns, the only one" in root_sentence(
         SCHEMA, Resamples((Constant(SCHEMA, 1),), 1)
     )
+
+
+def test_what_comes_back_first_is_told_with_its_place_unless_its_thresholds_are_all_over_the_range():
+    def drawn(*thresholds: float) -> Resamples:
+        return Resamples(tuple(tree(0, threshold) for threshold in thresholds), len(thresholds))
+
+    assert survival_sentence(SCHEMA, drawn(3.5, 3.5)) == "2 of 2 reruns begin with <b>a</b>, at 3.5."
+    assert survival_sentence(SCHEMA, drawn(3.0, 5.0)) == "2 of 2 reruns begin with <b>a</b>, between 3 and 5."
+    assert survival_sentence(SCHEMA, drawn(1.0, 15.0)) == "2 of 2 reruns begin with <b>a</b>, at no particular value."
 
 
 def test_names_from_files_are_shown_literally():
