@@ -76,6 +76,7 @@ def test_nothing_moves_when_draws_and_the_path_arrive(page: Any) -> None:
 
 
 def test_the_tree_starts_high_is_large_and_little_is_said_around_it(page: Any) -> None:
+    settled(page)
     box = page.locator(".stage").bounding_box()
     assert box["y"] <= HIGHEST
     assert box["width"] * box["height"] > 1440 * 900 / 3
