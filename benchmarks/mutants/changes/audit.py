@@ -132,11 +132,4 @@ MUTANTS = (
         "(0,) * n_rows",
         ("tests/evaluation/audit/test_white_box.py::test_the_ratios_are_those_of_the_draws[pf-tree-params3-pair3-25]",),
     ),
-    Mutant(
-        "what an audit recorded passes for a release",
-        "dpviz.evaluation.audit.white_box:Recording.__init__",
-        "super().__init__(seed)",
-        "super().__init__(seed)\nself.name = 'release'",
-        ("tests/evaluation/audit/test_white_box.py::test_what_was_recorded_is_a_simulation_and_nothing_that_may_be_released",),
-    ),
 )
