@@ -104,12 +104,33 @@ MUTANTS = (
     Mutant(
         "every stake is all of the money",
         "dpviz.evaluation.audit.wagers:log_wealth",
-        "math.log(len(STAKES))",
-        "-math.log(len(STAKES))",
+        "math.log(len(stakes))",
+        "-math.log(len(stakes))",
         (
             "tests/evaluation/audit/test_wagers.py"
             "::test_whenever_an_attack_stops_its_bound_is_above_the_truth_no_more_often_than_stated[1.0-laws1]",
         ),
+    ),
+    Mutant(
+        "draws are guessed that chose how to guess",
+        "dpviz.evaluation.audit.by_attack:_white_box",
+        "by_pair[CHUNK_OF_PAIRS:]",
+        "by_pair",
+        ("tests/evaluation/audit/test_white_box.py::test_no_draw_is_guessed_that_chose_how_to_guess",),
+    ),
+    Mutant(
+        "a ratio is remembered for other questions",
+        "dpviz.evaluation.audit.white_box:WhiteBoxTask._note_counted",
+        "not _equal(tuple(self._counted.setdefault(chosen, limits)), tuple(limits))",
+        "not self._counted.setdefault(chosen, limits)",
+        ("tests/evaluation/audit/test_white_box.py::test_questions_that_follow_noise_are_soon_not_remembered_without_it",),
+    ),
+    Mutant(
+        "a canary is always in the part that grows",
+        "dpviz.evaluation.audit.white_box:_assignments",
+        "(*(0,) * (n_rows - 1), part)",
+        "(0,) * n_rows",
+        ("tests/evaluation/audit/test_white_box.py::test_the_ratios_are_those_of_the_draws[pf-tree-params3-pair3-25]",),
     ),
     Mutant(
         "what an audit recorded passes for a release",

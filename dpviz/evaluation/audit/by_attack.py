@@ -183,10 +183,10 @@ def _white_box(
     tasks = [WhiteBoxTask(request, pair) for pair in pairs]
     seeds = child_seeds(seed, 2 * (draws + CHUNK_OF_PAIRS))
     by_pair = list(zip(seeds[::2], seeds[1::2], strict=True))
-    task, wanted, limit = choose_pair(
+    task, wanted, way = choose_pair(
         [(task, _wanted(task.planned, until)) for task in tasks], by_pair[:CHUNK_OF_PAIRS], draws, beta
     )
-    tally = guess_until(task, wanted, limit, by_pair[CHUNK_OF_PAIRS:], beta, **how)
+    tally = guess_until(task, wanted, way, by_pair[CHUNK_OF_PAIRS:], beta, **how)
     found = tally.found(wanted, beta) | {"canary": _PairTask(request, task.tables).canary_in_words}
     return _audited(task, found, draws, tally.pairs, beta, started)
 

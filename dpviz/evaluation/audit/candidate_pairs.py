@@ -27,8 +27,8 @@ from dpviz.training.contract import LearnerSpec
 from dpviz.training.counting.arrays import node_of
 from dpviz.training.growing import TreeRecipe
 
-#: Of equal rows; more tell hardly more.
-_MOST_EQUAL = 100
+#: Equal rows times epsilon beside which other labels of them are hardly ever chosen, and their largest number.
+_ENOUGH, _MOST_EQUAL = 10, 100
 #: Two neighbouring data sets.
 Pair = tuple[EncodedDataset, EncodedDataset]
 
@@ -96,15 +96,21 @@ def lone_pair(task: str = "classes") -> Pair:
     return second.take(np.arange(0), share=1.0), second
 
 
+def _settled_pair(task: str, others: int) -> Pair:
+    _, row = lone_pair(task)
+    ends = np.append(np.ones(others, dtype=np.uint8), 0)
+    second = EncodedDataset(row.schema, (ends,), (1 - ends).astype(row.target.dtype))
+    return second.take(np.arange(others), share=1.0), second
+
+
 def telling_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
     """Pairs on which mechanisms tell what they are about to the full, each with as many public rows as the typical plan.
 
-    Besides the two above, about 1 / epsilon equal rows and one more: what they are not is then seldom chosen, by permute-and-flip
-    with a ratio near e^epsilon.
+    Besides the two above, the row alone on one side of a split, and many on the other: their label is settled, and between trees
+    that differ in one label permute-and-flip changes its odds by all of e^epsilon. Where the labels of both sides are open, right
+    trees share what the row moves.
     """
-    _, row = lone_pair(task)
-    many = row.take(np.zeros(min(_MOST_EQUAL, round(1 / epsilon)) + 1, dtype=np.int64), share=1.0)
-    pairs = small_pair(task), lone_pair(task), (many.take(slice(0, many.n_rows - 1), share=1.0), many)
+    pairs = small_pair(task), lone_pair(task), _settled_pair(task, min(_MOST_EQUAL, math.ceil(_ENOUGH / epsilon)))
     schemas = [replace(first.schema, n_public=PUBLIC_ROWS) for first, _ in pairs]
     return tuple(
         (replace(first, schema=schema), replace(second, schema=schema))

@@ -8,7 +8,8 @@ average over both tables, and the product of the two factors of a pair is at mos
 growth it exceeds 1 / beta at any time with probability at most beta (Ville's inequality), and the epsilons at which it does are
 refuted at confidence 1 - beta. The rule of the guesses must not depend on the draws that it guesses.
 
-The money is divided evenly over `STAKES`, as nobody knows the best u beforehand; that costs a factor of their number at most.
+The money is divided evenly over stakes u. Those of `STAKES` suit whoever does not know the best one, and cost a factor of their
+number at most; a white-box attack knows it, and stakes by that alone (`best_stake`).
 
 Source: Ville 1939; Waudby-Smith & Ramdas 2024, "Estimating means of bounded random variables by betting"; for audits that stop,
 González, Dulce-Rubio, Ramdas & Ribero 2025, "Sequentially auditing differential privacy".
@@ -27,36 +28,51 @@ _MOST = 30.0
 _STEPS = 50
 
 
-def log_wealth(right: np.ndarray | int, wrong: np.ndarray | int, pairs: int, epsilon: float, *, delta: float = 0.0) -> np.ndarray:
+def best_stake(right: float, epsilon: float) -> float:
+    """That by which money grows fastest where such a share of the guesses is right (Kelly 1956)."""
+    return max(0.0, right - (1 - right) * math.exp(epsilon))
+
+
+def log_wealth(
+    right: np.ndarray | int,
+    wrong: np.ndarray | int,
+    pairs: int,
+    epsilon: float,
+    *,
+    delta: float = 0.0,
+    stakes: np.ndarray = STAKES,
+) -> np.ndarray:
     """ln of what 1 has become after so many pairs of draws, of which so many guesses were right and wrong; elementwise."""
     from scipy.special import logsumexp, xlog1py
 
-    odds = STAKES * math.exp(-epsilon)
-    gains = np.multiply.outer(right, np.log1p(odds)) + xlog1py(np.multiply.outer(wrong, np.ones(len(STAKES))), -STAKES)
-    return logsumexp(gains - 2 * pairs * np.log1p(odds * delta), axis=-1) - math.log(len(STAKES))
+    odds = stakes * math.exp(-epsilon)
+    gains = np.multiply.outer(right, np.log1p(odds)) + xlog1py(np.multiply.outer(wrong, np.ones(len(stakes))), -stakes)
+    return logsumexp(gains - 2 * pairs * np.log1p(odds * delta), axis=-1) - math.log(len(stakes))
 
 
-def refutes(right: int, wrong: int, pairs: int, epsilon: float, *, beta: float, delta: float = 0.0) -> bool:
+def refutes(
+    right: int, wrong: int, pairs: int, epsilon: float, *, beta: float, delta: float = 0.0, stakes: np.ndarray = STAKES
+) -> bool:
     """True where so many right guesses refute this epsilon, and with it every smaller one.
 
     Under delta only where enough of the draws were guessed right that a smaller epsilon makes more money, not less.
     """
     is_monotone = right >= 4 * delta * pairs
-    return is_monotone and float(log_wealth(right, wrong, pairs, epsilon, delta=delta)) >= -math.log(beta)
+    return is_monotone and float(log_wealth(right, wrong, pairs, epsilon, delta=delta, stakes=stakes)) >= -math.log(beta)
 
 
-def wagered_bound(right: int, wrong: int, pairs: int, *, beta: float, delta: float = 0.0) -> float:
+def wagered_bound(right: int, wrong: int, pairs: int, *, beta: float, delta: float = 0.0, stakes: np.ndarray = STAKES) -> float:
     """The largest epsilon, 0 at least, that is refuted; above the truth at any time with probability at most `beta`."""
 
     def is_possible(epsilon: float) -> bool:
-        return not refutes(right, wrong, pairs, epsilon, beta=beta, delta=delta)
+        return not refutes(right, wrong, pairs, epsilon, beta=beta, delta=delta, stakes=stakes)
 
     return 0.0 if is_possible(0.0) else bisect(is_possible, 0.0, _MOST, times=_STEPS)[0]
 
 
-def least_right(right: int, wrong: int, pairs: int, *, beta: float) -> float:
+def least_right(right: int, wrong: int, pairs: int, *, beta: float, stakes: np.ndarray = STAKES) -> float:
     """A lower limit of the share of right guesses, at least 1/2, where every draw is guessed; it holds at every moment too.
 
     It is the same wager: at a share m, odds of (1 - m) / m are fair.
     """
-    return 1 / (1 + math.exp(-wagered_bound(right, wrong, pairs, beta=beta)))
+    return 1 / (1 + math.exp(-wagered_bound(right, wrong, pairs, beta=beta, stakes=stakes)))

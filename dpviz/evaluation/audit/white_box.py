@@ -5,7 +5,9 @@ and is given the same outcomes, so it asks the same questions of other rows. The
 on either table; the logarithms of their ratios add up. The best test of one table against the other compares this sum with a
 limit (Neyman & Pearson 1933). An attack that guesses by it is the strongest that this pair allows.
 
-Who is in which part of a random assignment is not released: probabilities are averaged over all assignments of the few rows.
+Who is in which part of a random assignment is not released: probabilities are averaged over the parts of the canary, and all
+other rows are taken to be in the first part, where most of them are. That is exact where there are no others, and near it where
+only the first part tells of them.
 
 The laws decide what is guessed, never whether it was right: a mechanism that does not keep its law is still found out.
 """
@@ -14,7 +16,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -22,9 +24,10 @@ import numpy as np
 from dpviz.errors import DpvizError, NotEnumerable
 from dpviz.evaluation.audit.candidate_pairs import Pair
 from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.evaluation.audit.wagers import STAKES, least_right, refutes, wagered_bound
+from dpviz.evaluation.audit.wagers import STAKES, best_stake, least_right, refutes, wagered_bound
 from dpviz.evaluation.workers import spread
 from dpviz.learners import FitRequest
+from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import Mechanism, Simulation
 from dpviz.progress import Progress, Stop, steps
@@ -32,8 +35,6 @@ from dpviz.table.dataset import EncodedDataset
 
 #: Outcomes whose ratio is remembered; noise in many steps never repeats.
 _REMEMBERED = 4096
-#: Ways to assign the rows of a table that are averaged over.
-_MOST_ASSIGNMENTS = 9
 #: Pairs of draws between two looks at what is shown; the first so many choose how to guess.
 CHUNK = 50
 #: Of how many times the draws an attack that needs more is not begun.
@@ -72,6 +73,7 @@ class Replay:
     def __init__(self, recorded: Sequence[Step], assigned: tuple[int, ...]) -> None:
         self._left = list(reversed(recorded))
         self._assigned = assigned  #: The part of every row, where rows are assigned at random
+        self.asked: list[Any] = []  #: The values of every other draw
         self.log_ratio = 0.0
 
     def enter(self, place: int) -> None:
@@ -86,6 +88,7 @@ class Replay:
             raise _other_steps()
         if isinstance(mechanism, RandomAssignment):
             return np.array(self._assigned, dtype=np.uint8)
+        self.asked.append(values)
         self.log_ratio += _log_ratio(step, mechanism, values)
         return step.outcome
 
@@ -124,6 +127,10 @@ def _other_steps() -> DpvizError:
     return NotEnumerable(what, remedy="Attack what is published instead.")
 
 
+#: Of every step: the least and the largest numbers to which noise may have been added; None where that is not asked.
+_Limits = list[tuple[np.ndarray, np.ndarray] | None]
+
+
 @dataclass(frozen=True)
 class WhiteBoxTask:
     """What every draw on a pair needs; it can be sent to another process unless the learner is unregistered."""
@@ -140,6 +147,10 @@ class WhiteBoxTask:
     def _known(self) -> dict[Any, float]:
         return {}
 
+    @cached_property
+    def _counted(self) -> dict[Any, _Limits]:
+        return {}
+
     def show(self, seeds: Sequence[tuple[int, int]]) -> np.ndarray:
         """ln P(released | with the canary) - ln P(released | without), of draws without (column 0) and with it (column 1).
 
@@ -150,39 +161,71 @@ class WhiteBoxTask:
     def _ratio(self, drawn_from: EncodedDataset, seed: int) -> float:
         source = Recording(seed)
         self.planned.fit(drawn_from, source)
-        seen = [step.outcome for step in source.steps if not isinstance(step.mechanism, RandomAssignment)]
-        key = tuple(outcome if np.ndim(outcome) == 0 else outcome.tobytes() for outcome in seen)
+        seen = [step for step in source.steps if not isinstance(step.mechanism, RandomAssignment)]
+        chosen = tuple(step.outcome for step in seen if np.ndim(step.outcome) == 0)
+        key = tuple(map(_telling, seen, self._counted.get(chosen, repeat(None))))
         if key in self._known:
             return self._known[key]
-        without, with_canary = (self._likelihood(table, source.steps) for table in self.tables)
+        likelihoods, asked = [], list[list[Any]]()
+        for table in self.tables:
+            likelihoods.append(self._likelihood(table, source.steps, asked))
+        ratio = likelihoods[1] - likelihoods[0]
         if len(self._known) < _REMEMBERED:
-            self._known[key] = with_canary - without
-        return with_canary - without
+            self._known[key] = ratio
+        self._note_counted(chosen, [_limits(step, values) for step, *values in zip(seen, *asked, strict=True)])
+        return ratio
 
-    def _likelihood(self, table: EncodedDataset, recorded: Sequence[Step]) -> float:
+    def _note_counted(self, chosen: Any, limits: _Limits) -> None:
+        if not _equal(tuple(self._counted.setdefault(chosen, limits)), tuple(limits)):  # what is asked follows noise too
+            self._counted[chosen] = [None] * len(limits)
+            self._known.clear()
+
+    def _likelihood(self, table: EncodedDataset, recorded: Sequence[Step], asked: list[list[Any]]) -> float:
         """ln of the probability of what was released, but for a number that is the same for both tables."""
         from scipy.special import logsumexp
 
         found = []
-        for chance, assigned in _assignments(recorded, table.n_rows):
+        for chance, assigned in _assignments(recorded, table.n_rows, has_canary=table is self.tables[1]):
             replay = Replay(recorded, assigned)
             self.planned.fit(table, replay)
             found.append(math.log(chance) + replay.finish())
+            asked.append(replay.asked)
         return float(logsumexp(found))
 
 
-def _assignments(recorded: Sequence[Step], n_rows: int) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Every assignment of the rows, with its probability; one that says nothing where none was drawn."""
+def _limits(step: Step, values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    if not isinstance(step.mechanism, GeometricNoise):
+        return None
+    return np.min(values, axis=0), np.max(values, axis=0)
+
+
+def _telling(step: Step, limits: tuple[np.ndarray, np.ndarray] | None) -> Any:
+    """What of an outcome tells the tables apart: beyond the limits every geometric count is equally telling."""
+    if np.ndim(step.outcome) == 0:
+        return step.outcome
+    return (step.outcome if limits is None else np.clip(step.outcome, *limits)).tobytes()
+
+
+def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> Iterator[tuple[float, tuple[int, ...]]]:
+    """Every part of the canary with its probability, others in the first; one that says nothing where none was drawn."""
     random = [step.mechanism for step in recorded if isinstance(step.mechanism, RandomAssignment)]
-    if not random:
-        yield 1.0, ()
+    if len(random) > 1:
+        what = "Rows are assigned more than once, in too many ways to average over."
+        raise NotEnumerable(what, remedy="Attack what is published instead.")
+    if not random or not has_canary:
+        yield 1.0, (0,) * n_rows
         return
-    shares = (1 - sum(random[0].shares), *random[0].shares)
-    if len(random) > 1 or len(shares) ** n_rows > _MOST_ASSIGNMENTS:
-        what = "The rows can be assigned in too many ways to average over."
-        raise NotEnumerable(what, remedy="Give a pair of fewer rows.")
-    for assigned in product(range(len(shares)), repeat=n_rows):
-        yield math.prod(shares[part] for part in assigned), assigned
+    for part, share in enumerate((1 - sum(random[0].shares), *random[0].shares)):
+        yield share, (*(0,) * (n_rows - 1), part)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How to guess, chosen on draws of its own."""
+
+    limit: float  #: The log ratio from which on to guess
+    stake: float  #: The share of the money on every guess
+    growth: float  #: Of ln money per draw, if the laws are kept; 0 for none
 
 
 @dataclass(frozen=True)
@@ -206,8 +249,8 @@ class Wanted:
         right = 0.5 + self.share * (self.right - 0.5)
         return math.log(right / (1 - right))
 
-    def limit(self, ratios: np.ndarray) -> tuple[float, float]:
-        """(the log ratio from which on to guess, how fast money grows by that per draw, if the laws are kept; 0 for not)."""
+    def way(self, ratios: np.ndarray) -> Way:
+        """How to guess and what to stake, by the log ratios of some draws."""
         sizes = np.sort(np.abs(ratios).ravel())[::-1]
         right = np.cumsum(1 / (1 + np.exp(-sizes))) / np.arange(1, len(sizes) + 1)
         fair = 1 / (1 + math.exp(-self.tested))
@@ -216,7 +259,8 @@ class Wanted:
             doubt = np.where(surer < 1, (1 - surer) * np.log((1 - surer) / (1 - fair)), 0.0)
         growth = (surer * np.log(surer / fair) + doubt) * np.arange(1, len(sizes) + 1) / len(sizes)
         best = len(sizes) - 1 if self.delta else int(growth.argmax())
-        return (0.0 if self.delta else float(sizes[best]) * (1 - 1e-9)), float(growth[best])
+        limit = 0.0 if self.delta else float(sizes[best]) * (1 - 1e-9)
+        return Way(limit, best_stake(float(surer[best]), self.tested), float(growth[best]))
 
     def shown(self, bound: float, right: float) -> float:
         """The share of what is proved that these lower bounds are."""
@@ -227,16 +271,20 @@ class Wanted:
 class Tally:
     """Guesses so far: those that were sure enough, and those that every draw forces."""
 
-    limit: float
+    way: Way
     pairs: int = 0
     right: int = 0
     wrong: int = 0
     forced_right: int = 0
 
+    @property
+    def _stakes(self) -> np.ndarray:
+        return np.array([self.way.stake])
+
     def add(self, ratios: np.ndarray) -> None:
         """Count what guesses by the signs of these log ratios were worth."""
         was_right = (ratios >= 0) == np.array([False, True])
-        is_sure = np.abs(ratios) >= self.limit
+        is_sure = np.abs(ratios) >= self.way.limit
         self.pairs += len(ratios)
         self.right += int((was_right & is_sure).sum())
         self.wrong += int((~was_right & is_sure).sum())
@@ -245,17 +293,19 @@ class Tally:
     def has_shown(self, wanted: Wanted, beta: float) -> bool:
         """True once the share of the proved loss is shown."""
         right, wrong = (self.forced_right, 2 * self.pairs - self.forced_right) if wanted.delta else (self.right, self.wrong)
-        return refutes(right, wrong, self.pairs, wanted.tested, beta=beta)
+        return refutes(right, wrong, self.pairs, wanted.tested, beta=beta, stakes=self._stakes)
 
     def found(self, wanted: Wanted, beta: float) -> dict[str, Any]:
         """What an AuditedBound says of it."""
-        bound = wagered_bound(self.right, self.wrong, self.pairs, beta=beta, delta=wanted.delta)
-        right = least_right(self.forced_right, 2 * self.pairs - self.forced_right, self.pairs, beta=beta)
-        certain = wagered_bound(2 * self.pairs, 0, self.pairs, beta=beta, delta=wanted.delta)
+        how: dict[str, Any] = {"beta": beta, "delta": wanted.delta, "stakes": self._stakes}
+        bound = wagered_bound(self.right, self.wrong, self.pairs, **how)
+        certain = wagered_bound(2 * self.pairs, 0, self.pairs, **how)
+        stakes = self._stakes if wanted.delta else STAKES  # else guesses are forced that are worth less than this stake
+        right = least_right(self.forced_right, 2 * self.pairs - self.forced_right, self.pairs, beta=beta, stakes=stakes)
         return {
             "bound": bound,
             "largest": certain,
-            "event": f"the likelihood ratio of everything released, from e^{self.limit:.3g} on" if self.pairs else "",
+            "event": f"the likelihood ratio of everything released, from e^{self.way.limit:.3g} on" if self.pairs else "",
             "hits": (self.wrong, self.right),
             "n_tested": self.right + self.wrong,
             "guesses": 100 * right,
@@ -265,8 +315,8 @@ class Tally:
 
 def choose_pair(
     tasks: Sequence[tuple[WhiteBoxTask, Wanted]], seeds: Sequence[tuple[int, int]], draws: int, beta: float
-) -> tuple[WhiteBoxTask, Wanted, float]:
-    """The pair on which the laws promise the quickest proof, and the limit of its guesses.
+) -> tuple[WhiteBoxTask, Wanted, Way]:
+    """The pair on which the laws promise the quickest proof, and how to guess there.
 
     Raises NotEnumerable where laws are not known, or promise so much of the proved loss on none of these pairs, or not from a few
     times as many `draws`.
@@ -274,26 +324,26 @@ def choose_pair(
     tried, unknown = [], None
     for task, wanted in tasks:
         try:
-            tried.append((task, wanted, *wanted.limit(replace(task).show(seeds))))
+            tried.append((task, wanted, wanted.way(replace(task).show(seeds))))
         except NotEnumerable as reason:
             unknown = reason
     if not tried and unknown is not None:
         raise unknown
-    task, wanted, limit, growth = max(tried, key=lambda one: one[3])
-    if growth <= 0:
+    task, wanted, way = max(tried, key=lambda one: one[2].growth)
+    if way.growth <= 0:
         what = f"No pair is known on which what is released tells {wanted.share:.0%} of what is proved."
         raise NotEnumerable(what, remedy="Give another pair, or ask for less.")
-    needed = (math.log(len(STAKES) / beta)) / growth / 2
+    needed = math.log(1 / beta) / way.growth / 2
     if needed > _HOPELESS * draws:
         what = f"To show {wanted.share:.0%} of what is proved would take about {needed:,.0f} draws on each table."
         raise NotEnumerable(what, remedy="Allow more draws, or ask for less.")
-    return task, wanted, limit
+    return task, wanted, way
 
 
 def guess_until(
     task: WhiteBoxTask,
     wanted: Wanted,
-    limit: float,
+    way: Way,
     seeds: Sequence[tuple[int, int]],
     beta: float,
     *,
@@ -304,7 +354,7 @@ def guess_until(
     """Draw until the share of the proved loss is shown, or the seeds are used up."""
     show: Callable[[Sequence[tuple[int, int]]], np.ndarray] = replace(task).show  # without what was computed here
     chunks = [seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK)]
-    tally = Tally(limit)
+    tally = Tally(way)
     for ratios in spread(show, steps(chunks, progress, stop), workers):
         tally.add(ratios)
         if tally.has_shown(wanted, beta):

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from dpviz.evaluation.audit.wagers import least_right, log_wealth, refutes, wagered_bound
+from dpviz.evaluation.audit.wagers import STAKES, best_stake, least_right, log_wealth, refutes, wagered_bound
 
 BETA = 0.1
 PAIRS = 40
 
 
-def ever_refuted(epsilon, laws, pairs, *, beta=BETA, delta=0.0):
+def ever_refuted(epsilon, laws, pairs, *, beta=BETA, delta=0.0, stakes=STAKES):
     """The exact probability that this epsilon is refuted after any of so many pairs of draws.
 
     `laws`: P(right), P(wrong) of a draw from either table; nothing is guessed otherwise. It walks over all (right, wrong).
@@ -28,7 +28,7 @@ def ever_refuted(epsilon, laws, pairs, *, beta=BETA, delta=0.0):
             chances = after
         reached = chances > 0
         wealth = np.full((size, size), -math.inf)
-        wealth[reached] = log_wealth(rights[reached], wrongs[reached], pair, epsilon, delta=delta)
+        wealth[reached] = log_wealth(rights[reached], wrongs[reached], pair, epsilon, delta=delta, stakes=stakes)
         gone = (wealth >= -math.log(beta)) & (rights >= 4 * delta * pair)
         refuted += chances[gone].sum()
         chances[gone] = 0
@@ -69,6 +69,15 @@ def test_delta_is_paid_for_at_every_draw(delta):
 def test_most_of_the_truth_is_shown_in_the_end_and_half_of_the_noise_is_noticed():
     assert ever_refuted(1.4, response(2.0), 3 * PAIRS) > 0.6
     assert ever_refuted(1.0, response(2.0), PAIRS) > 0.7
+
+
+def test_who_knows_how_many_guesses_are_right_stakes_best_and_is_wrong_no_more_often():
+    laws, best = response(2.0), best_stake(1 / (1 + math.exp(-2.0)), 1.2)
+    by_stake = [ever_refuted(1.2, laws, PAIRS, stakes=np.array([stake])) for stake in (best / 4, best, 1.0)]
+    assert by_stake[1] == max(by_stake)
+    assert by_stake[1] > ever_refuted(1.2, laws, PAIRS)
+    assert BETA / 5 < ever_refuted(1.2, response(1.2), PAIRS, stakes=np.array([best])) <= BETA
+    assert best_stake(0.5, 1.2) == 0
 
 
 @pytest.mark.parametrize(("right", "wrong", "pairs"), [(60, 40, 50), (90, 10, 100), (20, 0, 300), (1000, 900, 1000)])

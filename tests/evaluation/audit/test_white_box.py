@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpviz.accounting.events import Sequential
 from dpviz.errors import DpvizError, NotEnumerable, ParameterError
+from dpviz.evaluation.audit import by_attack
 from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.audit.candidate_pairs import lone_pair, require_neighbours, small_pair, telling_pairs
-from dpviz.evaluation.audit.white_box import Recording, Replay, Tally, Wanted, WhiteBoxTask
+from dpviz.evaluation.audit.white_box import CHUNK, Recording, Replay, Tally, Wanted, Way, WhiteBoxTask
 from dpviz.learners import FitRequest, get_learner
 from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.geometric import GeometricNoise
@@ -79,6 +81,7 @@ def test_without_laws_there_is_no_ratio():
         ("dp-mean", {}, small_pair("number"), 200),
         ("pf-tree", {"leaves": "labels"}, small_pair(), 100),
         ("pf-tree", {}, lone_pair(), 25),
+        ("pf-tree", {}, telling_pairs("classes", 1.0)[2], 100),
         ("diffprivlib-tree", {}, lone_pair(), 200),
     ],
 )
@@ -134,17 +137,20 @@ def test_under_delta_the_strength_is_that_of_right_guesses():
     assert 1 / (1 + math.exp(-wanted.tested)) == pytest.approx(0.58)
     assert wanted.shown(0.1, 0.59) == pytest.approx(0.9)
     assert Wanted(2.0, 0.0, 0.6, 0.8).tested == pytest.approx(1.6)
-    tally = Tally(0.5)
+    tally = Tally(Way(0.5, 0.1, 0.0))
     tally.add(np.array([[-1.0, 1.0], [0.25, -0.75], [-0.25, 0.0]]))
     assert (tally.pairs, tally.right, tally.wrong, tally.forced_right) == (3, 2, 1, 4)
 
 
 def test_guesses_begin_where_the_laws_promise_most():
     wanted = Wanted(1.0, 0.0, 0.7, 0.8)
-    limit, growth = wanted.limit(np.array([[0.1, -0.1, 1.0, -0.9]]))
-    assert 0.89 < limit < 0.9
-    assert growth > 0
-    assert wanted.limit(np.array([[0.1, -0.7]]))[1] == 0, "nothing here refutes so much"
+    way = wanted.way(np.array([[0.1, -0.1, 1.0, -0.9]]))
+    assert 0.89 < way.limit < 0.9
+    right = (1 / (1 + math.exp(-1)) + 1 / (1 + math.exp(-0.9))) / 2
+    assert way.stake == pytest.approx(right - (1 - right) * math.exp(0.8))
+    mean = right * math.log1p(way.stake * math.exp(-0.8)) + (1 - right) * math.log1p(-way.stake)
+    assert way.growth == pytest.approx(mean / 2), "per draw, half of which are guessed"
+    assert wanted.way(np.array([[0.1, -0.7]])).growth == 0, "nothing here refutes so much"
 
 
 def test_pairs_that_tell_are_neighbours_and_have_the_public_rows_of_the_typical_plan():
@@ -152,7 +158,52 @@ def test_pairs_that_tell_are_neighbours_and_have_the_public_rows_of_the_typical_
         for first, second in telling_pairs(task, 0.1):
             require_neighbours(first, second)
             assert first.schema.n_public == 10_000
-    assert [first.n_rows for first, _ in telling_pairs("classes", 0.1)] == [3, 0, 10]
+    assert [first.n_rows for first, _ in telling_pairs("classes", 0.1)] == [3, 0, 100]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_beside_settled_labels_one_row_moves_a_choice_by_all_of_epsilon(epsilon):
+    settled = telling_pairs("classes", epsilon)[2]
+    for params in ({}, {"leaves": "labels"}):
+        task = WhiteBoxTask(FitRequest.of("pf-tree", epsilon=epsilon, max_depth=1, depth=1, **params), settled)
+        ratios = task.show([(seed, 1000 + seed) for seed in range(40)])
+        assert 0.99 * epsilon < np.abs(ratios).max() <= epsilon * (1 + 1e-9)
+        assert (np.abs(ratios) > 0.88 * epsilon).mean() > 0.1, "and not seldom"
+
+
+@pytest.mark.parametrize("pair", [lone_pair(), telling_pairs("classes", 1.0)[2]])
+def test_what_is_remembered_of_an_outcome_is_its_ratio(pair):
+    seeds = [(seed, 1000 + seed) for seed in range(30)]
+    task = task_of("pf-tree", pair)
+    each = [task_of("pf-tree", pair).show([one])[0] for one in seeds]
+    assert task.show(seeds) == pytest.approx(np.array(each))
+    assert len(task._known) < 40, "what lies beyond every row tells no more"
+
+
+def test_questions_that_follow_noise_are_soon_not_remembered_without_it():
+    """The second count is one row or none, as the first noisy one says."""
+
+    def fit(data, plan, params, source):
+        noise = GeometricNoise(plan.epsilon / 2)
+        first = noise.release(np.array([data.n_rows]), source=source, part="count")
+        second = noise.release(np.array([data.n_rows * int(first.value[0] % 2)]), source=source, part="count")
+        return FitOutput(get_learner("majority").fit(data, plan, params, source).model, Sequential((first.event, second.event)))
+
+    learner = replace(get_learner("majority"), name="follows", fit=fit)
+    seeds = [(seed, 1000 + seed) for seed in range(40)]
+    each = [task_of(learner, lone_pair()).show([one])[0] for one in seeds]
+    assert task_of(learner, lone_pair()).show(seeds)[10:] == pytest.approx(np.array(each)[10:])
+
+
+def test_no_draw_is_guessed_that_chose_how_to_guess(monkeypatch):
+    chosen, guessed = [], []
+    choose, guess = by_attack.choose_pair, by_attack.guess_until
+    monkeypatch.setattr(by_attack, "choose_pair", lambda tasks, seeds, *rest: chosen.extend(seeds) or choose(tasks, seeds, *rest))
+    monkeypatch.setattr(by_attack, "guess_until", lambda *given, **how: guessed.extend(given[3]) or guess(*given, **how))
+    assert audit("majority", epsilon=1.0, seed=2, until=0.5, draws=300).n_done <= 300
+    assert len(chosen) == CHUNK
+    assert len(guessed) == 300
+    assert not set(chosen) & set(guessed)
 
 
 def test_what_cannot_be_attacked_so_is_said():
