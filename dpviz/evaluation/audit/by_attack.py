@@ -78,6 +78,9 @@ class AuditedBound:
     #: loss that it found; under delta the loss of right guesses.
     guesses: float | None = None
     strength: float | None = None
+    #: With many canaries: the largest epsilon, up to the learner's, whose whole trade-off curve does not allow so many right
+    #: guesses, with confidence `confidence`; 0 for none, None where no curve is known.
+    outguessed: float | None = None
 
     @property
     def right_guesses(self) -> float:
@@ -183,10 +186,10 @@ def _white_box(
     tasks = [WhiteBoxTask(request, pair) for pair in pairs]
     seeds = child_seeds(seed, 2 * (draws + CHUNK_OF_PAIRS))
     by_pair = list(zip(seeds[::2], seeds[1::2], strict=True))
-    task, wanted, limit = choose_pair(
+    task, wanted, way = choose_pair(
         [(task, _wanted(task.planned, until)) for task in tasks], by_pair[:CHUNK_OF_PAIRS], draws, beta
     )
-    tally = guess_until(task, wanted, limit, by_pair[CHUNK_OF_PAIRS:], beta, **how)
+    tally = guess_until(task, wanted, way, by_pair[CHUNK_OF_PAIRS:], beta, **how)
     found = tally.found(wanted, beta) | {"canary": _PairTask(request, task.tables).canary_in_words}
     return _audited(task, found, draws, tally.pairs, beta, started)
 
@@ -211,6 +214,7 @@ def _audited(
     task: _PairTask | OneRunTask | WhiteBoxTask, found: dict[str, Any], draws: int, done: int, beta: float, started: float
 ) -> AuditedBound:
     claim, composed = task.planned.claim, task.planned.composed(*task.tables)
+    is_beyond_curve = (found.get("outguessed") or 0.0) >= task.request.settings.epsilon
     return AuditedBound(
         learner=task.request.learner,
         epsilon=task.request.settings.epsilon,
@@ -220,7 +224,7 @@ def _audited(
         n_done=done,
         claimed=claim.epsilon,
         composed=composed.epsilon,
-        verdict=judge(found["bound"], claim, composed),
+        verdict="ledger violated" if is_beyond_curve else judge(found["bound"], claim, composed),
         because=claim.because,
         seconds=time.perf_counter() - started,
         delta=max(claim.delta, composed.delta),

@@ -132,7 +132,15 @@ def attack_sentence(found: AuditedBound) -> str:
         of_what = "the right guesses that are proved possible" if found.delta else "what is proved"
         return f"{least}: {strength_text(found)} of {of_what}."
     is_compared = found.verdict == "holds" and found.claimed < math.inf
-    return f"{least}.{' No attack is known that comes near what is proved.' if is_compared else ''}"
+    said = f"{least}.{' No attack is known that comes near what is proved.' if is_compared else ''}"
+    return f"{said}{_outguessed_text(found)}"
+
+
+def _outguessed_text(found: AuditedBound) -> str:
+    """Against the whole curve of the learner's steps, where that says more than the bound."""
+    if found.outguessed is None or found.outguessed <= found.bound:
+        return ""
+    return f" More guesses are right than its steps allow at ε = {at_least_text(found.outguessed).removeprefix('≥ ')}."
 
 
 def strength_text(found: AuditedBound) -> str:

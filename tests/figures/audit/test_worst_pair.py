@@ -279,3 +279,10 @@ class TestOutput:
     def test_what_is_no_tree_is_not_drawn(self, result: AuditResult) -> None:
         assert output_tree(result) is None
         assert "If" not in output_in_words(result)
+
+
+def test_an_attack_on_many_canaries_says_which_curve_it_refutes_where_that_says_more():
+    crowd = replace(BOUND, canaries=8, outguessed=0.6)
+    assert attack_sentence(crowd).endswith(" More guesses are right than its steps allow at ε = 0.6.")
+    assert "its steps allow" not in attack_sentence(replace(crowd, outguessed=crowd.bound))
+    assert "its steps allow" not in attack_sentence(replace(crowd, outguessed=None))
