@@ -114,7 +114,7 @@ def test_budget():
 
 def test_compare():
     asked = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
-    titles = [get_learner(name).title for name in ("pf-tree", "cart")]
+    titles = ["PF-tree", "PF-tree (lookahead=1)", get_learner("cart").title]
     test = after_work(opened("compare", rows=clinic(), learners=titles, **asked), COMPARED)  # type: ignore[arg-type]
     made, on_page = ran(code_of(test)), as_frame(values_in(test, COMPARED))
     assert made["frame"].equals(on_page[made["frame"].columns])
