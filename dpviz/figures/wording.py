@@ -19,6 +19,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
+def explained(r2: float) -> str:
+    """R²: "0.362"; far below 0, where it only says that the mean is better, without decimals."""
+    return f"{r2:.0f}" if r2 < -1 else f"{round(r2, 3) + 0.0:.3f}"  # no "-0.000"
+
+
 def chance(share: float) -> str:
     """A probability: "37%", one digit more below 10%, and 0% or 100% only where it is exactly that."""
     hundredths = 100 * share

@@ -43,4 +43,4 @@ def test_which_one_to_take(run):
     code, out, err = run("learners", "--for", "data/loans.schema.json", "--epsilon", "0.1")
     assert (code, err) == (0, "")
     assert out.splitlines()[0].split() == ["take", "s-gbdt"]
-    assert "PF-tree loses" in out
+    assert "PF-tree is behind by" in out

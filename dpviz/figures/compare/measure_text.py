@@ -1,5 +1,6 @@
 """Measures in words and digits: shares as percent, errors of numbers in the target's units, the others to three digits."""
 
+from dpviz.figures.wording import explained
 from dpviz.models.tree import format_value
 
 _PERCENT = ("accuracy", "balanced_accuracy")
@@ -12,11 +13,11 @@ LEAST_R2 = -0.5
 
 
 def measure_text(value: float, metric: str) -> str:
-    """One value, as in "81.3%", "0.362", "412.7"; an R² far below 0 without decimals."""
+    """One value, as in "81.3%", "0.362", "412.7"."""
     if metric in _IN_UNITS:
         return format_value(value)
-    if metric == "r2" and value < -1:
-        return f"{value:.0f}"
+    if metric == "r2":
+        return explained(value)
     return f"{value:.1%}" if metric in _PERCENT else f"{round(value, 3) + 0.0:.3f}"  # no "-0.000"
 
 

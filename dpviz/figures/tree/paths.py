@@ -11,13 +11,13 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from dpviz.evaluation.tree.paths import PathStep, has_rare_classes
-from dpviz.figures.compare.measure_text import measure_text
 from dpviz.figures.tree.headline import guarantee_said
 from dpviz.figures.tree.levels import level_epsilons, shape_in_words
 from dpviz.figures.tree.pair import Side, pair_sentence, pair_svg
 from dpviz.figures.tree.resampling import survival_sentence
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.wording import explained
 from dpviz.learners import result_verdict
 from dpviz.models.tree import Tree
 from dpviz.results.verdict import ROW, Unit, Verdict, times_text
@@ -119,7 +119,7 @@ def strip_svg(score: float, scores: Sequence[float] | np.ndarray, beside: Mappin
 
 def score_text(value: float, measure: str) -> str:
     """A share in percent, or R²."""
-    return "–" if not np.isfinite(value) else measure_text(value, "accuracy" if measure.endswith("accuracy") else "r2")
+    return "–" if not np.isfinite(value) else f"{value:.1%}" if measure.endswith("accuracy") else explained(value)
 
 
 def spread_text(scores: np.ndarray, measure: str) -> str:
