@@ -11,7 +11,7 @@ from dpviz.errors import DpvizError, NotEnumerable, ParameterError
 from dpviz.evaluation.audit import by_attack
 from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.audit.candidate_pairs import lone_pair, require_neighbours, small_pair, telling_pairs
-from dpviz.evaluation.audit.white_box import CHUNK, Recording, Replay, Tally, Wanted, Way, WhiteBoxTask
+from dpviz.evaluation.audit.white_box import CHUNK, Recording, Replay, Tally, Wanted, Way, WhiteBoxTask, _assignments
 from dpviz.learners import FitRequest, get_learner
 from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.geometric import GeometricNoise
@@ -92,6 +92,14 @@ def test_the_ratios_are_those_of_the_draws(learner, params, pair, draws):
     for drawn in (ratios[:, 0], -ratios[:, 1]):
         assert abs(np.exp(drawn).mean() - 1) < 4 * np.exp(drawn).std() / math.sqrt(len(drawn))
     assert ratios[:, 1].mean() > ratios[:, 0].mean()
+
+
+def test_the_canary_may_be_in_every_part_as_often_as_rows_are_and_others_grow():
+    source = Recording(1)
+    source.draw(RandomAssignment((0.25, 0.125)), 3)
+    parts = [(0.625, (0, 0, 0)), (0.25, (0, 0, 1)), (0.125, (0, 0, 2))]
+    assert list(_assignments(source.steps, 3, has_canary=True)) == parts
+    assert list(_assignments(source.steps, 2, has_canary=False)) == [(1.0, (0, 0))]
 
 
 def test_what_was_recorded_is_a_simulation_and_nothing_that_may_be_released():
