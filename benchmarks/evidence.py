@@ -137,7 +137,7 @@ CLAIMS = (
         "tests/contract/test_neighbours.py",
         "def test_half_of_the_noise_would_be_noticed",
     ),
-    Backed("More than 200 changes that break privacy are noticed", "data/benchmarks/mutants.md", "were noticed, 0 survived"),
+    Backed("More than 400 changes that break privacy are noticed", "data/benchmarks/mutants.md", "were noticed, 0 survived"),
     Backed(
         "Samplers follow their distributions", "tests/statistical/test_samplers.py", "def test_selection_follows_its_distribution"
     ),
