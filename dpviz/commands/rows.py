@@ -169,7 +169,7 @@ def warn_of_read_values(schema: Schema) -> None:
     named = [
         column if column in schema.read_from_data else f"{column} ({', '.join(fields)})" for column, fields in by_column.items()
     ]
-    more = f" and {len(named) - _SHOWN} more columns" if len(named) > _SHOWN else ""
+    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
     console.warn(
         f"{len(schema.read_fields())} values of the schema were read from the data, not declared: "
         f"{'; '.join(named[:_SHOWN])}{more}. No epsilon covers them. Declare them from public knowledge in a schema file."

@@ -94,7 +94,7 @@ def test_a_long_list_of_read_columns_is_shortened(run, tmp_path):
     rows = "\n".join(",".join(str((row + column) % 5) for column in range(9)) + f",{'ab'[row % 2]}" for row in range(30))
     wide.write_text(",".join([*names, "y"]) + "\n" + rows + "\n", encoding="utf-8")
     _, _, heard = run("train", wide, "--epsilon", "1", "--out", tmp_path / "t.json")
-    assert "x5 (kind, low, high) and 5 more columns." in heard
+    assert "x5 (kind, low, high) and 5 more." in heard
     assert "x6 (" not in heard
 
 
