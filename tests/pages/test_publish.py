@@ -280,7 +280,7 @@ def test_a_look_that_could_not_be_noted_is_said(assigned, monkeypatch):
     again = opened("publish", DataRole.PRIVATE)
     again.session_state["_exploration_problem"] = test.session_state["_exploration_problem"]
     again.run()
-    assert "Some looks at these rows in this session are missing" in texts(again)
+    assert "Some explorations of these rows in this session are missing" in texts(again)
 
 
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
