@@ -90,7 +90,7 @@ def _rows_to_train(args: Namespace) -> EngineRows:
     """The rows at the address DATA, by the schema that is named; nothing is read yet."""
     parse_address(args.data)  # what is wrong with the address comes before all else
     if args.person is not None:
-        remedy = "Keep so many rows of each person in a view, and train on that."
+        remedy = "Keep that many rows of each person in a view, and train on that."
         raise DpvizError(_NOT_IN_ENGINE, where="--person", remedy=remedy)
     require_plain(args, "target")
     if args.schema is None:

@@ -95,7 +95,7 @@ def test_an_empty_register_says_where_it_begins(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     said = texts(opened())
     assert "Nothing is registered yet" in said
-    assert "as it was written" not in said
+    assert "No entry was changed" not in said
 
 
 def test_the_printed_account_holds_the_same_and_escapes_names(register):

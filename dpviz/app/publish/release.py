@@ -60,7 +60,7 @@ def promise_of(book: ReleaseRegister, balance: Balance | None, asked: Sidebar, l
 
 def running_total(balance: Balance, made: Promise | None) -> None:
     """The running total against the cap, and what is promised under it."""
-    st.header("Spent for good", anchor=False)
+    st.header("Permanently spent", anchor=False)
     sentence = spent_sentence(balance)
     st.markdown(f"**{plain(sentence)}**")
     last = _just_released(balance)
@@ -158,7 +158,7 @@ def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
 
 
 def _button(made: Promise, unit: Unit, asked: Sidebar, loaded: Loaded, accepted: bool) -> None:
-    words = f"Spend {plain(loss_text(made.loss, unit))} for good, whatever becomes of the file"
+    words = f"Spend {plain(loss_text(made.loss, unit))} permanently, even if the file is lost"
     agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
     why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")

@@ -52,7 +52,7 @@ def _noise(result: FitResult) -> str:
         return "none"
     if result.noise == "release":
         return f"exact samplers, no seed. {result.not_released_because or 'A release.'}"
-    return f"simulation with seed {result.seed}, not a release: whoever knows the seed can undo the noise"
+    return f"simulation with seed {result.seed}, not a release: anyone who knows the seed can undo the noise"
 
 
 def _shape(result: FitResult) -> list[tuple[str, str]]:
