@@ -12,8 +12,9 @@ from dpviz.figures import as_python
 parts.page("Tree")
 
 loaded = explorations.rows_to_explore()
-if opened.file_in_use() is not None:
-    opened.opened_screen(opened.file_in_use(), loaded)
+file = opened.file_in_use()
+if file is not None:
+    opened.opened_screen(file, loaded)
     frame.as_python(partial(as_python.opened, opened.file_name()))
     st.stop()
 guarantee, row = st.container(), controls.settings_row()

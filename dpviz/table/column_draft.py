@@ -100,11 +100,16 @@ class ColumnDraft:
         """A copy in which empty fields, and those read before, hold the proposed values; declared ones stay."""
         if self.use is None or "kind" in self.read:
             return proposed
-        if (self.use, self.part) != (proposed.use, proposed.part) or (self.part and self.since != proposed.since):
+        if self.use is not proposed.use or self._date_rule != proposed._date_rule:
             return self
         fields = ("low", "high") if self.use is Use.NUMBER else ("categories",)
         taken = {field for field in fields if getattr(self, field) in (None, ()) or field in self.read}
         return replace(self, **{field: getattr(proposed, field) for field in taken}, read=self.read | taken)
+
+    @property
+    def _date_rule(self) -> tuple[str, ...]:
+        """Ranges of two drafts are of the same numbers where this is the same; empty for a number."""
+        return (self.part, self.order, self.since) if self.part else ()
 
     def with_usual_stand_ins(self) -> ColumnDraft:
         """A copy in which missing and unknown cells of which nothing is said do not drop the row."""

@@ -82,15 +82,12 @@ class DateFeature(NumericFeature):
 
 
 def order_of_dates(texts: Sequence[str]) -> str | None:
-    """How all of these texts are written, if they are three dates or more; days come before months where both could be.
+    """How all of these texts are written, if they are three days or more; days come before months where both could be.
 
-    None as well where all are of one day: nothing can be learned from that.
+    None for other texts, and for two days or fewer, which are no more than two categories.
     """
-    for order in ORDERS if len(texts) > 2 else ():
-        days = {_date(text, order) for text in texts}
-        if None not in days:
-            return order if len(days) > 1 else None
-    return None
+    order = next((order for order in ORDERS if all(_date(text, order) for text in texts)), None)
+    return order if order and len({_date(text, order) for text in texts}) > 2 else None
 
 
 def _date(text: str, order: str) -> dt.date | None:

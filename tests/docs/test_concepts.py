@@ -37,7 +37,7 @@ ALSO = {
 }
 README, FIRST, PATIENTS = "README.md", "docs/tutorials/first-tree.md", "docs/tutorials/patients.md"
 #: What is read, in order, each page up to these words: README sends its readers to the first tree, and that to the patients.
-OWN_TABLE = ((README, "## From a table to"), (FIRST, "To publish it"))
+OWN_TABLE = ((README, "## On the command line"), (FIRST, "To publish it"))
 RELEASE = ((README, "## On the command line"), (FIRST, "in the dashboard]"), (PATIENTS, "## 6. Read"))
 
 

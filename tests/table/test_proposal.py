@@ -80,9 +80,9 @@ def test_dates_become_days_since_the_first_of_january_before_them(cells, order, 
 @pytest.mark.parametrize(
     "cells",
     [["2024-03-01", "2024-03-02", "?"], ["2024-03-01", "2024-13-01", "2024-03-02"], ["1.2.3", "1.2.4", "1.2.5"]]
-    + [["2024-03-01T01:00", "2024-03-01T02:00", "2024-03-01T03:00"]],
+    + [["2024-03-01T01:00", "2024-03-01T02:00", "2024-03-02T03:00"]],
 )
-def test_other_texts_and_one_day_alone_stay_categories(cells):
+def test_other_texts_and_fewer_than_three_days_stay_categories(cells):
     assert isinstance(feature(cells), CategoricalFeature)
 
 

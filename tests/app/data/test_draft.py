@@ -129,6 +129,15 @@ def test_a_kind_chosen_by_a_person_stays_when_filling_in() -> None:
     assert mine.filled(ColumnDraft("x", Use.NUMBER, 1.0, 2.0, read=READ)) is mine
 
 
+@pytest.mark.parametrize("other", [{"part": ""}, {"part": "year"}, {"order": "mdy"}, {"since": "1970-01-01"}])
+def test_a_range_is_filled_in_for_the_same_rule_of_dates_only(other: dict[str, str]) -> None:
+    rule = {"part": "days", "order": "dmy", "since": "2024-01-01"}
+    proposed = ColumnDraft("x", Use.NUMBER, 0.0, 361.0, **rule, read=READ)
+    same, another = ColumnDraft("x", Use.NUMBER, **rule), ColumnDraft("x", Use.NUMBER, **{**rule, **other})
+    assert (same.filled(proposed).low, same.filled(proposed).high) == (0.0, 361.0)
+    assert another.filled(proposed) is another
+
+
 def test_a_left_out_column_can_become_the_target() -> None:
     draft = SchemaDraft((ColumnDraft("a", Use.LEFT_OUT), ColumnDraft("b"))).with_target("a")
     assert draft.column("a").use is None
