@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.visiting import idle
+from tests.browser.visiting import idle, settled
 
 pytestmark = pytest.mark.browser
 
@@ -60,6 +60,7 @@ def test_a_pinned_tree_stands_beside_the_next_and_the_address_holds_both(visit: 
     narrow.goto(page.url)
     narrow.get_by_role("tree", name="Pinned: PF-tree, ε = 0.5, depth 2, seed 1").wait_for()
     assert _trees(narrow) == _trees(page)[::-1]
+    settled(narrow)  # the two are measured one after the other
     above, below = (tree.bounding_box() for tree in narrow.get_by_role("tree").all())
     assert above["y"] + above["height"] <= below["y"]
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 390

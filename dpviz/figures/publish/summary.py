@@ -27,9 +27,13 @@ def summary(result: FitResult) -> list[tuple[str, str]]:
 
 
 def _tested(result: FitResult) -> list[tuple[str, str]]:
+    """What the private test says. Classes that were read from the rows are cells: a terminal or its log may not name them."""
     report = result.test_report
-    beside = "" if report is None else beside_always(report)
-    return [] if report is None else [("Test", accuracy_sentence(report)), *([("Compared", beside)] if beside else [])]
+    if report is None:
+        return []
+    names_cells = "classes" in result.schema.target.read_from_data
+    beside = "" if names_cells else beside_always(report)
+    return [("Test", accuracy_sentence(report)), *([("Compared", beside)] if beside else [])]
 
 
 def _guarantee(result: FitResult, found: Verdict) -> str:
