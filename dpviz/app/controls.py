@@ -172,13 +172,9 @@ def _groups_for(learner: str) -> tuple[str, ...]:
     return ("", *groups_of(schema)) if is_tested and groups_of(schema) else ()
 
 
-def _default(learner: str, name: str) -> Any:
-    return getattr(get_learner(learner).Params(), name)
-
-
 def ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
     """The widget of one parameter, which is called `key`; its value."""
-    default, options = _default(learner, name), {"help": about.help, **linked(key)}
+    default, options = getattr(get_learner(learner).Params(), name), {"help": about.help, **linked(key)}
     match about.kind:
         case "flag":
             return _noted(key, st.toggle(about.label, value=default, **options))

@@ -58,7 +58,6 @@ class HeldOut:
 
     measures: dict[str, float]
     intervals: dict[str, tuple[float, float]]
-    majority_class: str
     confused: np.ndarray
     ranked: Ranked | None
 
@@ -105,11 +104,8 @@ def held_out(model: Model, parts: Parts) -> HeldOut | HeldOutNumber:
     found, between = metrics(model, train, test), metric_intervals(model, test)
     if isinstance(train.schema.target, NumericTarget):
         return HeldOutNumber(found, between, float(train.target.mean()), test.n_rows)
-    counts = train.class_counts()
     confused = confusion(test.target, model.predict(test), test.n_classes)
-    return HeldOut(
-        found, between, train.schema.classes[int(counts.argmax())], confused, _ranked(model, test, int(counts.argmin()))
-    )
+    return HeldOut(found, between, confused, _ranked(model, test, int(train.class_counts().argmin())))
 
 
 def _ranked(model: Model, test: EncodedDataset, label: int) -> Ranked | None:

@@ -9,8 +9,10 @@ counts, which no ledger covers: the rule is a disclosure, and its event is non-p
 Where rows are held out at random from growing, `grow_honestly` releases the leaves' counts and a test from these.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,29 +37,36 @@ from dpviz.training.estimate.report import released_counts, with_counts
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The node becomes a leaf."""
+    """The node becomes a leaf with a class; with `number`, where there is one."""
 
     label: int
     event: Event
+    number: float | None = None
+
+    @property
+    def leaf(self) -> Leaf | NumberLeaf:
+        """What it becomes."""
+        return Leaf(self.label) if self.number is None else NumberLeaf(self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The node splits by candidate `index` of `feature`, and both children are grown."""
+    """The node splits by candidate `index` of `feature`, and both children are grown.
+
+    `below`: what they become was chosen with it; their events are `INCLUDED` in this one. `median_split`: the lower half of its
+    numbers is meant for one side.
+    """
 
     feature: int
     index: int
     event: Event
+    below: tuple[Label | Split, Label | Split] | None = None
+    median_split: MedianSplit | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class LabelledSplit:
-    """The node splits, and both children are leaves with these labels."""
-
-    feature: int
-    index: int
-    labels: tuple[int, int]
-    event: Event
+    @classmethod
+    def labelled(cls, feature: int, index: int, labels: tuple[int, int], event: Event) -> Split:
+        """Both children are leaves with these labels."""
+        return cls(feature, index, event, (Label(labels[0], INCLUDED), Label(labels[1], INCLUDED)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,30 +78,9 @@ class OrderedSplit:
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
-class MedianSplitDecision:
-    """The node splits, with the lower half of its numbers meant for one side. `ends`: both children are leaves."""
-
-    feature: int
-    index: int
-    median_split: MedianSplit
-    ends: bool
-    event: Event
-
-
-@dataclass(frozen=True, slots=True)
-class TwoLevelSplit:
-    """The node splits, and what its children become was chosen with it: the events of `below` are `INCLUDED` in this one."""
-
-    feature: int
-    index: int
-    below: tuple[Label | Split | LabelledSplit, Label | Split | LabelledSplit]
-    event: Event
-
-
 #: The event of a decision that was paid for with the one above.
 INCLUDED = Sequential(())
-Decision = Label | Split | LabelledSplit | OrderedSplit | MedianSplitDecision | TwoLevelSplit
+Decision = Label | Split | OrderedSplit
 Step = Callable[[CountedNode], Decision]
 #: The exact distribution of a step: every decision with its probability, and the mass cut off where noise is unbounded.
 StepDistribution = Callable[[CountedNode], tuple[list[tuple[Decision, float]], float]]
@@ -130,61 +118,46 @@ def grow(node: CountedNode, step: Step, source: NoiseSource, place: int = 1) -> 
 
 
 def _decided(
-    node: CountedNode, place: int, decision: Decision, decided: dict[int, Decision]
+    node: CountedNode | None, place: int, decision: Decision, decided: dict[int, Decision]
 ) -> Iterator[tuple[CountedNode, int]]:
-    """Note what is decided at a node, and what was decided with it; the nodes below that are open, with their places."""
+    """Note what is decided at a node, and what was decided with it; the nodes below that are open, with their places.
+
+    Without a node nothing is open there: its rows need not be counted.
+    """
     decided[place] = decision
-    divided = _divided(node.grid, decision)
-    together = decision.below if isinstance(decision, TwoLevelSplit) else None
-    if divided is None:
-        for side, below in enumerate(together or ()):
-            decided[2 * place + side] = below
+    if isinstance(decision, Label):
         return
-    for side, child in enumerate(node.children(*divided)):
-        if together is None:
-            yield child, 2 * place + side
-        else:
+    children = node.children(decision.feature, _left_bins(node.grid, decision)) if node and _is_open(decision) else (None, None)
+    together = decision.below if isinstance(decision, Split) else None
+    for side, child in enumerate(children):
+        if together is not None:
             yield from _decided(child, 2 * place + side, together[side], decided)
+        elif child is not None:
+            yield child, 2 * place + side
 
 
-def _divided(grid: CandidateGrid, decision: Decision) -> tuple[int, np.ndarray] | None:
-    """(feature, bins that go left) where children are grown too, or theirs."""
-    match decision:
-        case TwoLevelSplit(feature, index, below) if any(_divided(grid, one) for one in below):
-            return feature, grid.features[feature].left_bins(index)
-        case Split(feature, index) | MedianSplitDecision(feature, index, _, False):
-            return feature, grid.features[feature].left_bins(index)
-        case OrderedSplit(feature, left_bins):
-            return feature, left_bins
-    return None
+def _is_open(decision: Decision) -> bool:
+    """Whether anything below is still to be decided."""
+    if isinstance(decision, Split) and decision.below is not None:
+        return any(map(_is_open, decision.below))
+    return not isinstance(decision, Label)
+
+
+def _left_bins(grid: CandidateGrid, decision: Split | OrderedSplit) -> np.ndarray:
+    return decision.left_bins if isinstance(decision, OrderedSplit) else grid.features[decision.feature].left_bins(decision.index)
 
 
 def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) -> tuple[Node, Event]:
     """The subtree at `place` of what was decided, with its event."""
-
-    def below(event: Event, rule: Rule) -> tuple[Branch, Event]:
-        (left, left_event), (right, right_event) = (_assembled(grid, decided, 2 * place + side) for side in (0, 1))
-        return Branch(rule, left, right), _after(event, left_event, right_event)
-
-    match decided[place]:
-        case Label(label, event):
-            return Leaf(label), event
-        case LabelledSplit(feature, index, (left, right), event):
-            return Branch(rule_of(grid, feature, index), Leaf(left), Leaf(right)), event
-        case Split(feature, index, event):
-            branch, whole = below(event, rule_of(grid, feature, index))
-            return _cut_below(grid, branch, index), whole
-        case MedianSplitDecision(feature, index, median_split, True, event):
-            ends = NumberLeaf(median_split.median)
-            return Branch(rule_of(grid, feature, index), ends, ends, median_split), event
-        case MedianSplitDecision(feature, index, median_split, False, event):
-            branch, whole = below(event, rule_of(grid, feature, index))
-            return replace(branch, median_split=median_split), whole
-        case OrderedSplit(feature, left_bins, event):
-            return below(event, subset_rule(feature, left_bins))
-        case TwoLevelSplit(feature, index, _, event):
-            return below(event, rule_of(grid, feature, index))
-    raise AssertionError(decided[place])
+    decision = decided[place]
+    if isinstance(decision, Label):
+        return decision.leaf, decision.event
+    (left, left_event), (right, right_event) = (_assembled(grid, decided, 2 * place + side) for side in (0, 1))
+    event = _after(decision.event, left_event, right_event)
+    if isinstance(decision, OrderedSplit):
+        return Branch(subset_rule(decision.feature, decision.left_bins), left, right), event
+    branch = Branch(rule_of(grid, decision.feature, decision.index), left, right, decision.median_split)
+    return _cut_below(grid, branch, decision.index), event
 
 
 def _after(event: Event, left: Event, right: Event) -> Event:

@@ -35,7 +35,7 @@ from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset, Memo
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from dpviz.training.counting.nodes import CountedNode, left_counts
-from dpviz.training.growing import MedianSplitDecision
+from dpviz.training.growing import INCLUDED, Label, Split
 from dpviz.training.scores import labelled_utilities, locate_labelled
 
 #: Units of lambda, and of the declared range.
@@ -97,7 +97,7 @@ class MedianSplitter:
     ranks: int  #: `rank_units`
     source: NoiseSource
 
-    def split(self, node: CountedNode, for_median: float, for_split: float, *, ends: bool) -> MedianSplitDecision:
+    def split(self, node: CountedNode, for_median: float, for_split: float, *, ends: bool) -> Split:
         """A cut and a split, with their event."""
         utilities = cut_utilities(node.class_counts, self.places, self.ranks)
         median = PermuteAndFlip(for_median, CUT).release(utilities, source=self.source, part="median", level=node.level)
@@ -108,7 +108,9 @@ class MedianSplitter:
         candidate, labels = locate_labelled(chosen.value, self.grid.n_candidates, 2, 0)
         assert candidate is not None
         median_split = MedianSplit(float(self.cuts[median.value]), low_left=labels[0] == 0)
-        return MedianSplitDecision(*self.grid.locate(candidate), median_split, ends, Sequential((median.event, chosen.event)))
+        leaf = Label(0, INCLUDED, median_split.median)
+        event = Sequential((median.event, chosen.event))
+        return Split(*self.grid.locate(candidate), event, (leaf, leaf) if ends else None, median_split)
 
 
 def counts_around(counts: np.ndarray, cut: int) -> np.ndarray:

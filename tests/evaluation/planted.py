@@ -8,7 +8,7 @@ from dpviz.accounting.plan import BudgetPlan
 from dpviz.learners import get_learner
 from dpviz.learners.native import pf_tree
 from dpviz.training.contract import fit_by_growing
-from dpviz.training.growing import Label, LabelledSplit, Split
+from dpviz.training.growing import INCLUDED, Label, Split
 
 #: pf-tree that grows from all rows, whatever else is asked: coins have their own tests (`test_held_out_parts.py`).
 GROWING = replace(
@@ -50,7 +50,7 @@ def _exact_labels(data, plan, params, source):
 
     def step(node):
         decision = growth.step(node)
-        if isinstance(decision, Split):
+        if isinstance(decision, Split) and decision.below is None:
             return decision
         return Label(int(node.class_counts.argmax()), decision.event)
 
@@ -64,8 +64,8 @@ def _looks_at_all_rows(data, plan, params, source):
 
     def step(node):
         decision = growth.step(node)
-        if isinstance(decision, LabelledSplit):
-            return replace(decision, labels=(decision.labels[0], majority))
+        if isinstance(decision, Split) and decision.below is not None:
+            return replace(decision, below=(decision.below[0], Label(majority, INCLUDED)))
         return decision
 
     return replace(growth, step=step)

@@ -164,7 +164,7 @@ def test_private_rows_have_the_private_test_result_alone():
 def test_accuracy_never_leads_where_a_class_is_rare():
     known = {"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}
     between = {name: (value - 0.01, value + 0.01) for name, value in known.items()}
-    found = HeldOut(known, between, "no", np.diag([97, 3]), None)
+    found = HeldOut(known, between, np.diag([97, 3]), None)
     test = unfolded(AppTest.from_function(_measured))
     test.session_state["found"] = found
     test.run()

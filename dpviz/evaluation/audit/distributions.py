@@ -30,12 +30,9 @@ from dpviz.training.estimate.window import target_cuts
 from dpviz.training.growing import (
     Decision,
     Label,
-    LabelledSplit,
-    MedianSplitDecision,
     OrderedSplit,
     Split,
     TreeRecipe,
-    TwoLevelSplit,
     rule_of,
     subset_rule,
 )
@@ -175,33 +172,22 @@ def _rule(grid: CandidateGrid, feature: int, index: int) -> Rule:
     return rule_of(grid, feature, index)
 
 
-@dataclass(frozen=True, slots=True)
-class _Together:
-    """What is published of two levels: a rule, and what its children become."""
-
-    rule: Rule
-    below: tuple[Any, Any]
-
-
 def published_part(grid: CandidateGrid, decision: Decision) -> Any:
     """What is published of a decision; equal for indistinguishable decisions."""
     match decision:
-        case Label(label, _):
+        case Label(label):
             return label
-        case LabelledSplit(feature, index, labels, _):
-            return _rule(grid, feature, index), labels
-        case Split(feature, index, _):
-            candidates = grid.features[feature]
-            if candidates.thresholds is not None and candidates.starts[index]:
-                what = "A split of a number into a range and the rest is not listed."
-                raise NotEnumerable(what, remedy="Use a universe of categories.")
-            return _rule(grid, feature, index)
-        case OrderedSplit(feature, left_bins, _):
+        case OrderedSplit(feature, left_bins):
             return subset_rule(feature, left_bins)
-        case MedianSplitDecision(feature, index, median_split, ends, _):
-            return _rule(grid, feature, index), ends, median_split
-        case TwoLevelSplit(feature, index, (left, right), _):
-            return _Together(_rule(grid, feature, index), (published_part(grid, left), published_part(grid, right)))
+        case Split(feature, index, median_split=MedianSplit() as median_split):
+            return _rule(grid, feature, index), decision.below is not None, median_split
+        case Split(feature, index, below=(left, right)):
+            return _rule(grid, feature, index), (published_part(grid, left), published_part(grid, right))
+    candidates = grid.features[decision.feature]
+    if candidates.thresholds is not None and candidates.starts[decision.index]:
+        what = "A split of a number into a range and the rest is not listed."
+        raise NotEnumerable(what, remedy="Use a universe of categories.")
+    return _rule(grid, decision.feature, decision.index)
 
 
 def outcome_of(kinds: EncodedDataset, key: Any) -> Outcome:
@@ -216,9 +202,7 @@ def outcome_of(kinds: EncodedDataset, key: Any) -> Outcome:
         case (rule, False, MedianSplit() as median_split):
             return Outcome(_sides(kinds, rule), lambda below: Branch(rule, below[0], below[1], median_split))
         case (rule, (left, right)):
-            return Outcome((), lambda _: Branch(rule, Leaf(left), Leaf(right)))
-        case _Together(rule, below):
-            return _together(kinds, rule, *(outcome_of(kinds, one) for one in below))
+            return _together(kinds, rule, outcome_of(kinds, left), outcome_of(kinds, right))
         case rule:
             return Outcome(_sides(kinds, rule), lambda below: Branch(rule, below[0], below[1]))
 

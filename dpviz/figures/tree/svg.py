@@ -13,8 +13,6 @@ from dpviz.figures.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, 
 from dpviz.figures.tree.labels import between_in_words, fitted, fitted_pair, is_anywhere, rule_parts, text_width, visible
 from dpviz.figures.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, Placed, least_widths, tree_layout
 from dpviz.figures.tree.levels import STRIP, strip_lines
-from dpviz.figures.tree.shapes import coordinate as _n
-from dpviz.figures.tree.shapes import rect, text
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.text import SIDES, is_contradicted, leaves_below, node_in_words
 from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
@@ -141,7 +139,7 @@ def _side(drawing: _Drawing, placed: Placed) -> Iterator[str]:
         away = _thickness(drawing, placed) / 2 + 5
         left = placed.path.endswith("L")
         x = placed.middle - away if left else placed.middle + away
-        yield text("side end" if left else "side", x, placed.y - 9, SIDES[placed.path[-1]], to=placed.id)
+        yield _text("side end" if left else "side", x, placed.y - 9, SIDES[placed.path[-1]], to=placed.id)
 
 
 def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
@@ -200,8 +198,8 @@ def _colour(drawing: _Drawing, leaf: End) -> str:
 
 def _boxes(placed: Placed) -> Iterator[str]:
     radius = 7.0 if isinstance(placed.node, Branch) else placed.height / 2
-    yield rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
-    yield rect("box", placed.x, placed.y, placed.width, placed.height, radius)
+    yield _rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
+    yield _rect("box", placed.x, placed.y, placed.width, placed.height, radius)
 
 
 def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
@@ -214,13 +212,13 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     if mark:
         shown = fitted(mark, placed.width * 0.4, SMALL)
         beside_name = not one_line and _has_room_beside_name(drawing, placed, shown)
-        yield text("mark", right, middle + (4 if one_line else -4.5 if beside_name else 13), shown)
+        yield _text("mark", right, middle + (4 if one_line else -4.5 if beside_name else 13), shown)
         right -= 0 if beside_name else text_width(shown, SMALL) + 6
     if placed.hangs:
-        yield text("side", left, middle + 4, SIDES[placed.path[-1]])
+        yield _text("side", left, middle + 4, SIDES[placed.path[-1]])
         left += SIDE_WIDTH
     if placed.node is MORE:
-        yield text("rule", left, middle + 4.5, leaves_below(drawing.tree, placed.path))
+        yield _text("rule", left, middle + 4.5, leaves_below(drawing.tree, placed.path))
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing, placed.node.rule, left, right, middle, placed)
     else:
@@ -258,9 +256,9 @@ def _bar(bar: tuple[float, float, float], placed: Placed) -> Iterator[str]:
     """A track along the lower edge, filled as far as the probability or the number, with a band for its interval."""
     left, width, y = placed.x + 2 * PADDING, placed.width - 4 * PADDING, placed.y + placed.height - 5.0
     share, low, high = bar
-    yield rect("track", left, y, width, 2.5, 1)
-    yield rect("share", left, y, share * width, 2.5, 1)
-    yield rect("band", left + low * width, y - 1.25, (high - low) * width, 5, 1.5)
+    yield _rect("track", left, y, width, 2.5, 1)
+    yield _rect("share", left, y, share * width, 2.5, 1)
+    yield _rect("band", left + low * width, y - 1.25, (high - low) * width, 5, 1.5)
 
 
 def _said(
@@ -269,16 +267,16 @@ def _said(
     """The letter of a class or the gauge of a number, and what the leaf predicts, with its probability where it is known."""
     top = middle - SWATCH / 2
     if isinstance(leaf, Leaf):
-        yield rect("swatch", left, top, SWATCH, SWATCH, 5)
-        yield text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
+        yield _rect("swatch", left, top, SWATCH, SWATCH, 5)
+        yield _text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
     else:
         empty = (1 - place_of(leaf.value, *drawing.scale)) * (SWATCH - 4)
-        yield rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
-        yield rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
+        yield _rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
+        yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6
     name, *share = _answer(drawing, leaf, bar)
     room = right - left - sum(text_width(f" {words}", TEXT, bold=True) for words in share)
-    yield text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
+    yield _text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
 
 
 def _answer(drawing: _Drawing, leaf: End, bar: tuple[float, float, float] | None) -> list[str]:
@@ -297,9 +295,26 @@ def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: floa
         line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(asked)}</tspan>'
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
     else:
-        yield text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
+        yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
         near = drawing.between.get(placed.path)
         is_place = near is not None and near[0] < near[1] and not is_anywhere(schema.features[rule.feature], near)
         more = f"{asked} ({between_in_words(schema, rule, near)})" if near and is_place else asked
         asked = more if text_width(more, TEXT) <= right - left else fitted(asked, right - left, TEXT)
-        yield text("rule", left, middle + 13, asked)
+        yield _text("rule", left, middle + 13, asked)
+
+
+def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:
+    """A rounded rectangle of a class of the style sheet."""
+    place = f'x="{_n(x)}" y="{_n(y)}"'
+    return f'<rect class="{kind}" {place} width="{_n(width)}" height="{_n(height)}" rx="{_n(radius)}"/>'
+
+
+def _text(kind: str, x: float, y: float, words: str, to: str = "") -> str:
+    """One line of text; `to` is the id of a node whose edge it belongs to."""
+    belongs = f' data-to="{to}"' if to else ""
+    return f'<text class="{kind}"{belongs} x="{_n(x)}" y="{_n(y)}">{escape(words)}</text>'
+
+
+def _n(value: float) -> str:
+    """To a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")

@@ -47,7 +47,7 @@ from dpviz.training.counting.nodes import CountedNode
 from dpviz.training.estimate.numbers import LEAF_SUMS
 from dpviz.training.estimate.report import TEST
 from dpviz.training.estimate.window import target_cuts
-from dpviz.training.growing import INCLUDED, LEAF_COUNTS, Decision, Label, LabelledSplit, Split, TreeRecipe, TwoLevelSplit
+from dpviz.training.growing import INCLUDED, LEAF_COUNTS, Decision, Label, Split, TreeRecipe
 from dpviz.training.median_splits import MedianSplitter, places_of, rank_units
 from dpviz.training.params import Settings, choice, per_class, share_weights
 from dpviz.training.scores import SCALE, Weighing, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
@@ -310,34 +310,34 @@ class _Choosing:
     correct: int  #: `correct_units` of a last block
     source: NoiseSource
 
-    def tree(self, node: CountedNode, epsilon: float) -> TwoLevelSplit:
+    def tree(self, node: CountedNode, epsilon: float) -> Split:
         """Two levels, by impurity."""
         chosen = self._two_levels(node, TreeScore(self.weighing), epsilon, "two levels")
         left, right = (Split(*self.grid.locate(below), INCLUDED) for below in chosen.value[1:])
-        return TwoLevelSplit(*self.grid.locate(chosen.value.root), (left, right), chosen.event)
+        return Split(*self.grid.locate(chosen.value.root), chosen.event, (left, right))
 
-    def labelled_tree(self, node: CountedNode, epsilon: float) -> TwoLevelSplit:
+    def labelled_tree(self, node: CountedNode, epsilon: float) -> Split:
         """Two levels together with their labels, by correct rows and impurity."""
         score = TreeScore(self.weighing, self.correct, self._repeats)
         chosen = self._two_levels(node, score, epsilon, "two levels and leaf")
         sizes = self.grid.n_candidates, node.n_classes, self._repeats
         left, right = (self._labelled(*locate_below(below, *sizes), INCLUDED) for below in chosen.value[1:])
-        return TwoLevelSplit(*self.grid.locate(chosen.value.root), (left, right), chosen.event)
+        return Split(*self.grid.locate(chosen.value.root), chosen.event, (left, right))
 
-    def tree_then_labels(self, node: CountedNode, epsilon: float) -> TwoLevelSplit:
+    def tree_then_labels(self, node: CountedNode, epsilon: float) -> Split:
         """Two levels, by rows of the largest class of every leaf and impurity, then a label for every leaf."""
         for_labels, for_tree = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
         chosen = self._two_levels(node, TreeScore(self.weighing, self.correct), for_tree, "two levels and leaf")
         root, *below = (self.grid.locate(candidate) for candidate in chosen.value)
         sides = node.children(root[0], self.grid.features[root[0]].left_bins(root[1]))
-        splits: list[LabelledSplit] = []
+        splits: list[Split] = []
         events: list[Event] = []
         for side, candidate in zip(sides, chosen.value[1:], strict=True):
             left, total = (self.weighing.counts(counts) for counts in (side.left_counts[candidate], side.class_counts))
             labels = [self._by_count(counts, for_labels, node) for counts in (left, total - left)]
-            splits.append(LabelledSplit(*below[len(splits)], (labels[0].value, labels[1].value), INCLUDED))
+            splits.append(Split.labelled(*below[len(splits)], (labels[0].value, labels[1].value), INCLUDED))
             events += [label.event for label in labels]
-        return TwoLevelSplit(*root, (splits[0], splits[1]), Sequential((chosen.event, Parallel(tuple(events)))))
+        return Split(*root, Sequential((chosen.event, Parallel(tuple(events)))), (splits[0], splits[1]))
 
     def _two_levels(self, node: CountedNode, score: TreeScore, epsilon: float, part: str) -> Released[TwoLevels]:
         choice = TwoLevelChoice(epsilon, score.width)
@@ -364,19 +364,19 @@ class _Choosing:
     def _repeats(self) -> int:
         return max(1, self.grid.n_candidates // SPLITS_PER_CONSTANT)
 
-    def _labelled(self, candidate: int | None, labels: tuple[int, int], event: Event) -> Label | LabelledSplit:
+    def _labelled(self, candidate: int | None, labels: tuple[int, int], event: Event) -> Label | Split:
         if candidate is None:
             return Label(labels[0], event)
-        return LabelledSplit(*self.grid.locate(candidate), labels, event)
+        return Split.labelled(*self.grid.locate(candidate), labels, event)
 
-    def split_then_labels(self, node: CountedNode, epsilon: float) -> LabelledSplit:
+    def split_then_labels(self, node: CountedNode, epsilon: float) -> Split:
         """By correct rows, then a label for either side."""
         for_labels, for_split = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
         left, total = self._counts(node)
         split = self._by_count(best_correct_rows(left, total), for_split, node)
         labels = [self._by_count(counts, for_labels, node) for counts in (left[split.value], total - left[split.value])]
         event = Sequential((split.event, Parallel(tuple(label.event for label in labels))))
-        return LabelledSplit(*self.grid.locate(split.value), (labels[0].value, labels[1].value), event)
+        return Split.labelled(*self.grid.locate(split.value), (labels[0].value, labels[1].value), event)
 
     def _counts(self, node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
         """Weighed class counts of the left child under every candidate, and of the node."""
