@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -78,7 +78,7 @@ class Look:
 class Hour:
     """What was seen. `visits` and `lost` count by kind, `failed` says which visits did not come to their end.
 
-    `logged` are lines of the server's log that name an error. `confirmed`, `pressed`, `released`: releases that visitors saw
+    `logged` are errors in the server's log. `confirmed`, `pressed`, `released`: releases that visitors saw
     confirmed, those that were asked for, those in the register; `wrong` says what is wrong with it. `kept` counts files in the
     home at the end, by folder.
     """
@@ -253,16 +253,25 @@ def measure_hour(*, minutes: float, sessions: int = SESSIONS, every: float = 1.0
         lines = log.read_text(errors="replace").splitlines()
         wrong, released = _wrong(ReleaseRegister(register), book)
         kept = Counter(str(file.parent.relative_to(home)) for file in home.rglob("*") if file.is_file())
-    logged = tuple(line for line in lines if "Error" in line or "Traceback" in line)
+    logged = tuple(_raised(lines))
     counts = len(book.confirmed), len(book.pressed), released
     return Hour(tuple(looks), dict(book.visits), dict(book.lost), tuple(book.failed), logged, *counts, wrong, dict(kept), used)
+
+
+def _raised(lines: list[str]) -> Iterator[str]:
+    """What tracebacks end with."""
+    is_within = False
+    for line in lines:
+        if is_within and not line.startswith(" "):
+            yield line
+        is_within = "Traceback (most recent call last)" in line or (is_within and line.startswith(" "))
 
 
 def _visit_on(address: str, first: int, until: float, step: int, book: _Book, seed: int) -> None:
     """One seat: visits after each other."""
     number = first
     sleep(generator(seed_from(seed, first)).uniform(*PAUSE))
-    while monotonic() < until:
+    while number == first or monotonic() < until:
         _visit(address, number, generator(seed_from(seed, number, 1)), book)
         number += step
 

@@ -53,7 +53,7 @@ def hour_page(found: Hour, made: str) -> str:
         f"The last line is {AFTER:g} minutes after the last visitor had gone.\n\n"
         f"{_compared(during)}\n\n"
         f"{len(found.failed):,} of {gone.visits:,} visits saw an error or did not end{_listed(found.failed)}; "
-        f"{len(found.logged):,} lines of the server's log name one{_listed(found.logged)}. At most "
+        f"the server's log has {len(found.logged):,}{_listed(found.logged)}. At most "
         f"{max(one.zombies for one in found.looks)} processes had ended and were not collected.\n\n"
         f"Releases: {found.pressed:,} asked for, {found.confirmed:,} seen confirmed, {found.released:,} in the register, "
         f"whose chain and files {'are whole, none counted twice' if not found.wrong else 'are not: ' + '; '.join(found.wrong)}. "
