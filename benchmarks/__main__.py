@@ -5,12 +5,12 @@ shows measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `fo
 poisoning guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's
 published level takes, `rivals` packages as they are shipped, `probabilities` measures pf-tree's leaves and its private test,
 `lookahead` two of its levels chosen together; `load` lets twenty people into the dashboard and measures what they wait for a
-tree, `memory` what visits leave behind, `outofcore` trees on tables larger than memory, `engines` questions to databases.
-`differences`, `evidence` and `learners` measure nothing: they write pages from what learners declare, and where every table,
-figure and claim stands; `risk` works out what one row risks, from ledgers; `papers` collects what the papers print beside
-what the stored pages found; `which` derives from them which learner to take. The exit code is 0 whether or not a target is
-met. Targets hold for 10,000 rows and more. `mutants` makes changes that would break privacy and exits with 1 if the tests do
-not notice one.
+tree, `memory` what visits leave behind, `hour` what an hour of everything at once does, `outofcore` trees on tables larger
+than memory, `engines` questions to databases. `differences`, `evidence` and `learners` measure nothing: they write pages from
+what learners declare, and where every table, figure and claim stands; `risk` works out what one row risks, from ledgers;
+`papers` collects what the papers print beside what the stored pages found; `which` derives from them which learner to take.
+The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would
+break privacy and exits with 1 if the tests do not notice one.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ from benchmarks.data import bench_data
 from benchmarks.forests import measure as bench_forests
 from benchmarks.forests import page as forests_page
 from benchmarks.learners import learners_page
+from benchmarks.load import hour as bench_hour
+from benchmarks.load import hour_page, memory_page
 from benchmarks.load import measure as bench_load
 from benchmarks.load import memory as bench_memory
-from benchmarks.load import memory_page
 from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
 from benchmarks.outofcore import page as outofcore_page
@@ -153,6 +154,7 @@ TOPICS: tuple[tuple[str, str, str | None, Callable[[ArgumentParser], None]], ...
     ("lookahead", "two levels at once beside one", bench_lookahead.__doc__, bench_lookahead.add_arguments),
     ("load", "twenty people on one server", bench_load.__doc__, load_page.add_arguments),
     ("memory", "memory over many visits", bench_memory.__doc__, memory_page.add_arguments),
+    ("hour", "an hour of everything at once", bench_hour.__doc__, hour_page.add_arguments),
     ("outofcore", "tables larger than memory", outofcore_page.__doc__, outofcore_page.add_arguments),
     ("engines", "questions to databases", bench_engines.__doc__, bench_engines.add_arguments),
     ("differences", "what learners do otherwise than their papers", None, _of_page(lambda: departures_page(declared()))),

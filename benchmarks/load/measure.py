@@ -13,13 +13,14 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
+from types import MappingProxyType
 
 import numpy as np
 
@@ -122,15 +123,15 @@ def _compare(address: str, gone: Event) -> None:
 
 
 @contextmanager
-def server() -> Iterator[tuple[str, int]]:
-    """A fresh server: its host and port, and the number of its process."""
+def server(places: Mapping[str, str] = MappingProxyType({}), log: Path = Path(os.devnull)) -> Iterator[tuple[str, int]]:
+    """A fresh server, its environment changed by `places`: its host and port, and the number of its process."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "dpviz", "app", "--no-browser", "--port", str(port)]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, **quiet)  # type: ignore[call-overload]
+    environment = {**os.environ, **places, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none"}
+    with log.open("wb") as said:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=said, stderr=said)
     try:
         _await(port, process)
         yield f"localhost:{port}", process.pid

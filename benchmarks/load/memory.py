@@ -77,33 +77,33 @@ def _visits(crowd: ThreadPoolExecutor, visit: Callable[[int], bool], count: int,
 def _load(address: str, number: int) -> bool:
     visitor = Visitor(address, PAGES[number % len(PAGES)], "")
     visitor.open()
-    is_whole = visitor.finish(PATIENCE)
+    is_read = visitor.finish(PATIENCE)
     visitor.close()
-    return is_whole and not visitor.failed
+    return is_read and not visitor.failed
 
 
 def _sweep(address: str, number: int) -> bool:
     visitor = Visitor(address, "compare", SWEEP)
     visitor.open()
-    waited = visitor.watch(_is_whole, PATIENCE)
+    waited = visitor.watch(is_whole, PATIENCE)
     visitor.close()
     return waited is not None and not visitor.failed
 
 
-def _is_whole(element: Any) -> bool:
+def is_whole(element: Any) -> bool:
     """All fits are there: they can be downloaded."""
     return element.WhichOneof("type") == "download_button" and element.download_button.label.startswith("Download every fit")
 
 
 def _sample(process: int, start: float, loads: int, sweeps: int) -> Sample:
     """From /proc, so on Linux."""
-    own = _status(process)
-    workers = sum(_status(child)["VmRSS"] for child in below(process))
+    own = status(process)
+    workers = sum(status(child)["VmRSS"] for child in below(process))
     files = len(list(Path(f"/proc/{process}/fd").iterdir()))
     return Sample((monotonic() - start) / 60, loads, sweeps, own["VmRSS"] / 1024, workers / 1024, own["Threads"], files)
 
 
-def _status(process: int) -> dict[str, int]:
+def status(process: int) -> dict[str, int]:
     """Kilobytes in memory and threads of a process; zeros once it has ended."""
     found = {"VmRSS": 0, "Threads": 0}
     try:

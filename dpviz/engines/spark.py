@@ -37,6 +37,7 @@ class Spark(Connection):
 
         self._made: dict[str, Any] = {}
         with in_our_words("Spark"):
+            _forget_killed()
             self._own = SparkSession.getActiveSession() is None
             asked = SparkSession.builder.appName("dpviz").config("spark.io.encryption.enabled", "true")
             self._session = asked.getOrCreate().newSession()
@@ -126,6 +127,20 @@ class Spark(Connection):
         if self._own:
             with suppress(Exception):
                 self._session.stop()
+
+
+def _forget_killed() -> None:
+    """A Spark that this process began and somebody killed: pyspark would go on asking it, and no session could begin."""
+    from pyspark.sql import SparkSession
+
+    try:
+        from pyspark.core.context import SparkContext
+    except ImportError:  # a client of Spark Connect, which begins none
+        return
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is not None and process.poll() is not None:
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = SparkSession._activeSession = None
 
 
 def _kind(found: Any) -> ColumnKind | str:

@@ -46,8 +46,9 @@ SECONDS, SECONDS_PER_MB = 60.0, 20.0
 #: How often somebody is asked whether the rows are still wanted.
 _LOOK = 0.2
 _ARRAYS = frozenset(("<f8", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"))
-#: Bytes of rows that are handed over at once: processes wait for each other as seldom as that.
-_WINDOW = 1 << 25
+#: Bytes of rows that are handed over at once: so many that processes seldom wait for each other, so few that the same memory is
+#: used again and again. A file that was given stands behind them.
+_WINDOW = 1 << 22
 #: Most bytes that systems read and write in one call.
 _AT_ONCE = 1 << 30
 #: Most bytes of a message without rows.
@@ -198,15 +199,19 @@ def _begun(kind: Kind, raw: bytes) -> tuple[int, int, int]:
 
 def _stored(raw: bytes) -> int:
     """A file in memory, or one without a name where the system has none of these."""
-    if hasattr(os, "memfd_create"):
-        store = os.memfd_create("dpviz")
+    if has_seals := hasattr(os, "memfd_create"):
+        store = os.memfd_create("dpviz", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     else:
         with tempfile.TemporaryFile() as file:
             store = os.dup(file.fileno())
     written = 0
     while written < len(raw):
-        written += os.pwrite(store, memoryview(raw)[written : written + _AT_ONCE], written)
-    os.ftruncate(store, max(len(raw), _WINDOW))
+        written += os.pwrite(store, memoryview(raw)[written : written + _AT_ONCE], _WINDOW + written)
+    os.ftruncate(store, _WINDOW + len(raw))
+    if has_seals:  # whoever reads the window of a store that was cut off meanwhile is ended by the system
+        import fcntl
+
+        fcntl.fcntl(store, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
     return store
 
 
@@ -412,7 +417,7 @@ def _answer(kind: Kind, saying: _Saying) -> None:
     reader = _reader(kind)
     try:
         if "path" not in job:
-            saying.table(reader(raw, asked))
+            saying.table(reader(raw if kind in (PARQUET, FEATHER) else raw[:], asked))  # Arrow reads it where it stands
         elif job.get("rows"):
             for table in reader(Path(job["path"]), asked).read(asked.step):
                 saying.table(table)
@@ -436,9 +441,9 @@ class _Saying:
         found: dict[str, Any] = json.loads(self._read(length))
         return found
 
-    def raw(self, length: int) -> bytes:
-        """The file."""
-        return b"".join(os.pread(self.store, min(_AT_ONCE, length - at), at) for at in range(0, length, _AT_ONCE))
+    def raw(self, length: int) -> mmap.mmap | bytes:
+        """The file, where it stands."""
+        return mmap.mmap(self.store, length, access=mmap.ACCESS_READ, offset=_WINDOW) if length else b""
 
     def say(self, message: dict[str, Any]) -> None:
         self._write(_framed(message))

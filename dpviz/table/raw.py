@@ -269,7 +269,14 @@ class NumberColumn(RawColumn):
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The distinct numbers, increasing, as people write them."""
-        return tuple(canonical_number(float(value)) for value in self._encoded[0].tolist())
+        values = self._encoded[0].astype(np.float64)
+        whole = np.isfinite(values) & (values == np.floor(values))
+        if whole.all():
+            return tuple(map(str, map(int, values.tolist())))
+        texts = [*map(repr, values.tolist())]
+        for place in np.flatnonzero(whole).tolist():
+            texts[place] = str(int(values[place]))
+        return tuple(texts)
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]

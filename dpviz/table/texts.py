@@ -19,10 +19,16 @@ from dpviz.table.raw import MISSING_MARKS, CodedColumn, RawColumn, canonical_num
 
 def text_column(name: str, texts: Iterable[str], places: np.ndarray) -> RawColumn:
     """A column whose rows hold `texts[place]`, missing where the place is negative; texts that no row holds are left out."""
-    codes = Codes()
-    code_of = np.array([*map(codes.__getitem__, texts), -1], dtype=np.int32)
-    code_of = code_of.astype(narrowest(len(codes.texts)))
-    return CodedColumn(name, *_in_order_of_appearance(codes.texts, code_of[places]))
+    stripped = [*map(str.strip, texts)]
+    distinct = dict.fromkeys(stripped)
+    for mark in MISSING_MARKS:
+        distinct.pop(mark, None)
+    kind, code_of = narrowest(len(distinct)), np.arange(len(stripped) + 1)
+    if len(distinct) < len(stripped):  # some are missing, or there twice; else a million of them need no look each
+        codes = dict(zip(distinct, range(len(distinct)), strict=True))
+        code_of[:-1] = [codes.get(text, -1) for text in stripped]
+    code_of[-1] = -1
+    return CodedColumn(name, *_in_order_of_appearance(list(distinct), code_of.astype(kind)[places]))
 
 
 def _in_order_of_appearance(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from benchmarks.load.hour import Hour, Look, measure_hour
+from benchmarks.load.hour_page import hour_page
 from benchmarks.load.measure import Load, Request, measure
 from benchmarks.load.memory import Memory, Sample, measure_memory
 from benchmarks.load.memory_page import memory_page
@@ -57,3 +59,38 @@ def test_visits_come_to_their_end():
     assert [(one.loads, one.sweeps) for one in found.samples] == [(0, 0), (11, 0), (11, 1)]
     assert all(one.server > 50 and one.threads and one.files for one in found.samples)
     assert found.samples[-1].workers > 50
+
+
+def an_hour(*, grows: float = 0.0, failed: tuple[str, ...] = (), wrong: tuple[str, ...] = ()) -> Hour:
+    looks = [Look(minute, 30 * minute, 500 + grows * minute, 800, 22, 300, 5, 0, 1, 0.1, 9, 1.5) for minute in range(1, 61)]
+    gone = Look(63, 1800, 500 + grows * 63, 800, 20, 11, 5, 0, 1, 0.1, 9, 1.5)
+    visits, lost = {"trees": 900, "comparison": 400, "upload": 300, "release": 200}, {"trees": 225, "release": 50}
+    return Hour((*looks, gone), visits, lost, failed, (), 150, 160, 152, wrong, {".": 3, "releases": 152}, 1234.0)
+
+
+@pytest.mark.parametrize(("grows", "late"), [(0.0, "500"), (2.0, "616")])
+def test_the_end_of_the_hour_stands_beside_its_tenth_minute(grows, late):
+    page = hour_page(an_hour(grows=grows), "Made today.")
+    assert page.startswith("# 60 minutes of everything at once")
+    assert f"| server, MB | {500 + grows * 10:.0f} | {late} | {500 + grows * 10:.0f} | {500 + grows * 60:.0f} |" in page
+    assert "900 trees, 400 comparison, 300 upload, 200 release" in page
+    assert "(275 did)" in page
+    assert "0 of 1,800 visits saw an error or did not end;" in page
+    assert "160 asked for, 150 seen confirmed, 152 in the register, whose chain and files are whole, none counted twice." in page
+    assert "`python -m benchmarks hour --minutes 60`" in page
+
+
+def test_the_page_of_the_hour_says_what_went_wrong():
+    page = hour_page(an_hour(failed=("upload: _TooLong the data in use",) * 2, wrong=("ward 7: 2 releases",)), "Made today.")
+    assert "2 of 1,800 visits saw an error or did not end (upload: _TooLong the data in use);" in page
+    assert "whose chain and files are not: ward 7: 2 releases." in page
+
+
+@pytest.mark.slow
+def test_visitors_who_do_everything_leave_a_register_that_is_right(monkeypatch):
+    monkeypatch.setattr("benchmarks.load.hour.PAUSE", (0.0, 0.5))
+    found = measure_hour(minutes=0.2, sessions=6, every=0.1, after=0)
+    assert (found.failed, found.logged, found.wrong) == ((), (), ())
+    assert sum(found.visits.values()) == found.looks[-1].visits >= 6
+    assert found.confirmed <= found.released <= found.pressed
+    assert all(one.server > 50 and one.threads and one.files for one in found.looks)

@@ -1,9 +1,10 @@
-"""Whoever counts in PostgreSQL or Spark is killed.
+"""Whoever counts in PostgreSQL or Spark is killed, or Spark itself.
 
 `python -m tests.engines.killing_clients postgresql ADDRESS` tells how many statements begin or end while the rows there are
 counted; then, for every number of such a step on a line of its input, a child is killed at it, and for 0 while it waits for a
 lock; told is how the child ended. `... spark FOLDER STEP` counts the rows of a file there and is killed at that step; told is
-what stood on the disk at every step.
+what stood on the disk at every step. `... jvm FOLDER STEP STEP` kills Spark before each of these steps, one after the other, then
+counts once more; told is what the client saw, what stands on the disk, and a tree of the same rows at last.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -23,6 +24,7 @@ import pyarrow as pa
 import dpviz
 from dpviz.engines import postgresql
 from dpviz.engines.spark import Spark
+from dpviz.errors import EngineError
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.release.crashing import in_child
 
@@ -131,34 +133,79 @@ def on_disk(folder: Path) -> tuple[int, bool]:
     return sum(map(len, found)), any(CANARY.encode() in content for content in found)
 
 
-def in_spark(folder: Path, step: int) -> None:
+def configure(folder: Path) -> None:
+    """Spark works there, and finds the rows as the table `given`."""
     (folder / "spark-defaults.conf").write_text(f"{SETTINGS}spark.local.dir {folder}/local\n")
     os.environ["SPARK_CONF_DIR"] = str(folder)
-    seen, kinds = list[tuple[int, bool]](), Spark.kinds
+    kinds = Spark.kinds
 
     def with_table(session: Any, table: Any) -> Any:
-        session._session.sql(f"CREATE TABLE given USING parquet LOCATION '{folder}/rows.parquet'")
+        session._session.sql(f"CREATE TABLE IF NOT EXISTS given USING parquet LOCATION '{folder}/rows.parquet'")
         return kinds(session, table)
+
+    Spark.kinds = with_table  # type: ignore[method-assign]
+
+
+def around(before: Callable[[], None], after: Callable[[], None]) -> None:
+    """Call these at every step."""
 
     def stepped(own: Callable[..., Any]) -> Callable[..., Any]:
         def stepping(session: Any, *given: Any, **named: Any) -> Any:
+            before()
             answer = own(session, *given, **named)
-            seen.append(on_disk(folder / "local"))
-            if len(seen) == step:
-                print(json.dumps(seen), flush=True)
-                kill()
+            after()
             return answer
 
         return stepping
 
-    Spark.kinds = with_table  # type: ignore[method-assign]
     for name in STEPS:
         setattr(Spark, name, stepped(getattr(Spark, name)))
+
+
+def in_spark(folder: Path, step: int) -> None:
+    seen = list[tuple[int, bool]]()
+
+    def look() -> None:
+        seen.append(on_disk(folder / "local"))
+        if len(seen) == step:
+            print(json.dumps(seen), flush=True)
+            kill()
+
+    configure(folder)
+    around(lambda: None, look)
     count("spark:///?table=given")
 
 
+def killed_spark(folder: Path, steps: Sequence[int]) -> None:
+    left = list[int]()
+
+    def strike() -> None:
+        from pyspark import SparkContext
+
+        left[0] -= 1
+        if left[0] == 0:
+            spark = SparkContext._gateway.proc
+            spark.kill()
+            spark.wait()
+
+    configure(folder)
+    around(strike, lambda: None)
+    for step in steps:
+        left[:] = [step]
+        try:
+            count("spark:///?table=given")
+        except EngineError as error:
+            print(json.dumps([error.code, str(error), *on_disk(folder / "local")]), flush=True)
+    left[:] = [0]
+    count("spark:///?table=given")
+    print(json.dumps(-left[0]), flush=True)
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "postgresql":
-        in_postgresql(sys.argv[2])
-    else:
-        in_spark(Path(sys.argv[2]), int(sys.argv[3]))
+    match sys.argv[1:]:
+        case ["postgresql", address]:
+            in_postgresql(address)
+        case ["jvm", folder, *steps]:
+            killed_spark(Path(folder), list(map(int, steps)))
+        case [_, folder, step]:
+            in_spark(Path(folder), int(step))

@@ -423,6 +423,23 @@ def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: 
     assert killing_clients.on_disk(tmp_path / "local") == (0, False)
 
 
+@pytest.mark.engine
+@pytest.mark.slow
+def test_a_kill_of_spark_itself_is_a_typed_error_and_the_next_tree_has_a_fresh_session(tmp_path: Path) -> None:
+    """Before the rows are read, in the middle, and where nothing but dropping is left, which needs no Spark."""
+    servers.require_spark()
+    parquet.write_table(killing_clients.rows(), tmp_path / "rows.parquet")
+    command = [sys.executable, "-m", "tests.engines.killing_clients", "jvm", tmp_path, "1", "7", "14"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    *struck, n_steps = map(json.loads, run.stdout.splitlines())
+    assert n_steps == 14  # the same process, to its end
+    assert [(code, is_readable) for code, _, _, is_readable in struck] == [("failed", False)] * 2
+    assert struck[1][2] > 10_000
+    assert not any(killing_clients.CANARY in said for _, said, *_ in struck)
+    assert killing_clients.CANARY not in run.stderr
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not say whether a folder is in use")
 def test_what_a_killed_session_has_spilled_is_removed_by_the_next(
     duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

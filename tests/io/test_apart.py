@@ -281,6 +281,22 @@ def heard(said: bytes, monkeypatch: pytest.MonkeyPatch, shown: bytes = b"") -> N
 # --- what a reading may do
 
 
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="there is a file without a name instead")
+@pytest.mark.parametrize("size", [0, 4, 1 << 26])
+def test_a_process_that_was_taken_over_cannot_cut_off_what_is_read(size):
+    """Nor undo that: reading what is no longer there ends a process."""
+    import fcntl
+
+    store = apart._stored(b"PAR1")
+    try:
+        with pytest.raises(PermissionError):
+            os.ftruncate(store, size)
+        with pytest.raises(PermissionError):
+            fcntl.fcntl(store, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)
+    finally:
+        os.close(store)
+
+
 def test_a_reading_writes_no_file_and_leaves_no_core(tmp_path):
     """Asked of a process that takes on the limits of a reading."""
     code = f"""
