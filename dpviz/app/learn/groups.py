@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.groups import GROUPS, N_ROWS, SIZES, WANTED, GroupCurves, group_curves
 from dpviz.figures.learn import groups as figures
@@ -24,7 +25,7 @@ def question() -> Numbers:
     town, village = (curves(ASKED).enough(group) for group in range(2))
     values = {"town": town, "twice": 2 * town, "right": village, "rows": N_ROWS, "few": ASKED, "times": N_ROWS // ASKED - 1}
     said = {name: number_text(value) for name, value in values.items()}
-    return said | {"wanted": chance(WANTED)}
+    return said | {"wanted": chance(WANTED), "neighbours": NEIGHBOURS}
 
 
 def show(desk: Desk) -> None:
