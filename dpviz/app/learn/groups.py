@@ -11,7 +11,7 @@ from dpviz.results.wording import number_text
 
 CONTROLS = ("rows",)
 LABEL = f"Rows from the {GROUPS[1]}, of {N_ROWS:,}"
-SHOWN, ASKED = SIZES[-1], SIZES[0]
+SHOWN, ASKED = SIZES[-1], SIZES[1]
 
 
 @st.cache_data(show_spinner="Listing every tree …")

@@ -22,7 +22,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 GROUPS = ("town", "village")
 N_ROWS = 1_200
 #: Rows of the small group. A tenth of a cell is a whole number of rows, so the rule is met exactly.
-SIZES = (120, 240, 360, 480, 600)
+SIZES = (60, 120, 240, 360, 480, 600)
 EPSILONS = (0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 #: The error that a group is to stay within.
 WANTED = 0.2
