@@ -1,4 +1,4 @@
-"""Page "Learn": six short lessons. Guess first, see the answer, then move the control."""
+"""Page "Learn": short lessons. Guess first, see the answer, then move the control."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Write the six lessons as one HTML file to hand out. It opens in any browser and needs no network.
+"""Write the lessons as one HTML file to hand out. It opens in any browser and needs no network.
 
 For a class that guesses together, start `dpviz app --lessons` instead.
 """

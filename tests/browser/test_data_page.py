@@ -52,6 +52,7 @@ def test_hostile_names_are_shown_literally(page: Any, tmp_path: Path) -> None:
         for place, name in enumerate(HOSTILE):
             for kind, shown in (("plain", name), ("literal", name if len(name) <= 60 else name[:59] + "…")):
                 box = page.locator(f".st-key-{kind}{place} [data-testid=stMarkdownContainer]")
+                expect(box).not_to_be_empty()  # Markdown is drawn later than the page's last words
                 assert box.text_content().replace("\u2060", "") == shown
                 assert set(re.findall(r"<([a-z0-9]+)", box.inner_html())) <= {"p", "code"}
 

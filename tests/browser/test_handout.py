@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dpviz.__main__ import main
+from dpviz.app.learn.course import LESSONS
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +34,7 @@ def test_a_guess_shows_its_answer_and_the_picture_then_follows_the_control(page:
     assert "73 of 100" in said.inner_text()
     control.press("Home")
     assert "ε = 0.01 " in said.inner_text()
-    assert page.locator(".chart .main-svg").count() >= 6
+    assert page.locator(".chart .main-svg").count() >= len(LESSONS)
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 

@@ -39,7 +39,7 @@ def _move_by_keyboard(page: Any) -> None:
     idle(page)
 
 
-def test_a_walk_through_the_six_lessons_by_keyboard_alone(page: Any, app: str) -> None:
+def test_a_walk_through_the_lessons_by_keyboard_alone(page: Any, app: str) -> None:
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
     page.set_viewport_size({"width": 1440, "height": 700})

@@ -16,6 +16,8 @@ from tests.pages.opened import opened, texts
 
 TEXTS = Path(prose.__file__).parent / "texts" / "learn"
 NAMES = [lesson.name for lesson in LESSONS]
+#: What the control of a lesson is moved to; it is epsilon in the others.
+MOVED = {"Adding up": ("features", "3"), "Groups": ("rows", "240")}
 BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
 
@@ -81,7 +83,7 @@ def test_a_right_guess_is_praised_with_the_number_and_frees_the_controls(name):
     assert charts(test)[0].proto.alt in texts(test)
     assert not any(found.disabled for found in controls(test))
     assert test.session_state[ANSWERED] == {BY_NAME[name].text}
-    assert "1 of 6 questions answered" in texts(test)
+    assert f"1 of {len(LESSONS)} questions answered" in texts(test)
 
 
 def options_of(name):
@@ -152,11 +154,11 @@ def test_a_question_can_be_skipped(name):
     next(button for button in test.button if button.label == "Skip").click().run()
     assert not any(found.disabled for found in controls(test))
     assert not test.success
-    assert "0 of 6 questions answered" in texts(test)
+    assert f"0 of {len(LESSONS)} questions answered" in texts(test)
     assert not [button for button in test.button if button.label == "Skip"]
 
 
-def test_buttons_walk_through_all_six_and_back():
+def test_buttons_walk_through_all_and_back():
     test = lesson_page(NAMES[0])
     for name in NAMES[1:]:
         next(button for button in test.button if button.label == f"Next: {name}").click().run()
@@ -171,7 +173,7 @@ def test_buttons_walk_through_all_six_and_back():
 def test_answers_are_remembered_while_walking_on():
     test = guess(lesson_page(NAMES[0]))
     test = guess(next(button for button in test.button if button.label.startswith("Next:")).click().run(), "twice")
-    assert "2 of 6 questions answered" in texts(test)
+    assert f"2 of {len(LESSONS)} questions answered" in texts(test)
 
 
 def sample_link(test):
@@ -214,7 +216,7 @@ def test_the_refuted_proof_of_the_lesson_is_refuted_on_the_sample():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_link_brings_back_a_setting_and_the_picture_follows(name):
     lesson = BY_NAME[name]
-    control, value = ("features", "3") if name == "Adding up" else ("epsilon", "0.3" if name != "Epsilon" else "2")
+    control, value = MOVED.get(name, ("epsilon", "0.3" if name != "Epsilon" else "2"))
     test = lesson_page(name, **{f"{lesson.text}.{control}": value})
     assert f"{test.select_slider(key=f'{lesson.text}.{control}').value:g}" == value
     said = charts(test)[0].proto.alt
@@ -234,7 +236,7 @@ def test_a_locked_control_shows_its_value_and_stays_locked_after_the_guess(name)
 @pytest.mark.parametrize("name", LIKE_THE_OTHERS)
 def test_a_hidden_control_keeps_what_the_link_says(name):
     lesson = BY_NAME[name]
-    control, value = ("features", "2") if name == "Adding up" else ("epsilon", "1")
+    control, value = MOVED.get(name, ("epsilon", "1"))
     link = {f"{lesson.text}.{control}": value}
     shown, hidden = seen(name, **link), lesson_page(name, **link, hide=control)
     assert not [found for found in controls(hidden) if found.key == f"{lesson.text}.{control}"]
@@ -363,6 +365,13 @@ def test_the_poison_question_is_answered_by_the_bound_on_screen():
     assert f"up to {right} rows" in charts(test)[0].proto.alt
 
 
+def test_the_small_group_needs_the_epsilon_that_the_answer_says():
+    test = guess(lesson_page("Groups"))
+    right = BY_NAME["Groups"].question()["right"]
+    assert f"of the village from ε = {right} on" in charts(test)[0].proto.alt
+    assert dict(parse_qsl(sample_link(test)[0].query))["groups"] == "housing"
+
+
 # --- texts
 
 
@@ -379,7 +388,7 @@ def test_every_lesson_has_its_texts_and_uses_all_its_numbers():
         assert set(lesson.question()) <= named
 
 
-def test_there_are_six_lessons_with_names_of_their_own():
-    assert len(LESSONS) == len(set(NAMES)) == len({lesson.text for lesson in LESSONS}) == 6
+def test_lessons_have_names_of_their_own():
+    assert len(LESSONS) == len(set(NAMES)) == len({lesson.text for lesson in LESSONS})
     assert {file.stem for file in TEXTS.glob("*.md")} == {"page", "class", *(lesson.text for lesson in LESSONS)}
     assert {path.stem for path in Path(course.__file__).parent.glob("*.py")} >= {lesson.text for lesson in LESSONS}

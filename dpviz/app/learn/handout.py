@@ -9,13 +9,14 @@ from typing import Any
 from streamlit.logger import set_log_level
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.learn import adding, choosing, growing, noise, odds, poisoning
+from dpviz.app.learn import adding, choosing, groups, growing, noise, odds, poisoning
 from dpviz.app.learn.classroom.sheet import html_of
 from dpviz.app.learn.course import LESSONS, Lesson
 from dpviz.app.learn.desk import options_of
 from dpviz.app.prose import prose
 from dpviz.evaluation.learn.lessons import noisy_choice, noisy_counts
 from dpviz.figures.charts import Figure, script_of_plotly
+from dpviz.figures.learn import groups as by_group
 from dpviz.figures.learn import mechanisms, trees
 from dpviz.figures.theme import CLEAR, DARK, LIGHT
 from dpviz.results.wording import number_text
@@ -60,6 +61,11 @@ def _poisoned(epsilon: float) -> tuple[Figure, str]:
     return trees.poison_figure(found, poisoning.ROWS), trees.poison_sentence(found)
 
 
+def _groups(rows: float) -> tuple[Figure, str]:
+    found = groups.curves(int(rows))
+    return by_group.groups_figure(found), by_group.groups_sentence(found)
+
+
 def _guesses(epsilon: float) -> tuple[Figure, str]:
     return mechanisms.guesses_figure(epsilon), mechanisms.guesses_sentence(epsilon)
 
@@ -72,6 +78,7 @@ CONTROLS = {
     "adding": Control("Features", range(1, adding.MOST_FEATURES + 1), adding.SHOWN, _features),
     "growing": Control(_EPSILON, growing.EPSILONS, growing.SHOWN, _first_split),
     "poisoning": Control(_EPSILON, poisoning.EPSILONS, poisoning.SHOWN, _poisoned),
+    "groups": Control(groups.LABEL, groups.SIZES, groups.SHOWN, _groups),
 }
 
 
@@ -87,8 +94,8 @@ def handout() -> str:
     data = f'<script type="application/json" id="pictures">{pictures}</script>'
     body = "".join(_section(number, lesson) for number, lesson in enumerate(LESSONS, start=1))
     viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    head = f'<meta charset="utf-8">{viewport}<title>Six lessons on differential privacy</title><style>{style}</style>'
-    page = f"<main><h1>Six lessons on differential privacy</h1>{body}</main>"
+    head = f'<meta charset="utf-8">{viewport}<title>Lessons on differential privacy</title><style>{style}</style>'
+    page = f"<main><h1>Lessons on differential privacy</h1>{body}</main>"
     scripts = f"{data}<script>{script_of_plotly()}</script><script>{script}</script>"
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{page}{scripts}</body></html>'
 

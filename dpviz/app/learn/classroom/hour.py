@@ -16,7 +16,7 @@ from dpviz.errors import ClassroomError
 
 def hour() -> None:
     """Everything for one hour, from the start to the summary."""
-    parts.page("The hour", "Six lessons in one class hour. For the teacher.")
+    parts.page("The hour", "All lessons in one class hour. For the teacher.")
     teacher = teaches()
     if teacher is None:
         st.markdown(prose(TEXTS, "start"))

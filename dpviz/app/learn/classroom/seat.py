@@ -21,7 +21,7 @@ ROOMS = Rooms({lesson.text: len(option_names(lesson.text)) for lesson in LESSONS
 
 def lessons() -> None:
     """The lessons of the Learn page, and what the class has to do with them."""
-    parts.page("Learn", "Why does it work? Six short lessons: guess, see the answer, then move the control.")
+    parts.page("Learn", "Why does it work? Short lessons: guess, see the answer, then move the control.")
     teacher = teaches()
     if teacher is not None:
         projector.ask()

@@ -9,7 +9,7 @@ from dpviz.app.learn.desk import options_of
 from dpviz.app.prose import prose
 
 #: Minutes of a class hour.
-OPENING, LESSON, CLOSING = 4, 6, 5
+OPENING, LESSON, CLOSING = 5, 5, 5
 _TEXTS = "learn/class"
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").strip()
 
@@ -36,9 +36,9 @@ def sheet(link: str | None) -> str:
     """The sheet of a class: every question with its answers to tick and lines to say why; the link where there is one."""
     code = f"{qr_code(link)}<p>{escape(link)}</p>" if link else ""
     body = "".join(map(_exercise, LESSONS))
-    head = f'<meta charset="utf-8"><title>Six lessons</title><style>{_STYLE}</style>'
+    head = f'<meta charset="utf-8"><title>Lessons</title><style>{_STYLE}</style>'
     words = html_of(prose(_TEXTS, "paper"))
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{code}<h1>Six lessons</h1><p>{words}</p>{body}</body></html>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{code}<h1>Lessons</h1><p>{words}</p>{body}</body></html>'
 
 
 def qr_code(link: str) -> str:
