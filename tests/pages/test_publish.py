@@ -176,7 +176,7 @@ def test_rows_with_the_columns_of_a_known_data_set_are_new_only_when_somebody_sa
 @pytest.mark.slow
 def test_private_rows_are_released_once_and_shown_with_their_file(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
-    assert "Released: number 1, ε = 1 (add/remove one patient, up to 2 rows; one row: ε = 0.5)" in shown(test)
+    assert "Released: number 1, ε = 1 (one row: ε = 0.5)" in shown(test)
     assert "Left: ε = 1 of 2 (one row: 0.5 of 1)" in shown(test)
     (entry,) = assigned.releases()
     document = json.loads(Path(entry.file).read_text())

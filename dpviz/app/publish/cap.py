@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.parts import error, why_disabled
+from dpviz.app.widgets import rows_table
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.account import cap_rows
 from dpviz.release.records import DataSet
@@ -34,9 +35,7 @@ def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
         asked = (known, new, delta, decided)
         st.button("Set this cap", disabled=bool(why_not), on_click=_change, args=asked, icon=":material/check:")
         why_disabled(why_not)
-        st.dataframe(
-            cap_rows(book.cap_changes(known.name), known.protects), hide_index=True, alt="Every cap this data set has had."
-        )
+        rows_table(cap_rows(book.cap_changes(known.name), known.protects), "Every cap this data set has had.")
 
 
 def _ask_decision(known: DataSet, new: float, delta: float, key: str) -> tuple[str, str, str]:

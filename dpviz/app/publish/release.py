@@ -37,7 +37,7 @@ from dpviz.release.files import released_text
 from dpviz.release.publish import Promise, promise, publish
 from dpviz.release.records import Balance, Entry, State, protected, require_room
 from dpviz.release.register import ReleaseRegister
-from dpviz.results.verdict import Unit, loss_text, odds_text, verdict
+from dpviz.results.verdict import Unit, odds_text, short_text, verdict
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
@@ -127,10 +127,10 @@ def _proof(key: str, _schema: Schema) -> Proof:
 def _summary(balance: Balance, made: Promise, asked: Sidebar, unit: Unit) -> None:
     title, said = asked.request.spec.title, verdict(made.claim, made.loss, released=True, unit=unit, risk=made.risk)
     together = balance.with_one_more([made.loss])
-    in_all = f"With the releases before, {loss_text(together, unit)} in all. {odds_text(together, unit)}"
+    in_all = f"With the releases before, {short_text(together, unit)} in all. {odds_text(together, unit)}"
     odds = in_all if balance.releases else said.odds
     left = _left_after(balance, made, unit)
-    words = f"**One tree by {title}, {plain(loss_text(made.loss, unit))}.**  \n{plain(odds)}  \n"
+    words = f"**One tree by {title}, {plain(short_text(made.loss, unit))}.**  \n{plain(odds)}  \n"
     st.info(words + prose("publish", "drawn anew", left=plain(left)), icon=":material/contract:")
     plain_bound("" if balance.releases else said.plain_bound)
     will, will_not = st.columns(2, gap="medium")
@@ -143,7 +143,7 @@ def _left_after(balance: Balance, made: Promise, unit: Unit) -> str:
     lost = lost_by(balance, made)
     if lost is not None:
         return f"{percent(max(0.0, balance.renyi_left - lost) / balance.data_set.budget)} of the budget"
-    return loss_text(PrivacyLoss(max(0.0, balance.left.epsilon - made.loss.epsilon)), unit)
+    return short_text(PrivacyLoss(max(0.0, balance.left.epsilon - made.loss.epsilon)), unit)
 
 
 def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
@@ -158,7 +158,7 @@ def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
 
 
 def _button(made: Promise, unit: Unit, asked: Sidebar, loaded: Loaded, accepted: bool) -> None:
-    words = f"Spend {plain(loss_text(made.loss, unit))} for good, whatever becomes of the file"
+    words = f"Spend {plain(short_text(made.loss, unit))} for good, whatever becomes of the file"
     agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
     why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")
@@ -214,7 +214,7 @@ def _say_last(balance: Balance) -> bool:
     if entry is None:
         return False
     unit = balance.data_set.protects
-    words = f"**Released: number {entry.number}, {plain(loss_text(entry.loss, unit))}.** Its file is in the history below."
+    words = f"**Released: number {entry.number}, {plain(short_text(entry.loss, unit))}.** Its file is in the history below."
     st.markdown(f":material/verified: {words}")
     if text := text_of(entry):
         released_tree(text, unit, key="released-tree")
