@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpviz.app.parts import error, literal, plain, role_badge, why_disabled
 from dpviz.app.prose import prose
-from dpviz.app.publish.data import register
+from dpviz.app.publish.data import how_it_adds_up, register
 from dpviz.app.widgets import chart, download, rows_table
 from dpviz.errors import DpvizError
 from dpviz.figures.publish import account as figures
@@ -15,7 +15,7 @@ from dpviz.figures.publish.exports import report_to_sign
 from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.paper_facts import DATA_SOURCES, QUESTIONS, SECTORS, Answers, Facts, facts_of
 from dpviz.figures.publish.papers import FORMS, TITLES, paper
-from dpviz.figures.publish.release import account_sentence, composed_sentence, history_rows, spent_sentence
+from dpviz.figures.publish.release import history_rows, spent_sentence
 from dpviz.figures.publish.self_assessment import WHAT_IT_IS
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
@@ -91,17 +91,19 @@ def _data_set(found: figures.Account) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header(plain(balance.data_set.name), anchor=False, width="content")
         role_badge(balance.data_set.role)
-        with st.popover("How it adds up", type="tertiary"):
-            st.markdown("\n\n".join(map(plain, (account_sentence(balance.data_set), composed_sentence(balance)))))
+        how_it_adds_up(balance)
     st.caption(plain(figures.about_sentence(found)))
     st.markdown(f"**{plain(spent_sentence(balance))}**")
-    chart(figures.over_time_figure(found, now()), figures.over_time_sentence(found), key=f"account-{balance.data_set.name}")
-    if balance.releases:
-        rows_table(history_rows(balance), f"Every release of {balance.data_set.name}.")
-    if any(entry.state is State.STARTED for entry in balance.releases):
-        st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
-    st.markdown("**Caps**")
-    rows_table(figures.cap_rows(found.caps, balance.data_set.protects), f"Every cap {balance.data_set.name} has had.")
+    over_time, releases, caps = st.tabs(("Over time", f"Releases ({len(balance.releases)})", f"Caps ({len(found.caps)})"))
+    with over_time:
+        chart(figures.over_time_figure(found, now()), figures.over_time_sentence(found), key=f"account-{balance.data_set.name}")
+    with releases:
+        if balance.releases:
+            rows_table(history_rows(balance), f"Every release of {balance.data_set.name}.")
+        if any(entry.state is State.STARTED for entry in balance.releases):
+            st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
+    with caps:
+        rows_table(figures.cap_rows(found.caps, balance.data_set.protects), f"Every cap {balance.data_set.name} has had.")
     if found.looks:
         fits = counted(sum(look.times for look in found.looks), "fit")
         with st.expander(f"Explored, covered by no guarantee: {fits}", icon=":material/visibility_lock:"):
@@ -114,8 +116,10 @@ def papers_screen(book: ReleaseRegister) -> None:
     if not finished:
         return
     st.divider()
-    st.header("Documents for a release", anchor=False)
-    st.caption(f"A draft for the public DP Deployments Registry, which nobody sends but you. {WHAT_IT_IS}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.header("Documents for a release", anchor=False, width="content")
+        with st.popover("What they are", type="tertiary"):
+            st.markdown(f"A draft for the public DP Deployments Registry, which nobody sends but you. {WHAT_IT_IS}")
     units = {found.name: found.protects for found in book.data_sets()}
     title = partial(_title, units)
     entry = st.selectbox("Release", finished, format_func=title, key="papers-release")

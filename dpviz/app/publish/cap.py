@@ -17,6 +17,11 @@ MOST_DELTA = "The most δ all releases may add up to"
 _PROBLEM = "_cap_problem"
 
 
+def cap_label(name: str, rows: int | None) -> str:
+    """A cap is typed as the epsilon of one row; `rows`: those of one person."""
+    return f"{name} ({NEIGHBOURS}{f'; a person: {rows:,} times as much' if rows and rows > 1 else ''})"
+
+
 def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
     """Other caps, and every cap there was."""
     problem = st.session_state.pop(_PROBLEM, None)
@@ -26,7 +31,7 @@ def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
         key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
         left, right = st.columns(2)
         written = {"format": "%g", "key": f"publish-cap-of-{key}"}
-        new = left.number_input(f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, **written)
+        new = left.number_input(cap_label("New cap on ε", known.rows_per_unit), 0.001, 1000.0, known.epsilon_cap, **written)
         options: dict[str, Any] = {"format": "%g", "step": 1e-7, "help": DELTA, "key": f"publish-delta-of-{key}"}
         options["disabled"] = known.renyi_order is not None
         delta = right.number_input(MOST_DELTA, 0.0, 0.1, known.delta_cap, **options)

@@ -17,15 +17,16 @@ from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, plain, plain_bound, why_disabled
 from dpviz.app.prose import prose
 from dpviz.app.publish.check import n_explorations
+from dpviz.app.publish.data import how_it_adds_up
 from dpviz.app.publish.released import released_tree, text_of
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart
+from dpviz.app.widgets import chart, rows_table
 from dpviz.app.work.session import begin, poll
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
-from dpviz.figures.publish.release import composed_sentence, odds_rows, spent_figure, spent_sentence
+from dpviz.figures.publish.release import odds_rows, spent_figure, spent_sentence
 from dpviz.figures.publish.report_parts import not_promised
 from dpviz.figures.wording import percent
 from dpviz.io.exports.contract import Exportable
@@ -60,7 +61,9 @@ def promise_of(book: ReleaseRegister, balance: Balance | None, asked: Sidebar, l
 
 def running_total(balance: Balance, made: Promise | None) -> None:
     """The running total against the cap, and what is promised under it."""
-    st.header("Spent for good", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.header("Spent for good", anchor=False, width="content")
+        how_it_adds_up(balance)
     sentence = spent_sentence(balance)
     st.markdown(f"**{plain(sentence)}**")
     last = _just_released(balance)
@@ -69,8 +72,7 @@ def running_total(balance: Balance, made: Promise | None) -> None:
     chart(figure, sentence, key="publish-spent")
     loss, risk = (asked.loss, asked.risk) if asked else (last.loss, released_risk(last)) if last else (None, None)
     rows = odds_rows(balance, loss, risk, is_booked=last is not None)
-    st.dataframe(rows, hide_index=True, alt="Right guesses by this release alone and by all releases together.")
-    st.caption(plain(composed_sentence(balance)))
+    rows_table(rows, "Right guesses by this release alone and by all releases together.")
 
 
 def lost_by(balance: Balance, made: Promise) -> float | None:
