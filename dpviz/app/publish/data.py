@@ -103,7 +103,8 @@ def _ask_new(loaded: Loaded) -> None:
         words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
         rows = {"key": "publish-rows", "help": words, "placeholder": "not declared", "disabled": bound is not None}
         left.number_input("Rows per person at most", 1, 1_000_000, bound, **rows)
-        cap = {"format": "%g", "step": 0.1, "placeholder": "not declared", "help": "The most that all releases of these rows may cost together."}
+        words = "The most that all releases of these rows may cost together."
+        cap = {"format": "%g", "step": 0.1, "placeholder": "not declared", "help": words}
         right.number_input(cap_label("Cap on ε", bound), 0.001, 1000.0, None, key="publish-cap", **cap)
         with st.expander("δ and account", icon=":material/tune:"):
             st.number_input(MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
