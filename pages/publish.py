@@ -1,4 +1,4 @@
-"""Page "Publish": what leaves, what it promises, and what has been spent for good."""
+"""Page "Publish": what is released, what it promises, and what was permanently spent."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from dpviz.app.plan import expected
 from dpviz.app.publish import check, data, history, release
 from dpviz.figures import as_python
 
-parts.page("Publish", "What may leave?")
+parts.page("Publish", "What may be shared?")
 
 loaded = state.loaded()
 asked = controls.ask_settings(with_noise=False)

@@ -5,7 +5,7 @@ import streamlit as st
 from dpviz.app import explorations, frame, parts
 from dpviz.app.robustness import ask, backdoor, screen
 
-parts.page("Robustness", "How many poisoned rows can this tree stand, provably?")
+parts.page("Robustness", "How many poisoned rows can this tree provably withstand?")
 
 loaded = explorations.rows_to_explore()
 asked = ask.ask_request(loaded)

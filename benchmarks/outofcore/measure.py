@@ -26,8 +26,7 @@ from dpviz.randomness import generator
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 ROOT = Path(__file__).parents[2]
-FEATURES, DEPTH, EPSILON = 14, 4, 1.0
-ROWS = (100_000, 1_000_000, 5_000_000, 20_000_000)
+EPSILON = 1.0
 #: Turns that both take.
 TURNS = 3
 #: Bins of the pass that is compared with.
@@ -51,10 +50,27 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What a number of rows cost: one Arrow pass with bincount, encoding into files, and a tree on these."""
+class Shape:
+    """A table of so many rows and numbers, and how deep its tree is."""
 
     n_rows: int
+    features: int = 14
+    depth: int = 4
+
+
+#: The chart shows those of one width and depth; the aims hold for the largest of them.
+SHAPES = (
+    *map(Shape, (100_000, 1_000_000, 5_000_000, 20_000_000)),
+    Shape(20_000_000, depth=8),
+    Shape(20_000_000, features=100),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a table cost: one Arrow pass with bincount, encoding into files, and a tree on these."""
+
+    shape: Shape
     reading: Cost
     encoding: Cost
     training: Cost
@@ -65,60 +81,60 @@ class Measured:
         return (self.encoding.seconds + self.training.seconds) / self.reading.seconds
 
 
-def schema_of(n_rows: int) -> Schema:
-    """Fourteen numbers and two classes."""
-    features = tuple(NumericFeature(f"x{place}", -4, 4) for place in range(FEATURES))
-    return Schema(features, ClassTarget("y", ("0", "1")), n_public=n_rows)
+def schema_of(shape: Shape) -> Schema:
+    """Numbers and two classes."""
+    features = tuple(NumericFeature(f"x{place}", -4, 4) for place in range(shape.features))
+    return Schema(features, ClassTarget("y", ("0", "1")), n_public=shape.n_rows)
 
 
-def write_rows(path: Path, n_rows: int) -> None:
+def write_rows(path: Path, shape: Shape) -> None:
     """Normal numbers, some beyond the range, and a class that leans on three of them."""
-    kinds = pa.schema([*((f"x{place}", pa.float64()) for place in range(FEATURES)), ("y", pa.int8())])
+    kinds = pa.schema([*((f"x{place}", pa.float64()) for place in range(shape.features)), ("y", pa.int8())])
     rng = generator(1)
     with pq.ParquetWriter(path, kinds) as file:
-        for start in range(0, n_rows, _ROWS_OF_A_GROUP):
-            x = rng.normal(size=(FEATURES, min(_ROWS_OF_A_GROUP, n_rows - start)))
+        for start in range(0, shape.n_rows, _ROWS_OF_A_GROUP):
+            x = rng.normal(size=(shape.features, min(_ROWS_OF_A_GROUP, shape.n_rows - start)))
             y = x[0] + x[1] * x[2] / 2 + rng.normal(size=x.shape[1]) > 0
             file.write_table(pa.table([*x, y.astype(np.int8)], schema=kinds))
 
 
-def measure(path: Path, n_rows: int, turns: int = TURNS) -> Measured:
+def measure(path: Path, shape: Shape, turns: int = TURNS) -> Measured:
     """The median of each cost over the turns."""
-    found = [[cost for job in JOBS for cost in _in_a_process(job, path, n_rows)] for _ in range(turns)]
-    return Measured(n_rows, *(min(costs, key=lambda cost: _from_median(cost, costs)) for costs in zip(*found, strict=True)))
+    found = [[cost for job in JOBS for cost in _in_a_process(job, path, shape)] for _ in range(turns)]
+    return Measured(shape, *(min(costs, key=lambda cost: _from_median(cost, costs)) for costs in zip(*found, strict=True)))
 
 
 def _from_median(cost: Cost, costs: tuple[Cost, ...]) -> float:
     return abs(cost.seconds - median(other.seconds for other in costs))
 
 
-def _in_a_process(job: str, path: Path, n_rows: int) -> list[Cost]:
-    command = [sys.executable, "-m", "benchmarks.outofcore.measure", job, str(path), str(n_rows)]
+def _in_a_process(job: str, path: Path, shape: Shape) -> list[Cost]:
+    command = [sys.executable, "-m", "benchmarks.outofcore.measure", job, str(path), *map(str, astuple(shape))]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     return [Cost(*cost) for cost in json.loads(done.stdout)]
 
 
-def _one_pass(path: Path, n_rows: int) -> list[Cost]:
-    counts = np.zeros((FEATURES, 2 * BINS), dtype=np.int64)
+def _one_pass(path: Path, shape: Shape) -> list[Cost]:
+    counts = np.zeros((shape.features, 2 * BINS), dtype=np.int64)
     pa.array([0.0]).to_numpy()  # imports pandas
     with _watched() as costs, pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             for batch in file.iter_batches(_AT_ONCE, [group], use_threads=False):
                 target = batch.column("y").to_numpy().view(np.uint8)
-                for place in range(FEATURES):
+                for place in range(shape.features):
                     bins = np.clip((batch.column(place).to_numpy() + 4) * (BINS / 8), 0, BINS - 1).astype(np.uint8)
                     counts[place] += np.bincount(bins * np.uint8(2) + target, minlength=2 * BINS)
-    assert counts.sum() == FEATURES * n_rows
+    assert counts.sum() == shape.features * shape.n_rows
     return costs
 
 
-def _tree(path: Path, n_rows: int) -> list[Cost]:
-    schema = schema_of(n_rows)
+def _tree(path: Path, shape: Shape) -> list[Cost]:
+    schema = schema_of(shape)
     dpviz.learner_names()  # imports every learner
     with _watched() as encoding:
         rows = dpviz.encode_large(path, schema)
     with rows, _watched() as training:
-        dpviz.fit("pf-tree", rows, epsilon=EPSILON, depth=DEPTH, seed=1)
+        dpviz.fit("pf-tree", rows, epsilon=EPSILON, depth=shape.depth, seed=1)
     return encoding + training
 
 
@@ -151,4 +167,4 @@ def _anonymous() -> int:
 JOBS = {"one pass": _one_pass, "tree": _tree}
 
 if __name__ == "__main__":
-    print(json.dumps([astuple(cost) for cost in JOBS[sys.argv[1]](Path(sys.argv[2]), int(sys.argv[3]))]))
+    print(json.dumps([astuple(cost) for cost in JOBS[sys.argv[1]](Path(sys.argv[2]), Shape(*map(int, sys.argv[3:])))]))

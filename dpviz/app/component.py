@@ -14,7 +14,7 @@ STEPPER = Path(__file__).with_name("stepper")
 #: Functions of scripts that draw a PNG and save files.
 CANVAS = Path(__file__).with_name("canvas")
 #: Below such a view when its Play button is left out.
-CALM = '<p class="calm" hidden>Play is left out because this device asks for less motion. Step shows the same draws.</p>'
+CALM = '<p class="calm" hidden>Play is off because this device is set to reduce motion. Step shows the same reruns.</p>'
 #: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.
 COLOURS = f":host,:host>*{{{role_variables(LIGHT)}}}\n"
 

@@ -225,7 +225,7 @@ def _ask_draw(role: DataRole) -> int:
     """The visible number of the draw; for private rows a hidden one, because who knows the seed can undo the noise."""
     key, draw = PRIVATE_DRAW, 0
     if role is DataRole.PRIVATE:
-        words = "Fresh noise from the operating system. Each draw you keep spends ε again."
+        words = "New noise from the operating system. Each result you keep spends ε again."
         draw = st.session_state.setdefault(PRIVATE_DRAW, 1)
     else:
         words, key = "Another seed.", "draw"

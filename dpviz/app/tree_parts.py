@@ -57,7 +57,7 @@ def guarantee_of(result: FitResult, *, released: bool = False) -> None:
 def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
     """Simulation or release, in words; of private rows neither: they are released on the Publish page only."""
     if role is DataRole.PRIVATE:
-        st.caption(":material/lock: Explored, not released: covered by no guarantee until the Publish page books it.")
+        st.caption(":material/lock: Explored, not released: covered by no guarantee until it is released on the Publish page.")
     elif result.released:
         st.caption(":material/verified: A release: exact samplers, no seed kept.")
     elif result.noise == "release" and result.not_released_because:
@@ -139,7 +139,7 @@ def disclosure_lines(found: tuple[Disclosure, ...]) -> list[str]:
 def export(trained: Trained, role: DataRole = DataRole.SIMULATED) -> None:
     """The model in any form, made and checked once the box is open. Not for private rows."""
     if role is DataRole.PRIVATE:
-        st.caption("Keep what is on screen to yourself: the Publish page draws a new tree, books its cost and gives its file.")
+        st.caption("Keep what is on screen to yourself: the Publish page trains a new tree, records its cost and gives its file.")
         return
     with on_demand("Download this model", icon=":material/download:") as box:
         if box.open:

@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a file that was released, such as release.json")
     words = "its signature (default: FILE.sig, where that exists)"
     parser.add_argument("--signature", type=Path, metavar="SIG", help=words)
-    parser.add_argument("--key", type=Path, metavar="PUB", help="public key (.pub) of whoever has to have signed it")
+    parser.add_argument("--key", type=Path, metavar="PUB", help="public key (.pub) of the expected signer")
     add_register_argument(parser)
 
 

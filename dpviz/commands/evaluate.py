@@ -54,7 +54,7 @@ def _in_engine(args: Namespace, model: Model) -> int:
     """A tree of classes is measured by the classes of the rows in each leaf: only these counts leave the engine."""
     tree = as_tree(model)
     if tree is None or isinstance(model.schema.target, NumericTarget):
-        what = "In an engine only a tree of classes can be measured: for another model its rows would have to leave."
+        what = "In an engine only a tree of classes can be measured: for another model its rows would have to leave the engine."
         raise EngineError("uncounted", what, remedy="Export the rows as Parquet and evaluate on the file.")
     with engine_rows(args, model.schema) as rows:
         console.doing("Counting in the engine")

@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_caps(declare)
     declare.add_argument("--unit", required=True, metavar="TEXT", help="whom it protects, such as 'one patient'")
     declare.add_argument("--rows-per-unit", required=True, type=whole(), metavar="K", help="most rows of one of them")
-    declare.add_argument("--account", choices=ACCOUNTS, default=SUM, help="what adds up under the cap, for good (default: sum)")
+    declare.add_argument("--account", choices=ACCOUNTS, default=SUM, help="what adds up under the cap; permanent (default: sum)")
     declare.add_argument("--order", type=number, metavar="A", help="of the Renyi losses (default: the best for these caps)")
     declare.add_argument("--role", choices=[str(role) for role in DataRole], default="private", help="default: private")
     cap = topics.add_parser("cap", help="change the cap of a data set; what was spent stays spent")

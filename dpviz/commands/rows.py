@@ -90,7 +90,7 @@ def _rows_to_train(args: Namespace) -> EngineRows:
     """The rows at the address DATA, by the schema that is named; nothing is read yet."""
     parse_address(args.data)  # what is wrong with the address comes before all else
     if args.person is not None:
-        remedy = "Keep so many rows of each person in a view, and train on that."
+        remedy = "Keep that many rows of each person in a view, and train on that."
         raise DpvizError(_NOT_IN_ENGINE, where="--person", remedy=remedy)
     require_plain(args, "target")
     if args.schema is None:
@@ -169,7 +169,7 @@ def warn_of_read_values(schema: Schema) -> None:
     named = [
         column if column in schema.read_from_data else f"{column} ({', '.join(fields)})" for column, fields in by_column.items()
     ]
-    more = f" and {len(named) - _SHOWN} more columns" if len(named) > _SHOWN else ""
+    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
     console.warn(
         f"{len(schema.read_fields())} values of the schema were read from the data, not declared: "
         f"{'; '.join(named[:_SHOWN])}{more}. No epsilon covers them. Declare them from public knowledge in a schema file."

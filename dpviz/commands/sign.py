@@ -20,7 +20,7 @@ from dpviz.release.signature import ENDING, Signer, require_key, sign, verify
 PASSWORD = "DPVIZ_KEY_PASSWORD"
 
 
-_WORDS = f"private key (ssh-keygen -t ed25519), such as ~/.ssh/id_ed25519; its password, if any, stands in {PASSWORD}"
+_WORDS = f"private key (ssh-keygen -t ed25519), such as ~/.ssh/id_ed25519; its password, if any, is in {PASSWORD}"
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -1,8 +1,8 @@
 """Train a private tree on a table and write it as JSON.
 
 Without --seed this is a release: exact samplers, entropy from the operating system, no seed. With --seed it is a simulation:
-repeatable, for what-ifs, and it protects nobody. --data-set NAME books the release in the register: it is refused above the cap
-of that data set, and its epsilon is spent for good (see `dpviz register`). Every epsilon is for adding or removing one row.
+repeatable, for what-ifs, and it protects nobody. --data-set NAME records the release in the register: it is refused above the cap
+of that data set, and its epsilon is permanently spent (see `dpviz register`). Every epsilon is for adding or removing one row.
 """
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--depth", type=_depth, default="auto", metavar="auto|N", help="a fixed depth, not the learner's rule")
     parser.add_argument("--groups", metavar="COLUMN", help="a categorical feature whose categories the test tells apart")
     parser.add_argument("--seed", type=whole(0), metavar="N", help="simulate, repeatably; not a release")
-    parser.add_argument("--data-set", metavar="NAME", help="book the release in the register, under the cap of this data set")
+    parser.add_argument("--data-set", metavar="NAME", help="record the release in the register, under the cap of this data set")
     parser.add_argument("--add-rows", action="store_true", help="these rows belong to NAME; needed once per table and schema")
     parser.add_argument("--accept-rows", action="store_true", help="release although many rows are dropped or changed")
     add_key_argument(parser, "--sign", words="sign the release with this ")
@@ -72,7 +72,7 @@ def _train(args: Namespace, given: Given, request: FitRequest) -> int:
     if not get_learner(args.learner).spends_epsilon:
         console.warn(f"{args.learner} has no privacy, and --epsilon no effect: the file holds exact values of the rows.")
     elif args.seed is None:
-        console.done("The register does not count this release; --data-set NAME books one, under a cap.")
+        console.done("The register does not count this release; --data-set NAME records one, under a cap.")
     console.show_pairs([*summary(result), ("File", str(args.out))])
     return 0
 
@@ -82,13 +82,11 @@ def _check_release(args: Namespace) -> None:
         remedy = "A seeded run protects nobody; leave --seed out."
         raise DpvizError("--data-set and --seed cannot be combined.", remedy=remedy)
     if args.data_set and args.out == STDOUT:
-        raise DpvizError("A release that is booked is a file.", where="--out", remedy="Name a new file, or leave --data-set out.")
+        raise DpvizError("A recorded release is a file.", where="--out", remedy="Name a new file, or leave --data-set out.")
     if args.data_set and args.force:
         raise DpvizError("A release never overwrites a file.", where="--force", remedy="Choose a new --out.")
     if args.sign and not args.data_set:
-        raise DpvizError(
-            "Only a release that is booked is signed.", where="--sign", remedy="Add --data-set, or leave --sign out."
-        )
+        raise DpvizError("Only a recorded release is signed.", where="--sign", remedy="Add --data-set, or leave --sign out.")
 
 
 def _release(args: Namespace, given: Given, request: FitRequest, signing: Signing | None) -> int:

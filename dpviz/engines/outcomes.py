@@ -145,7 +145,7 @@ def _of_labels(named: tuple[str, ...], asked: _Encoder, kind: ColumnKind) -> Ite
         if ends is None:
             continue
         if ends[0] != ends[1]:
-            what = f"Several numbers of this column's type count as {value:g}, and one text may not stand for all of them."
+            what = f"Several numbers of this column's type count as {value:g}, and one text must not represent all of them."
             raise SchemaError(what, field=asked.feature.name, remedy="Read the table through a view that casts it to text.")
         literal = kind.literal(ends[0])
         yield literal, literal, asked.of_texts([kind.cell(ends[0])])[0]

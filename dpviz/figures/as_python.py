@@ -149,7 +149,7 @@ def publish(rows: RowsRead, request: FitRequest, data_set: str | None) -> str:
     """What a release promises, what is left of the cap, and the line that releases."""
     name = data_set or "the name of your data set"
     book = f"register = dpviz.open_register()\nprint(register.balance({name!r}).left)\n"
-    spends = f"# register.release({name!r}, request, data)  # this line spends for good: data = dpviz.encode(...)"
+    spends = f"# register.release({name!r}, request, data)  # this line spends permanently: data = dpviz.encode(...)"
     return f"{without_rows(rows, request)}\n{book if data_set else ''}{spends}\n"
 
 

@@ -100,7 +100,7 @@ class ColumnDraft:
         """A copy in which empty fields, and those read before, hold the proposed values; declared ones stay."""
         if self.use is None or "kind" in self.read:
             return proposed
-        if self.use is not proposed.use:
+        if (self.use, self.part) != (proposed.use, proposed.part) or (self.part and self.since != proposed.since):
             return self
         fields = ("low", "high") if self.use is Use.NUMBER else ("categories",)
         taken = {field for field in fields if getattr(self, field) in (None, ()) or field in self.read}

@@ -81,6 +81,18 @@ class DateFeature(NumericFeature):
         return "-".join(parts[letter] for letter in self.order)
 
 
+def order_of_dates(texts: Sequence[str]) -> str | None:
+    """How all of these texts are written, if they are three dates or more; days come before months where both could be.
+
+    None as well where all are of one day: nothing can be learned from that.
+    """
+    for order in ORDERS if len(texts) > 2 else ():
+        days = {_date(text, order) for text in texts}
+        if None not in days:
+            return order if len(days) > 1 else None
+    return None
+
+
 def _date(text: str, order: str) -> dt.date | None:
     found = _WRITTEN.fullmatch(text.strip())
     if found is None:

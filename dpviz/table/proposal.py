@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
+from dpviz.table.dates import DateFeature, order_of_dates
 from dpviz.table.frames import table_of
 from dpviz.table.raw import RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import (
@@ -37,9 +38,9 @@ Task = Literal["classes", "number"]
 def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = None) -> Schema:
     """A schema that fits these rows. What it reads from them is marked as read: no epsilon covers it.
 
-    Numeric columns become numbers between their least and greatest value (two distinct values or fewer: categories),
-    others categories. Missing cells of a categorical column become the category "missing". See `left_out` for columns that
-    cannot be features.
+    Numeric columns become numbers between their least and greatest value (two distinct values or fewer: categories), dates
+    days since the first of January before them, others categories. Missing cells of a categorical column become the category
+    "missing". See `left_out` for columns that cannot be features.
 
     Parameters
     ----------
@@ -90,6 +91,8 @@ def _unfit(column: RawColumn) -> str:
         if not math.isfinite(high - low):
             return "its numbers are too far apart"
         return "its numbers are too close together" if 0 < high - low < LEAST_WIDTH else ""
+    if order_of_dates(column.texts):
+        return ""
     if len(column.texts) > MAX_CATEGORIES:
         return f"{len(column.texts):,} different texts, more than {MAX_CATEGORIES:,}: an identifier or free text"
     if len(column.texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(column.texts) == len(column.codes) - column.n_missing:
@@ -98,11 +101,23 @@ def _unfit(column: RawColumn) -> str:
 
 
 def _feature(column: RawColumn) -> Feature:
+    order = None if column.is_numeric else order_of_dates(column.texts)
+    if order:
+        return _date(column, order)
     values = np.unique(column.text_numbers) if column.is_numeric else None
     if values is None or len(values) <= 2:
         return _categorical(column)
     whole = bool((values == np.rint(values)).all())
     return NumericFeature(column.name, float(values[0]), float(values[-1]), whole=whole, read_from_data=("kind", "low", "high"))
+
+
+def _date(column: RawColumn, order: str) -> DateFeature:
+    first = int(DateFeature(column.name, 1, 9999, part="year", order=order).numbers(column.texts).min())
+    start, read = f"{first:04d}-01-01", ("kind", "low", "high", "part", "order", "since")
+    days = DateFeature(column.name, 0, 1, part="days", since=start, order=order).numbers(column.texts)
+    return DateFeature(
+        column.name, float(days.min()), float(days.max()), part="days", since=start, order=order, read_from_data=read
+    )
 
 
 def _categorical(column: RawColumn) -> CategoricalFeature:

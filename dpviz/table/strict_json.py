@@ -137,7 +137,7 @@ def require_format(document: Any, expected: str, path: str = "") -> None:
     """Refuse a document that is not of the format `expected`, such as "dpviz-schema/1"."""
     found = read_entry(str, document, "format", path)
     if found.startswith("dpviz-session/"):
-        remedy = 'Its entry "schema" is a schema, to be saved as a file of its own; settings stand in the address of a page.'
+        remedy = 'Its entry "schema" is a schema, to be saved as a file of its own; settings are in the address of a page.'
         raise DocumentError("It is a session file of an earlier version, which dpviz no longer opens.", remedy=remedy)
     if found != expected:
         raise wrong(f"The format {found!r:.60} is not known here; expected {expected!r}.", f"{path}.format")

@@ -184,8 +184,8 @@ def test_the_page_about_poisoning_says_what_the_backdoor_does() -> None:
     most = stored[stored.poisoned_rows == stored.poisoned_rows.max()].set_index(["learner", "epsilon"])
     ours, theirs, less = (most.loc[place] for place in ((DEFAULT, 0.1), ("privatree", 0.1), (DEFAULT, 0.01)))
     page = (Path(__file__).parents[2] / "docs" / "explanation" / "poisoning.md").read_text(encoding="utf-8")
-    assert f"works on {ours.success:.1%} (PrivaTree: {theirs.success:.1%}), at ε = 0.01\non {less.success:.1%}" in page
-    assert f"with {less.accuracy:.1%} accuracy on clean rows" in page
+    assert f"works on {ours.success:.1%} of the pictures (PrivaTree: {theirs.success:.1%})" in page
+    assert f"At ε = 0.01 it works on {less.success:.1%}, and accuracy on clean rows is {less.accuracy:.1%}" in page
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def to_report(page: Any, address: str, table: tuple[str, bytes], codebook: bytes
         settled(page)
         assert not page.get_by_text("Nothing was released yet").count()  # Enter declares nothing
     owner.press("Declare it: nobody in it is in another")
-    spend = page.get_by_text("for good, whatever becomes of the file")
+    spend = page.get_by_text("permanently, even if the file is lost")
     spend.wait_for()
     settled(page)
     if page.get_by_text("Look at the rows first").count():  # a tenth of the rows or more hold codes of missing cells

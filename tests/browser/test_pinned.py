@@ -31,7 +31,7 @@ def test_a_pinned_tree_stands_beside_the_next_and_the_address_holds_both(visit: 
     choice, pin = (page.get_by_role("button", name=name).bounding_box() for name in ("New noise", "Pin this tree"))
     assert (pin["y"], pin["height"]) == (choice["y"], choice["height"])  # on one line
     _press(page, "Pin this tree")
-    page.get_by_text("the next tree stands beside the pinned one").wait_for()
+    page.get_by_text("the next tree is shown next to the pinned one").wait_for()
     exact = page.get_by_role("spinbutton", name="ε, exactly")
     exact.fill("0.5")
     exact.press("Enter")

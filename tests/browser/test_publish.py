@@ -95,7 +95,7 @@ def declare(page: Any, name: str, cap: str) -> None:
 
 def release(page: Any) -> None:
     """Tick the box and click twice, as impatient people do."""
-    press(page, page.get_by_text("for good, whatever becomes of the file"))
+    press(page, page.get_by_text("permanently, even if the file is lost"))
     button = page.get_by_role("button", name="Release", exact=True)
     button.and_(page.locator(":enabled")).wait_for()
     idle(page)
@@ -148,7 +148,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     page.get_by_text("One tree by PF-tree, ε = 0.6.").wait_for()
     release(page)
     page.get_by_text("Released: number").wait_for()
-    page.get_by_text("Spent for good by 1 release: ε = 0.6.").wait_for()
+    page.get_by_text("Permanently spent by 1 release: ε = 0.6.").wait_for()
     page.get_by_text("Left: ε = 0.4 of 1").wait_for()
     expect(page.get_by_role("button", name="Release", exact=True)).to_have_count(0)
     expect(page.get_by_text("nothing was spent")).to_have_count(0)
@@ -181,7 +181,7 @@ def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients
         page.get_by_text("One tree by PF-tree, ε = 0.7").wait_for()
     buttons = [page.get_by_role("button", name="Release", exact=True) for page in pages]
     for page, button in zip(pages, buttons, strict=True):
-        press(page, page.get_by_text("for good, whatever becomes of the file"))
+        press(page, page.get_by_text("permanently, even if the file is lost"))
         button.and_(page.locator(":enabled")).wait_for()  # both may release before either does
         settled(page)
     for button in buttons:
@@ -213,5 +213,5 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     press(page, page.get_by_text("a data set named before"))
     press(page, page.get_by_role("combobox", name="Data set"))
     page.get_by_role("option", name="a ward").first.click()
-    press(page, page.get_by_role("button", name="They belong to it, for good").and_(page.locator(":enabled")))
+    press(page, page.get_by_role("button", name="Add them permanently").and_(page.locator(":enabled")))
     page.get_by_text("Nothing was released yet: all of ε = 1 is left").wait_for()

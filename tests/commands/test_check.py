@@ -104,7 +104,7 @@ def test_a_release_is_signed_with_its_training_and_a_key_that_is_none_spends_not
         for word in words
         if word not in ("--data-set", "survey", "--add-rows")
     ]
-    assert "Only a release that is booked is signed" in refused(*plain)
+    assert "Only a recorded release is signed" in refused(*plain)
 
 
 def test_a_file_whose_signature_and_key_are_lost_is_worth_what_it_was(run, released, tmp_path):

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="devices and signals are
         (("register", "declare", "x", "--rows-per-unit", "１"), "must be a whole number"),
         (("train", "t.csv", "--out", "m.json", "--epsilon", "１"), "--epsilon: must be a number, got '１'"),
         (("train", "t.csv", "--out", "m.json", "--epsilon", "1_0"), "--epsilon: must be a number, got '1_0'"),
-        (("train", "t.csv", "--out", "-", "--epsilon", "1", "--data-set", "x"), "--out: A release that is booked is a file"),
+        (("train", "t.csv", "--out", "-", "--epsilon", "1", "--data-set", "x"), "--out: A recorded release is a file"),
         (("sweep", "t.csv", "--out", "-", "--epsilon", "1", "--resume"), "--out: --resume continues a file"),
         (("register", "list", "--out", "-"), "The format is not known"),
         (("train", "t.csv", "--out", "m.json", "--epsilon", "1", "--names", f"a,{BYTES}"), "--names: This is no text"),

@@ -44,7 +44,7 @@ def test_stages_are_told_on_stderr_and_results_on_stdout(run, table, schema, tmp
         f"Trained pf-tree and wrote {out}.",
     ]
     names = [line.split("  ")[0] for line in said.splitlines()]
-    assert names == ["Learner", "Guarantee", "Odds", "Claim", "Noise", "Depth", "Leaves", "Test", "Disclosures", "File"]
+    assert names == ["Learner", "Guarantee", "Odds", "Claim", "Noise", "Depth", "Leaves", "Test", "Compared", "Disclosures", "File"]
 
 
 def test_the_summary_counts_the_leaves_of_the_written_tree(run, table, schema, tmp_path):
@@ -94,7 +94,7 @@ def test_a_long_list_of_read_columns_is_shortened(run, tmp_path):
     rows = "\n".join(",".join(str((row + column) % 5) for column in range(9)) + f",{'ab'[row % 2]}" for row in range(30))
     wide.write_text(",".join([*names, "y"]) + "\n" + rows + "\n", encoding="utf-8")
     _, _, heard = run("train", wide, "--epsilon", "1", "--out", tmp_path / "t.json")
-    assert "x5 (kind, low, high) and 5 more columns." in heard
+    assert "x5 (kind, low, high) and 5 more." in heard
     assert "x6 (" not in heard
 
 

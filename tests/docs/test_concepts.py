@@ -18,8 +18,8 @@ from tests.conftest import ROOT
 KNOWN = {"accuracy", "AUC", "non-private tree, CART"}
 ELSEWHERE = """
 add/remove one row; coins; counterexample; disclosure; draft; exact sampler; exploration; fingerprint; FitRequest; geometric
-noise; ledger; lookahead; mutant; PF-tree; PrivaTree; private choice; random parts; read from the data; Rényi; role;
-row-wise; self-assessment; smooth sensitivity; two levels at once; worst pair
+noise; ledger; lookahead; mutant; noise; PF-tree; PrivaTree; private choice; random parts; read from the data; rehearsal;
+Rényi; role; row-wise; self-assessment; smooth sensitivity; two levels at once; worst pair
 """
 #: Names that terms have in other words than their own.
 ALSO = {
@@ -29,15 +29,16 @@ ALSO = {
     "unit of privacy": "--unit, rows-per-unit, who is protected",
     "private rows": "as private",
     "right guesses": "guesses are right",
-    "declared": "declare",
+    "declared": "declare, publicly known, public knowledge, without looking",
+    "rehearsal": "rehearse",
     "simulation": "simulated",
     "exploration": "explore",
     "read from the data": "read from the rows",
 }
 README, FIRST, PATIENTS = "README.md", "docs/tutorials/first-tree.md", "docs/tutorials/patients.md"
 #: What is read, in order, each page up to these words: README sends its readers to the first tree, and that to the patients.
-OWN_TABLE = ((README, "## On the command line"), (FIRST, "[Patients]"))
-RELEASE = (*OWN_TABLE, (PATIENTS, "dpviz train"))
+OWN_TABLE = ((README, "## From a table to"), (FIRST, "To publish it"))
+RELEASE = ((README, "## On the command line"), (FIRST, "in the dashboard]"), (PATIENTS, "## 6. Read"))
 
 
 def concepts(pages: tuple[tuple[str, str], ...]) -> list[str]:

@@ -47,7 +47,7 @@ def test_lowering_the_role_asks_first_and_then_empties_the_table(role):
     click(test, "Stay with private rows")
     assert test.radio(key="role").value is DataRole.PRIVATE
     test.radio(key="role").set_value(role).run()
-    click(test, f"Put it aside, and go on with {role} rows")
+    click(test, f"Close it, and continue with {role} rows")
     assert (work.role, work.table, work.draft) == (role, None, None)
     assert test.session_state["loaded"].role is DataRole.PRIVATE
 

@@ -64,7 +64,7 @@ def looks(monkeypatch) -> list[float]:
 
 def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks):
     test = click(opened("tree", depth="2", epsilon="2"), "Pin this tree")
-    assert "the next tree stands beside the pinned one" in texts(test)
+    assert "the next tree is shown next to the pinned one" in texts(test)
     at(test, 0.5)
     assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2, seed 1", "Now: PF-tree, ε = 0.5, depth 2, seed 1"]
     assert "The address of this page holds both trees." in texts(test)

@@ -136,7 +136,7 @@ def test_an_unseen_table_is_never_guessed_to_be_new(assigned):
     assert test.radio(key="publish-kind").value is None
     test.radio(key="publish-kind").set_value("a data set named before").run()
     test.selectbox(key="publish-name").set_value(NAME).run()
-    button(test, "They belong to it, for good").click().run()
+    button(test, "Add them permanently").click().run()
     assert "cap ε = 2 (add/remove one patient, up to 2 rows; one row: ε = 1)" in shown(test)
 
 
@@ -210,7 +210,7 @@ def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assign
     assert seen
     said = texts(test)
     assert "Released: number" in said
-    assert "Spent for good by 1 release" in said
+    assert "Permanently spent by 1 release" in said
     assert "Interrupted" not in said
     assert [found for found in test.get("download_button") if found.proto.label == "Download release (JSON)"]
     assert any("`dpviz sign pf-tree-release-1.json --key KEY`" in found.value for found in test.caption)
@@ -279,7 +279,7 @@ def test_a_look_that_could_not_be_noted_is_said(assigned, monkeypatch):
     again = opened("publish", DataRole.PRIVATE)
     again.session_state["_exploration_problem"] = test.session_state["_exploration_problem"]
     again.run()
-    assert "Some looks at these rows in this session are missing" in texts(again)
+    assert "Some explorations of these rows in this session are missing" in texts(again)
 
 
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])

@@ -46,7 +46,7 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
     test = opened()
     said = shown(test)
     assert "Every ε: add/remove one patient, up to 3 rows." in said
-    assert "Spent for good by 2 releases: ε = 2.25 (one row: ε = 0.75)." in said
+    assert "Permanently spent by 2 releases: ε = 2.25 (one row: ε = 0.75)." in said
     assert "Left: ε = 2.25 of 4.5 (one row: 0.75 of 1.5)" in said
     assert current_head(register) in said
     assert said.count("add/remove one patient") == 2  # above the data set, and in the box that says how it adds up
@@ -98,7 +98,7 @@ def test_an_empty_register_says_where_it_begins(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     said = texts(opened())
     assert "Nothing is registered yet" in said
-    assert "as it was written" not in said
+    assert "No entry was changed" not in said
 
 
 def test_the_printed_account_holds_the_same_and_escapes_names(register):

@@ -35,7 +35,7 @@ def test_fresh_draws_show_roots_features_regions_and_a_player():
 
 def test_private_rows_are_not_drawn_again():
     test = opened("tree", DataRole.PRIVATE)
-    assert "Same data, fresh noise: what changes?" not in [toggle.label for toggle in test.toggle]
+    assert "Same data, new noise: what changes?" not in [toggle.label for toggle in test.toggle]
 
 
 def test_a_deep_tree_is_drawn_again_less_often():

@@ -46,7 +46,7 @@ def test_publish_and_register_say_the_relation_once_and_the_persons_number_every
     assert "cap ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)" in said
     assert "Nothing was released yet: all of ε = 3 (one row: ε = 1) is left." in said
     assert "One tree by PF-tree, ε = 0.9 (one row: ε = 0.3)" in said
-    assert "Spend ε = 0.9 (one row: ε = 0.3) for good" in "".join(box.label for box in test.checkbox).replace("\\", "")
+    assert "Spend ε = 0.9 (one row: ε = 0.3) permanently" in "".join(box.label for box in test.checkbox).replace("\\", "")
     assert said.count("add/remove one patient") == 2  # the cap, and the promise word for word
     person, row = records(test, "Right guesses")
     assert person["what is promised"].startswith("One patient, up to 3 rows")

@@ -101,7 +101,7 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     assert "Test accuracy" not in said
     assert "width" not in test.session_state
     assert not [widget for widget in test.number_input if widget.label == "Seed"]
-    assert ("every draw would spend ε again" in said) == (tree_on_screen(test).tree is not None)
+    assert ("every rerun would spend ε again" in said) == (tree_on_screen(test).tree is not None)
     trained = tree_on_screen(test)
     assert trained.held_out is None
     assert trained.result.seed is None

@@ -1,4 +1,4 @@
-"""Everything a release takes as public is listed, with where it comes from and how to mend it."""
+"""Everything a release takes as public is listed, with where it comes from and how to fix it."""
 
 import pytest
 

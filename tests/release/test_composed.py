@@ -132,7 +132,7 @@ def test_the_sentence_says_which_account_holds_when(pool):
     assert composed_sentence(balance([pool[4]])) == ""
     lost = composed_sentence(balance([pool[0], replace(pool[0], file="")]))
     assert "Files of 1 release are gone" in lost
-    assert spent_sentence(balance([pool[4]] * 10)).startswith("Spent for good by 10 releases: ε = 1")
+    assert spent_sentence(balance([pool[4]] * 10)).startswith("Permanently spent by 10 releases: ε = 1")
 
 
 def test_a_sum_holds_for_an_epsilon_that_was_chosen_by_what_came_before_and_a_composed_total_need_not():

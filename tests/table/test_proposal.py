@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError, UnknownName
 from dpviz.io.csv import read_csv
+from dpviz.table.column_draft import of_column
+from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
 from dpviz.table.proposal import in_order, left_out, propose_schema
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget
@@ -57,6 +59,31 @@ def test_a_constant_column_becomes_one_category():
 def test_texts_become_sorted_categories_numbers_first():
     found = feature(["b", "10", "a", "9"])
     assert found == CategoricalFeature("x", ("9", "10", "a", "b"), read_from_data=("kind", "categories"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "order", "since", "ends"),
+    [
+        (["2024-03-01", "2023-12-31", "2024-02-29T10:00"], "ymd", "2023-01-01", (364, 425)),
+        (["31.12.2023", "1.1.2024", "02.01.2024"], "dmy", "2023-01-01", (364, 366)),
+        (["12/31/2023", "1/2/2024", "1/3/2024"], "mdy", "2023-01-01", (364, 367)),
+        (["01/02/2024", "03/02/2024", "02/01/2024"], "dmy", "2024-01-01", (1, 33)),
+    ],
+)
+def test_dates_become_days_since_the_first_of_january_before_them(cells, order, since, ends):
+    found = feature([*cells, ""])
+    read = ("kind", "low", "high", "part", "order", "since")
+    assert found == DateFeature("x", *ends, part="days", since=since, order=order, read_from_data=read)
+    assert set(of_column(found).read) == set(read)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["2024-03-01", "2024-03-02", "?"], ["2024-03-01", "2024-13-01", "2024-03-02"], ["1.2.3", "1.2.4", "1.2.5"]]
+    + [["2024-03-01T01:00", "2024-03-01T02:00", "2024-03-01T03:00"]],
+)
+def test_other_texts_and_one_day_alone_stay_categories(cells):
+    assert isinstance(feature(cells), CategoricalFeature)
 
 
 def test_missing_texts_become_a_category_of_their_own():

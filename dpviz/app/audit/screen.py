@@ -149,7 +149,6 @@ def worst_pair(result: AuditResult) -> None:
     audit_view(pair.chance_bars(result), key="audit-chances")
 
 
-
 def _output(result: AuditResult) -> None:
     tree, words = output_tree(result), output_in_words(result)
     if tree is not None:

@@ -30,7 +30,7 @@ def ask_role(work: Prepared) -> None:
         with st.container(horizontal=True):
             stay = {"on_click": st.session_state.update, "args": ({"role": DataRole.PRIVATE},)}
             st.button("Stay with private rows", icon=":material/lock:", **stay)
-            st.button(f"Put it aside, and go on with {wished} rows", on_click=work.change_role, args=(wished,))
+            st.button(f"Close it, and continue with {wished} rows", on_click=work.change_role, args=(wished,))
 
 
 def ask_table(work: Prepared) -> None:

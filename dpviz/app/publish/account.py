@@ -66,10 +66,10 @@ def accounts(book: ReleaseRegister) -> list[figures.Account]:
 def _say_checked(problems: tuple[str, ...], head: str) -> None:
     if problems:
         lines = "\n".join(f"- {plain(line)}" for line in problems)
-        words = "**This register is not as it was written.** Nothing can be released from it. Help says how to restore it."
+        words = "**This register was changed.** Nothing can be released from it. Help says how to restore it."
         st.error(f"{words}\n{lines}", icon=":material/gpp_bad:")
     else:
-        st.success("**Every entry is as it was written**, as far as this computer can tell.", icon=":material/verified_user:")
+        st.success("**No entry was changed**, as far as this computer can tell.", icon=":material/verified_user:")
 
 
 def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tuple[str, ...], head: str) -> None:
@@ -119,7 +119,7 @@ def papers_screen(book: ReleaseRegister) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header("Documents for a release", anchor=False, width="content")
         with st.popover("What they are", type="tertiary"):
-            st.markdown(f"A draft for the public DP Deployments Registry, which nobody sends but you. {WHAT_IT_IS}")
+            st.markdown(f"A draft for the public DP Deployments Registry, which only you can send. {WHAT_IT_IS}")
     units = {found.name: found.protects for found in book.data_sets()}
     title = partial(_title, units)
     entry = st.selectbox("Release", finished, format_func=title, key="papers-release")

@@ -62,4 +62,4 @@ def _every(label: str, icon: str, found: Sequence[Assumption]) -> None:
             {"what": item.kind, "column": item.column, "taken as public": item.what, "badge": str(item.status), "fix": item.fix}
             for item in found
         ]
-        st.dataframe(rows, hide_index=True, alt="Everything a release takes as public, where it comes from and how to mend it.")
+        st.dataframe(rows, hide_index=True, alt="Everything a release takes as public, where it comes from and how to fix it.")

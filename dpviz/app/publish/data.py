@@ -78,7 +78,7 @@ def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
     if kind == _OLD:
         name = st.selectbox("Data set", names, index=None, placeholder="Choose the data set", key="publish-name")
         assign = {"icon": ":material/link:", "disabled": name is None, "on_click": _assign, "args": (name, loaded)}
-        st.button("They belong to it, for good", **assign)
+        st.button("Add them permanently", **assign)
     elif kind == _NEW and _are_others(alike):
         _ask_new(loaded)
 
@@ -108,7 +108,7 @@ def _ask_new(loaded: Loaded) -> None:
         right.number_input(cap_label("Cap on ε", bound), 0.001, 1000.0, None, key="publish-cap", **cap)
         with st.expander("δ and account", icon=":material/tune:"):
             st.number_input(MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
-            st.radio("What adds up under the cap, for good", list(_ACCOUNTS), format_func=_ACCOUNTS.get, key="publish-account")
+            st.radio("What adds up under the cap (permanent)", list(_ACCOUNTS), format_func=_ACCOUNTS.get, key="publish-account")
             st.caption(prose("publish", "accounts"))
         st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded,))
 

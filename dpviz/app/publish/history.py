@@ -60,7 +60,7 @@ def _files(balance: Balance, loaded: Loaded) -> None:
                 released_tree(text, unit, key="history-tree")
         _test_result(text, unit, loaded)
     free = {"key": "publish-forms", "help": "Made from the released file; costs nothing."}
-    if text and st.toggle("Take it away in another form", **free):
+    if text and st.toggle("Download in another format", **free):
         offer_export(text, name.removesuffix(".json"), key=f"released-{entry.number}", unit=unit)
 
 
@@ -89,7 +89,7 @@ def exact_on(model: Model, loaded: Loaded) -> Exact | None:
 def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
     problem = unnoted()
     if problem is not None:
-        error(problem, kept="Some looks at these rows in this session are missing from the register.")
+        error(problem, kept="Some explorations of these rows in this session are missing from the register.")
     found = book.explorations(loaded.data.identity)
     if not found:
         return

@@ -62,7 +62,7 @@ def promise_of(book: ReleaseRegister, balance: Balance | None, asked: Sidebar, l
 def running_total(balance: Balance, made: Promise | None) -> None:
     """The running total against the cap, and what is promised under it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.header("Spent for good", anchor=False, width="content")
+        st.header("Permanently spent", anchor=False, width="content")
         how_it_adds_up(balance)
     sentence = spent_sentence(balance)
     st.markdown(f"**{plain(sentence)}**")
@@ -160,7 +160,7 @@ def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
 
 
 def _button(made: Promise, unit: Unit, asked: Sidebar, loaded: Loaded, accepted: bool) -> None:
-    words = f"Spend {plain(short_text(made.loss, unit))} for good, whatever becomes of the file"
+    words = f"Spend {plain(short_text(made.loss, unit))} permanently, even if the file is lost"
     agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
     why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")

@@ -86,7 +86,7 @@ def _ask_tree(model: Any, trees: Sequence[Tree]) -> int:
         f"All {len(trees):,} trees": None,
         **{asked_in_words(model.schema, place, len(numbers), len(trees)): place for place, numbers in asked.items()},
     }
-    note = "How often a feature is asked about says little where features are chosen at random; what it does stands above."
+    note = "How often a feature is used says little where features are chosen at random; its effect is shown above."
     feature = words[st.selectbox("Trees", words, key="asking", help=note)]
     if feature is None:
         return int(st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params"))

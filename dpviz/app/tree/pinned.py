@@ -56,7 +56,7 @@ class Pinned:
 def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
     """The buttons."""
     if pinned is None:
-        words = "It stays on screen, and the tree of the next settings stands beside it."
+        words = "It stays on screen, next to the tree of the next settings."
         st.button("Pin this tree", icon=":material/push_pin:", help=words, on_click=_pin, args=(loaded, trained))
         return
     words = "The settings become those of the pinned tree, and this one is pinned."
@@ -181,7 +181,7 @@ def _draws(pinned: Trained, loaded: Loaded) -> Resamples | None:
     drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
     with st.container():
         if not drawn:
-            watch_missing(task, "Training the pinned tree again with fresh noise")
+            watch_missing(task, "Training the pinned tree again with new noise")
     return drawn[0] if drawn and drawn[0].n_done else None
 
 
@@ -195,7 +195,7 @@ def named(name: str, trained: Trained, shown: Tree, style: dict[str, Any]) -> Si
 def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], loaded: Loaded) -> None:
     """What differs in words and numbers, and every place of both trees as a table."""
     if pinned.result.model is trained.result.model:
-        st.markdown("Change ε, the depth or the seed: the next tree stands beside the pinned one.")
+        st.markdown("Change ε, the depth or the seed: the next tree is shown next to the pinned one.")
         return
     st.markdown(plain(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
     st.table(delta_rows(pinned, trained, sides))
@@ -203,7 +203,7 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], load
     held = private if loaded.role is DataRole.PRIVATE else "The address of this page holds both trees."
     st.caption(f"{prose('tree', 'kinds of difference')} {held}")
     with st.expander("Both trees as text", icon=":material/notes:"):
-        words = "Every place of both trees: what stands there, and whether it is the same."
+        words = "Every place of both trees: what is there, and whether it is the same."
         st.dataframe(pair_rows(*sides), hide_index=True, alt=words)
 
 

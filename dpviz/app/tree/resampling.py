@@ -82,9 +82,9 @@ def resampling_screen(trained: Trained, loaded: Loaded) -> None:
     if drawn is None or trained.tree is None or isinstance(loaded.schema.target, NumericTarget):
         return  # being drawn (the tree above says how far), or nothing is drawn again
     st.divider()
-    if not st.toggle("Same data, fresh noise: what changes?", **linked("fresh")):
+    if not st.toggle("Same data, new noise: what changes?", **linked("fresh")):
         return
-    st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with fresh noise. Simulations.")
+    st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with new noise. Simulations.")
     rows = rows_of_the_tree(loaded)
     agreeing = agreement(trained.tree.predict(rows), drawn, rows)
     sentences = drawn_figures.root_sentence(loaded.schema, drawn), drawn_figures.agreement_sentence(agreeing, drawn.n_done)

@@ -92,7 +92,7 @@ def _legend(trained: Trained, loaded: Loaded, drawn: Resamples | None, *, may_sh
     if trained.result.plan.held_out_part(LEAF_SUMS) is not None:
         said.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     if drawn is not None:
-        asked = f"“26 of {drawn.n_done}”: so many reruns with new noise ask about this feature here. The fewer, the fainter."
+        asked = f"“26 of {drawn.n_done}”: that many reruns with new noise split on this feature here. The fewer, the fainter."
         said += [asked, _FAINT, _TIED]
     per_level = levels_in_words(trained.result.plan)
     return "\n".join(f"- {line}" for line in (*said, *([per_level] if per_level else [])))
@@ -133,7 +133,7 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
     tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=epsilon, said=said)
     with st.container(key=frame.WORK):
         if "came_back" not in now.style and is_resampled(trained.asked.request, loaded):
-            watch_missing(resampling_task(trained.asked.request, loaded), "Training the tree again with fresh noise")
+            watch_missing(resampling_task(trained.asked.request, loaded), "Training the tree again with new noise")
         elif climbing is not None:
             watch(climbing, WORDS, at_end=True)  # half of the steps shows nothing
             for problem in poll(climbing).problems:

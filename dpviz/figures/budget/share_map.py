@@ -199,7 +199,7 @@ def line_places(movable: MovableShares) -> tuple[tuple[float, ...], str]:
     """(x of each point, what x is) when the map is a line: the first share in percent, or the growth factor."""
     if len(movable.parts) == 2:
         return tuple(100 * point[0] for point in movable.points), f"share of ε for {part_title(movable.parts[0])}, %"
-    return GROWTHS, "each level gets so many times the share of the level above"
+    return GROWTHS, "each level gets this many times the share of the level above"
 
 
 def line_figure(found: ShareMap, *, current: Shares | None, spread: float = LEAST_SPREAD) -> Figure:
@@ -255,7 +255,7 @@ def gains_sentence(gains: Sequence[StepGain]) -> str:
     """All steps in words."""
     step = f"One step more, {100 / STEPS:.0f}% of ε ({NEIGHBOURS}) moved there from the other shares"
     better = [part_title(item.part) for item in gains if item.kind == "gain"]
-    verdict = f"It pays for {' and '.join(better)}." if better else "No step is shown to pay."
+    verdict = f"It pays for {' and '.join(better)}." if better else "No step is shown to help."
     return f"{step}: {'; '.join(map(gain_words, gains))}. {verdict}"
 
 

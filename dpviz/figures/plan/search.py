@@ -103,7 +103,7 @@ def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = No
 def so_far_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
     """What is known while the search goes on: it holds like the answer itself, which will only say more."""
     if answer.reached is not None:
-        return f"Enough: {_place_in_full(along, answer.reached.place, risk)}. Now looking at the values beside it"
+        return f"Enough: {_place_in_full(along, answer.reached.place, risk)}. Now trying the values next to it"
     if answer.missed is not None:
         return f"Not enough: {_place_in_full(along, answer.missed.place, risk)}. Now looking further"
     return "Every value has had a first look. Now looking more closely"

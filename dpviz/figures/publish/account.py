@@ -89,7 +89,7 @@ def over_time_figure(found: Account, until: str) -> Figure:
     """What was spent, as an area that only grows, under the cap there was."""
     up = {"title": _measured(found.balance.data_set), "rangemode": "tozero"}
     figure = chart(240, top=34, legend=LEGEND_ABOVE, yaxis=up, xaxis={"type": "date", "title": None})
-    drawn = (("cap", cap_steps(found), OVER_CAP, "dash"), ("spent for good", spent_steps(found.balance), RELEASED, "solid"))
+    drawn = (("cap", cap_steps(found), OVER_CAP, "dash"), ("permanently spent", spent_steps(found.balance), RELEASED, "solid"))
     for name, steps, colour, dash in drawn:
         steps = _lasting(steps, until)
         fill = {"fill": "tozeroy", "fillcolor": translucent(colour, 0.18)} if dash == "solid" else {}
@@ -179,7 +179,7 @@ def _picture(found: Account, until: str) -> str:
     ends += f'<text x="{_WIDTH - 10}" y="{_HEIGHT - 8}" text-anchor="end">{text(moment(until)[:16])}</text>'
     label = text(over_time_sentence(found))
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
-    note = "Solid: spent for good. Dashed: the cap. One step per change; the tables have the times."
+    note = "Solid: permanently spent. Dashed: the cap. One step per change; the tables have the times."
     return (
         f'<figure><svg class="curve" {size} role="img" aria-label="{label}">{marks}{ends}{lines}</svg>'
         f"<figcaption>{note}</figcaption></figure>"

@@ -94,7 +94,9 @@ class Facts:
 def facts_of(balance: Balance, entry: Entry, text: str) -> Facts:
     """The facts of a release from its register and its file. Raises DpvizError for one that was never finished."""
     if entry.state is not State.RELEASED:
-        raise DpvizError("This release was interrupted: there is no file to write papers about.", where=f"number {entry.number}")
+        raise DpvizError(
+            "This release was interrupted: there is no file to write documents about.", where=f"number {entry.number}"
+        )
     data_set = balance.data_set
     given = Exportable(text, data_set.protects)
     statement, document = statement_of(given.document), given.document

@@ -51,7 +51,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 def _entry_html(facts: Facts, answers: Answers) -> str:
     entry = registry_entry(facts, answers)
-    lead = "A draft for the public Differential Privacy Deployments Registry. Nothing was sent; whoever publishes sends it."
+    lead = "A draft for the public Differential Privacy Deployments Registry. Nothing was sent; the publisher sends it."
     parts = [f"<h1>{text(answers.name)}</h1><p class=lead>{text(lead)}</p>"]
     for name, fields in entry["deployment"].items():
         rows = [{"field": field.replace("_", " "), "value": _said(value)} for field, value in fields.items()]

@@ -82,13 +82,13 @@ def spent_sentence(balance: Balance) -> str:
     above = " It is above the cap." if spent.epsilon > cap.epsilon else ""
     left, most = (tuple(number_text(per_unit(it, one)) for one in (unit, ROW)) for it in (balance.left.epsilon, cap.epsilon))
     of_row = f" (one row: {left[1]} of {most[1]})" if unit.rows > 1 else ""
-    paid = f"Spent for good by {counted(count, 'release')}: {short_text(spent, unit)}"
+    paid = f"Permanently spent by {counted(count, 'release')}: {short_text(spent, unit)}"
     return f"{paid}. Left: ε = {left[0]} of {most[0]}{of_row}.{above}"
 
 
 def _renyi_sentence(balance: Balance) -> str:
     found, count = balance.data_set, counted(len(balance.releases), "release")
-    paid = f"Spent for good by {count}" if balance.releases else "Nothing was released yet"
+    paid = f"Permanently spent by {count}" if balance.releases else "Nothing was released yet"
     used = f": {percent(balance.renyi_spent / found.budget)} of the budget." if balance.releases else "."
     fits = f"Any release of ε = {number_text(balance.left.epsilon)} (one row) without a δ still fits."
     return f"{paid}{used} {fits}"

@@ -142,7 +142,7 @@ def odds_curve(found: Verdict) -> str:
     points = [(share * _LARGEST_EPSILON / 60) for share in range(61)]
     line = " ".join(f"{_x(epsilon):.1f},{_y(right_guesses(PrivacyLoss(epsilon))):.1f}" for epsilon in points)
     parts = [*_axes(), f'<polyline class="line" points="{line}"/>', *_marks(found)]
-    where = "" if found.proven.is_finite else " This model stands nowhere: nothing bounds its loss."
+    where = "" if found.proven.is_finite else " This model has no place on it: nothing bounds its loss."
     label = text(
         f"Right guesses of 100: the line is the most any algorithm allows at ε ({found.unit.neighbours}); a coin, 50.{where}"
     )

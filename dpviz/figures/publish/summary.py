@@ -2,7 +2,7 @@
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.figures.publish.groups import group_sentences
-from dpviz.figures.publish.test_result import accuracy_sentence
+from dpviz.figures.publish.test_result import accuracy_sentence, beside_always
 from dpviz.learners import get_learner, result_verdict
 from dpviz.models.tree import Tree
 from dpviz.results.result import FitResult
@@ -20,10 +20,16 @@ def summary(result: FitResult) -> list[tuple[str, str]]:
         ("Claim", _claim(result)),
         ("Noise", _noise(result)),
         *_shape(result),
-        *([] if result.test_report is None else [("Test", accuracy_sentence(result.test_report))]),
+        *_tested(result),
         *(("Group", words) for words in group_sentences(result.test_report)),
         ("Disclosures", str(len(result.disclosures))),
     ]
+
+
+def _tested(result: FitResult) -> list[tuple[str, str]]:
+    report = result.test_report
+    beside = "" if report is None else beside_always(report)
+    return [] if report is None else [("Test", accuracy_sentence(report)), *([("Compared", beside)] if beside else [])]
 
 
 def _guarantee(result: FitResult, found: Verdict) -> str:
@@ -46,7 +52,7 @@ def _noise(result: FitResult) -> str:
         return "none"
     if result.noise == "release":
         return f"exact samplers, no seed. {result.not_released_because or 'A release.'}"
-    return f"simulation with seed {result.seed}, not a release: whoever knows the seed can undo the noise"
+    return f"simulation with seed {result.seed}, not a release: anyone who knows the seed can undo the noise"
 
 
 def _shape(result: FitResult) -> list[tuple[str, str]]:

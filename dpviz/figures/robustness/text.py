@@ -79,7 +79,7 @@ def marks_text(found: Sequence[Certified], *, are_attacked: bool) -> str:
         "silent": "Open grey circle: accuracy without poison, nothing is guaranteed.",
     }
     said = [text for kind, text in words.items() if kind in kinds]
-    crossed = ["Ring with a number: so many poisoned rows, and it is still above the grey dotted line."]
+    crossed = ["Ring with a number: with that many poisoned rows it is still above the grey dotted line."]
     grey = ["Grey area: no better than always answering the largest class."]
     dots = ["Dots: measured attacks with 95% limits."] if are_attacked else []
     return " ".join(said + (crossed if kinds & set(SOUND) else []) + dots + grey)

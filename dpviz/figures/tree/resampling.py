@@ -73,11 +73,11 @@ def _depth_name(level: int) -> str:
 def feature_sentence(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> str:
     """Which features the draws ask about."""
     if not uses:
-        return "No draw asks about any feature."
+        return "No rerun splits on any feature."
     always = [use for use in uses if use.anywhere == n_draws]
     first = uses[0]
     head = f"“{schema.features[first.feature].name}” is asked about most: in {first.anywhere} of {n_draws} draws."
-    return f"{head} {len(always)} of {len(uses)} features that appear are in every draw."
+    return f"{head} {len(always)} of {len(uses)} features that appear are in every rerun."
 
 
 def feature_rows(schema: Schema, uses: Sequence[FeatureUse]) -> list[dict[str, str | int]]:

@@ -72,7 +72,7 @@ def _order_of_shares(function: Function) -> list[str]:
     """One line that says which class each probability is of; none where there are no probabilities."""
     if function.chances != "leaf":
         return []
-    return [f"Probabilities stand in this order: {', '.join(map(spelled, function.schema.classes))}."]
+    return [f"Probabilities are in this order: {', '.join(map(spelled, function.schema.classes))}."]
 
 
 def answer_words(answer: str | float) -> str:

@@ -281,7 +281,7 @@ SQLITE = CheckedForm(
     title="SQL for SQLite",
     suffix=".sql",
     media_type="application/sql",
-    about="One SELECT with CASE. Missing: NULL. Dates: the number that stands for them.",
+    about="One SELECT with CASE. Missing: NULL. Dates: the number they become.",
     write=lambda given: _select(given, _sqlite_number, has_exp=False),
     run=_run_sqlite,
     gives_chances=lambda given: given.function.chances in ("leaf", "votes"),

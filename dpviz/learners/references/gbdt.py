@@ -115,7 +115,7 @@ def _model(schema: Schema, trees: list[_Tree], initial: float) -> BoostedTrees:
 LEARNER = reference_learner(
     name=NAME,
     title="Boosted trees (not private)",
-    idea="Ordinary gradient boosting: every tree mends what the ones before got wrong.",
+    idea="Ordinary gradient boosting: every tree corrects the errors of those before.",
     citation="Friedman 2001; Ke et al. 2017",
     fit=fit,
     Params=Params,

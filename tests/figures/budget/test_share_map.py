@@ -165,7 +165,7 @@ def test_gains_are_told_with_their_interval_and_only_shown_ones_pay():
     said = gains_sentence(GAINS)
     assert "leaves: +2.0 points (95%: +1.0 to +3.0)" in said
     assert said.endswith("It pays for leaves.")
-    assert gains_sentence(GAINS[:2]).endswith("No step is shown to pay.")
+    assert gains_sentence(GAINS[:2]).endswith("No step is shown to help.")
     assert "add/remove one row" in said
 
 

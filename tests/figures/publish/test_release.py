@@ -50,8 +50,8 @@ def test_each_part_of_the_bar_differs_by_more_than_colour():
     ("spent", "cap", "said"),
     [
         ((), 1.0, "Nothing was released yet: all of ε = 1 is left."),
-        (SPENT, 1.0, "Spent for good by 2 releases: ε = 0.75. Left: ε = 0.25 of 1."),
-        (SPENT[:1], 0.3, "Spent for good by 1 release: ε = 0.5. Left: ε = 0 of 0.3. It is above the cap."),
+        (SPENT, 1.0, "Permanently spent by 2 releases: ε = 0.75. Left: ε = 0.25 of 1."),
+        (SPENT[:1], 0.3, "Permanently spent by 1 release: ε = 0.5. Left: ε = 0 of 0.3. It is above the cap."),
     ],
 )
 def test_the_sentence_says_what_is_left(spent, cap, said):
@@ -75,7 +75,7 @@ def test_a_person_with_three_rows_leads_the_bar_the_sentence_and_the_history():
     assert figure.layout.shapes[0].x0 == 6.0
     assert figure.layout.xaxis.title.text == "ε (add/remove one patient, up to 3 rows)"
     said = "ε = 2.25 (one row: ε = 0.75). Left: ε = 3.75 of 6 (one row: 1.25 of 2)."
-    assert spent_sentence(of_three) == f"Spent for good by 2 releases: {said}"
+    assert spent_sentence(of_three) == f"Permanently spent by 2 releases: {said}"
     of_person, of_row = ([name for name in history_rows(of_three)[1] if name.endswith(end)] for end in ("one patient", "one row"))
     assert [history_rows(of_three)[1][name] for name in of_person] == ["0.75", "2.25"]
     assert [history_rows(of_three)[1][name] for name in of_row] == ["0.25", "0.75"]

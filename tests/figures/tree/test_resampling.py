@@ -54,7 +54,7 @@ def test_features_are_shown_by_depth_with_their_numbers():
     assert list(numbers.text) == ["6", "6", "3", "3"] or list(numbers.text) == [6, 6, 3, 3]
     assert feature_rows(SCHEMA, uses)[0] == {"feature": "<b>a</b>", "anywhere": 6, "root": 6}
     assert "in 6 of 10 draws" in feature_sentence(SCHEMA, uses, 10)
-    assert feature_sentence(SCHEMA, (), 10) == "No draw asks about any feature."
+    assert feature_sentence(SCHEMA, (), 10) == "No rerun splits on any feature."
 
 
 def test_agreement_is_told_for_a_row_taken_at_random():

@@ -140,7 +140,7 @@ def _ask_about(problem: DpvizError | None, file_id: str, tried: dict[str, Any]) 
         sheet = st.text_input("Which sheet? Its name, or its place: 1, 2, …", key=f"sheet-{file_id}").strip()
         answers |= {"sheet": sheet} if sheet else {}
     if _code(problem) == _REPEATED and "names" not in tried:
-        st.caption("The names stand in the first line. Renamed, the second “age” becomes “age (2)”, and so on.")
+        st.caption("The names are in the first line. Renamed, the second “age” becomes “age (2)”, and so on.")
         if st.button("Rename them", key=f"rename-{file_id}", icon=":material/edit:"):
             answers["rename_duplicates"] = True
     return answers
