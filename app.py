@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpviz.app import frame, glossary, parts, state
+from dpviz.app import address, frame, glossary, parts, state
 from dpviz.app.data import using
 from dpviz.app.publish import checked
 from dpviz.app.serving import MANUAL
@@ -71,6 +71,7 @@ st.sidebar.link_button("Help", f"{MANUAL}/{about}.html", type="tertiary", icon="
 LINES.get(chosen.url_path or FIRST, parts.data_line)(state.loaded())
 if problem is not None:
     parts.error(problem, kept="The default sample is in use instead.")
+address.say_ignored(state.loaded())
 chosen.run()
 glossary.explain_words()
 state.write_url()

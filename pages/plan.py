@@ -9,7 +9,7 @@ from dpviz.figures import as_python
 parts.page("Plan", "How much ε, how many rows or which depth?")
 
 loaded = state.loaded()
-asked = controls.ask_settings()
+asked = controls.ask_settings(with_noise=False)
 expected.expected_screen(asked.request, loaded)
 n_rows = screen.plan_screen(asked, loaded)
 frame.go_on("plan")

@@ -13,7 +13,7 @@ from dpviz.figures import as_python
 parts.page("Publish", "What may be shared?")
 
 loaded = state.loaded()
-asked = controls.ask_settings()
+asked = controls.ask_settings(with_noise=False)
 book = data.register()
 
 if book is not None:

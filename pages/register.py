@@ -4,7 +4,7 @@ from dpviz.app import frame, parts
 from dpviz.app.publish import account, checked
 from dpviz.figures import as_python
 
-parts.page("Register", "What has been released of which rows, under which cap, who raised it, and what is left?")
+parts.page("Register", "What was released, and what is left?")
 
 checked.ask_released_file()
 book = account.account_screen()

@@ -54,8 +54,11 @@ def settings_row() -> Any:
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=frame.ROW)
 
 
-def ask_settings(row: Any = None, more: Callable[[], None] | None = None) -> Sidebar:
-    """Fill the row and return what it says. `more` adds to the box of what is rarely changed."""
+def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, with_noise: bool = True) -> Sidebar:
+    """Fill the row and return what it says. `more` adds to the box of what is rarely changed.
+
+    `with_noise`: the page shows one draw, so that another one may be asked for.
+    """
     widgets: dict[str, Any] = {}
     st.session_state["_drawn_settings"] = widgets
     with row or settings_row():
@@ -63,7 +66,7 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None) -> Sid
         words = f"Levels of rules. {auto_in_words()}"
         depth = _noted("depth", st.selectbox("Depth", DEPTHS, help=words, width=96, **linked("depth")))
         learner = _ask_learner()
-        draw = _ask_draw(loaded().role)
+        draw = _ask_draw(loaded().role) if with_noise else _noted("draw", st.session_state.get("draw", 1))
         with st.popover("More", icon=":material/tune:"):
             params = _ask_params(learner, depth)
             groups = _ask_groups(learner)

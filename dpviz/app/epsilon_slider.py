@@ -50,8 +50,13 @@ def epsilon_in_use() -> float:
 
 
 def _from_link(text: str | None) -> float:
+    return FIRST if text is None else epsilon_of(text) or FIRST
+
+
+def epsilon_of(text: str) -> float | None:
+    """The epsilon that an address names; None where that is none."""
     try:
-        epsilon = float(text or FIRST)
+        epsilon = float(text)
     except ValueError:
-        return FIRST
-    return epsilon if LEAST <= epsilon <= MOST else FIRST
+        return None
+    return epsilon if LEAST <= epsilon <= MOST else None

@@ -1,10 +1,12 @@
 """Widgets that every page uses in the same way: charts and tables with words for screen readers, inputs kept in the link."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
 
+from dpviz.figures.tree.labels import visible
 from dpviz.learners.variants import variant_title
 
 _QUIET = {"displayModeBar": False, "responsive": True}
@@ -37,6 +39,17 @@ def table(rows: Any, words: str, *, key: str) -> None:
     with on_demand("As a table", icon=":material/table_rows:", key=f"table {key}") as box:
         if box.open:
             st.dataframe(rows() if callable(rows) else rows, hide_index=True, alt=words)
+
+
+def rows_table(rows: Sequence[Mapping[str, object]], words: str) -> None:
+    """Records as a table as wide as the page; on a narrow screen every record becomes a list of its cells."""
+    names = [escape(visible(name)) for name in rows[0]]
+    lines = (zip(names, (escape(visible(str(cell))) if cell != "" else "" for cell in row.values()), strict=True) for row in rows)
+    cells = ("".join(f'<td data-name="{name}">{cell}</td>' for name, cell in line) for line in lines)
+    body = "".join(f"<tr>{line}</tr>" for line in cells)
+    head = "".join(f"<th>{name}</th>" for name in names)
+    label = escape(visible(words))
+    st.html(f'<table class="dp-rows" aria-label="{label}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
 
 
 def linked(key: str) -> dict[str, Any]:

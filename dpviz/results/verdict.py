@@ -90,6 +90,12 @@ def loss_text(row: PrivacyLoss, unit: Unit = ROW) -> str:
     return f"{bare_text(unit.loss_of(row))} ({unit.neighbours}{of_row})"
 
 
+def short_text(row: PrivacyLoss, unit: Unit = ROW) -> str:
+    """The same where the screen says the relation once for all: "ε = 3 (one row: ε = 1)"."""
+    of_row = f" (one row: {bare_text(row)})" if unit.rows > 1 else ""
+    return f"{bare_text(unit.loss_of(row))}{of_row}"
+
+
 def odds_text(row: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> str:
     """The loss as odds: how many of 100 fair guesses whether one unit is in the data can be right, and of one row second.
 

@@ -1,4 +1,5 @@
-"""The dashboard with two tables that no sample is: `?data=wide`, 100 columns, and `?data=private`, which stands on its schema."""
+"""The dashboard with two tables that no sample is: `?data=wide`, 100 columns, `?data=private`, which stands on its schema,
+and `?data=visits`, in which a patient has up to three rows."""
 
 import runpy
 
@@ -32,16 +33,29 @@ def wide() -> bytes:
     return "\n".join([",".join([*(f"m{place}" for place in range(100)), "state"]), *lines]).encode()
 
 
+def visits() -> bytes:
+    """Three visits of each of a thousand patients, of whom few come back."""
+    rng = np.random.default_rng(0)
+    lines = ["patient,age,stays,ward,outcome"]
+    for patient, age in enumerate(rng.integers(18, 99, 1000)):
+        for stays, south in zip(rng.integers(0, 21, 3), rng.random(3) < 0.5, strict=True):
+            back = rng.random() < (0.4 if stays > 12 else 0.05)
+            lines.append(f"p{patient},{age},{stays},{'south' if south else 'north'},{'readmitted' if back else 'home'}")
+    return "\n".join(lines).encode()
+
+
 def use(name: str) -> None:
     """Put the table of this name into use."""
     if name == "wide":
         table = read_csv(wide(), name="wide")
         state.use(DataRole.SIMULATED, "Wide", table, propose_schema(table, "state").declare(n_public=5000))
+    elif name == "visits":
+        state.use(DataRole.SIMULATED, "Visits", read_csv(visits(), name="visits"), WARD, person="patient", rows_per_person=3)
     else:
         rows = "\n".join(["age,stays,ward,outcome", *("40,2,north,home", "70,6,south,readmitted") * 20]).encode()
         state.use(DataRole.PRIVATE, "Ward", read_csv(rows, name="ward"), WARD)
 
 
-if "loaded" not in st.session_state and st.query_params.get("data") in ("wide", "private"):
+if "loaded" not in st.session_state and st.query_params.get("data") in ("wide", "private", "visits"):
     use(st.query_params.pop("data"))
 runpy.run_path(str(ROOT / "app.py"), run_name="__main__")

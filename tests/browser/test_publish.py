@@ -145,10 +145,10 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     declare(page, "ward patients", "1")
     page.get_by_text("settings were chosen after 1 look at these rows").first.wait_for()
     set_epsilon(page, "0.6")
-    page.get_by_text("One tree by PF-tree, ε = 0.6 (add/remove one row)").wait_for()
+    page.get_by_text("One tree by PF-tree, ε = 0.6.").wait_for()
     release(page)
     page.get_by_text("Released: number").wait_for()
-    page.get_by_text("Permanently spent by 1 release: ε = 0.6 (add/remove one row)").wait_for()
+    page.get_by_text("Permanently spent by 1 release: ε = 0.6.").wait_for()
     page.get_by_text("Left: ε = 0.4 of 1").wait_for()
     expect(page.get_by_role("button", name="Release", exact=True)).to_have_count(0)
     expect(page.get_by_text("nothing was spent")).to_have_count(0)
@@ -201,7 +201,7 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     use_private(page, app, table, schema)
     go(page, "Publish")
     page.get_by_text(
-        "Nothing was released yet: all of ε = 1 (add/remove one row) is left"
+        "Nothing was released yet: all of ε = 1 is left"
     ).wait_for()  # the same rows, whatever their schema
     table.write_text(table.read_text() + "50,north,no\n", encoding="utf-8")
     use_private(page, app, table, schema)
@@ -214,4 +214,4 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     press(page, page.get_by_role("combobox", name="Data set"))
     page.get_by_role("option", name="a ward").first.click()
     press(page, page.get_by_role("button", name="Add them permanently").and_(page.locator(":enabled")))
-    page.get_by_text("Nothing was released yet: all of ε = 1 (add/remove one row) is left").wait_for()
+    page.get_by_text("Nothing was released yet: all of ε = 1 is left").wait_for()

@@ -1,7 +1,9 @@
 """A page alone under AppTest, with data put into use beforehand."""
 
 from functools import cache
+from html import unescape
 from pathlib import Path
+from re import findall
 from typing import Any
 
 import pytest
@@ -124,6 +126,13 @@ def _is_sound(test: AppTest) -> None:
 def shown(test: AppTest) -> str:
     """What a page says as a reader sees it: without the signs that keep names from being Markdown."""
     return texts(test).replace("\\", "").replace("\u2060", "")
+
+
+def records(test: AppTest, words: str) -> list[dict[str, str]]:
+    """The table that these words describe, as a browser reads it."""
+    (body,) = [found.proto.body for found in test.get("html") if f'aria-label="{words}' in found.proto.body]
+    lines = body.partition("<tbody>")[2].split("</tr>")[:-1]
+    return [{name: unescape(cell) for name, cell in findall('<td data-name="(.*?)">(.*?)</td>', line)} for line in lines]
 
 
 def texts(test: AppTest) -> str:

@@ -336,6 +336,9 @@ def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_hol
     at.radio(key="role").set_value("private").run()
     assert at.radio(key="first-line-private").value is None
     assert "Say first what the first line holds" in _texts(at)
+    at.file_uploader[0].set_value(("<i>rows.csv", b"age\n31\n", "text/csv")).run()
+    assert "is here, but not read yet" in _texts(at)
+    at.file_uploader[0].set_value(None).run()
     at.radio(key="first-line-private").set_value("The first row").run()
     assert "Give the column names first" in _texts(at)
     at.text_area(key="names").set_value("name\nage\n finding \n").run()

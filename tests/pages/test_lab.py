@@ -48,7 +48,7 @@ def test_every_learner_has_a_lab_or_a_reason_why_not(name):
     said = texts(lab(name, depth="2"))
     movable = MovableShares.of(FitRequest.of(name, **{**SETTINGS, "depth": 2}), in_use(DataRole.SIMULATED).schema) is not None
     assert ("has no shares to move" in said) != movable
-    assert ("when its shares are moved" in said) == movable
+    assert ("Training accuracy over the shares of" in said) == movable
 
 
 @pytest.mark.slow

@@ -79,6 +79,13 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     assert len(test.dataframe[-1].value) == 3
 
 
+def test_neither_plan_nor_publish_offers_another_draw():
+    for page in ("plan", "publish"):
+        test = opened(page)
+        assert not [button for button in test.button if button.label == "New noise"]
+        assert "Seed" not in [box.label for box in test.number_input]
+
+
 @pytest.mark.slow
 def test_the_cursor_follows_epsilon_without_computing_anew():
     test = asked()

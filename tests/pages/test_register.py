@@ -46,11 +46,14 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
     test = opened()
     said = shown(test)
     assert "Every ε: add/remove one patient, up to 3 rows." in said
-    assert "ε = 2.25 (add/remove one patient, up to 3 rows; one row: ε = 0.75)." in said
+    assert "Permanently spent by 2 releases: ε = 2.25 (one row: ε = 0.75)." in said
     assert "Left: ε = 2.25 of 4.5 (one row: 0.75 of 1.5)" in said
     assert current_head(register) in said
-    tables = "\n".join(frame.value.to_csv() for frame in test.dataframe)
-    assert "the officer,a second study" in tables
+    assert said.count("add/remove one patient") == 2  # above the data set, and in the box that says how it adds up
+    tables = "\n".join(found.proto.body for found in test.get("html"))
+    assert '>the officer</td><td data-name="reason">a second study<' in tables
+    assert "clinic &lt;2024&gt;" in tables
+    assert not test.dataframe  # a grid would scroll sideways
     assert tables.count("interrupted, counted") == 2
     assert "Explored, covered by no guarantee: 7 fits" in [item.label for item in test.expander]
     assert [found.label for found in test.file_uploader] == ["Check a released file"]

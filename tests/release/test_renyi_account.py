@@ -17,8 +17,8 @@ from dpviz.accounting.events import Noise
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.renyi import best_order, budget
 from dpviz.errors import OverCap, ParameterError, RefusedRelease
-from dpviz.figures.publish.account import Account, about_sentence, over_time_sentence
-from dpviz.figures.publish.release import history_rows, spent_figure, spent_segments, spent_sentence
+from dpviz.figures.publish.account import Account, over_time_sentence
+from dpviz.figures.publish.release import account_sentence, history_rows, spent_figure, spent_segments, spent_sentence
 from dpviz.privacy.source import ExactNoise
 from dpviz.release import publish as publishing
 from dpviz.release.checking import findings, restored
@@ -218,8 +218,8 @@ def test_every_surface_says_which_account_holds(register):
     start(register, "t1", 0.1)
     found = register.balance("patients")
     account = Account(found, register.cap_changes("patients"))
-    assert f"Renyi losses of order {ORDER:g} add up" in about_sentence(account)
-    assert "whatever is chosen next, all releases together keep ε = 1, δ = 0.000001" in about_sentence(account)
+    assert f"Renyi losses of order {ORDER:g} add up" in account_sentence(found.data_set)
+    assert "whatever is chosen next, all releases together keep ε = 1, δ = 0.000001" in account_sentence(found.data_set)
     assert "12.5% of the budget" in spent_sentence(found)
     assert f"Cap on Renyi loss of order {ORDER:g} (add/remove one row): 0.58. Spent: 0.0724" in over_time_sentence(account)
     assert history_rows(found)[0][f"Renyi loss of order {ORDER:g}"] == "0.0724"
@@ -243,4 +243,4 @@ def test_a_sum_stays_a_sum(register):
     )
     assert entry.renyi is None
     assert register.balance("others").left.epsilon == pytest.approx(0.4)
-    assert "Epsilons and deltas add up under the cap" in about_sentence(Account(register.balance("others"), ()))
+    assert "Epsilons and deltas add up under the cap" in account_sentence(register.balance("others").data_set)

@@ -35,7 +35,7 @@ _NONE = "nothing"
 
 def lab(asked: Sidebar, loaded: Loaded) -> None:
     """The second half of the Budget page."""
-    st.header("Budget lab: where should ε go?", anchor=False)
+    st.header("Budget lab", anchor=False)
     if loaded.role is DataRole.PRIVATE:
         st.info(prose("budget", "closed"), icon=":material/lock:")
         return
@@ -52,8 +52,7 @@ def lab(asked: Sidebar, loaded: Loaded) -> None:
 
 
 def _lab(movable: MovableShares, asked: Sidebar, loaded: Loaded) -> None:
-    parts = ", ".join(map(map_figures.part_title, movable.parts))
-    st.markdown(f"Training accuracy of {movable.request.spec.title} when its shares are moved: {parts}.")
+    st.markdown(f"Training accuracy over the shares of {movable.request.spec.title}.")
     current = getattr(asked.request.params, movable.parameter)
     task = _maps_task(movable, loaded, _ask_beside(loaded))
     with st.container(horizontal=True, vertical_alignment="center"):

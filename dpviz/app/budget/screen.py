@@ -36,7 +36,7 @@ def spending_of(result: FitResult) -> None:
     sentence = spending.spending_sentence(result.plan, paid, result.claim, result.ledger.guarantee, result.unit)
     st.markdown(f"**{plain(sentence)}**")
     figure = spending.spending_figure(result.plan, paid, result.claim, result.ledger.guarantee, result.unit)
-    chart(figure, sentence, key="spending")
+    chart(figure, f"{sentence} Along {spending.AXIS}.", key="spending")
     table(spending.spending_rows(result.plan, paid), "What one row pays, part by part.", key="spending")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, needs_classes, plain
 from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, request_key
@@ -33,7 +33,7 @@ from dpviz.figures.plan import consequences as three
 from dpviz.figures.plan import search as drawn
 from dpviz.figures.wording import percent
 from dpviz.learners import FitRequest, require_task
-from dpviz.results.wording import number_text
+from dpviz.results.verdict import short_text
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
 SEED, CHECK_SEED = 11, 12
@@ -91,7 +91,7 @@ def _ask_backwards(place: Place, asked: FitRequest, loaded: Loaded, curves: Task
     if request.goal is None:
         _answer_poison(request, poll(curves))
         return
-    st.caption(plain(f"Held fixed: {drawn.held_fixed_text(asked, request.along)}. {place.title}."))
+    st.caption(plain(f"Held fixed: {drawn.held_fixed_text(asked, request.along, unit_in_use())}. {place.title}."))
     key = request_key(place, asked, request, loaded)
     found = partial(_found, _Search(place, asked, request.along, request.goal))
     task = in_steps(ANSWER, key, found, lambda value: value[1].is_complete, **_kept(loaded))
@@ -128,7 +128,7 @@ def _answer(search: _Search, answer: SearchAnswer, key: str) -> None:
     """The answer in a box, its figure and table, and the check. No key: the answer is stale and cannot be checked."""
     world, along, goal = search.place.world, search.along, search.goal
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
-    sentence = drawn.answer_sentence(answer, along, goal)
+    sentence = drawn.answer_sentence(answer, along, goal, unit_in_use())
     box(f"**{plain(drawn.answer_headline(answer, along, _at_risk(search)))}.**  \n{plain(sentence)}")
     if isinstance(world, Planted) and goal.measure == "accuracy" and goal.target > world.follows:
         st.caption(f"Nothing could: in this world {percent(round(world.follows, 3))} is the most anybody reaches.")
@@ -139,7 +139,7 @@ def _answer(search: _Search, answer: SearchAnswer, key: str) -> None:
 
 
 def _picture(search: _Search, answer: SearchAnswer, words: str) -> None:
-    chart(drawn.search_figure(answer, search.along), words, key="plan-answer")
+    chart(drawn.search_figure(answer, search.along, unit_in_use()), words, key="plan-answer")
     st.caption(prose("plan", "marks"))
     table(lambda: drawn.search_rows(answer, search.along, _at_risk(search)), words, key="plan-answer")
 
@@ -162,7 +162,8 @@ def _check(search: _Search, reached: float, key: str) -> None:
     status = offer(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
     report(task, "Training fresh trees")
     if status.is_current:
-        st.markdown(f":material/fact_check: {plain(drawn.check_sentence(status.result, search.along, search.goal))}")
+        said = drawn.check_sentence(status.result, search.along, search.goal, unit_in_use())
+        st.markdown(f":material/fact_check: {plain(said)}")
 
 
 def _answer_poison(request: PlanRequest, curves: Status) -> None:
@@ -183,7 +184,7 @@ def _answer_poison(request: PlanRequest, curves: Status) -> None:
 
 def _consequences(task: Task, cursor: float) -> None:
     st.header("One ε, three consequences", anchor=False)
-    st.caption(f"Move ε ({NEIGHBOURS}): the line goes through all three.")
+    st.caption(f"Move ε ({unit_in_use().neighbours}): the line goes through all three.")
     status = poll(task)
     if status.n_missing and status.job is None:
         st.button("Compute the three curves", icon=":material/play_arrow:", on_click=begin, args=(task,))
@@ -197,10 +198,11 @@ def _three(found: Consequences, cursor: float, candidates: int) -> None:
     item = found.at(cursor)
     asked: dict[str, Any] = {"candidates": candidates, "above": found.majority, "unit": unit_in_use()}
     sentences = three.consequence_sentences(item, found, **asked)
+    at = short_text(PrivacyLoss(item.epsilon), asked["unit"])
     titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
-            st.markdown(f"**{title}** at ε = {number_text(item.epsilon)}  \n{plain(words)}")
+            st.markdown(f"**{title}** at {at}  \n{plain(words)}")
     alt = " ".join(sentences)
     figure = three.consequences_figure(found, cursor=item.epsilon, **asked)
     chart(figure, alt, key="plan-three")

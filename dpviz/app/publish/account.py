@@ -7,15 +7,15 @@ import streamlit as st
 
 from dpviz.app.parts import error, literal, plain, role_badge, why_disabled
 from dpviz.app.prose import prose
-from dpviz.app.publish.data import register
-from dpviz.app.widgets import chart, download
+from dpviz.app.publish.data import how_it_adds_up, register
+from dpviz.app.widgets import chart, download, rows_table
 from dpviz.errors import DpvizError
 from dpviz.figures.publish import account as figures
 from dpviz.figures.publish.exports import report_to_sign
 from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.paper_facts import DATA_SOURCES, QUESTIONS, SECTORS, Answers, Facts, facts_of
 from dpviz.figures.publish.papers import FORMS, TITLES, paper
-from dpviz.figures.publish.release import composed_sentence, history_rows, spent_sentence
+from dpviz.figures.publish.release import history_rows, spent_sentence
 from dpviz.figures.publish.self_assessment import WHAT_IT_IS
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
@@ -27,7 +27,7 @@ from dpviz.release.queries import now
 from dpviz.release.records import Entry, State, for_others
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.exports import Exported
-from dpviz.results.verdict import Unit, loss_text
+from dpviz.results.verdict import Unit, short_text
 
 _CHOICES = {"sector": SECTORS, "data_source": DATA_SOURCES}
 #: Letters of an answer.
@@ -70,7 +70,6 @@ def _say_checked(problems: tuple[str, ...], head: str) -> None:
         st.error(f"{words}\n{lines}", icon=":material/gpp_bad:")
     else:
         st.success("**No entry was changed**, as far as this computer can tell.", icon=":material/verified_user:")
-    st.caption(f"Head: `{head}`. Keep it elsewhere: `dpviz register check` can then tell whether an entry is missing.")
 
 
 def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tuple[str, ...], head: str) -> None:
@@ -81,33 +80,34 @@ def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tu
         download("Account (HTML, for printing)", as_page, "register.html", "text/html")
         download("Register (CSV)", lambda: csv_text(COLUMNS, register_lines(book)), "releases.csv")
         download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
-    st.caption("They hold no rows, no counts and no fingerprints of rows.")
+        with st.popover("Head", type="tertiary"):
+            st.markdown(f"`{head}`\n\nKeep it elsewhere: `dpviz register check` can then tell whether an entry is missing.")
+            st.caption("The files hold no rows, no counts and no fingerprints of rows.")
 
 
 def _data_set(found: figures.Account) -> None:
     balance = found.balance
     st.divider()
-    st.header(plain(balance.data_set.name), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.header(plain(balance.data_set.name), anchor=False, width="content")
         role_badge(balance.data_set.role)
-        st.markdown(plain(figures.about_sentence(found)), width="content")
+        how_it_adds_up(balance)
+    st.caption(plain(figures.about_sentence(found)))
     st.markdown(f"**{plain(spent_sentence(balance))}**")
-    st.caption(plain(composed_sentence(balance)))
-    chart(figures.over_time_figure(found, now()), figures.over_time_sentence(found), key=f"account-{balance.data_set.name}")
-    if balance.releases:
-        st.dataframe(history_rows(balance), hide_index=True, alt=f"Every release of {balance.data_set.name}.")
-    if any(entry.state is State.STARTED for entry in balance.releases):
-        st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
-    st.markdown("**Caps**")
-    st.dataframe(
-        figures.cap_rows(found.caps, balance.data_set.protects),
-        hide_index=True,
-        alt=f"Every cap {literal(balance.data_set.name)} has had.",
-    )
+    over_time, releases, caps = st.tabs(("Over time", f"Releases ({len(balance.releases)})", f"Caps ({len(found.caps)})"))
+    with over_time:
+        chart(figures.over_time_figure(found, now()), figures.over_time_sentence(found), key=f"account-{balance.data_set.name}")
+    with releases:
+        if balance.releases:
+            rows_table(history_rows(balance), f"Every release of {balance.data_set.name}.")
+        if any(entry.state is State.STARTED for entry in balance.releases):
+            st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
+    with caps:
+        rows_table(figures.cap_rows(found.caps, balance.data_set.protects), f"Every cap {balance.data_set.name} has had.")
     if found.looks:
         fits = counted(sum(look.times for look in found.looks), "fit")
         with st.expander(f"Explored, covered by no guarantee: {fits}", icon=":material/visibility_lock:"):
-            st.dataframe(figures.look_rows(found.looks), hide_index=True, alt="What was looked at without releasing it.")
+            rows_table(figures.look_rows(found.looks), "What was looked at without releasing it.")
 
 
 def papers_screen(book: ReleaseRegister) -> None:
@@ -116,8 +116,10 @@ def papers_screen(book: ReleaseRegister) -> None:
     if not finished:
         return
     st.divider()
-    st.header("Documents for a release", anchor=False)
-    st.caption(f"A draft for the public DP Deployments Registry, which only you can send. {WHAT_IT_IS}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.header("Documents for a release", anchor=False, width="content")
+        with st.popover("What they are", type="tertiary"):
+            st.markdown(f"A draft for the public DP Deployments Registry, which only you can send. {WHAT_IT_IS}")
     units = {found.name: found.protects for found in book.data_sets()}
     title = partial(_title, units)
     entry = st.selectbox("Release", finished, format_func=title, key="papers-release")
@@ -156,7 +158,7 @@ def _checked_report(released: str, unit: Unit, signed: Signed) -> Exported:
 
 
 def _title(units: dict[str, Unit], entry: Entry) -> str:
-    return f"Number {entry.number}, {entry.data_set}, {entry.learner}, {loss_text(entry.loss, units[entry.data_set])}"
+    return f"Number {entry.number}, {entry.data_set}, {entry.learner}, {short_text(entry.loss, units[entry.data_set])}"
 
 
 def _ask() -> Answers:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.parts import error, why_disabled
+from dpviz.app.widgets import rows_table
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.account import cap_rows
 from dpviz.release.records import DataSet
@@ -14,6 +15,11 @@ from dpviz.results.verdict import DELTA
 
 MOST_DELTA = "The most δ all releases may add up to"
 _PROBLEM = "_cap_problem"
+
+
+def cap_label(name: str, rows: int | None) -> str:
+    """A cap is typed as the epsilon of one row; `rows`: those of one person."""
+    return f"{name} ({NEIGHBOURS}{f'; a person: {rows:,} times as much' if rows and rows > 1 else ''})"
 
 
 def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
@@ -25,7 +31,7 @@ def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
         key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
         left, right = st.columns(2)
         written = {"format": "%g", "key": f"publish-cap-of-{key}"}
-        new = left.number_input(f"New cap on ε ({NEIGHBOURS})", 0.001, 1000.0, known.epsilon_cap, **written)
+        new = left.number_input(cap_label("New cap on ε", known.rows_per_unit), 0.001, 1000.0, known.epsilon_cap, **written)
         options: dict[str, Any] = {"format": "%g", "step": 1e-7, "help": DELTA, "key": f"publish-delta-of-{key}"}
         options["disabled"] = known.renyi_order is not None
         delta = right.number_input(MOST_DELTA, 0.0, 0.1, known.delta_cap, **options)
@@ -34,9 +40,7 @@ def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
         asked = (known, new, delta, decided)
         st.button("Set this cap", disabled=bool(why_not), on_click=_change, args=asked, icon=":material/check:")
         why_disabled(why_not)
-        st.dataframe(
-            cap_rows(book.cap_changes(known.name), known.protects), hide_index=True, alt="Every cap this data set has had."
-        )
+        rows_table(cap_rows(book.cap_changes(known.name), known.protects), "Every cap this data set has had.")
 
 
 def _ask_decision(known: DataSet, new: float, delta: float, key: str) -> tuple[str, str, str]:

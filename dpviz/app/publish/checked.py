@@ -27,7 +27,7 @@ def data_line(loaded: Loaded) -> None:
     """The line on top of the Register page: the file that is checked; no table, for none is needed."""
     found: CheckedFile | None = st.session_state.get(_CHECKED)
     if found is None:
-        st.markdown("**The release register** · no rows are needed")
+        st.markdown("No rows are needed here.")
     else:
         file_line(found.name, f"{title(found)} · checked without rows")
 

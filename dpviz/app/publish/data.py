@@ -4,13 +4,12 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.parts import error, literal, names_text, plain, role_badge
 from dpviz.app.prose import prose
-from dpviz.app.publish.cap import MOST_DELTA, ask_cap
+from dpviz.app.publish.cap import MOST_DELTA, ask_cap, cap_label
 from dpviz.app.state import Loaded, protect
 from dpviz.errors import DpvizError
-from dpviz.figures.publish.release import account_sentence
+from dpviz.figures.publish.release import account_sentence, composed_sentence
 from dpviz.release.records import RENYI, SUM, Balance
 from dpviz.release.register import LONGEST_NAME, ReleaseRegister
 from dpviz.results.verdict import DELTA, loss_text
@@ -57,9 +56,14 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         role_badge(known.role)
         st.markdown(f"Data set {literal(known.name)} · cap {cap}", width="content")
-    st.caption(plain(account_sentence(known)))
     ask_cap(book, known)
     return book.balance(known.name)
+
+
+def how_it_adds_up(balance: Balance) -> None:
+    """One click away: which account is kept, and what all releases tell by what was run."""
+    with st.popover("How it adds up", type="tertiary"):
+        st.markdown("\n\n".join(map(plain, (account_sentence(balance.data_set), composed_sentence(balance)))))
 
 
 def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
@@ -99,8 +103,9 @@ def _ask_new(loaded: Loaded) -> None:
         words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
         rows = {"key": "publish-rows", "help": words, "placeholder": "not declared", "disabled": bound is not None}
         left.number_input("Rows per person at most", 1, 1_000_000, bound, **rows)
-        cap = {"format": "%g", "step": 0.1, "help": "The most that all releases of these rows may cost together."}
-        right.number_input(f"Cap on ε ({NEIGHBOURS})", 0.001, 1000.0, None, key="publish-cap", placeholder="not declared", **cap)
+        words = "The most that all releases of these rows may cost together."
+        cap = {"format": "%g", "step": 0.1, "placeholder": "not declared", "help": words}
+        right.number_input(cap_label("Cap on ε", bound), 0.001, 1000.0, None, key="publish-cap", **cap)
         with st.expander("δ and account", icon=":material/tune:"):
             st.number_input(MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
             st.radio("What adds up under the cap (permanent)", list(_ACCOUNTS), format_func=_ACCOUNTS.get, key="publish-account")

@@ -9,7 +9,7 @@ from dpviz.app.parts import error
 from dpviz.app.prose import prose
 from dpviz.app.publish.released import released_tree, text_of
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import download, on_demand
+from dpviz.app.widgets import download, on_demand, rows_table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.figures.publish.account import look_rows
@@ -21,7 +21,7 @@ from dpviz.models.base import Model, require_same_columns
 from dpviz.models.document import model_from_json
 from dpviz.release.records import Balance, State
 from dpviz.release.register import ReleaseRegister
-from dpviz.results.verdict import Unit, loss_text
+from dpviz.results.verdict import Unit, short_text
 from dpviz.table.role import DataRole
 
 
@@ -29,7 +29,7 @@ def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> N
     """Everything that was begun on this data set, and what was only looked at."""
     st.header("History", anchor=False)
     if balance is not None and balance.releases:
-        st.dataframe(history_rows(balance), hide_index=True, alt="Every release of this data set with the running total.")
+        rows_table(history_rows(balance), "Every release of this data set with the running total.")
         if any(entry.state is State.STARTED for entry in balance.releases):
             st.caption(prose("publish", "interrupted"))
         _files(balance, loaded)
@@ -44,7 +44,7 @@ def _files(balance: Balance, loaded: Loaded) -> None:
     if not released:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        titles = {entry.number: f"Number {entry.number}, {entry.learner}, {loss_text(entry.loss, unit)}" for entry in released}
+        titles = {entry.number: f"Number {entry.number}, {entry.learner}, {short_text(entry.loss, unit)}" for entry in released}
         chosen = st.selectbox("Released file", list(titles), format_func=titles.__getitem__, key="publish-file", width=400)
         entry = next((item for item in released if item.number == chosen), released[0])
         text = text_of(entry)

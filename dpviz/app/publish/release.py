@@ -17,15 +17,16 @@ from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, plain, plain_bound, why_disabled
 from dpviz.app.prose import prose
 from dpviz.app.publish.check import n_explorations
+from dpviz.app.publish.data import how_it_adds_up
 from dpviz.app.publish.released import released_tree, text_of
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart
+from dpviz.app.widgets import chart, rows_table
 from dpviz.app.work.session import begin, poll
 from dpviz.app.work.tasks import Task, in_one
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
-from dpviz.figures.publish.release import composed_sentence, odds_rows, spent_figure, spent_sentence
+from dpviz.figures.publish.release import odds_rows, spent_figure, spent_sentence
 from dpviz.figures.publish.report_parts import not_promised
 from dpviz.figures.wording import percent
 from dpviz.io.exports.contract import Exportable
@@ -37,7 +38,7 @@ from dpviz.release.files import released_text
 from dpviz.release.publish import Promise, promise, publish
 from dpviz.release.records import Balance, Entry, State, protected, require_room
 from dpviz.release.register import ReleaseRegister
-from dpviz.results.verdict import Unit, loss_text, odds_text, verdict
+from dpviz.results.verdict import Unit, odds_text, short_text, verdict
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
@@ -60,7 +61,9 @@ def promise_of(book: ReleaseRegister, balance: Balance | None, asked: Sidebar, l
 
 def running_total(balance: Balance, made: Promise | None) -> None:
     """The running total against the cap, and what is promised under it."""
-    st.header("Permanently spent", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.header("Permanently spent", anchor=False, width="content")
+        how_it_adds_up(balance)
     sentence = spent_sentence(balance)
     st.markdown(f"**{plain(sentence)}**")
     last = _just_released(balance)
@@ -69,8 +72,7 @@ def running_total(balance: Balance, made: Promise | None) -> None:
     chart(figure, sentence, key="publish-spent")
     loss, risk = (asked.loss, asked.risk) if asked else (last.loss, released_risk(last)) if last else (None, None)
     rows = odds_rows(balance, loss, risk, is_booked=last is not None)
-    st.dataframe(rows, hide_index=True, alt="Right guesses by this release alone and by all releases together.")
-    st.caption(plain(composed_sentence(balance)))
+    rows_table(rows, "Right guesses by this release alone and by all releases together.")
 
 
 def lost_by(balance: Balance, made: Promise) -> float | None:
@@ -127,10 +129,10 @@ def _proof(key: str, _schema: Schema) -> Proof:
 def _summary(balance: Balance, made: Promise, asked: Sidebar, unit: Unit) -> None:
     title, said = asked.request.spec.title, verdict(made.claim, made.loss, released=True, unit=unit, risk=made.risk)
     together = balance.with_one_more([made.loss])
-    in_all = f"With the releases before, {loss_text(together, unit)} in all. {odds_text(together, unit)}"
+    in_all = f"With the releases before, {short_text(together, unit)} in all. {odds_text(together, unit)}"
     odds = in_all if balance.releases else said.odds
     left = _left_after(balance, made, unit)
-    words = f"**One tree by {title}, {plain(loss_text(made.loss, unit))}.**  \n{plain(odds)}  \n"
+    words = f"**One tree by {title}, {plain(short_text(made.loss, unit))}.**  \n{plain(odds)}  \n"
     st.info(words + prose("publish", "drawn anew", left=plain(left)), icon=":material/contract:")
     plain_bound("" if balance.releases else said.plain_bound)
     will, will_not = st.columns(2, gap="medium")
@@ -143,7 +145,7 @@ def _left_after(balance: Balance, made: Promise, unit: Unit) -> str:
     lost = lost_by(balance, made)
     if lost is not None:
         return f"{percent(max(0.0, balance.renyi_left - lost) / balance.data_set.budget)} of the budget"
-    return loss_text(PrivacyLoss(max(0.0, balance.left.epsilon - made.loss.epsilon)), unit)
+    return short_text(PrivacyLoss(max(0.0, balance.left.epsilon - made.loss.epsilon)), unit)
 
 
 def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
@@ -158,7 +160,7 @@ def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
 
 
 def _button(made: Promise, unit: Unit, asked: Sidebar, loaded: Loaded, accepted: bool) -> None:
-    words = f"Spend {plain(loss_text(made.loss, unit))} permanently, even if the file is lost"
+    words = f"Spend {plain(short_text(made.loss, unit))} permanently, even if the file is lost"
     agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
     why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")
@@ -214,7 +216,7 @@ def _say_last(balance: Balance) -> bool:
     if entry is None:
         return False
     unit = balance.data_set.protects
-    words = f"**Released: number {entry.number}, {plain(loss_text(entry.loss, unit))}.** Its file is in the history below."
+    words = f"**Released: number {entry.number}, {plain(short_text(entry.loss, unit))}.** Its file is in the history below."
     st.markdown(f":material/verified: {words}")
     if text := text_of(entry):
         released_tree(text, unit, key="released-tree")

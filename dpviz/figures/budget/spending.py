@@ -16,7 +16,7 @@ from dpviz.accounting.plan import BudgetPlan
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, chart, hatched_bar, line, longest, outline
 from dpviz.figures.theme import BLUE, MAUVE, NEUTRAL, ORANGE, SOUND, TEAL, UNSOUND, WHITE, translucent
 from dpviz.figures.wording import capital, percent
-from dpviz.results.verdict import NO_BOUND, ROW, Unit, Verdict, loss_text, verdict
+from dpviz.results.verdict import NO_BOUND, ROW, Unit, Verdict, short_text, verdict
 from dpviz.results.wording import number_text
 
 AXIS = f"ε ({NEIGHBOURS})"
@@ -127,11 +127,11 @@ def _add_total(figure: Figure, said: Verdict, guarantee: PrivacyLoss, finite: fl
 
 
 def spending_sentence(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss, unit: Unit = ROW) -> str:
-    """The figure in words: what one unit pays, and one row, against what is claimed."""
+    """The figure in words: what one unit pays, and one row, against what is claimed; the relation is said above it."""
     finite = sum(step.epsilon for step in steps(plan, spent) if math.isfinite(step.epsilon))
     if guarantee.is_finite and verdict(claim, guarantee, released=True).proven == NO_BOUND:
         return f"Nothing bounds what {unit.words} pays: a counterexample refutes the ledger. {_claimed(plan, claim, unit)}"
-    said = f"{capital(unit.words)} pays {loss_text(PrivacyLoss(guarantee.epsilon), unit)} in all"
+    said = f"{capital(unit.words)} pays {short_text(PrivacyLoss(guarantee.epsilon), unit)} in all"
     if not guarantee.is_finite and finite:
         said += f"; without the exact steps it would pay {number_text(finite)}"
     return f"{said}. {_claimed(plan, claim, unit, guarantee)}"
@@ -144,8 +144,7 @@ def _claimed(plan: BudgetPlan, claim: Claim, unit: Unit, said: PrivacyLoss | Non
     fate = {"holds": "which holds", "unproven": "which is not proven", "violated": "which is violated"}[claim.verdict]
     grouped = " The paper counts one feature of each kind." if any(share.group for share in plan.shares) else ""
     is_said = said is not None and claim.epsilon == said.epsilon and not unit.is_row
-    asked = "the same" if is_said else loss_text(PrivacyLoss(claim.epsilon), unit) if not unit.is_row else ""
-    asked = asked or f"ε = {number_text(claim.epsilon)}"
+    asked = "the same" if is_said else short_text(PrivacyLoss(claim.epsilon), unit)
     return f"Claimed is {asked}, {fate}.{grouped}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences
 from dpviz.figures.charts import Figure, Rows, band, cursor_line, line, panels
-from dpviz.figures.plan.search import AXES, grid_axis
+from dpviz.figures.plan.search import axis_title, grid_axis, of_unit, places
 from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK
 from dpviz.figures.wording import capital, counted, percent
 from dpviz.results.verdict import ROW, Unit, right_guesses
@@ -17,7 +17,7 @@ def consequences_figure(found: Consequences, *, cursor: float, candidates: int, 
     right = f"Right guesses of 100, {attack_title(candidates, unit)}"
     titles = ("Test accuracy (held-out rows), %", right, "Poisoned rows it withstands")
     figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
-    x = [item.epsilon for item in found.found]
+    x = [of_unit("epsilon", item.epsilon, unit) for item in found.found]
     low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
     figure.add_scatter(**band(x, low, high, BLUE), row=1, col=1)
     guesses = [100 * item.right_guesses(candidates, unit.rows) for item in found.found]
@@ -31,8 +31,8 @@ def consequences_figure(found: Consequences, *, cursor: float, candidates: int, 
         figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
     for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
         figure.add_hline(level, line={"color": NEUTRAL, "dash": "dot"}, row=row, col=1)
-    figure.add_shape(**cursor_line(cursor, line(ORANGE)))
-    figure.update_xaxes(**grid_axis("epsilon", x)).update_xaxes(title=AXES["epsilon"], row=3, col=1)
+    figure.add_shape(**cursor_line(of_unit("epsilon", cursor, unit), line(ORANGE)))
+    figure.update_xaxes(**grid_axis("epsilon", x)).update_xaxes(title=axis_title("epsilon", unit), row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     return figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
 
@@ -108,7 +108,7 @@ def consequence_rows(found: Consequences, *, candidates: int, above: float, unit
     """The three curves as a table."""
     return [
         {
-            AXES["epsilon"]: number_text(item.epsilon),
+            **places("epsilon", item.epsilon, unit),
             "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
             "median": f"{item.accuracy(0.5):.1%}",
             "95%": f"{item.accuracy(1 - TAIL):.1%}",

@@ -39,10 +39,9 @@ class Account:
 
 
 def about_sentence(found: Account) -> str:
-    """Whose rows, whom the guarantee protects, and since when."""
+    """Whom the guarantee protects, and since when."""
     unit = found.balance.data_set
-    since = f"Declared {moment(unit.declared)} (UTC)"
-    return f"{str(unit.role).capitalize()} rows. Every ε: {unit.protects.neighbours}. {since}. {account_sentence(unit)}"
+    return f"Every ε: {unit.protects.neighbours}. Declared {moment(unit.declared)} (UTC)."
 
 
 def cap_rows(changes: Sequence[CapChange], unit: Unit) -> Rows:
@@ -139,7 +138,9 @@ def account_html(accounts: Iterable[Account], *, findings: Sequence[str], head: 
 
 
 def _section(found: Account, until: str) -> Iterator[str]:
-    yield f"<h2>{text(found.balance.data_set.name)}</h2><p>{text(about_sentence(found))}</p>"
+    known = found.balance.data_set
+    said = f"{str(known.role).capitalize()} rows. {about_sentence(found)} {account_sentence(known)}"
+    yield f"<h2>{text(known.name)}</h2><p>{text(said)}</p>"
     yield f"<p><strong>{text(spent_sentence(found.balance))}</strong></p>"
     yield f"<p>{text(composed_sentence(found.balance))}</p>{_picture(found, until)}"
     if any(entry.state is State.STARTED for entry in found.balance.releases):

@@ -13,7 +13,7 @@ from dpviz.figures.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.figures.wording import capital, counted, percent
 from dpviz.release.composed import composed
 from dpviz.release.records import Balance, DataSet, State, total
-from dpviz.results.verdict import ROW, Unit, loss_text, odds_text, right_guesses, times_text
+from dpviz.results.verdict import ROW, Unit, loss_text, odds_text, right_guesses, short_text, times_text
 from dpviz.results.wording import number_text
 
 RENYI_LOSS = "Renyi loss of order"
@@ -72,17 +72,17 @@ def spent_figure(balance: Balance, asked: PrivacyLoss | None, lost: float | None
 
 
 def spent_sentence(balance: Balance) -> str:
-    """What was spent for good and what is left, in a sentence or two."""
+    """What was spent for good and what is left, in a sentence or two; the relation is said beside it."""
     if balance.data_set.renyi_order is not None:
         return _renyi_sentence(balance)
     unit, spent, count = balance.data_set.protects, balance.spent, len(balance.releases)
     cap = PrivacyLoss(balance.data_set.epsilon_cap)
     if not count:
-        return f"Nothing was released yet: all of {loss_text(cap, unit)} is left."
+        return f"Nothing was released yet: all of {short_text(cap, unit)} is left."
     above = " It is above the cap." if spent.epsilon > cap.epsilon else ""
     left, most = (tuple(number_text(per_unit(it, one)) for one in (unit, ROW)) for it in (balance.left.epsilon, cap.epsilon))
     of_row = f" (one row: {left[1]} of {most[1]})" if unit.rows > 1 else ""
-    paid = f"Permanently spent by {counted(count, 'release')}: {loss_text(spent, unit)}"
+    paid = f"Permanently spent by {counted(count, 'release')}: {short_text(spent, unit)}"
     return f"{paid}. Left: ε = {left[0]} of {most[0]}{of_row}.{above}"
 
 
@@ -140,9 +140,9 @@ def _odds_row(who: str, found: Sequence[tuple[PrivacyLoss, Risk | None]], unit: 
 
 
 def epsilon_cells(name: str, row: float, unit: Unit) -> dict[str, str]:
-    """Cells of a table: the epsilon of one unit, and beside it that of one row."""
-    cells = {f"{name} ({unit.neighbours})": number_text(per_unit(row, unit))}
-    return cells | ({f"{name} (one row)": number_text(row)} if unit.rows > 1 else {})
+    """Cells of a table: the epsilon of one unit, and beside it that of one row; the relation is said above the table."""
+    cells = {f"{name}, {unit.words}": number_text(per_unit(row, unit))}
+    return cells | ({f"{name}, one row": number_text(row)} if unit.rows > 1 else {})
 
 
 def per_unit(row: float, unit: Unit) -> float:
@@ -163,7 +163,7 @@ def history_rows(balance: Balance) -> list[dict[str, Any]]:
             "no": entry.number,
             "status": entry.status,
             "started (UTC)": moment(entry.started),
-            "learner": entry.learner,
+            "algorithm": entry.learner,
             "settings": ", ".join(f"{name} {_value(value)}" for name, value in entry.settings.items() if name != "epsilon"),
             **epsilon_cells("ε", entry.loss.epsilon, balance.data_set.protects),
             **_running(balance, place),

@@ -51,12 +51,14 @@ def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
 
 def test_an_epsilon_is_told_by_what_it_lets_others_guess():
     of_person = AtRisk({0.01: 50.3, 0.1: 52.4, 1.0: 61.2}.__getitem__, Unit(3, "one patient"))
-    said = "At most about 61 of 100 guesses about one patient may be right: ε = 1 (add/remove one row) is enough"
+    three = "ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"
+    said = f"At most about 61 of 100 guesses about one patient may be right: {three} is enough"
     assert answer_headline(FOUND, "epsilon", of_person) == said
     refuted = answer_headline(answer(point(1.0, 3, 30)), "epsilon", of_person)
-    assert refuted.endswith("ε = 1 (add/remove one row), where at most about 61 of 100 guesses about one patient may be right")
-    assert "ε = 1 (add/remove one row), where at most about 61 of 100" in so_far_headline(FOUND, "epsilon", of_person)
+    assert refuted.endswith(f"{three}, where at most about 61 of 100 guesses about one patient may be right")
+    assert f"{three}, where at most about 61 of 100" in so_far_headline(FOUND, "epsilon", of_person)
     rows = search_rows(FOUND, "epsilon", of_person)
+    assert [row["ε (add/remove one patient, up to 3 rows)"] for row in rows] == ["0.03", "0.3", "3"]
     assert [row["right guesses of 100, one patient"] for row in rows] == ["50.3", "52.4", "61.2"]
     unbounded = AtRisk(lambda epsilon: math.inf)
     assert answer_headline(FOUND, "epsilon", unbounded).startswith("Nothing limits what can be learned about one row: ε = 1")
@@ -163,6 +165,17 @@ class TestConsequences:
         said = {name: text for name, text in cells.items() if name.startswith("right guesses")}
         assert list(said.values())[:2] == [of_person, of_row]
         assert said["right guesses of 100, any algorithm"] == "95.3"
+
+    def test_the_axes_count_the_epsilon_of_whom_the_guesses_are_about(self):
+        unit, found = Unit(3, "one patient"), self.found()
+        figure = three.consequences_figure(found, cursor=1.0, candidates=2, above=found.majority, unit=unit)
+        assert figure.layout.xaxis3.title.text == "ε (add/remove one patient, up to 3 rows)"
+        assert list(figure.data[1].x) == pytest.approx([3 * item.epsilon for item in found.found])
+        assert [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == 3.0]
+        searched = search_figure(FOUND, "epsilon", unit)
+        assert searched.layout.xaxis.title.text == figure.layout.xaxis3.title.text
+        assert sorted(x for trace in searched.data for x in trace.x) == pytest.approx([0.03, 0.3, 3.0])
+        assert "With ε = 3 (one row: ε = 1)," in answer_sentence(FOUND, "epsilon", WISH, unit)
 
     @pytest.mark.slow
     def test_one_cursor_goes_through_three_panels_on_the_same_axis(self):

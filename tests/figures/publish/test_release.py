@@ -49,13 +49,9 @@ def test_each_part_of_the_bar_differs_by_more_than_colour():
 @pytest.mark.parametrize(
     ("spent", "cap", "said"),
     [
-        ((), 1.0, "Nothing was released yet: all of ε = 1 (add/remove one row) is left."),
-        (SPENT, 1.0, "Permanently spent by 2 releases: ε = 0.75 (add/remove one row). Left: ε = 0.25 of 1."),
-        (
-            SPENT[:1],
-            0.3,
-            "Permanently spent by 1 release: ε = 0.5 (add/remove one row). Left: ε = 0 of 0.3. It is above the cap.",
-        ),
+        ((), 1.0, "Nothing was released yet: all of ε = 1 is left."),
+        (SPENT, 1.0, "Permanently spent by 2 releases: ε = 0.75. Left: ε = 0.25 of 1."),
+        (SPENT[:1], 0.3, "Permanently spent by 1 release: ε = 0.5. Left: ε = 0 of 0.3. It is above the cap."),
     ],
 )
 def test_the_sentence_says_what_is_left(spent, cap, said):
@@ -78,15 +74,15 @@ def test_a_person_with_three_rows_leads_the_bar_the_sentence_and_the_history():
     assert [trace.x[0] for trace in figure.data] == [1.5, 0.75, 1.5]
     assert figure.layout.shapes[0].x0 == 6.0
     assert figure.layout.xaxis.title.text == "ε (add/remove one patient, up to 3 rows)"
-    said = "ε = 2.25 (add/remove one patient, up to 3 rows; one row: ε = 0.75). Left: ε = 3.75 of 6 (one row: 1.25 of 2)."
+    said = "ε = 2.25 (one row: ε = 0.75). Left: ε = 3.75 of 6 (one row: 1.25 of 2)."
     assert spent_sentence(of_three) == f"Permanently spent by 2 releases: {said}"
-    of_person, of_row = ([name for name in history_rows(of_three)[1] if name.endswith(end)] for end in ("3 rows)", "(one row)"))
+    of_person, of_row = ([name for name in history_rows(of_three)[1] if name.endswith(end)] for end in ("one patient", "one row"))
     assert [history_rows(of_three)[1][name] for name in of_person] == ["0.75", "2.25"]
     assert [history_rows(of_three)[1][name] for name in of_row] == ["0.25", "0.75"]
 
 
 def test_the_history_carries_the_running_total_and_says_what_was_interrupted():
     rows = history_rows(balance())
-    assert [row["running total (add/remove one row)"] for row in rows] == ["0.5", "0.75"]
+    assert [row["running total, one patient"] for row in rows] == ["0.5", "0.75"]
     assert [row["status"] for row in rows] == ["released", "interrupted, counted"]
     assert rows[0]["SHA-256"] == "no file"

@@ -86,6 +86,7 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
     """Read a chosen file, once its owner has answered what it asks."""
     reading = reading if file.has_header_line else {}
     if reading is None:
+        st.warning(prose("private", "waits", name=parts.plain(file.name)), icon=":material/hourglass_top:")
         return
     of_file, tried = st.session_state.get(_TRIED, ("", {}))
     if of_file == file.file_id:

@@ -1,0 +1,56 @@
+"""A person with up to three rows: every page counts what three rows cost, and says whose number that is."""
+
+from dataclasses import replace
+
+import pytest
+
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.encode import encode
+from dpviz.table.role import DataRole
+from tests.pages.opened import in_use, opened, records, shown
+
+PERSON = "ε = 0.9 (add/remove one person, up to 3 rows; one row: ε = 0.3)"
+
+
+def of_three():
+    """The clinic, a person of which is whoever has this age: three rows of it are kept."""
+    now = in_use(DataRole.SIMULATED)
+    schema = replace(now.schema, features=tuple(found for found in now.schema.features if found.name != "age"))
+    data = encode(now.table, schema, person="age", rows_per_person=3)
+    return replace(now, schema=schema, data=data, person="age")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["budget", "tree"])
+def test_the_guarantee_is_that_of_the_person(page):
+    said = shown(opened(page, rows=of_three(), epsilon="0.3"))
+    assert PERSON in said
+    assert "(add/remove one row)" not in said
+
+
+def test_plan_counts_the_persons_epsilon_beside_guesses_about_the_person():
+    said = shown(opened("plan", rows=of_three(), epsilon="0.3", wanted="Accuracy → rows"))
+    assert f"Held fixed: PF-tree, {PERSON}" in said
+    assert "Move ε (add/remove one person, up to 3 rows)" in said
+
+
+def test_publish_and_register_say_the_relation_once_and_the_persons_number_everywhere(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    now, book = of_three(), ReleaseRegister()
+    test = opened("publish", rows=now, epsilon="0.3")
+    assert "Cap on ε (add/remove one row; a person: 3 times as much)" in [box.label for box in test.number_input]
+    book.declare("clinic", epsilon_cap=1.0, unit="one patient", rows_per_unit=3, role=DataRole.SIMULATED)
+    book.assign(now.data.identity, "clinic")
+    test = opened("publish", rows=now, epsilon="0.3")
+    said = shown(test)
+    assert "cap ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)" in said
+    assert "Nothing was released yet: all of ε = 3 (one row: ε = 1) is left." in said
+    assert "One tree by PF-tree, ε = 0.9 (one row: ε = 0.3)" in said
+    assert "Spend ε = 0.9 (one row: ε = 0.3) permanently" in "".join(box.label for box in test.checkbox).replace("\\", "")
+    assert said.count("add/remove one patient") == 2  # the cap, and the promise word for word
+    person, row = records(test, "Right guesses")
+    assert person["what is promised"].startswith("One patient, up to 3 rows")
+    assert float(person["by this release alone"].split()[-1]) > float(row["by this release alone"].split()[-1])
+    said = shown(opened("register"))
+    assert "Every ε: add/remove one patient, up to 3 rows." in said
+    assert "all of ε = 3 (one row: ε = 1) is left" in said
