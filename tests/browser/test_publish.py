@@ -200,9 +200,7 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     dpviz.Schema((dpviz.NumericFeature("age", 0, 111), *SCHEMA.features[1:]), SCHEMA.target, n_public=900).save(schema)
     use_private(page, app, table, schema)
     go(page, "Publish")
-    page.get_by_text(
-        "Nothing was released yet: all of ε = 1 is left"
-    ).wait_for()  # the same rows, whatever their schema
+    page.get_by_text("Nothing was released yet: all of ε = 1 is left").wait_for()  # the same rows, whatever their schema
     table.write_text(table.read_text() + "50,north,no\n", encoding="utf-8")
     use_private(page, app, table, schema)
     go(page, "Publish")
