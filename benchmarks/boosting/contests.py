@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from benchmarks.boosting import entrants as by
+from benchmarks.boosting.figures import AUC
 from benchmarks.boosting.measure import Mean, Scored, mean_of
 
 #: What is compared in words: (question, one title, the other).
@@ -53,10 +54,19 @@ def _list(epsilons: Sequence[str]) -> str:
     return f"{len(epsilons)} ({', '.join(epsilons)})" if epsilons else "none"
 
 
-def paired_difference(found: Sequence[Scored], data: str, epsilon: float, one: str, other: str) -> Mean | None:
-    """By how much the R² or accuracy of one title exceeds another's, fold by fold; None where one is missing."""
-    rows = [row for row in found if (row.data, row.epsilon) == (data, epsilon)]
-    ours, theirs = ([(row.fold, row.score) for row in rows if row.title == title] for title in (one, other))
+def paired_difference(
+    found: Sequence[Scored], data: str, epsilon: float, one: str, other: str, metric: str | None = None
+) -> Mean | None:
+    """By how much the AUC, if that is the metric, else the R² or accuracy of one title exceeds another's, fold by fold.
+
+    None where one is missing.
+    """
+    rows = [
+        (row.title, row.fold, row.auc if metric == AUC else row.score)
+        for row in found
+        if (row.data, row.epsilon) == (data, epsilon)
+    ]
+    ours, theirs = ([(fold, value) for name, fold, value in rows if name == title] for title in (one, other))
     if not ours or not theirs:
         return None
     folds = sorted({fold for fold, _ in ours})

@@ -18,7 +18,7 @@ from benchmarks.boosting import elsewhere as bench_boosting_elsewhere
 from benchmarks.boosting import entrants as bench_boosting_entrants
 from benchmarks.boosting import owners as bench_boosting_owners
 from benchmarks.boosting.contests import paired_difference
-from benchmarks.boosting.elsewhere import Other, widen_ranges
+from benchmarks.boosting.elsewhere import Other, elsewhere_part, widen_ranges
 from benchmarks.boosting.entrants import (
     DRAWN,
     ENTRANTS,
@@ -313,6 +313,25 @@ def test_the_command_writes_the_page_it_prints_and_the_figures_beside_it(
     table = pd.read_csv(tmp_path / "boosting_figures.csv")
     assert {"1", "4a", "4b", "5a", "5b", "6", "7a", "7b", "8"} <= set(table.figure)
     assert np.isfinite(table["mean"]).all()
+
+
+def test_a_lead_beyond_two_corrected_errors_is_counted_where_no_setting_was_chosen() -> None:
+    """Folds 1, 2 and 3 points ahead: a mean of 2, an error of .58, corrected .91; half of that is none."""
+    aucs = {OURS: (0.80, 0.80, 0.80), DRAWN: (0.81, 0.82, 0.83)}
+
+    def page(data: str, times: float) -> str:
+        rows = []
+        for epsilon in bench_boosting_elsewhere.EPSILONS:
+            for title, values in aucs.items():
+                for fold, value in enumerate(values):
+                    rows += [Scored(data, title, epsilon, fold, 0, 0.5, 0.8 + times * (value - 0.8), 1.0)]
+        return elsewhere_part(rows)
+
+    assert "at 2 of 2 places (vote at 0.1, vote at 0.5) on tables with *" in page("vote", 1)
+    assert "| vote *: AUC | 0.1 | - | 0.800 ± 0.000 | - | 0.820 ± 0.006 | +0.020 ± 0.009 |" in page("vote", 1)
+    assert "at 0 of 2 places on tables with *" in page("vote", -1)
+    assert "at 0 of 0 places on tables with *" in page("magic", 1)
+    assert re.search(r"at 2 of 2 places \(magic at 0.1, magic at 0.5\) on the rest", page("magic", 1))
 
 
 def test_a_folder_without_the_data_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
