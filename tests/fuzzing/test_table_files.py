@@ -65,10 +65,9 @@ def test_a_damaged_entry_or_length_of_a_parquet_file_ends_nothing(place, bit):
 
 
 @pytest.mark.slow
-def test_no_bit_of_an_spss_file_ends_the_process():
-    """pyreadstat ends its own at every hundredth."""
+def test_no_byte_of_an_spss_file_ends_the_process():
+    """pyreadstat ends its own at every hundredth. One bit of each byte, all eight in turn."""
     for place, content in enumerate(documents("sav")[1]):
-        for bit in range(8):
-            spoilt = bytearray(documents("sav")[1])
-            spoilt[place] = content ^ 1 << bit
-            is_read_or_refused(bytes(spoilt))
+        spoilt = bytearray(documents("sav")[1])
+        spoilt[place] = content ^ 1 << place % 8
+        is_read_or_refused(bytes(spoilt))
