@@ -9,6 +9,7 @@ from math import prod
 from types import FunctionType
 
 import pytest
+from hypothesis import settings
 
 from tests.conftest import ROOT
 
@@ -19,8 +20,13 @@ DOORS = re.findall(r"^\| ([^|]+) \| ([\d,× +a-z]+) \| (`tests/.+) \|$", PAGE.re
 def cases(test: FunctionType) -> int:
     """Parametrized cases times drawn examples."""
     given = (len(list(mark.args[1])) for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize")
-    drawn = test._hypothesis_internal_use_settings.max_examples if hasattr(test, "is_hypothesis_test") else 1  # type: ignore[attr-defined]
-    return int(prod(given) * drawn)
+    return prod(given) * (drawn(test) if hasattr(test, "is_hypothesis_test") else 1)
+
+
+def drawn(test: FunctionType) -> int:
+    """Examples in `make test`, whatever the profile of this run: a test without settings of its own follows the profile."""
+    own: settings = test._hypothesis_internal_use_settings  # type: ignore[attr-defined]
+    return int((settings.get_profile("dpviz") if own is settings.default else own).max_examples)
 
 
 @pytest.mark.parametrize(("door", "said", "held"), DOORS, ids=[door for door, _, _ in DOORS])
