@@ -171,7 +171,7 @@ def test_every_finding_has_its_line() -> None:
         *(f"X{k}" for k in range(1, 7)),
         *["L2", "L3", "L4", "V1", "V2", "K3", "K4", "K6"],
     ]
-    lines = re.findall(r"^\| ([A-Z]\d+) \| .* \| (.*) \|$", WENT_WRONG.read_text(encoding="utf-8"), re.MULTILINE)
+    lines = re.findall(r"^- \*\*([A-Z]\d+)\*\* (.*)$", WENT_WRONG.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(name for name, _ in lines) == sorted(wanted)
     assert [name for name, held in lines if "::test_" not in held] == ["C9"]
 

@@ -383,7 +383,7 @@ def test_no_number_is_written_into_the_texts(file):
 def test_every_lesson_has_its_texts_and_uses_all_its_numbers():
     for lesson in LESSONS:
         sections = prose.sections(f"learn/{lesson.text}")
-        assert {"title", "claim", "question", "options", "right", "wrong", "try"} <= set(sections)
+        assert {"title", "claim", "question", "options", "answer", "try"} <= set(sections)
         named = set(re.findall(r"{(\w+)}", "".join(sections.values())))
         assert set(lesson.question()) <= named
 

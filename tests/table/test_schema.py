@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from dpviz.table.schema import (
     Schema,
 )
 from dpviz.table.schema_json import schema_from_dict, schema_from_json
+from tests.conftest import ROOT
 from tests.examples import examples
 
 AGE = NumericFeature("age", 17, 90, whole=True, read_from_data=("kind", "low", "high"))
@@ -330,3 +332,16 @@ def test_what_is_no_schema_and_no_column_is_told_as_such(make, says):
 def test_one_feature_need_not_be_in_a_tuple():
     feature, target = NumericFeature("x", 0, 1), ClassTarget("y", ("n", "p"))
     assert Schema(feature, target) == Schema((feature,), target) == Schema(iter([feature]), target)
+
+
+def test_the_page_of_the_format_names_every_key_that_is_written():
+    page = (ROOT / "docs" / "reference" / "schema-format.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `(\w+)`[^|]* \| (.*) \|$", page, re.MULTILINE))
+    told["date"] += told["numeric"]
+    date = dpviz.DateFeature("day", 2000, 2020)
+    for target in (ClassTarget("income", ("low", "high")), NumericTarget("income", 0, 1)):
+        written = json.loads(Schema((AGE, JOB, date), target).to_json())
+        assert written.keys() <= told.keys()
+        for column in (*written["features"], written["target"]):
+            own = column.keys() - {"kind", "name", "read_from_data"}
+            assert {key for key in own if f"`{key}`" not in told[column["kind"]]} == set()

@@ -15,6 +15,8 @@ from dpviz.app.widgets import chart, linked, table
 from dpviz.results.wording import number_text
 
 QUESTION, ANSWER = "question", "answer"
+#: What stands before a lesson's answer.
+RIGHT, WRONG = "Yes.", "Not quite."
 ANSWERED = "_lessons_answered"
 _SKIPPED = "_lessons_skipped"
 #: Pixels; four such boxes stand side by side, two on a telephone.
@@ -148,9 +150,9 @@ def _answer(desk: Desk, guess: str, numbers: Numbers) -> None:
     if ANSWER in desk.hidden:
         st.info(prose("learn/page", "noted"), icon=":material/edit_note:")
     elif guess == "right":
-        st.success(desk.say("right", **numbers), icon=":material/check_circle:")
+        st.success(f"{RIGHT} {desk.say('answer', **numbers)}", icon=":material/check_circle:")
     else:
-        st.info(desk.say("wrong", **numbers), icon=":material/lightbulb:")
+        st.info(f"{WRONG} {desk.say('answer', **numbers)}", icon=":material/lightbulb:")
 
 
 def _skip(lesson: str) -> None:

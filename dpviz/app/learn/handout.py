@@ -12,7 +12,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn import adding, choosing, groups, growing, noise, odds, poisoning
 from dpviz.app.learn.classroom.sheet import html_of
 from dpviz.app.learn.course import LESSONS, Lesson
-from dpviz.app.learn.desk import options_of
+from dpviz.app.learn.desk import RIGHT, WRONG, options_of
 from dpviz.app.prose import prose
 from dpviz.evaluation.learn.lessons import noisy_choice, noisy_counts
 from dpviz.figures.charts import Figure, script_of_plotly
@@ -120,8 +120,8 @@ def _section(number: int, lesson: Lesson) -> str:
         f'<label><input type="radio" name="{name}" value="{option}"> {html_of(words)}</label>'
         for option, words in options_of(name, numbers).items()
     )
-    answers = f'<div class="answer" hidden><div class="right" hidden>{said("right")}</div>'
-    answers += f'<div class="wrong" hidden>{said("wrong")}</div>{said("try")}</div>'
+    found = f'<span class="right" hidden>{RIGHT}</span><span class="wrong" hidden>{WRONG}</span>'
+    answers = f'<div class="answer" hidden>{said("answer").replace("<p>", f"<p>{found} ", 1)}{said("try")}</div>'
     at, last = list(control.values).index(control.shown), len(control.values) - 1
     asked = list(control.values).index(next(iter(lesson.asked.values()), control.shown))
     moved = f'<input type="range" min="0" max="{last}" value="{at}" data-asked="{asked}" disabled>'

@@ -1,0 +1,125 @@
+"""Numbers that pages of the documentation quote from measurements are those that are stored, or that the tables give again."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from statistics import mean, median
+
+import pytest
+
+import dpviz
+from benchmarks.data import bench_data
+from benchmarks.papers import rows_of
+from tests.conftest import ROOT
+
+LOSSES = (ROOT / "docs" / "how-to" / "choose-epsilon.md").read_text(encoding="utf-8")
+WHY = (ROOT / "docs" / "explanation" / "why-private-can-beat-ordinary.md").read_text(encoding="utf-8")
+#: Of the tables in lookahead.md, which trains on four fifths of them.
+ROWS = {
+    "adult": 45_222,
+    "breast-w": 683,
+    "diabetes": 768,
+    "mushroom": 5_644,
+    "mushroom_all": 8_124,
+    "nursery": 12_960,
+    "vote": 232,
+    "magic": 19_020,
+    "MagicTelescope": 13_376,
+    "bank-marketing": 10_578,
+    "electricity": 38_474,
+    "electricity_cat": 38_474,
+    "california": 20_634,
+    "credit": 16_714,
+    "default-of-credit-card-clients": 13_272,
+    "default-of-credit-card-clients_cat": 13_272,
+    "compas-two-years": 4_966,
+    "heloc": 10_000,
+    "Diabetes130US": 71_090,
+    "bank-full": 45_211,
+    "default-full": 30_000,
+}
+#: The borders of the page's table, in training rows times epsilon.
+BORDERS = (0, 100, 300, 3_000, float("inf"))
+
+
+def lookahead() -> list[tuple[str, float, dict[str, str]]]:
+    """(data, epsilon, line) of every measured line, as stored."""
+    epsilons = ("0.01", "0.1", "1")
+    lines = ((epsilon, line) for epsilon in epsilons for line in rows_of("lookahead.md", f"Epsilon {epsilon}"))
+    return [(line["data"].rstrip("*"), float(epsilon), line) for epsilon, line in lines]
+
+
+def cells(text: str, start: str) -> list[list[str]]:
+    """The lines of the table whose head starts so, without head and rule."""
+    table = text[text.index(f"\n| {start}") :].strip().split("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def test_the_losses_are_those_of_the_stored_page():
+    found = [
+        (0.8 * ROWS[name] * epsilon, 100 * (float(line["ordinary"]) - float(line["two levels"])))
+        for name, epsilon, line in lookahead()
+    ]
+    assert len(found) == 3 * len(ROWS)
+    for (_, middle, largest), low, high in zip(cells(LOSSES, "training rows"), BORDERS[:-1], BORDERS[1:], strict=True):
+        losses = [loss for place, loss in found if low <= place < high]
+        assert float(largest) == pytest.approx(max(losses), abs=0.01)
+        assert median(losses) < 0 if middle == "none" else float(middle) == pytest.approx(median(losses), abs=0.06)
+
+
+def test_trees_hardly_better_than_the_most_frequent_class_are_counted():
+    majority = {line["data"]: float(line["Majority class: holds"].split()[0]) for line in rows_of("tables.md", "Epsilon 1")}
+    few = [
+        float(line["two levels"]) - majority[name]
+        for name, epsilon, line in lookahead()
+        if 0.8 * ROWS[name] * epsilon < BORDERS[1]
+    ]
+    assert f"{sum(lead <= 0.03 for lead in few)} of {len(few)} were at most 3 points ahead" in LOSSES
+
+
+def test_rows_are_those_of_the_shared_tables(shared_data: Path):
+    with (shared_data / "MANIFEST.csv").open(encoding="utf-8") as file:
+        assert {line["name"]: int(line["rows"]) for line in csv.DictReader(file)}.items() >= ROWS.items()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mushroom", "magic", "california"])
+def test_the_lead_without_noise_is_found_again(name: str, shared_data: Path):
+    """Trees are drawn anew: three splits, three seeds on each."""
+    ((_, data),) = bench_data(shared_data, [name])
+    parts = [[part.with_cached_counts() for part in data.split(0.2, seed=seed)] for seed in range(3)]
+    found = [mean(dpviz.fit("cart", train, epsilon=1, depth=4, seed=0).score(test) for train, test in parts)]
+    for lookahead in ({"lookahead": 1}, {}):
+        for epsilon in (1, 100):
+            fits = (
+                dpviz.fit("pf-tree", train, epsilon=epsilon, depth=4, leaves="labels", seed=seed, **lookahead).score(test)
+                for train, test in parts
+                for seed in range(3)
+            )
+            found.append(mean(fits))
+    (line,) = [line for line in cells(WHY, "data") if line[0] == name]
+    assert [float(cell) for cell in line[1:]] == pytest.approx(found, abs=0.0006)
+
+
+def test_auc_and_gains_are_those_of_the_stored_page():
+    auc = [(float(line["AUC, ordinary"]), float(line["AUC, two levels"])) for _, epsilon, line in lookahead() if epsilon == 1]
+    assert f"ahead on {sum(ordinary > ours for ordinary, ours in auc)} of [{len(auc)} tables]" in WHY
+    gains = {
+        (line["epsilon"], line["tables"]): re.sub(r"\+0?(\S+).*", r"\1", line["gain in accuracy"])
+        for line in rows_of("lookahead.md", "Gain over one level at a time, mean over tables")
+    }
+    for epsilon in ("0.1", "1"):
+        others, starred = gains[epsilon, "11 others"], gains[epsilon, "10 starred"]
+        assert re.search(rf"{others} (in accuracy )?at ε = {epsilon} [^(]*\(starred: {starred}\)", WHY)
+
+
+def test_the_forest_is_ahead_as_often_as_the_stored_page_says():
+    pairs = [
+        tuple(float(line[name].strip("*").split()[0]) for name in ("PF-forest", "smooth forest: violated"))
+        for line in rows_of("forests.md", "Accuracy")
+    ]
+    ahead, behind = sum(ours >= theirs for ours, theirs in pairs), max(theirs - ours for ours, theirs in pairs)
+    assert f"[{ahead} of {len(pairs)} data sets]" in WHY
+    assert f"at most {behind:.1f} percentage points behind" in WHY
