@@ -3,8 +3,9 @@
 PROVED is the verdict on the plan: "holds" (a proof can be read), "violated" (a counterexample is known), "unproven" (neither).
 SEARCHED is the largest log ratio of the probabilities of one output, over all neighbouring pairs of small data sets: a certain
 lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95% confidence. STRENGTH is the share of the proved
-loss that the attack found, right guesses where there is a delta; "-" where no attack is known that comes near it. COMPOSED is
-what the learner's own steps add up to: an upper bound. SECONDS are of the processor, for search and attack.
+loss that the attack found, right guesses where there is a delta; "-" where no attack is known that comes near it. CEILING is the
+share that a perfect attack would show with as many fits as an attack may make. COMPOSED is what the learner's own steps add up
+to: an upper bound. SECONDS are of the processor, for search and attack.
 
 With --outputs, code that is not ours: two files with one output per independent run (a line of text, a number, or a JSON object
 of several), on a table and on the same with one row more. --epsilon is then what the code claims. Exit code 1 when it is refuted.
@@ -36,7 +37,10 @@ from dpviz.learners import get_learner
 BROKEN = 1
 
 _HEADER = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "SEARCHED", "FINDING", "WHERE", "REASON")
-_FACTS = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "STRENGTH", "CLAIMED", "COMPOSED", "SECONDS", "DATE", "REASON")
+_FACTS = (
+    *("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "STRENGTH", "CEILING"),
+    *("CLAIMED", "COMPOSED", "SECONDS", "DATE", "REASON"),
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -121,8 +125,9 @@ def show_facts(found: StoredRun) -> None:
 
 def _fact_cells(facts: Facts) -> Sequence[str]:
     claim, seconds = facts.claim, f"{facts.processor_seconds:.1f}"
-    strength = strength_text(facts.attacked) if facts.attacked is not None else ""
-    numbers = (strength or "-", f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
+    strength, ceiling = (strength_text(facts.attacked), facts.attacked.ceiling) if facts.attacked is not None else ("", None)
+    shares = strength or "-", f"{ceiling.share:.0%}" if ceiling is not None else "-"
+    numbers = (*shares, f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
     return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *bounds_in_words(facts), *numbers
 
 

@@ -10,8 +10,9 @@ from dpviz.commands import verify as command
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json
 from dpviz.evaluation.audit.verify import verify
+from dpviz.evaluation.audit.white_box import Ceiling
 from tests.evaluation.planted import HALF_NOISE
-from tests.figures.audits import HOLDS, NONE, facts, run_of
+from tests.figures.audits import BOUND, HOLDS, NONE, facts, run_of
 
 TINY = (Universe((2, 2), max_rows=2),)
 
@@ -59,18 +60,21 @@ def test_a_violated_ledger_is_exit_code_one(run, monkeypatch):
 
 
 def test_all_learners_are_tables_and_a_file(run, monkeypatch, tmp_path):
-    found = run_of(verify("pf-tree", universes=TINY))
+    attacked = replace(BOUND, strength=0.81, ceiling=Ceiling(0.913, 160_000))
+    found = StoredRun((facts(verify("pf-tree", universes=TINY), attacked),))
     monkeypatch.setattr(command, "verify_all", lambda **asked: StoredRun((replace(found.facts[0], date=asked["date"]),)))
     path = tmp_path / "verdicts.json"
     code, out, err = run("verify", "--all", "--out", path)
     assert (code, err) == (0, "")
     assert "Learners (add/remove one row; 60 processor seconds)" in out
     assert re.search(
-        r"^LEARNER +EPSILON +PROVED +SEARCHED +ATTACKED +STRENGTH +CLAIMED +COMPOSED +SECONDS +DATE +REASON$", out, re.MULTILINE
+        r"^LEARNER +EPSILON +PROVED +SEARCHED +ATTACKED +STRENGTH +CEILING +CLAIMED +COMPOSED +SECONDS +DATE +REASON$",
+        out,
+        re.MULTILINE,
     )
-    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +not attacked +- +1 +1 +60\.0 ", out, re.MULTILINE)
+    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +>= 0\.4, within +81% +91% +1 +1 +60\.0 ", out, re.MULTILINE)
     stored = run_from_json(path.read_bytes())
-    assert [item.learner for item in stored.facts] == ["pf-tree"]
+    assert [(item.learner, item.attacked.ceiling) for item in stored.facts] == [("pf-tree", attacked.ceiling)]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored.facts[0].date)
     monkeypatch.setattr(command, "verify_all", lambda **asked: run_of(*_broken()))
     assert run("verify", "--all")[0] == 1

@@ -161,8 +161,10 @@ def _output(result: AuditResult) -> None:
 
 
 def everything(search: Search, what: Known) -> None:
-    """Every place where the chosen learner was searched, with what was found there."""
+    """Every place where the chosen learner was searched, with what was found there; nothing where there was none."""
     found = what.places(search.subject, search.epsilon)
+    if not found:
+        return
     with on_demand(
         f"Everything that was searched ({len(found)})", icon=":material/travel_explore:", key="audit-everything"
     ) as box:

@@ -26,7 +26,7 @@ from dpviz.evaluation.audit.findings import Finding, columns_of, judge, rows_in_
 from dpviz.evaluation.audit.one_run_audit import OneRunTask, score_at
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.white_box import CHUNK as CHUNK_OF_PAIRS
-from dpviz.evaluation.audit.white_box import Wanted, WhiteBoxTask, choose_pair, guess_until
+from dpviz.evaluation.audit.white_box import Ceiling, Wanted, WhiteBoxTask, choose_pair, guess_until
 from dpviz.evaluation.intervals import clopper_pearson
 from dpviz.evaluation.workers import in_chunks
 from dpviz.learners import FitRequest, require_task
@@ -78,6 +78,8 @@ class AuditedBound:
     #: loss that it found; under delta the loss of right guesses.
     guesses: float | None = None
     strength: float | None = None
+    #: What as many draws as an attack may make could show: beside `strength`, or why there is none.
+    ceiling: Ceiling | None = None
     #: With many canaries: the largest epsilon, up to the learner's, whose whole trade-off curve does not allow so many right
     #: guesses, with confidence `confidence`; 0 for none, None where no curve is known.
     outguessed: float | None = None
@@ -139,7 +141,7 @@ def audit(
     until : float, optional
         White-box: guess by the laws of everything that is released, on `pair` or the best of a few, and stop as soon as this
         share of the proved loss is shown. Raises NotEnumerable where the laws are not known, or cannot show so much there,
-        or not by far with so many draws.
+        or not by far with so many draws; at once where no attack could.
     beta : float
         The bound is above the truth with at most this probability.
     max_depth : int
@@ -187,17 +189,11 @@ def _white_box(
     seeds = child_seeds(seed, 2 * (draws + CHUNK_OF_PAIRS))
     by_pair = list(zip(seeds[::2], seeds[1::2], strict=True))
     task, wanted, way = choose_pair(
-        [(task, _wanted(task.planned, until)) for task in tasks], by_pair[:CHUNK_OF_PAIRS], draws, beta
+        [(task, Wanted.of(task.planned, until)) for task in tasks], by_pair[:CHUNK_OF_PAIRS], draws, beta
     )
     tally = guess_until(task, wanted, way, by_pair[CHUNK_OF_PAIRS:], beta, **how)
-    found = tally.found(wanted, beta) | {"canary": _PairTask(request, task.tables).canary_in_words}
-    return _audited(task, found, draws, tally.pairs, beta, started)
-
-
-def _wanted(planned: PlannedLearner, until: float) -> Wanted:
-    """Of what is proved for any rows of the schema."""
-    composed = planned.composed_on_any()
-    return Wanted(composed.epsilon, composed.delta, planned.request.risk(planned.schema).guesses(), until)
+    told = {"canary": _PairTask(request, task.tables).canary_in_words, "ceiling": wanted.ceiling(draws, beta=beta)}
+    return _audited(task, tally.found(wanted, beta) | told, draws, tally.pairs, beta, started)
 
 
 def _bound(task: _PairTask | OneRunTask, draws: int, seed: int, beta: float, how: dict[str, Any]) -> AuditedBound:

@@ -21,6 +21,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.gaussian import bisect
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
+from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.by_curve import outguessed
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.learners import FitRequest
@@ -135,9 +138,15 @@ class OneRunTask:
     def _outguessed(self, found: Guesses, beta: float) -> float | None:
         if not found.most or not self.planned.composed_on_any().is_finite:
             return None
-        schema, epsilon = self.planned.schema, self.request.settings.epsilon
         counts = found.n_canaries, found.most, found.right_of_most
-        return outguessed(lambda smaller: self.request.at(epsilon=smaller).risk(schema), epsilon, *counts, beta=beta)
+        return outguessed(self._risk_at, self.request.settings.epsilon, *counts, beta=beta)
+
+    def _risk_at(self, epsilon: float) -> Risk:
+        """Of the same learner at another epsilon; where it cannot be trained at so small a one, nothing is ruled out."""
+        try:
+            return self.request.at(epsilon=epsilon).risk(self.planned.schema)
+        except DpvizError:
+            return Risk.of_any(PrivacyLoss(math.inf))
 
 
 def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, delta: float = 0.0) -> Guesses:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpviz.errors import Cancelled, DpvizError
@@ -14,6 +14,7 @@ from dpviz.evaluation.audit.mechanisms import BOX, Choice, ClippedCount, Counts,
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
+from dpviz.evaluation.audit.white_box import Wanted
 from dpviz.learners import get_learner, registry
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
@@ -105,12 +106,16 @@ class _Plan:
         return verify_each(self.spec, epsilon=self.epsilon, universes=places, stop=stop, **self.params)
 
     def _attack(self, stop: Stop | None) -> AuditedBound:
-        """White-box where a proved loss can be shown so; else by what is published."""
-        if not self.spec.spends_epsilon or typical(self.spec, epsilon=self.epsilon, **self.params).claim.verdict != "holds":
+        """White-box where a proved loss can be shown so; else by what is published, beside what could be shown."""
+        planned, draws = typical(self.spec, epsilon=self.epsilon, **self.params), TIMES * draws_of(self.spec)
+        if not self.spec.spends_epsilon or planned.claim.verdict != "holds":
             return self._attack_published(stop)
         how: dict[str, Any] = {"epsilon": self.epsilon, "seed": AUDIT_SEED, "stop": stop, **self.params}
-        found, _ = _or_reason(lambda: audit(self.spec, until=UNTIL, draws=TIMES * draws_of(self.spec), **how))
-        return found or self._attack_published(stop)
+        found, _ = _or_reason(lambda: audit(self.spec, until=UNTIL, draws=draws, **how))
+        if found is None:
+            found = self._attack_published(stop)
+            found = replace(found, ceiling=Wanted.of(planned, UNTIL).ceiling(draws, beta=1 - found.confidence))
+        return found
 
     def _attack_published(self, stop: Stop | None) -> AuditedBound:
         """On the pair, or with as many canaries, as a pilot on draws of its own finds best."""

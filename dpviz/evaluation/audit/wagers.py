@@ -33,6 +33,29 @@ def best_stake(right: float, epsilon: float) -> float:
     return max(0.0, right - (1 - right) * math.exp(epsilon))
 
 
+def growth(right: np.ndarray | float, fair: float) -> np.ndarray:
+    """ln of the factor by which money grows per guess at that stake, on average, where this share of them is fair; elementwise.
+
+    No rule makes it grow faster on draws of which this share is right where every one is guessed.
+    """
+    from scipy.special import rel_entr
+
+    surer = np.maximum(right, fair)
+    return np.asarray(rel_entr(surer, fair) + rel_entr(1 - surer, 1 - fair))
+
+
+def right_shown(right: float, pairs: int, *, beta: float) -> float:
+    """The share of right guesses, 1/2 at least, up to which so many pairs of draws refute on average where this share is right.
+
+    Half of the attacks show more, and half less.
+    """
+
+    def is_possible(fair: float) -> bool:
+        return 2 * pairs * float(growth(right, fair)) < -math.log(beta)
+
+    return 0.5 if is_possible(0.5) else bisect(is_possible, 0.5, right, times=_STEPS)[0]
+
+
 def log_wealth(
     right: np.ndarray | int,
     wrong: np.ndarray | int,

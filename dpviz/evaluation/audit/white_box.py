@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from dpviz.errors import DpvizError, NotEnumerable
 from dpviz.evaluation.audit.candidate_pairs import Pair
 from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.evaluation.audit.wagers import STAKES, best_stake, least_right, refutes, wagered_bound
+from dpviz.evaluation.audit.wagers import STAKES, best_stake, growth, least_right, refutes, right_shown, wagered_bound
 from dpviz.evaluation.workers import spread
 from dpviz.learners import FitRequest
 from dpviz.privacy.geometric import GeometricNoise
@@ -229,6 +229,18 @@ class Way:
 
 
 @dataclass(frozen=True)
+class Ceiling:
+    """What a perfect attack shows as often as not, of a learner that loses all that is proved, with so many pairs of draws."""
+
+    share: float  #: Of the proved loss
+    pairs: int
+
+    def __str__(self) -> str:
+        share = f"about {self.share:.0%}" if self.share >= 0.005 else "nothing"
+        return f"With {self.pairs:,} pairs of fits even a perfect attack would show {share}"
+
+
+@dataclass(frozen=True)
 class Wanted:
     """What is proved of a learner on a pair, on the scale on which it is tight, and how much of it is to be shown.
 
@@ -240,6 +252,18 @@ class Wanted:
     delta: float
     right: float  #: The largest share of right guesses that is proved
     share: float  #: Of it, to be shown
+
+    @classmethod
+    def of(cls, planned: PlannedLearner, share: float) -> Self:
+        """Of what is proved for any rows of the schema."""
+        composed = planned.composed_on_any()
+        return cls(composed.epsilon, composed.delta, planned.request.risk(planned.schema).guesses(), share)
+
+    def ceiling(self, pairs: int, *, beta: float) -> Ceiling:
+        """What so many pairs of draws can show of it. Without delta the most is lost by randomised response."""
+        most = self.right if self.delta else 1 / (1 + math.exp(-self.epsilon))
+        right = right_shown(most, pairs, beta=beta)
+        return Ceiling(self.shown(math.log(right / (1 - right)), right), pairs)
 
     @property
     def tested(self) -> float:
@@ -254,13 +278,10 @@ class Wanted:
         sizes = np.sort(np.abs(ratios).ravel())[::-1]
         right = np.cumsum(1 / (1 + np.exp(-sizes))) / np.arange(1, len(sizes) + 1)
         fair = 1 / (1 + math.exp(-self.tested))
-        surer = np.maximum(right, fair)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            doubt = np.where(surer < 1, (1 - surer) * np.log((1 - surer) / (1 - fair)), 0.0)
-        growth = (surer * np.log(surer / fair) + doubt) * np.arange(1, len(sizes) + 1) / len(sizes)
-        best = len(sizes) - 1 if self.delta else int(growth.argmax())
+        by_draw = growth(right, fair) * np.arange(1, len(sizes) + 1) / len(sizes)
+        best = len(sizes) - 1 if self.delta else int(by_draw.argmax())
         limit = 0.0 if self.delta else float(sizes[best]) * (1 - 1e-9)
-        return Way(limit, best_stake(float(surer[best]), self.tested), float(growth[best]))
+        return Way(limit, best_stake(float(right[best]), self.tested), float(by_draw[best]))
 
     def shown(self, bound: float, right: float) -> float:
         """The share of what is proved that these lower bounds are."""
@@ -318,10 +339,13 @@ def choose_pair(
 ) -> tuple[WhiteBoxTask, Wanted, Way]:
     """The pair on which the laws promise the quickest proof, and how to guess there.
 
-    Raises NotEnumerable where laws are not known, or promise so much of the proved loss on none of these pairs, or not from a few
-    times as many `draws`.
+    Raises NotEnumerable where not even a perfect attack would show so much of the proved loss from so many `draws`, laws are not
+    known, or they promise it on none of these pairs, or not from a few times as many draws.
     """
     tried, unknown = [], None
+    highest = max((wanted.ceiling(draws, beta=beta) for _, wanted in tasks), key=lambda ceiling: ceiling.share)
+    if highest.share < tasks[0][1].share:
+        raise NotEnumerable(f"{highest} of what is proved.", remedy="Allow more draws, or ask for less.")
     for task, wanted in tasks:
         try:
             tried.append((task, wanted, wanted.way(replace(task).show(seeds))))

@@ -125,15 +125,19 @@ def _asked(lines: Iterable[AuditLine]) -> list[AuditLine]:
 
 
 def attack_sentence(found: AuditedBound) -> str:
-    """What an attack showed, with its confidence, and how much of what is proved; that nothing is known to compare with."""
+    """What an attack showed, with its confidence, and of what is proved; what could be shown, or that no attack is known."""
     delta = f", δ = {number_text(found.delta)}" if found.delta else ""
     least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}) with {found.confidence:.0%} confidence"
+    of_what = "the right guesses that are proved possible" if found.delta else "what is proved"
     if strength_text(found):
-        of_what = "the right guesses that are proved possible" if found.delta else "what is proved"
-        return f"{least}: {strength_text(found)} of {of_what}."
-    is_compared = found.verdict == "holds" and found.claimed < math.inf
-    said = f"{least}.{' No attack is known that comes near what is proved.' if is_compared else ''}"
-    return f"{said}{_outguessed_text(found)}"
+        more = f" {found.ceiling}." if found.ceiling else ""
+        return f"{least}: {strength_text(found)} of {of_what}.{more}"
+    more = ""
+    if found.ceiling and found.ceiling.share < WEAK:
+        more = f" {found.ceiling} of {of_what}."
+    elif found.verdict == "holds" and found.claimed < math.inf:
+        more = " No attack is known that comes near what is proved."
+    return f"{least}.{more}{_outguessed_text(found)}"
 
 
 def _outguessed_text(found: AuditedBound) -> str:

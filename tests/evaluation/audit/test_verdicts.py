@@ -16,6 +16,7 @@ from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json, stored_run
 from dpviz.evaluation.audit.verify_all import EPSILONS, verify_all, verify_mechanisms
+from dpviz.evaluation.audit.white_box import Wanted
 from dpviz.learners import get_learner, registry
 from dpviz.results.verdict import right_guesses
 from dpviz.version import VERSION
@@ -120,6 +121,24 @@ def test_what_is_stored_as_proved_is_what_every_learner_says_of_its_plan():
         composed = planned.composed_on_any()
         assert entry.composed.epsilon == pytest.approx(composed.epsilon, rel=1e-9), again
         assert entry.guesses == pytest.approx(right_guesses(composed, risk=planned.request.risk(planned.schema)), abs=0.01), again
+
+
+def test_what_so_many_fits_could_show_is_stored_beside_every_attack_on_a_loss_that_is_proved():
+    for entry in STORED.facts:
+        spec, found = get_learner(entry.learner), entry.attacked
+        if entry.claim.verdict != "holds":
+            assert found.ceiling is None
+            continue
+        planned = typical(entry.learner, epsilon=entry.epsilon, **entry.params)
+        ceiling = Wanted.of(planned, module.UNTIL).ceiling(module.TIMES * module.draws_of(spec), beta=0.05)
+        assert found.ceiling == replace(ceiling, share=pytest.approx(ceiling.share, abs=1e-5))
+        assert found.strength is None or found.strength < ceiling.share
+
+
+def test_many_canaries_are_stored_beside_the_curve_wherever_one_is_known():
+    for entry in STORED.facts:
+        if entry.attacked.canaries > 1:
+            assert (entry.attacked.outguessed is None) == math.isinf(entry.composed.epsilon), entry.plan
 
 
 def _as_stored(claim):

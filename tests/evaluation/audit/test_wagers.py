@@ -4,8 +4,18 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
-from dpviz.evaluation.audit.wagers import STAKES, best_stake, least_right, log_wealth, refutes, wagered_bound
+from dpviz.evaluation.audit.wagers import (
+    STAKES,
+    best_stake,
+    growth,
+    least_right,
+    log_wealth,
+    refutes,
+    right_shown,
+    wagered_bound,
+)
 
 BETA = 0.1
 PAIRS = 40
@@ -89,6 +99,33 @@ def test_the_bound_parts_what_is_refuted_from_what_is_not(right, wrong, pairs):
     assert wagered_bound(right, wrong, pairs, beta=BETA, delta=0.4) == 0
     share = least_right(right, wrong, pairs, beta=BETA)
     assert math.log(share / (1 - share)) == pytest.approx(wagered_bound(right, wrong, pairs, beta=BETA))
+
+
+@pytest.mark.parametrize(("epsilon", "pairs"), [(0.5, 200), (1.0, 100), (3.0, 100)])
+def test_on_average_no_stake_shows_more_of_randomised_response_than_its_ceiling_and_the_best_shows_all_of_it(epsilon, pairs):
+    right = 1 / (1 + math.exp(-epsilon))
+    ceiling = right_shown(right, pairs, beta=BETA)
+    shown, mean = math.log(ceiling / (1 - ceiling)), (2 * pairs * right, 2 * pairs * (1 - right), pairs)
+    best = best_stake(right, shown)
+    bounds = [wagered_bound(*mean, beta=BETA, stakes=np.array([best * share])) for share in (0.2, 0.8, 1.0, 1.1)]
+    assert bounds[2] == pytest.approx(shown, abs=1e-6)
+    assert max(bounds) == bounds[2]
+    assert wagered_bound(*mean, beta=BETA) < shown, "nor does who divides the money"
+    counts = np.arange(2 * pairs + 1)
+    chances, stakes = binom.pmf(counts, 2 * pairs, right), np.array([best])
+    each = np.array([wagered_bound(int(k), int(2 * pairs - k), pairs, beta=BETA, stakes=stakes) for k in counts[chances > 1e-12]])
+    chances = chances[chances > 1e-12]
+    assert 0.45 < chances[each > shown].sum() < 0.55, "half of all attacks show more"
+    assert (chances * each).sum() == pytest.approx(shown, rel=0.05)
+
+
+def test_the_ceiling_grows_with_the_draws_up_to_the_truth():
+    grown = [right_shown(0.7, pairs, beta=BETA) for pairs in (1, 10, 20, 100, 10_000, 10**8)]
+    assert grown[0] == 0.5
+    assert grown == sorted(grown)
+    assert grown[-2] < grown[-1] < 0.7 < grown[-1] + 1e-3
+    assert right_shown(1.0, 50, beta=BETA) == pytest.approx(BETA ** (1 / 100)), "where no guess is ever wrong"
+    assert growth(np.array([0.4, 0.75, 1.0]), 0.5) == pytest.approx([0, 0.75 * math.log(1.5) - 0.25 * math.log(2), math.log(2)])
 
 
 def test_what_was_never_guessed_shows_nothing():

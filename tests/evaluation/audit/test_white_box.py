@@ -11,7 +11,9 @@ from dpviz.errors import DpvizError, NotEnumerable, ParameterError
 from dpviz.evaluation.audit import by_attack
 from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.audit.candidate_pairs import lone_pair, require_neighbours, small_pair, telling_pairs
-from dpviz.evaluation.audit.white_box import CHUNK, Recording, Replay, Tally, Wanted, Way, WhiteBoxTask, _assignments
+from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.wagers import right_shown
+from dpviz.evaluation.audit.white_box import CHUNK, Ceiling, Recording, Replay, Tally, Wanted, Way, WhiteBoxTask, _assignments
 from dpviz.learners import FitRequest, get_learner
 from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.geometric import GeometricNoise
@@ -119,6 +121,8 @@ def test_an_attack_stops_when_it_has_shown_enough_and_not_before():
     assert found.n_done < found.n_asked == 5000
     assert found.n_tested == sum(found.hits) <= 2 * found.n_done
     assert (found.verdict, found.canaries) == ("holds", 1)
+    assert found.ceiling == Wanted(1.0, 0.0, 0.7, 0.6).ceiling(5000, beta=0.05)
+    assert found.strength < found.ceiling.share < 1
     assert 50 < found.right_guesses == found.guesses < 100 * math.e / (1 + math.e)
     assert audit("majority", epsilon=1.0, seed=2, until=0.6, draws=200).n_done == 200
 
@@ -214,13 +218,37 @@ def test_no_draw_is_guessed_that_chose_how_to_guess(monkeypatch):
     assert not set(chosen) & set(guessed)
 
 
+@pytest.mark.parametrize(("epsilon", "pairs"), [(0.1, 902_535), (1.0, 11_246), (3.0, 1418)])
+def test_four_fifths_of_what_is_proved_of_boosted_trees_take_so_many_pairs(epsilon, pairs):
+    wanted = Wanted.of(typical("s-gbdt", epsilon=epsilon), 0.8)
+    fewer, enough, allowed = (wanted.ceiling(n, beta=0.05) for n in (pairs - 1, pairs + 1, 3200))
+    assert fewer.share < 0.8 < enough.share < 0.8001
+    assert round(allowed.share, 2) == {0.1: 0, 1.0: 0.62, 3.0: 0.87}[epsilon]
+
+
+def test_without_delta_the_ceiling_is_that_of_randomised_response():
+    wanted = Wanted(1.0, 0.0, 0.6, 0.8)
+    exact = right_shown(1 / (1 + math.exp(-1.0)), 400, beta=0.05)
+    assert wanted.ceiling(400, beta=0.05) == Ceiling(pytest.approx(math.log(exact / (1 - exact))), 400)
+    assert str(Ceiling(0.6249, 3200)) == "With 3,200 pairs of fits even a perfect attack would show about 62%"
+    assert str(Ceiling(0.004, 40)) == "With 40 pairs of fits even a perfect attack would show nothing"
+
+
+def test_where_not_even_a_perfect_attack_would_show_enough_none_is_begun(monkeypatch):
+    monkeypatch.setattr(WhiteBoxTask, "show", lambda *given: pytest.fail("drawn"))
+    with pytest.raises(NotEnumerable, match="With 3,200 pairs of fits even a perfect attack would show about 62% of what"):
+        audit("s-gbdt", seed=1, until=0.8, draws=3200)
+    with pytest.raises(NotEnumerable, match="With 100 pairs of fits even a perfect attack would show about 62% of what"):
+        audit("majority", seed=1, until=1.0, draws=100)
+
+
 def test_what_cannot_be_attacked_so_is_said():
     with pytest.raises(NotEnumerable, match="No pair is known on which what is released tells 80% of what is proved"):
-        audit("fs-tree", seed=1, until=0.8, draws=10)
-    with pytest.raises(NotEnumerable, match=r"To show 80% of what is proved would take about \d\d,\d\d\d draws on each table"):
-        audit("dp-mean", epsilon=0.1, seed=1, until=0.8, draws=1000)
+        audit("fs-tree", seed=1, until=0.8, draws=400)
+    with pytest.raises(NotEnumerable, match=r"To show 80% of what is proved would take about \d,\d\d\d draws on each table"):
+        audit("pf-tree", seed=1, until=0.8, draws=400, pair=telling_pairs("classes", 1.0)[2])
     with pytest.raises(NotEnumerable, match="objective perturbation"):
-        audit("logistic", seed=1, until=0.8, draws=10)
+        audit("logistic", seed=1, until=0.8, draws=400)
     with pytest.raises(ParameterError, match="'canaries' parameter of audit must be 1 where `until` is given"):
         audit("majority", seed=1, until=0.8, canaries=8)
     with pytest.raises(ParameterError, match="'until'"):

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
+from dpviz.evaluation.audit.white_box import Ceiling
 from dpviz.figures.audit import worst_pair as audit
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
 from dpviz.figures.audit.text import (
@@ -120,6 +121,10 @@ class TestSentences:
         less = replace(found, strength=0.3, delta=1e-6)
         assert attack_sentence(less).endswith(": 30% of the right guesses that are proved possible.")
         assert (strength_text(found), strength_text(BOUND)) == ("80%", "")
+        high = replace(found, ceiling=Ceiling(0.913, 160_000))
+        assert attack_sentence(high).endswith(
+            ": 80% of what is proved. With 160,000 pairs of fits even a perfect attack would show about 91%."
+        )
         assert attack_sentence(replace(BOUND, verdict="unproven")).endswith("95% confidence.")
 
     @pytest.mark.parametrize(
@@ -279,6 +284,16 @@ class TestOutput:
     def test_what_is_no_tree_is_not_drawn(self, result: AuditResult) -> None:
         assert output_tree(result) is None
         assert "If" not in output_in_words(result)
+
+
+def test_where_no_strength_is_said_it_is_because_of_the_fits_or_because_no_attack_is_known():
+    few = replace(BOUND, ceiling=Ceiling(0.625, 3200), delta=1e-6)
+    said = "confidence. With 3,200 pairs of fits even a perfect attack would show about 62% of the right guesses that are proved"
+    assert attack_sentence(few).endswith(f"{said} possible.")
+    none = replace(BOUND, ceiling=Ceiling(0.0, 3200))
+    assert attack_sentence(none).endswith("even a perfect attack would show nothing of what is proved.")
+    enough = replace(BOUND, ceiling=Ceiling(0.9, 3200))
+    assert attack_sentence(enough).endswith("confidence. No attack is known that comes near what is proved.")
 
 
 def test_an_attack_on_many_canaries_says_which_curve_it_refutes_where_that_says_more():
