@@ -96,7 +96,8 @@ def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: Pri
     if math.isfinite(claim.epsilon):
         figure.add_vline(claim.epsilon, line=line(NEUTRAL, 2, "dash"))
         title = "claimed" if unit.rows == 1 else "claimed, one row"
-        note = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": "center", "showarrow": False}
+        side = "right" if claim.epsilon > along["range"][1] / 2 else "left"  # the words stay within a narrow chart
+        note = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": side, "showarrow": False}
         figure.add_annotation(x=claim.epsilon, text=f"{title}: {number_text(claim.epsilon)}", **note)
     return figure
 
