@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, table
+from dpviz.app.widgets import chart, rows_table, table
 from dpviz.errors import NoProbabilities
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
@@ -139,7 +139,7 @@ def _sentences_or_table(report: TestReport, unit: Unit, exact: Exact | None, row
         st.markdown("\n".join(f"- {plain(line)}" for line in result_sentences(report, unit)))
         return
     words = "Measures by the private test, and exactly, each with a 95% interval."
-    st.dataframe(result_rows(report, exact, rows), hide_index=True, alt=words)
+    rows_table(result_rows(report, exact, rows), words)
     st.caption(f"{plain(result_sentences(report, unit)[-1])} {note}")
 
 

@@ -44,12 +44,16 @@ def table(rows: Any, words: str, *, key: str) -> None:
 def rows_table(rows: Sequence[Mapping[str, object]], words: str) -> None:
     """Records as a table as wide as the page; on a narrow screen every record becomes a list of its cells."""
     names = [escape(visible(name)) for name in rows[0]]
-    lines = (zip(names, (escape(visible(str(cell))) if cell != "" else "" for cell in row.values()), strict=True) for row in rows)
+    lines = (zip(names, map(_cell, row.values()), strict=True) for row in rows)
     cells = ("".join(f'<td data-name="{name}">{cell}</td>' for name, cell in line) for line in lines)
     body = "".join(f"<tr>{line}</tr>" for line in cells)
     head = "".join(f"<th>{name}</th>" for name in names)
     label = escape(visible(words))
     st.html(f'<table class="dp-rows" aria-label="{label}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
+
+
+def _cell(cell: object) -> str:
+    return f"{cell:,}" if isinstance(cell, int) else escape(visible(str(cell))) if cell != "" else ""
 
 
 def linked(key: str) -> dict[str, Any]:

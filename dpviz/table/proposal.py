@@ -94,7 +94,9 @@ def _unfit(column: RawColumn) -> str:
     if order_of_dates(column.texts):
         return ""
     if len(column.texts) > MAX_CATEGORIES:
-        return f"{len(column.texts):,} different texts, more than {MAX_CATEGORIES:,}: an identifier or free text"
+        is_mixed = np.isnan(column.text_numbers).mean() < 0.5
+        what = "numbers, if the texts among them are missing codes" if is_mixed else "an identifier or free text"
+        return f"{len(column.texts):,} different texts, more than {MAX_CATEGORIES:,}: {what}"
     if len(column.texts) > _FEWEST_ROWS_OF_AN_IDENTIFIER and len(column.texts) == len(column.codes) - column.n_missing:
         return "a different text in every row: an identifier or free text"
     return ""

@@ -142,7 +142,7 @@ class RawColumn(ABC):
         if not others.any():
             return _comma_notes(self)
         number, text = (self.text(int(found.argmax())) for found in (numbers, others))
-        return (f"Holds numbers and text, for example {number!r} and {text!r}: proposed as categories.",)
+        return (f"Holds numbers and text, for example {number!r} and {text!r}: a number only if such texts are missing codes.",)
 
 
 def _comma_notes(column: RawColumn) -> tuple[str, ...]:

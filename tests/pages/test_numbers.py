@@ -18,7 +18,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.contract.fits import FEW
-from tests.pages.opened import PAGES, after_work, opened, texts, tree_on_screen, unfolded
+from tests.pages.opened import PAGES, after_work, opened, records, texts, tree_on_screen, unfolded
 
 NUMBERS = learners_for(load_sample("rents")[1])
 every_learner = pytest.mark.parametrize("name", NUMBERS)
@@ -196,6 +196,6 @@ def test_the_lab_says_that_there_are_no_shares_to_move():
 
 def test_a_private_tree_of_numbers_shows_its_private_test_beside_exact_figures():
     test = tree_of("pf-tree", depth="2")
-    [table] = [frame.value for frame in test.dataframe if "private test result" in frame.value]
-    assert table["measure"].tolist() == ["R²", "RMSE", "Mean absolute error"]
+    listed = records(test, "Measures by the private test")
+    assert [line["measure"] for line in listed] == ["R²", "RMSE", "Mean absolute error"]
     assert "Released cut" in texts(test)

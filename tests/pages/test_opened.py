@@ -10,7 +10,7 @@ from dpviz.app.parts import take_upload
 from dpviz.app.tree import opened as opened_model
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.table.role import DataRole
-from tests.pages.opened import PAGES, in_use, opened, texts
+from tests.pages.opened import PAGES, in_use, opened, records, texts
 
 
 def with_file(result, role=DataRole.SIMULATED):
@@ -30,8 +30,7 @@ def test_a_model_is_shown_asked_and_compared(name):
     test = with_file(result)
     said = texts(test)
     assert "A model from a file" in said
-    table = next(found.value for found in test.dataframe if "from the file" in found.value)
-    assert len(table.columns) == 3
+    assert {len(line) for line in records(test, "Measures of both models")} == {3}
     assert "Predicted " in texts(test)
     next(button for button in test.button if button.label == "Close the file").click().run()
     assert "A model from a file" not in texts(test)
@@ -50,7 +49,7 @@ def test_the_line_on_top_names_the_file_that_is_open():
 def test_rows_with_other_columns_and_private_rows_are_not_measured():
     result = fit("pf-tree")
     clinic = with_file(result, DataRole.PRIVATE)
-    assert not [found for found in clinic.dataframe if "from the file" in found.value]
+    assert not [found for found in clinic.get("html") if "from the file" in found.proto.body]
 
 
 def test_a_verdict_in_a_file_is_not_believed():

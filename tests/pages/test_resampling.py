@@ -30,7 +30,7 @@ def test_fresh_draws_show_roots_features_regions_and_a_player():
     assert all(chart.proto.alt for chart in charts)
     keys = {view.key for view in test.main.get("bidi_component")}
     assert {"tree-view", "resampling-player"} <= keys
-    assert len(test.dataframe) == 5  # the tree, what changes, and every measure with the confusion matrix
+    assert len(test.dataframe) == 1  # what changes
 
 
 def test_private_rows_are_not_drawn_again():

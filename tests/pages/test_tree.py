@@ -21,6 +21,7 @@ from tests.pages.opened import (
     after_work,
     in_use,
     opened,
+    records,
     refusal,
     said_in_boxes,
     texts,
@@ -130,17 +131,14 @@ def test_accuracy_stands_beside_what_a_constant_reaches():
     assert found.measures["accuracy"] > 0.5
 
 
-def table_with(test, column):
-    return next(found.value for found in test.dataframe if column in found.value)
-
-
 def test_every_measure_is_listed_and_every_class_has_its_error():
     test = drawn("cart", DataRole.SIMULATED)
-    listed, confused, calibrated = (table_with(test, column) for column in ("measure", "error", "observed"))
-    assert list(listed.measure) == ["Accuracy", "Balanced accuracy", "AUC", "Log loss", "Brier score"]
+    listed, confused, calibrated = (records(test, words) for words in ("Measures on held-out", "Confusion", "Calibration"))
+    assert [line["measure"] for line in listed] == ["Accuracy", "Balanced accuracy", "AUC", "Log loss", "Brier score"]
     kept_aside = tree_on_screen(test).held_out
-    assert confused.filter(like="predicted").to_numpy().tolist() == kept_aside.confused.tolist()
-    assert calibrated["rows"].sum() == kept_aside.n_rows
+    counts = [[f"{count:,}" for count in row] for row in kept_aside.confused.tolist()]
+    assert [[line[name] for name in line if name.startswith("predicted")] for line in confused] == counts
+    assert sum(int(line["rows"].replace(",", "")) for line in calibrated) == kept_aside.n_rows
 
 
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
@@ -148,17 +146,17 @@ def test_the_private_test_result_stands_beside_what_the_held_out_rows_say(role):
     test = drawn("pf-tree", role)
     trained = tree_on_screen(test)
     report, known = trained.result.test_report, trained.held_out
-    beside = table_with(test, "private test result").set_index("measure")
-    assert beside["private test result"]["Accuracy"].startswith(f"{report.accuracy.value:.1%} (")
-    assert beside["held-out rows"]["Accuracy"].startswith(f"{known.measures['accuracy']:.1%} (")
-    assert ("AUC" in beside.index) == (report.auc is not None)
+    beside = {line["measure"]: line for line in records(test, "Measures by the private test")}
+    assert beside["Accuracy"]["private test result"].startswith(f"{report.accuracy.value:.1%} (")
+    assert beside["Accuracy"]["held-out rows"].startswith(f"{known.measures['accuracy']:.1%} (")
+    assert ("AUC" in beside) == (report.auc is not None)
     assert "rows held out at random" in texts(test)
 
 
 def test_private_rows_have_the_private_test_result_alone():
     test = drawn("pf-tree", DataRole.PRIVATE)
     assert plain(result_sentences(tree_on_screen(test).result.test_report, ROW)[0]) in texts(test)
-    assert not [found for found in test.dataframe if "private test result" in found.value]
+    assert not [found for found in test.get("html") if "private test result" in found.proto.body]
 
 
 def test_accuracy_never_leads_where_a_class_is_rare():
@@ -168,7 +166,8 @@ def test_accuracy_never_leads_where_a_class_is_rare():
     test = unfolded(AppTest.from_function(_measured))
     test.session_state["found"] = found
     test.run()
-    assert list(table_with(test, "95%").measure) == ["Balanced accuracy", "Accuracy", "AUC"]
+    listed = records(test, "Measures on held-out rows")
+    assert [line["measure"] for line in listed] == ["Balanced accuracy", "Accuracy", "AUC"]
     said = (
         "**Test balanced accuracy 50.0% (49.0% to 51.0%)** · AUC 0.610 (0.600 to 0.620) · always the most frequent class: 97.0%"
     )

@@ -99,6 +99,7 @@ def test_columns_that_cannot_be_features_are_left_out_with_a_reason():
         empty=[""] * rows,
         key=[f"k{i}" for i in range(rows)],
         words=[f"w{i // 2}" for i in range(rows)],
+        mixed=["k.A.", *(f"{i}" for i in range(rows - 1))],
         far=["-1.7e308", "1.7e308", "0"] * (rows // 3),
         near=["0", "5e-324", "1e-323"] * (rows // 3),
         x=["1", "2", "3"] * (rows // 3),
@@ -107,10 +108,11 @@ def test_columns_that_cannot_be_features_are_left_out_with_a_reason():
     schema = propose_schema(raw)
     assert schema.feature_names == ("x",)
     reasons = dict(left_out(raw, schema))
-    assert list(reasons) == ["empty", "key", "words", "far", "near"]
+    assert list(reasons) == ["empty", "key", "words", "mixed", "far", "near"]
     assert reasons["empty"] == "every cell is missing"
     assert "2,100 different texts" in reasons["key"]
-    assert "1,050 different texts" in reasons["words"]
+    assert reasons["words"] == "1,050 different texts, more than 1,000: an identifier or free text"
+    assert reasons["mixed"] == "2,100 different texts, more than 1,000: numbers, if the texts among them are missing codes"
     assert "too far apart" in reasons["far"]
     assert "too close together" in reasons["near"]
 

@@ -10,7 +10,7 @@ from dpviz.app.parts import literal
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.tree.paths import tested_text
-from dpviz.app.widgets import on_demand
+from dpviz.app.widgets import on_demand, rows_table
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.intervals import wilson
 from dpviz.evaluation.measures import RARE, CalibrationBin, recalls
@@ -102,9 +102,9 @@ def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, repor
 def _every(found: HeldOut, schema: Schema) -> None:
     words = "Measures on held-out rows."
     order = metrics_for(schema, found.measures["majority"])
-    st.dataframe([_line(found, name) for name in order if name in found.measures], hide_index=True, alt=words)
+    rows_table([_line(found, name) for name in order if name in found.measures], words)
     st.caption("Rows of each class, and what they are predicted as.")
-    st.dataframe(confusion_rows(found, schema), hide_index=True, alt="Confusion matrix with the error of each class.")
+    rows_table(confusion_rows(found, schema), "Confusion matrix with the error of each class.")
     if found.ranked is not None:
         _probabilities(found.ranked, schema)
 
@@ -139,7 +139,7 @@ def _probabilities(ranked: Ranked, schema: Schema) -> None:
     top = "" if math.isnan(ranked.lift) else above
     st.caption(f"Probabilities of {name}: what was predicted, and how often it was {name}.{top}")
     words = "Calibration: the probabilities predicted, and how often the class was observed."
-    st.dataframe([_calibrated(item) for item in ranked.calibration], hide_index=True, alt=words)
+    rows_table([_calibrated(item) for item in ranked.calibration], words)
 
 
 def _calibrated(item: CalibrationBin) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from dpviz.app.tree.screen import chosen_in
 from dpviz.app.tree_parts import guarantee_of, noise_line
 from dpviz.app.tree_view import tree_view
 from dpviz.app.trees import Trained, last_tree
-from dpviz.app.widgets import on_demand
+from dpviz.app.widgets import on_demand, rows_table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.compare.metrics import metrics
@@ -110,7 +110,7 @@ def _compared(result: FitResult, loaded: Loaded) -> None:
     st.header("Beside the tree of the settings in use", anchor=False)
     beside = last_tree(loaded)
     rows = measured_rows(result, beside, *split)
-    st.dataframe(rows, hide_index=True, alt="Measures of both models on the same rows.")
+    rows_table(rows, "Measures of both models on the same rows.")
     st.caption(
         f"On {split[1].n_rows:,} of the rows in use. A model that was trained on them looks better here than it is. "
         + ("" if beside else "Close the file once to train a tree with the settings in use.")

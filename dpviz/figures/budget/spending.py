@@ -83,7 +83,8 @@ def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: Pri
     levels = list(dict.fromkeys(step.level for step in path))
     places = NAMES | {"categoryorder": "array", "categoryarray": [*levels, IN_ALL]}
     endless = not guarantee.is_finite
-    along = {"title": AXIS, "range": [0, (1.6 if endless else 1.2) * most]}
+    end = (1.6 if endless else 1.2) * most
+    along = {"title": AXIS, "range": [0, end]}
     rows = 38 * (len(levels) + 1)
     legend = LEGEND_ABOVE | {"y": 1 + 22 / rows, "traceorder": "normal"}  # above what stands at the line
     layout: Style = {"barmode": "overlay", "bargap": 0.3, "legend": legend, "xaxis": along, "yaxis": places}
@@ -96,7 +97,8 @@ def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: Pri
     if math.isfinite(claim.epsilon):
         figure.add_vline(claim.epsilon, line=line(NEUTRAL, 2, "dash"))
         title = "claimed" if unit.rows == 1 else "claimed, one row"
-        note = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": "center", "showarrow": False}
+        side = "right" if claim.epsilon > end / 2 else "left"  # the words stay within a narrow chart
+        note = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": side, "showarrow": False}
         figure.add_annotation(x=claim.epsilon, text=f"{title}: {number_text(claim.epsilon)}", **note)
     return figure
 

@@ -8,7 +8,7 @@ One hue per epsilon, one dash per learner. Bounds come from `evaluation.robustne
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -30,6 +30,8 @@ HEAVY, THIN = 3.5, 1.2
 DASHES = ("solid", "dash", "dashdot", "longdash")
 #: Room below the majority class that is still drawn, in accuracy.
 BELOW = 0.25
+#: Pixels across the plot on the narrowest screen.
+TELEPHONE = 200.0
 AXES = {"rows": "poisoned rows (a changed row counts as two)", "share": "poisoned rows, share of the training rows"}
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
@@ -51,8 +53,7 @@ def guarantee_figure(
         if attacks is not None:
             _add_attacks(figure, item, attacks, unit, style["color"])
     _add_level(figure, found, wanted, bottom)
-    for item, style in zip(found, lines, strict=True):
-        _add_crossing(figure, item, wanted, up_to, unit, style["color"])
+    _add_crossings(figure, [(item, style["color"]) for item, style in zip(found, lines, strict=True)], wanted, up_to, unit)
     return figure
 
 
@@ -151,15 +152,36 @@ def _add_level(figure: Figure, found: Sequence[Certified], wanted: float | None,
     figure.add_annotation(text=f"{words} {level:.1%}", **place)
 
 
-def _add_crossing(figure: Figure, item: Certified, wanted: float | None, up_to: float, unit: Unit, colour: str) -> None:
-    """Where what is proved falls to the line to stay above: a marker with the number of rows."""
-    rows = item.table.protected_rows(wanted) if item.kind in ("proved", "votes") else None
-    if rows is None or item.share(rows) > up_to:
-        return
-    level = item.table.majority if wanted is None else wanted
-    text = {"text": [f"<b>{rows:,}</b>"], "textposition": "bottom left", "textfont": {"size": 14}}
-    dot = {"mode": "markers+text", "marker": marker(colour, "circle-open", 11, 3), "cliponaxis": False}
-    figure.add_scatter(x=[item.share(rows) if unit == "share" else rows], y=[level], name="crossing", **text, **dot, **SILENT)
+def _add_crossings(
+    figure: Figure, coloured: Sequence[tuple[Certified, str]], wanted: float | None, up_to: float, unit: Unit
+) -> None:
+    """Where what is proved falls to the line to stay above: a ring, and below it the number of rows, once for equal ones."""
+    kinds = ("proved", "votes")
+    known = [(item, hue, item.table.protected_rows(wanted) if item.kind in kinds else None) for item, hue in coloured]
+    rings = [(rows, item, hue) for item, hue, rows in known if rows is not None and item.share(rows) <= up_to]
+    texts = ring_texts({rows: item.share(rows) / up_to for rows, item, _ in rings})
+    for rows, item, hue in rings:
+        level = item.table.majority if wanted is None else wanted
+        words, place = texts.pop(rows, ("", "bottom center"))
+        text = {"text": [words], "textposition": place, "textfont": {"size": 14}}
+        dot = {"mode": "markers+text", "marker": marker(hue, "circle-open", 11, 3), "cliponaxis": False}
+        figure.add_scatter(x=[item.share(rows) if unit == "share" else rows], y=[level], name="crossing", **text, **dot, **SILENT)
+
+
+def ring_texts(places: Mapping[int, float]) -> dict[int, tuple[str, str]]:
+    """By number of rows, at places from 0 to 1: its text and where it stands.
+
+    A number that would meet another on a telephone stands a line lower; on a wider chart they only move apart.
+    """
+    ends: list[float] = []  # of the numbers in each line
+    found = {}
+    for rows, place in sorted(places.items()):
+        x, width = place * TELEPHONE, 9.0 * len(f"{rows:,}")
+        side, start = ("right", x) if x < width else ("left", x - width) if x > TELEPHONE - width else ("center", x - width / 2)
+        line = next((line for line, end in enumerate(ends) if end <= start), len(ends))
+        ends[line : line + 1] = [start + width]
+        found[rows] = "&nbsp;<br>" * line + f"<b>{rows:,}</b>", f"bottom {side}"
+    return found
 
 
 def _across(found: Sequence[Certified], up_to: float, unit: Unit) -> Style:

@@ -27,7 +27,9 @@ from dpviz.table.schema import ClassTarget
 from dpviz.training.estimate.collapse import collapse_leaves, intervals
 from dpviz.training.exact_trace import exact_trace
 
-HEIGHT, LINE = 54.0, 34.0
+HEIGHT, LINE = 54.0, 29.0
+#: Where the label of a constant and that of what else the tree is compared with stand: far enough apart for any two values.
+BELOW, ABOVE = 52.0, 12.0
 #: Space at both ends, in percent of the width; places across are percents, so that text and dots keep their size.
 MARGIN = 2.5
 #: Where on the strip what a constant reaches is marked: to its right all that is better, to its left some of what is worse.
@@ -165,9 +167,10 @@ def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> st
 
 def _reference(name: str, value: float, scale: tuple[float, float], measure: str) -> str:
     x = _x(value, scale)
-    anchor = "end" if name == "constant" or float(x[:-1]) > 66 else "start"
-    line = f'<line class="reference" x1="{x}" x2="{x}" y1="18" y2="{HEIGHT - 4}"/>'
-    return f'{line}<text x="{x}" y="12" text-anchor="{anchor}">{escape(name)} {score_text(value, measure)}</text>'
+    anchor = ("start", "middle", "end")[min(2, int(float(x[:-1]) * 3 / 100))]  # no label leaves a strip of half as much again
+    line = f'<line class="reference" x1="{x}" x2="{x}" y1="{LINE - 12}" y2="{LINE + 12}"/>'
+    y = BELOW if name == "constant" else ABOVE
+    return f'{line}<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(name)} {score_text(value, measure)}</text>'
 
 
 def _x(value: float, scale: tuple[float, float]) -> str:

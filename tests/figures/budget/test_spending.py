@@ -106,7 +106,7 @@ def test_the_claim_is_a_line_with_its_number():
     plan = plan_of("pf-tree")
     layout = figure_of(plan, planned(plan)).layout
     assert [shape.x0 for shape in layout.shapes] == [0.1]
-    assert [note.text for note in layout.annotations] == ["claimed: 0.1"]
+    assert [(note.text, note.xanchor) for note in layout.annotations] == [("claimed: 0.1", "right")]
 
 
 def test_an_infinite_step_is_an_open_hatched_bar_with_a_sign_and_words():

@@ -7,12 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpviz.figures.robustness.guaranteed_accuracy import guarantee_figure
+from dpviz.figures.robustness.guaranteed_accuracy import TELEPHONE, guarantee_figure, ring_texts
 from dpviz.figures.robustness.table import MOST_ROWS, attack_table, guarantee_frame, guarantee_rows
 from dpviz.figures.robustness.text import full_name, guarantee_sentence, headline, marks_text, struck_text, verdict_text
 from dpviz.figures.theme import NEUTRAL, VOTES
 from dpviz.learners import get_learner
+from dpviz.randomness import generator
 from tests.figures.robustness.curves import ALL, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
+
+#: Pixels of a digit of a ring's number, at most.
+WIDE = 9
 
 
 def test_the_kind_of_a_curve_follows_from_what_is_proved_and_published():
@@ -58,6 +62,26 @@ class TestGuaranteeFigure:
         assert [ring.text[0] for ring in rings] == [f"<b>{rows}</b>" for rows in withstood]
         assert [ring.x[0] for ring in rings] == (withstood if unit == "rows" else [rows / 1000 for rows in withstood])
         assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
+
+    @pytest.mark.parametrize("across", [TELEPHONE, 271, 1300])
+    @pytest.mark.parametrize("seed", range(20))
+    def test_numbers_of_rings_never_meet_nor_leave_the_plot(self, seed, across):
+        rng = generator(seed)
+        rows = np.unique((16_000 * rng.random(8) ** 3).astype(int))
+        texts = ring_texts({int(count): count / 16_000 for count in rows})
+        for line in {text.count("<br>") for text, _ in texts.values()}:
+            ends = [0.0]
+            for count, (text, place) in texts.items():
+                if text.count("<br>") == line:
+                    at, width = across * count / 16_000, WIDE * len(f"{count:,}")
+                    start = at - width * {"bottom right": 0, "bottom center": 0.5, "bottom left": 1}[place]
+                    assert start >= ends[-1]
+                    ends.append(start + width)
+            assert ends[-1] <= across
+
+    def test_equal_numbers_are_written_once(self):
+        figure = guarantee_figure([PROVED, PROVED], up_to=0.05, unit="rows")
+        assert [bool(ring.text[0]) for ring in lines(figure, "crossing")] == [True, False]
 
     def test_no_marker_where_nothing_is_proved_or_it_lies_outside(self):
         assert not lines(guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.99), "crossing")

@@ -22,6 +22,8 @@ from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 TREE = Tree(Schema((NumericFeature("age", 0, 100),), ClassTarget("y", ("no", "yes"))), Leaf(1))
 VERDICT = Verdict("would", "", "", PrivacyLoss(0.5))
+#: Pixels: the narrowest strip and the size of its letters, of which one is about half as wide.
+NARROWEST, LETTER = 200, 13
 LINES = {"ordinary tree": 0.9, "constant": 0.5}
 
 
@@ -52,6 +54,19 @@ def test_the_scale_is_the_same_for_all_settings_of_a_table(constant):
     assert (constant - low) / (high - low) == pytest.approx(CONSTANT_AT)
     lines = {"constant": constant}
     assert len({tuple(places(strip(step(score, (score,), lines)), "reference")) for score in (constant, 0.97, 1.0)}) == 1
+
+
+@pytest.mark.parametrize("measure", ["test accuracy", "R²"])
+@pytest.mark.parametrize("ordinary", [0.0, 0.4, 0.495, 0.5, 0.505, 0.51, 0.66, 0.8, 1.0])
+def test_labels_never_meet_nor_leave_the_strip(ordinary, measure):
+    svg = strip(step(beside={"ordinary tree": ordinary, "constant": 0.5}), measure)
+    labels = re.findall('<text x="([0-9.]+)%" y="([0-9.]+)" text-anchor="([a-z]+)">([^<]+)', svg)
+    (_, first, *_), (_, second, *_) = labels
+    assert abs(float(first) - float(second)) > 2 * LETTER
+    for x, _, anchor, words in labels:
+        at, width = float(x) / 100 * NARROWEST, len(words) * LETTER / 2
+        start = {"start": at, "middle": at - width / 2, "end": at - width}[anchor]
+        assert 0 <= start <= start + width <= NARROWEST
 
 
 def test_an_r2_far_below_0_stands_at_the_lower_end():
