@@ -60,7 +60,7 @@ def bare(page: str) -> AppTest:
 
 
 def tables(test: AppTest) -> str:
-    return "\n".join(frame.value.to_csv() for frame in test.dataframe)
+    return "\n".join((*(frame.value.to_csv() for frame in test.dataframe), *(found.proto.body for found in test.get("html"))))
 
 
 def test_data():
