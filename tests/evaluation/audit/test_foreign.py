@@ -145,11 +145,13 @@ def test_it_can_be_stopped_and_watched():
     assert shares == [0.1, 0.2, 0.3]
 
 
-def test_the_stored_outputs_of_diffprivlibs_forest_do_not_refute_its_epsilon():
-    found = dpviz.audit_outputs(AUDITS / "diffprivlib_forest.without.txt", AUDITS / "diffprivlib_forest.with.txt", claimed=1.0)
-    assert 0.3 < found.bound <= 1.0
+@pytest.mark.parametrize(
+    ("package", "claimed", "delta", "shown"), [("diffprivlib_forest", 1.0, 0.0, 0.3), ("dp_ebm", 8.0, 1e-6, 0.5)]
+)
+def test_the_stored_outputs_of_other_packages_do_not_refute_what_they_claim(package, claimed, delta, shown):
+    files = [AUDITS / f"{package}.{name}.txt" for name in ("without", "with")]
+    found = dpviz.audit_outputs(*files, delta=delta, claimed=claimed)
+    assert shown < found.bound <= claimed
     assert found.n_tested == 500
     assert not found.refutes
-    assert dpviz.audit_outputs(
-        AUDITS / "diffprivlib_forest.without.txt", AUDITS / "diffprivlib_forest.with.txt", claimed=0.3
-    ).refutes
+    assert dpviz.audit_outputs(*files, delta=delta, claimed=shown).refutes
