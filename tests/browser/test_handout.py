@@ -38,6 +38,22 @@ def test_a_guess_shows_its_answer_and_the_picture_then_follows_the_control(page:
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
+@pytest.mark.parametrize("width", [390, 1200])
+def test_no_picture_cuts_off_what_stands_at_its_axes(page: Any, file: Path, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(file.as_uri())
+    outside = """() => [...document.querySelectorAll('.chart')].flatMap((chart) => {
+        const whole = chart.getBoundingClientRect();
+        return [...chart.querySelectorAll('.xtick text, .ytick text, .xtitle, .ytitle')].filter((text) => {
+            const box = text.getBoundingClientRect();
+            return box.width && (box.left < whole.left - 2 || box.bottom > whole.bottom + 2); // no width: not drawn
+        }).map((text) => text.textContent);
+    })"""
+    page.locator(".chart .ytick").first.wait_for(state="attached")
+    assert page.locator(".chart .ytick text").count() > len(LESSONS)
+    assert page.evaluate(outside) == []
+
+
 def test_it_fits_a_telephone(page: Any, file: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(file.as_uri())

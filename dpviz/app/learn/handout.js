@@ -14,7 +14,9 @@ for (const section of document.querySelectorAll("section")) {
     chart.setAttribute("aria-label", words);
     range.setAttribute("aria-valuetext", value);
     const ink = getComputedStyle(document.body).color;
-    Plotly.react(chart, data, { ...layout, font: { ...layout.font, color: ink } }, OPTIONS);
+    const axes = ["xaxis", "yaxis", ...Object.keys(layout).filter((name) => /^[xy]axis\d/.test(name))];
+    const roomy = Object.fromEntries(axes.map((name) => [name, { ...layout[name], automargin: true }]));
+    Plotly.react(chart, data, { ...layout, ...roomy, font: { ...layout.font, color: ink } }, OPTIONS);
   };
   range.addEventListener("input", draw);
   isDark.addEventListener("change", draw);
