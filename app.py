@@ -52,6 +52,7 @@ LINES |= dict.fromkeys(("audit", "learn", "epsilon"), parts.no_data_line)
 FOLDER = Path(__file__).resolve().parent / "pages"
 
 frame.enter()
+frame.dress()
 st.set_page_config(page_title="dpviz", page_icon=frame.ICON, layout="wide")
 problem = state.follow_url()
 

@@ -43,10 +43,13 @@ NEXT = {
     "epsilon": ("tree", "See a tree"),
 }
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("ACCENT", LIGHT.accent)
+#: A view without content, whose style holds for the whole page. `st.html` would do, but the browser loads what draws it in a file of
+#: its own, and until that has come the page stands lower.
+_DRESS = st.components.v2.component("dpviz_frame", css=_STYLE, isolate_styles=False)
 
 
 def enter() -> None:
-    """Start again through app.py if this run does not come from there (the address stays the same); then dress the page.
+    """Start again through app.py if this run does not come from there (the address stays the same).
 
     Behind a server that does not check who asks (`streamlit run`), there is no page.
     """
@@ -56,7 +59,12 @@ def enter() -> None:
     if getattr(PagesManager, "uses_pages_directory", False):
         PagesManager.uses_pages_directory = False
         st.rerun()
-    st.html(f"<style>{_STYLE}</style>")
+
+
+def dress() -> None:
+    """The style of every page."""
+    with st.container(key="frame"):
+        _DRESS(key="frame-style")
 
 
 def go_on(page: str) -> None:

@@ -82,6 +82,15 @@ def test_nothing_moves_when_draws_and_the_path_arrive(page: Any) -> None:
     assert {name: (early[name], late[name]) for name in early if abs(early[name] - late[name]) > STILL} == {}
 
 
+def test_the_style_of_the_page_is_there_with_the_first_view(visit: Any, address: str) -> None:
+    """The browser loads what draws each kind of element as a file of its own: the style needs none that a view does not need."""
+    page = visit(viewport={"width": 1440, "height": 900}, reduced_motion="reduce").new_page()
+    page.route("**/Html.*.js", lambda route: route.abort())
+    page.goto(f"{address}/?data=clinic&epsilon=1")
+    page.locator(".stage [data-path=root]").wait_for()
+    assert places(page)[".stage"] <= HIGHEST
+
+
 def test_the_tree_starts_high_is_large_and_little_is_said_around_it(page: Any) -> None:
     settled(page)
     box = page.locator(".stage").bounding_box()

@@ -13,6 +13,7 @@ from dpviz.installation import bundled, lessons_only
 if not lessons_only():
     raise DpvizError("This server would hold more than lessons.", remedy="Start it with `dpviz app --lessons`.")
 frame.enter()
+frame.dress()
 st.set_page_config(page_title="dpviz lessons", page_icon=frame.ICON, layout="wide")
 projector.dress()
 pages = [
