@@ -43,8 +43,8 @@ NEXT = {
     "epsilon": ("tree", "See a tree"),
 }
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("ACCENT", LIGHT.accent)
-#: A view without content, whose style holds for the whole page. `st.html` would do, but the browser loads what draws it in a file of
-#: its own, and until that has come the page stands lower.
+#: A view without content, whose style holds for the whole page. `st.html` would do, but the browser loads what draws that in a
+#: file of its own, and until it has come the page stands lower.
 _DRESS = st.components.v2.component("dpviz_frame", css=_STYLE, isolate_styles=False)
 
 
