@@ -19,7 +19,7 @@ from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.evaluation.measures import CalibrationBin, calibration, confusion, lift
 from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.publish.groups import WIDE, group_figure, group_rows
-from dpviz.figures.publish.test_result import has_rare_classes, result_sentences
+from dpviz.figures.publish.test_result import has_rare_classes, result_sentences, says_nothing
 from dpviz.figures.wording import capital
 from dpviz.models.base import Model
 from dpviz.results.document import Estimate
@@ -31,6 +31,8 @@ from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.report import ClassReport
 
 TEST_SHARE = 0.2
+#: Measures from 0 to 1.
+_SHARES = ("accuracy", "balanced_accuracy", "auc")
 Parts = tuple[EncodedDataset, EncodedDataset]
 #: By the data they were split from, as long as somebody uses it.
 _PARTS: WeakKeyDictionary[EncodedDataset, Parts] = WeakKeyDictionary()
@@ -150,7 +152,7 @@ def result_rows(report: TestReport, exact: Exact, rows: str) -> list[dict[str, s
     return [
         {
             "measure": capital(METRICS[name]),
-            "private test result": _measured(estimate.value, (estimate.low, estimate.high), name),
+            "private test result": _known(estimate, name),
             rows: _measured(values[name], between[name], name),
         }
         for name in known
@@ -162,6 +164,13 @@ def _estimates(report: TestReport) -> dict[str, Estimate | None]:
     """By measure, in the order in which they are shown."""
     found = report.estimates
     return found | {"accuracy": found.pop("accuracy")} if has_rare_classes(report) else found
+
+
+def _known(estimate: Estimate, name: str) -> str:
+    between = estimate.low, estimate.high
+    if name in _SHARES and says_nothing(estimate):
+        return f"unknown ({interval_text(between, name)})"
+    return _measured(estimate.value, between, name)
 
 
 def _measured(value: float, between: tuple[float, float], name: str) -> str:

@@ -29,7 +29,7 @@ _PRIVATREE = "privatree"
 def spending_of(result: FitResult) -> None:
     """What one row pays on its way down, and what that adds up to beside the claim."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.header("What one row pays", anchor=False, width="content")
+        st.header("Paid level by level", anchor=False, width="content")
         with st.popover("How to read this", type="tertiary"):
             st.markdown(prose("budget", "one row pays", because=plain(result.claim.because)))
     paid = result.ledger.spent()

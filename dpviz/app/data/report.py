@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.prose import prose
+from dpviz.app.widgets import rows_table
 from dpviz.table.dataset import EncodingReport
 
 #: Fields of EncodingReport with counts by column: (what happened, of what).
@@ -32,10 +33,7 @@ def show_report(report: EncodingReport) -> None:
         st.caption(f"{report.over_limit:,} rows of persons who have more than are kept of each.")
     counts = report_rows(report)
     if counts:
-        import pandas as pd
-
-        frame = pd.DataFrame(counts, columns=["What happened", "Column", "Count", "Of"])
-        st.dataframe(frame, hide_index=True, alt="What encoding changed or dropped, by column.", height="content")
+        rows_table(counts, "What encoding changed or dropped, by column.")
     else:
         st.caption("No cell was changed.")
     if report.dropped_unknown:
@@ -44,10 +42,10 @@ def show_report(report: EncodingReport) -> None:
         st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
 
 
-def report_rows(report: EncodingReport) -> list[tuple[str, str, int, str]]:
-    """(what happened, column, count, of what) for everything that happened."""
+def report_rows(report: EncodingReport) -> list[dict[str, str | int]]:
+    """What happened, in which column, how often, to what."""
     return [
-        (text, parts.in_list(column), count, unit)
+        {"What happened": text, "Column": parts.in_list(column), "Count": count, "Of": unit}
         for field, (text, unit) in _COUNTED.items()
         for column, count in getattr(report, field)
     ]

@@ -73,7 +73,7 @@ def _curves(found: Sequence[Certified], request: RobustnessRequest, view: View, 
     figure = guarantee_figure(found, up_to=view.up_to, unit=view.unit, wanted=view.wanted, attacks=attacks)
     chart(figure, text.guarantee_sentence(found, view.wanted), key="robust-curves")
     st.caption(prose(TEXTS, "counted"))
-    st.caption(text.marks_text(found, are_attacked=attacks is not None))
+    st.caption(text.marks_text(found, view.wanted, are_attacked=attacks is not None))
     st.markdown("\n".join(f"- {_verdict(item, view)}" for item in found))
     if any(is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")

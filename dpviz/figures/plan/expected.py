@@ -6,6 +6,9 @@ from dpviz.evaluation.plan.expected import RARELY, USUALLY, Expected
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, chart, hatched_bar, line
 from dpviz.figures.theme import BLUE, NEUTRAL, TEAL
 
+#: A bar that has room for its number.
+LONG = 0.25
+
 
 def expected_headline(found: Sequence[Expected], common: str) -> str:
     """From which strength of the signal on a tree is usually better than always saying one class."""
@@ -26,8 +29,9 @@ def expected_figure(found: Sequence[Expected], common: str, rare: str) -> Figure
     right = (f"rows that are right; dashed: always {common}", [one.accuracy for one in found], hatched_bar(BLUE))
     caught = (f"{rare} that are found", [one.found for one in found], hatched_bar(TEAL, "/"))
     for name, shares, style in (right, caught):
-        words = [f"{share:.0%}" for share in shares]
-        figure.add_bar(x=shares, y=names, name=name, orientation="h", marker=style, text=words, textposition="outside")
+        words = {"text": [f"{share:.0%}" for share in shares], "insidetextanchor": "start", "textangle": 0}
+        sides = ["inside" if share > LONG else "outside" for share in shares]  # where the dashed line never is
+        figure.add_bar(x=shares, y=names, name=name, orientation="h", marker=style, textposition=sides, **words)
     return figure.add_vline(found[0].always, line=line(NEUTRAL, 1.5, "dash"))
 
 

@@ -71,8 +71,8 @@ def beside_always(report: TestReport) -> str:
     assert isinstance(report, ClassReport)
     always = f"Always {report.most_frequent!r} is right for {report.largest_share.value:.1%}"
     verdict = "" if is_better_than_always(report) else ": as far as the test can tell, the model is no better"
-    pairs = zip(report.schema.classes, report.recalls, strict=True)
-    found = [f"{_within(recall, _of_100)} of 100 {name!r}" for name, recall in pairs]
+    numbers = ["an unknown number" if says_nothing(recall) else _within(recall, _of_100) for recall in report.recalls]
+    found = [f"{number} of 100 {name!r}" for number, name in zip(numbers, report.schema.classes, strict=True)]
     if len(found) > _MOST_CLASSES:
         least = min(range(len(found)), key=lambda place: report.recalls[place].value)
         return f"{always}{verdict}. Of the class found least it finds {found[least]}."
@@ -124,8 +124,13 @@ def _ranking(report: ClassReport) -> list[str]:
 
 
 def percent_with_interval(estimate: Estimate) -> str:
-    """As in "84.1% (83.0% to 85.1%)"."""
-    return _within(estimate, "{:.1%}".format)
+    """As in "84.1% (83.0% to 85.1%)"; no number where every share is possible."""
+    return "an unknown share (0% to 100%)" if says_nothing(estimate) else _within(estimate, "{:.1%}".format)
+
+
+def says_nothing(share: Estimate) -> bool:
+    """Whether the interval of a share leaves all of them possible: too much noise for too few rows."""
+    return share.low <= 0 and share.high >= 1
 
 
 def accuracy_sentence(report: TestReport) -> str:

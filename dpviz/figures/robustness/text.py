@@ -67,7 +67,7 @@ def struck_text(item: Certified, wanted: float | None) -> str:
     return "" if rows is None else f"published: up to {rows:,} poisoned rows"
 
 
-def marks_text(found: Sequence[Certified], *, are_attacked: bool) -> str:
+def marks_text(found: Sequence[Certified], wanted: float | None, *, are_attacked: bool) -> str:
     """What each mark in the figure means, of those that are there."""
     kinds = {item.kind for item in found}
     sure = f"{1 - found[0].table.beta:.0%}"
@@ -79,10 +79,11 @@ def marks_text(found: Sequence[Certified], *, are_attacked: bool) -> str:
         "silent": "Open grey circle: accuracy without poison, nothing is guaranteed.",
     }
     said = [text for kind, text in words.items() if kind in kinds]
+    has_ring = any(item.kind in SOUND and item.table.protected_rows(wanted) is not None for item in found)
     crossed = ["Ring with a number: with that many poisoned rows it is still above the grey dotted line."]
     grey = ["Grey area: no better than always answering the largest class."]
     dots = ["Dots: measured attacks with 95% limits."] if are_attacked else []
-    return " ".join(said + (crossed if kinds & set(SOUND) else []) + dots + grey)
+    return " ".join(said + (crossed if has_ring else []) + dots + grey)
 
 
 def guarantee_sentence(found: Sequence[Certified], wanted: float | None) -> str:

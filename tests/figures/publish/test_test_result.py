@@ -49,6 +49,12 @@ def test_accuracy_stands_beside_what_always_saying_one_class_reaches_and_a_tree_
     assert "It finds 94 (92 to 95) of 100 'c0' and 80 (" in said
 
 
+def test_a_test_that_knows_nothing_says_so_and_no_number():
+    unknown = ClassReport(SCHEMA, 0.1, 1e-3, (Leaf(0, (9, 2), (0.75, 0.25)), Leaf(1, (1, 3), (0.25, 0.75))))
+    assert result_sentences(unknown, ROW)[0] == "Right for an unknown share (0% to 100%) of the rows."
+    assert "It finds an unknown number of 100 'c0' and an unknown number of 100 'c1'." in beside_always(unknown)
+
+
 def test_the_report_says_it_on_page_one_in_the_colour_of_a_warning_where_it_is_no_better():
     data = table(schema_of("numbers", 2), 2000)
     for epsilon, expected in ((1e4, 'class="worth"'), (1e-3, 'class="worth open"')):

@@ -190,10 +190,12 @@ class TestWords:
         assert all(full_name(item) in said for item in ALL)
 
     def test_only_marks_that_are_there_are_explained(self):
-        assert "by vote" not in marks_text([PROVED], are_attacked=False)
-        assert "Dots" in marks_text([PROVED], are_attacked=True)
-        assert "Ring" not in marks_text([REFUSED, SILENT], are_attacked=False)
-        assert "with 95% confidence" in marks_text(ALL, are_attacked=False)
+        assert "by vote" not in marks_text([PROVED], None, are_attacked=False)
+        assert "Dots" in marks_text([PROVED], None, are_attacked=True)
+        assert "Ring" in marks_text([PROVED], None, are_attacked=False)
+        assert "Ring" not in marks_text([PROVED], 1.0, are_attacked=False)  # nothing is proved to be above
+        assert "Ring" not in marks_text([REFUSED, SILENT], None, are_attacked=False)
+        assert "with 95% confidence" in marks_text(ALL, None, are_attacked=False)
 
 
 class TestTables:
