@@ -81,13 +81,15 @@ class DateFeature(NumericFeature):
         return "-".join(parts[letter] for letter in self.order)
 
 
-def order_of_dates(texts: Sequence[str]) -> str | None:
-    """How all of these texts are written, if they are three days or more; days come before months where both could be.
+def order_of_dates(texts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    """How nine in ten of these texts are written, if they are three days or more, and the others, which are no dates.
 
-    None for other texts, and for two days or fewer, which are no more than two categories.
+    Days come before months where both could be. None for other texts, and for two days or fewer: no more than two categories.
     """
-    order = next((order for order in ORDERS if all(_date(text, order) for text in texts)), None)
-    return order if order and len({_date(text, order) for text in texts}) > 2 else None
+    others = {order: tuple(text for text in texts if _date(text, order) is None) for order in ORDERS}
+    order = min(ORDERS, key=lambda order: len(others[order]))
+    days = {_date(text, order) for text in texts} - {None}
+    return (order, others[order]) if len(days) > 2 and len(others[order]) <= len(texts) / 10 else None
 
 
 def _date(text: str, order: str) -> dt.date | None:

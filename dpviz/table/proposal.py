@@ -5,6 +5,7 @@ Every such value is marked as read from the data. None of it is private; declari
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -38,9 +39,9 @@ Task = Literal["classes", "number"]
 def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = None) -> Schema:
     """A schema that fits these rows. What it reads from them is marked as read: no epsilon covers it.
 
-    Numeric columns become numbers between their least and greatest value (two distinct values or fewer: categories), dates
-    days since the first of January before them, others categories. Missing cells of a categorical column become the category
-    "missing". See `left_out` for columns that cannot be features.
+    Numeric columns become numbers between their least and greatest value (two distinct values or fewer: categories). Dates become
+    days since the first of January before them; the few texts among them count as missing. Other columns become categories, and
+    their missing cells the category "missing". See `left_out` for columns that cannot be features.
 
     Parameters
     ----------
@@ -103,9 +104,9 @@ def _unfit(column: RawColumn) -> str:
 
 
 def _feature(column: RawColumn) -> Feature:
-    order = None if column.is_numeric else order_of_dates(column.texts)
-    if order:
-        return _date(column, order)
+    dates = None if column.is_numeric else order_of_dates(column.texts)
+    if dates:
+        return _date(column, *dates)
     values = np.unique(column.text_numbers) if column.is_numeric else None
     if values is None or len(values) <= 2:
         return _categorical(column)
@@ -113,13 +114,14 @@ def _feature(column: RawColumn) -> Feature:
     return NumericFeature(column.name, float(values[0]), float(values[-1]), whole=whole, read_from_data=("kind", "low", "high"))
 
 
-def _date(column: RawColumn, order: str) -> DateFeature:
-    first = int(DateFeature(column.name, 1, 9999, part="year", order=order).numbers(column.texts).min())
-    start, read = f"{first:04d}-01-01", ("kind", "low", "high", "part", "order", "since")
-    days = DateFeature(column.name, 0, 1, part="days", since=start, order=order).numbers(column.texts)
-    return DateFeature(
-        column.name, float(days.min()), float(days.max()), part="days", since=start, order=order, read_from_data=read
-    )
+def _date(column: RawColumn, order: str, others: tuple[str, ...]) -> DateFeature:
+    """Days since the year of the first; the few texts that are no dates count as missing."""
+    year = DateFeature(column.name, 1, 9999, part="year", order=order, missing_codes=others)
+    first = int(np.nanmin(year.numbers(column.texts)))
+    rule = replace(year, part="days", since=f"{first:04d}-01-01", unit="")
+    days = rule.numbers(column.texts)
+    read = ("kind", "low", "high", "part", "order", "since", *(("missing_codes",) if others else ()))
+    return replace(rule, low=float(np.nanmin(days)), high=float(np.nanmax(days)), read_from_data=read)
 
 
 def _categorical(column: RawColumn) -> CategoricalFeature:

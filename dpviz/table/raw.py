@@ -140,7 +140,7 @@ class RawColumn(ABC):
         if not numbers.any():
             return ()
         if not others.any():
-            return _comma_notes(self)
+            return _comma_notes(self) + _code_notes(np.unique(values[numbers]))
         number, text = (self.text(int(found.argmax())) for found in (numbers, others))
         return (f"Holds numbers and text, for example {number!r} and {text!r}: a number only if such texts are missing codes.",)
 
@@ -152,6 +152,18 @@ def _comma_notes(column: RawColumn) -> tuple[str, ...]:
     point = next((text for text in column.written() if "." in text), None)
     doubt = "" if point is None else f" Decimal points appear too, as in {point!r}: make sure no comma separates thousands."
     return (f"Decimal commas were read as decimal points, as in {comma!r}.{doubt}",)
+
+
+def _code_notes(values: np.ndarray) -> tuple[str, ...]:
+    """Of distinct numbers in order: an end of nines alone, such as 999 or -99, further from the others than they are apart."""
+    found = []
+    for end, nearest in ((-1, -2), (0, 1)):
+        code, rest = values[end], np.delete(values, end)
+        is_nines = float(code).is_integer() and set(str(int(abs(code)))) == {"9"}
+        if is_nines and len(rest) > 2 and abs(code - values[nearest]) > rest[-1] - rest[0]:
+            found.append(f"{code:g} is far from all other numbers: if it means “missing”, list it as a missing code.")
+            values = rest
+    return tuple(found)
 
 
 def without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -44,6 +44,30 @@ def test_numbers_with_gaps_stay_numbers_and_rows_are_dropped():
     assert feature(["3", "", "2", "1"]).missing_as is None
 
 
+def test_the_few_texts_among_dates_count_as_missing():
+    dates = [f"{day:02d}.03.2024" for day in range(1, 31)]
+    found = feature([*dates, "unbekannt", "k.A."])
+    assert (found.order, found.since, found.low, found.high) == ("dmy", "2024-01-01", 60, 89)
+    assert found.missing_codes == ("unbekannt", "k.A.")
+    assert {"missing_codes", "low"} <= set(found.read_from_data)
+    assert isinstance(feature([*dates, *(f"text {number}" for number in range(4))] * 2), CategoricalFeature)
+
+
+@pytest.mark.parametrize(
+    ("cells", "codes"),
+    [
+        (["34", "61", "999", "18"], ["999"]),
+        (["0.5", "-99", "9999", "1.5", "3"], ["9999", "-99"]),
+        (["1", "5", "9", "2"], []),  # near the others
+        (["34", "61", "500", "18"], []),
+        (["34", "999"], []),  # too few to say
+    ],
+)
+def test_nines_far_from_all_other_numbers_are_pointed_out(cells, codes):
+    said = table(x=cells, y=["a"] * len(cells)).column("x").notes
+    assert [note.split()[0] for note in said] == codes
+
+
 def test_two_numbers_become_categories_in_numeric_order():
     assert feature(["10", "9", "9"]) == CategoricalFeature("x", ("9", "10"), read_from_data=("kind", "categories"))
 
