@@ -20,7 +20,6 @@ if book is not None:
     balance = data.ask_data_set(book, loaded)
     promise = release.promise_of(book, balance, asked, loaded)
     check.check(book, loaded)
-    st.divider()
     expected.expected_screen(asked.request, loaded)
     if balance is not None:
         st.divider()

@@ -31,8 +31,6 @@ from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.report import ClassReport
 
 TEST_SHARE = 0.2
-#: Measures from 0 to 1.
-_SHARES = ("accuracy", "balanced_accuracy", "auc")
 Parts = tuple[EncodedDataset, EncodedDataset]
 #: By the data they were split from, as long as somebody uses it.
 _PARTS: WeakKeyDictionary[EncodedDataset, Parts] = WeakKeyDictionary()
@@ -152,7 +150,7 @@ def result_rows(report: TestReport, exact: Exact, rows: str) -> list[dict[str, s
     return [
         {
             "measure": capital(METRICS[name]),
-            "private test result": _known(estimate, name),
+            "private test result": _known(report, estimate, name),
             rows: _measured(values[name], between[name], name),
         }
         for name in known
@@ -166,11 +164,9 @@ def _estimates(report: TestReport) -> dict[str, Estimate | None]:
     return found | {"accuracy": found.pop("accuracy")} if has_rare_classes(report) else found
 
 
-def _known(estimate: Estimate, name: str) -> str:
+def _known(report: TestReport, estimate: Estimate, name: str) -> str:
     between = estimate.low, estimate.high
-    if name in _SHARES and says_nothing(estimate):
-        return f"unknown ({interval_text(between, name)})"
-    return _measured(estimate.value, between, name)
+    return f"unknown ({interval_text(between, name)})" if says_nothing(report, name) else _measured(estimate.value, between, name)
 
 
 def _measured(value: float, between: tuple[float, float], name: str) -> str:

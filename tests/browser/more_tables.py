@@ -1,5 +1,8 @@
-"""The dashboard with two tables that no sample is: `?data=wide`, 100 columns, `?data=private`, which stands on its schema,
-and `?data=visits`, in which a patient has up to three rows."""
+"""The dashboard with tables that no sample is, by `?data=`.
+
+"wide" has 100 columns, "private" stands on its schema, in "visits" a patient has up to three rows, "few" has 60 rows, "skewed"
+100 columns and a number with a long tail.
+"""
 
 import runpy
 
@@ -33,6 +36,23 @@ def wide() -> bytes:
     return "\n".join([",".join([*(f"m{place}" for place in range(100)), "state"]), *lines]).encode()
 
 
+def few() -> bytes:
+    """Sixty patients."""
+    rng = np.random.default_rng(0)
+    ages = rng.integers(18, 99, 60)
+    lines = [f"{age},{age % 21},{'south' if age % 3 else 'north'},{'readmitted' if age > 70 else 'home'}" for age in ages]
+    return "\n".join(["age,stays,ward,outcome", *lines]).encode()
+
+
+def skewed() -> bytes:
+    """Two columns of 100 tell a cost that is small for most and large for a few."""
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(5000, 100)).round(2)
+    cost = np.exp(4 + cells[:, 0] + cells[:, 1] / 2 + rng.normal(size=5000)).round(2)
+    lines = (f"{','.join(map(str, row))},{number}" for row, number in zip(cells, cost, strict=True))
+    return "\n".join([",".join([*(f"m{place}" for place in range(100)), "cost"]), *lines]).encode()
+
+
 def visits() -> bytes:
     """Three visits of each of a thousand patients, of whom few come back."""
     rng = np.random.default_rng(0)
@@ -49,6 +69,12 @@ def use(name: str) -> None:
     if name == "wide":
         table = read_csv(wide(), name="wide")
         state.use(DataRole.SIMULATED, "Wide", table, propose_schema(table, "state").declare(n_public=5000))
+    elif name == "few":
+        state.use(DataRole.SIMULATED, "Few", read_csv(few(), name="few"), WARD.declare(n_public=60))
+    elif name == "skewed":
+        table = read_csv(skewed(), name="skewed")
+        schema = propose_schema(table, "cost").declare(n_public=5000).declare("cost", low=0, high=5000)
+        state.use(DataRole.SIMULATED, "Skewed", table, schema)
     elif name == "visits":
         state.use(DataRole.SIMULATED, "Visits", read_csv(visits(), name="visits"), WARD, person="patient", rows_per_person=3)
     else:
@@ -56,6 +82,6 @@ def use(name: str) -> None:
         state.use(DataRole.PRIVATE, "Ward", read_csv(rows, name="ward"), WARD)
 
 
-if "loaded" not in st.session_state and st.query_params.get("data") in ("wide", "private", "visits"):
+if "loaded" not in st.session_state and st.query_params.get("data") in ("wide", "private", "visits", "few", "skewed"):
     use(st.query_params.pop("data"))
 runpy.run_path(str(ROOT / "app.py"), run_name="__main__")

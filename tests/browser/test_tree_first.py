@@ -116,7 +116,7 @@ def test_while_epsilon_is_dragged_banner_headline_and_slider_agree_and_the_tree_
         assert "reruns" in page.locator(".survives").inner_text()
 
 
-@pytest.mark.parametrize("table", [*(sample.name for sample in samples()), "wide", "private"])
+@pytest.mark.parametrize("table", [*(sample.name for sample in samples()), "wide", "private", "few", "skewed"])
 def test_no_tree_is_ever_empty_and_it_starts_as_high_on_every_table(visit: Any, address: str, table: str) -> None:
     page = visit(viewport={"width": 1440, "height": 900}, reduced_motion="reduce").new_page()
     page.goto(f"{address}/?data={table}&epsilon=0.3")

@@ -80,7 +80,7 @@ def said(at: AppTest) -> str:
 
 
 def numbers_on(at: AppTest) -> set[str]:
-    tables = "".join(frame.value.to_csv() for frame in at.dataframe)
+    tables = "".join([*(frame.value.to_csv() for frame in at.dataframe), *(part.proto.body for part in at.get("html"))])
     return set(re.findall(r"\d+", (said(at) + tables).replace(",", "")))
 
 

@@ -163,7 +163,7 @@ def _curves(
     chart(figure, f"{comparison.METRICS[metric]} of {len(found)} algorithms. {words}", key="curves")
     if is_cut(found, metric):
         st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
-    st.caption(lines_text(found, banded))
+    st.caption(lines_text(found, banded, axis))
     return found
 
 

@@ -36,7 +36,7 @@ def check(book: ReleaseRegister, loaded: Loaded) -> None:
         return
     st.header("What is taken as public", anchor=False)
     if blocking:
-        count = "1 value was" if len(blocking) == 1 else f"{len(blocking):,} values were"
+        count = "1 assumption was" if len(blocking) == 1 else f"{len(blocking):,} assumptions were"
         st.error(f"**{count} read from the data.** No ε covers that, so nothing is released yet.", icon=":material/gpp_bad:")
     else:
         st.success("**Nothing was read from the data.**", icon=":material/check:")

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 TEXTS = "robustness"
 #: Fits of rows anyone may see that are begun without being asked for.
 MOST_UNASKED = 3000
+#: The axis shows so many poisoned rows, of however few rows.
+FEWEST = 5
 #: So many seconds the page waits for a first curve rather than show none and come back later.
 _PATIENCE = 1.0
 _ICONS = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
@@ -60,6 +62,7 @@ def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: De
     if not status.shown:
         return ()
     found: tuple[Certified, ...] = status.shown
+    view = replace(view, up_to=max(view.up_to, FEWEST / max(1, found[0].table.n_train)))
     with above:
         st.markdown(f"**{plain(text.headline(found, view.wanted))}**")
         if not status.is_current:

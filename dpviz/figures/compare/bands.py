@@ -51,7 +51,7 @@ def bandable(curves: Iterable[Curve]) -> tuple[str, ...]:
     return tuple(c.learner for c in curves if len(c.points) > 1 and min(point.n_fits for point in c.points) >= ENOUGH)
 
 
-def lines_text(curves: Sequence[Curve], banded: str | None) -> str:
+def lines_text(curves: Sequence[Curve], banded: str | None, axis: Axis = "asked") -> str:
     """What the lines mean, of those that are there."""
     words = ["Lines: median over draws and splits."]
     if banded is not None:
@@ -60,7 +60,7 @@ def lines_text(curves: Sequence[Curve], banded: str | None) -> str:
         words.append(f"Band: nine of ten outcomes (5% to 95%) of {title}, from {fits:,} fits or more at each point.")
     elif not bandable(curves):
         words.append(f"No spread is drawn from fewer than {ENOUGH} fits at a point.")
-    if any(curve.verdict in ("unproven", "violated") for curve in curves):
+    if any(curve.verdict in ("unproven", "violated") and visible_points(curve, axis=axis) for curve in curves):
         words.append("Dashed with open markers: the claim does not hold as published.")
     return " ".join(words)
 

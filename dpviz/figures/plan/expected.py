@@ -29,7 +29,12 @@ def expected_figure(found: Sequence[Expected], common: str, rare: str) -> Figure
     right = (f"rows that are right; dashed: always {common}", [one.accuracy for one in found], hatched_bar(BLUE))
     caught = (f"{rare} that are found", [one.found for one in found], hatched_bar(TEAL, "/"))
     for name, shares, style in (right, caught):
-        words = {"text": [f"{share:.0%}" for share in shares], "insidetextanchor": "start", "textangle": 0}
+        words = {
+            "text": [f"{share:.0%}" for share in shares],
+            "insidetextanchor": "start",
+            "textangle": 0,
+            "constraintext": "none",
+        }
         sides = ["inside" if share > LONG else "outside" for share in shares]  # where the dashed line never is
         figure.add_bar(x=shares, y=names, name=name, orientation="h", marker=style, textposition=sides, **words)
     return figure.add_vline(found[0].always, line=line(NEUTRAL, 1.5, "dash"))

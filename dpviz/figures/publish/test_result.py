@@ -8,7 +8,7 @@ from dpviz.models.tree import format_value
 from dpviz.results.document import Estimate
 from dpviz.results.result import TestReport
 from dpviz.results.verdict import Unit, loss_text
-from dpviz.training.estimate.number_report import NumberReport
+from dpviz.training.estimate.number_report import LEAST_R2, NumberReport
 from dpviz.training.estimate.report import CONFIDENCE, ClassReport
 
 _MOST_CLASSES = 3
@@ -71,7 +71,7 @@ def beside_always(report: TestReport) -> str:
     assert isinstance(report, ClassReport)
     always = f"Always {report.most_frequent!r} is right for {report.largest_share.value:.1%}"
     verdict = "" if is_better_than_always(report) else ": as far as the test can tell, the model is no better"
-    numbers = ["an unknown number" if says_nothing(recall) else _within(recall, _of_100) for recall in report.recalls]
+    numbers = ["an unknown number" if _is_any_share(recall) else _within(recall, _of_100) for recall in report.recalls]
     found = [f"{number} of 100 {name!r}" for number, name in zip(numbers, report.schema.classes, strict=True)]
     if len(found) > _MOST_CLASSES:
         least = min(range(len(found)), key=lambda place: report.recalls[place].value)
@@ -83,8 +83,8 @@ def _errors(report: NumberReport) -> list[str]:
     low, high = (report.window.number(place) for place in (-1.0, 1.0))
     return [
         f"R² {_r_squared(report)}: 1 is perfect, 0 is what the mean of all rows reaches.",
-        f"Typical error (RMSE) {_within(report.rmse, format_value)}.",
-        f"Mean absolute error {_within(report.absolute_error, format_value)}.",
+        f"Typical error (RMSE) {_error(report, 'rmse', report.rmse)}.",
+        f"Mean absolute error {_error(report, 'mae', report.absolute_error)}.",
         f"Measured within {format_value(low)} to {format_value(high)}: numbers beyond count as its ends, and an error as at most "
         f"{format_value(report.window.width)}.",
     ]
@@ -100,7 +100,12 @@ def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
 
 
 def _r_squared(report: NumberReport) -> str:
-    return _within(report.r_squared, "{:.2f}".format)
+    between = _within(report.r_squared, "{:.2f}".format)
+    return "unknown" if says_nothing(report, "r2") else between
+
+
+def _error(report: NumberReport, name: str, estimate: Estimate) -> str:
+    return "unknown" if says_nothing(report, name) else _within(estimate, format_value)
 
 
 def has_rare_classes(report: TestReport) -> bool:
@@ -125,11 +130,21 @@ def _ranking(report: ClassReport) -> list[str]:
 
 def percent_with_interval(estimate: Estimate) -> str:
     """As in "84.1% (83.0% to 85.1%)"; no number where every share is possible."""
-    return "an unknown share (0% to 100%)" if says_nothing(estimate) else _within(estimate, "{:.1%}".format)
+    return "an unknown share (0% to 100%)" if _is_any_share(estimate) else _within(estimate, "{:.1%}".format)
 
 
-def says_nothing(share: Estimate) -> bool:
-    """Whether the interval of a share leaves all of them possible: too much noise for too few rows."""
+def says_nothing(report: TestReport, name: str) -> bool:
+    """Whether the interval of a measure leaves everything possible: too much noise for too few rows."""
+    estimate = report.estimates[name]
+    if estimate is None or name == "log_loss":
+        return False
+    if isinstance(report, NumberReport):
+        least, most = (LEAST_R2, 1.0) if name == "r2" else (0.0, report.window.width)
+        return estimate.low <= least and estimate.high >= most
+    return _is_any_share(estimate)
+
+
+def _is_any_share(share: Estimate) -> bool:
     return share.low <= 0 and share.high >= 1
 
 

@@ -30,6 +30,8 @@ HEAVY, THIN = 3.5, 1.2
 DASHES = ("solid", "dash", "dashdot", "longdash")
 #: Room below the majority class that is still drawn, in accuracy.
 BELOW = 0.25
+#: Up to so many rows every number of them is named below the axis.
+FEW = 8
 #: Pixels across the plot on the narrowest screen.
 TELEPHONE = 200.0
 AXES = {"rows": "poisoned rows (a changed row counts as two)", "share": "poisoned rows, share of the training rows"}
@@ -186,5 +188,5 @@ def ring_texts(places: Mapping[int, float]) -> dict[int, tuple[str, str]]:
 
 def _across(found: Sequence[Certified], up_to: float, unit: Unit) -> Style:
     end = up_to if unit == "share" else max(item.table.n_train for item in found) * up_to
-    ticks = ".2~%" if unit == "share" else ",d"
-    return {"title": AXES[unit], "zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)], "tickformat": ticks}
+    ticks = {"tickformat": ".2~%"} if unit == "share" else {"tickformat": ",d"} | ({"dtick": 1} if end < FEW else {})
+    return {"title": AXES[unit], "zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks

@@ -79,6 +79,13 @@ def test_of_a_number_r2_and_errors_are_said():
     assert "How good it is" in report_html(Exportable(result.to_json()))
 
 
+def test_of_a_number_nothing_is_said_where_noise_leaves_everything_possible():
+    result = dpviz.fit("pf-tree", rows(schema_of_numbers(), 200), epsilon=1e-3, depth=2, seed=1)
+    said = result_sentences(result.test_report, ROW)
+    assert said[0].startswith("R² unknown: 1 is perfect")
+    assert said[1] == "Typical error (RMSE) unknown."
+
+
 def test_labels_alone_are_not_ranked():
     said = result_sentences(ClassReport(SCHEMA, 0.1, 1.0, (Leaf(0, (60, 20)), Leaf(1, (10, 30)))), ROW)
     assert not any("AUC" in line or "Log loss" in line for line in said)
