@@ -67,7 +67,7 @@ def nothing_says_guaranteed(page: Any) -> None:
     assert "Not guaranteed, because" in shown
     assert "It is not a release, and not for the public." in shown
     page.get_by_test_id("stSidebarNav").get_by_text("Publish", exact=True).click()
-    page.get_by_text("values were read from the data").first.wait_for()
+    page.get_by_text("assumptions were read from the data").first.wait_for()
     for words in ("Guaranteed:", "Would be guaranteed"):
         assert words not in shown
         expect(page.get_by_text(words)).to_have_count(0)
