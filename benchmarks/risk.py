@@ -109,5 +109,6 @@ _FOOT = (
     "of its order leaves possible, chained for k rows. Steps are composed as privacy loss distributions by `dp_accounting`, "
     "connecting the dots (Doroshenko et al. 2022): never too little. On disjoint rows the largest profile counts, of "
     "randomly assigned parts the mean ([theorem and proof](../../docs/explanation/risk.md)). Checked in "
-    "`tests/accounting/test_profile.py` and `test_risk.py` against enumerated outcomes, integrals, every tree of small universes and searches over all laws that a theorem leaves possible."
+    "`tests/accounting/test_profile.py` and `test_risk.py` against enumerated outcomes, integrals, every tree of "
+    "small universes and searches over all laws that a theorem leaves possible."
 )
