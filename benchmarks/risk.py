@@ -12,6 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.page import made_today, markdown_table
+from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.profile import profile
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError
@@ -52,7 +53,7 @@ def listed_settings() -> Iterator[tuple[str, LearnerSpec, str, dict[str, object]
 
 def risk_page() -> str:
     """The page, as Markdown."""
-    rows, seconds = [], []
+    rows, seconds, stages = [], [], dict[str, None]()
     for title, spec, task, settings in listed_settings():
         data = table_of(task)
         for epsilon in EPSILONS:
@@ -60,21 +61,30 @@ def risk_page() -> str:
                 result = fit(spec.name, data, epsilon=epsilon, seed=1, **settings)  # type: ignore[arg-type]
                 risk = risk_on_any_rows(result.ledger.event, result.claim)
             except DpvizError as problem:
-                rows.append([title, f"{epsilon:g}", "-", "-", "-", "-", "-", str(problem)])
+                rows.append([title, f"{epsilon:g}", "-", "-", "-", "-", "-", "-", str(problem)])
                 continue
+            if title == "`pf-tree`":
+                stages[stages_of(result.plan)] = None
             began = perf_counter()
             risk.guesses()
             seconds.append(perf_counter() - began)
-            rows.append([title, f"{epsilon:g}", *numbers(risk)])
+            rows.append([title, f"{epsilon:g}", f"{result.plan.depth}", *numbers(risk)])
     profile.cache_clear()
-    head = ["learner", "epsilon", "delta", "e^epsilon", "what was run", "3 rows of one person", "3 persons", "e^(3 epsilon)"]
+    head = ["learner", "epsilon", "levels", "delta", "e^epsilon", "what was run", "3 rows of one person", "3 persons"]
+    head.append("e^(3 epsilon)")
     half, most = 1000 * np.median(seconds), max(seconds)
     timed = f"{made_today()}. Half of these risks took less than {half:.0f} ms, the longest {most:.1f} s."
-    return f"# What one row risks\n\n{_HEAD}\n\n{markdown_table(head, rows)}\n\n{_FOOT}\n\n{timed}\n"
+    divided = f"Shares of epsilon of the stages of `pf-tree`: {'; '.join(stages)}."
+    return f"# What one row risks\n\n{_HEAD}\n\n{markdown_table(head, rows)}\n\n{_FOOT}\n\n{divided}\n\n{timed}\n"
+
+
+def stages_of(plan: BudgetPlan) -> str:
+    """How PF-tree divides epsilon: "4 levels: 0.338, 0.662"."""
+    return f"{plan.depth} levels: {', '.join(f'{share.epsilon / plan.epsilon:.3f}' for share in plan.shares)}"
 
 
 def numbers(risk: Risk) -> list[str]:
-    """The cells of a line after its epsilon: delta, and right guesses of 100."""
+    """The cells of a line after its levels: delta, and right guesses of 100."""
     if not risk.plain.is_finite:
         return ["", "100", "100", "100", "100", "100"]
     person, persons = risk.for_rows(3), risk.for_persons(3)
@@ -86,7 +96,8 @@ _HEAD = (
     "Right guesses of 100 whether a row was used, at even odds before; a coin reaches 50. *e^epsilon* is what epsilon and "
     "delta say of any mechanism that has them; *what was run* follows from the trade-off curve of the very steps in the "
     "ledger (`result.risk`). Three rows of one person and three persons are composed, not multiplied; the last column is "
-    "the plain bound for three rows. The rows are 300 seeded ones with 30,000 declared; a ledger depends on its settings, "
+    "the plain bound for three rows. The rows are 300 seeded ones, n = 30,000 is declared; the "
+    "number of *levels* is what each learner's rule answers to that. A ledger depends on its settings, "
     "not on rows (`fs-tree` may end early: then the bound of any algorithm counts). 100 where nothing bounds the loss. Rerun: "
     "`python -m benchmarks risk --out data/benchmarks/risk.md`."
 )
@@ -96,7 +107,8 @@ _FOOT = (
     "optimum; permute-and-flip has no bounded range. Gaussian rounds are one Gaussian (Balle & Wang 2018), of k rows k "
     "times as far. Where rows are sampled they are binomial mixtures; with an individual filter, all that a Renyi divergence "
     "of its order leaves possible, chained for k rows. Steps are composed as privacy loss distributions by `dp_accounting`, "
-    "connecting the dots (Doroshenko et al. 2022): never too little. On disjoint rows the largest profile counts, of the "
-    "parts of a coin the mean. Checked in `tests/accounting/test_profile.py` and `test_risk.py` against enumerated "
-    "outcomes, integrals, every tree of small universes and searches over all laws that a theorem leaves possible."
+    "connecting the dots (Doroshenko et al. 2022): never too little. On disjoint rows the largest profile counts, of "
+    "randomly assigned parts the mean ([theorem and proof](../../docs/explanation/risk.md)). Checked in "
+    "`tests/accounting/test_profile.py` and `test_risk.py` against enumerated outcomes, integrals, every tree of "
+    "small universes and searches over all laws that a theorem leaves possible."
 )

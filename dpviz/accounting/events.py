@@ -117,8 +117,8 @@ class Parallel:
 class RandomParts:
     """Steps on disjoint sets of rows, where a secret random assignment that looks at no row put every row into its set.
 
-    The largest epsilon counts, as for disjoint rows. What one row risks is less: the mean, because whoever looks at the result
-    does not know which part the row is in (hockey-stick divergences are jointly convex).
+    The largest epsilon counts, as for disjoint rows. What one row risks is less: the mean, because it is in one part only, chosen
+    at random (hockey-stick divergences are jointly convex).
     """
 
     events: tuple[Event, ...]

@@ -123,3 +123,14 @@ def test_the_forest_is_ahead_as_often_as_the_stored_page_says():
     ahead, behind = sum(ours >= theirs for ours, theirs in pairs), max(theirs - ours for ours, theirs in pairs)
     assert f"[{ahead} of {len(pairs)} data sets]" in WHY
     assert f"at most {behind:.1f} percentage points behind" in WHY
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/explanation/guarantee.md"])
+def test_right_guesses_are_those_of_four_levels_on_the_loans(page: str):
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    head, _, of_any, ours = next(lines[i : i + 4] for i, line in enumerate(lines) if line.startswith("| ε"))
+    schema = dpviz.load_schema(ROOT / "data" / "loans.schema.json")
+    for epsilon, plain, stated in zip(*(line.strip("| ").split("|")[1:] for line in (head, of_any, ours)), strict=True):
+        risk = dpviz.FitRequest.of("pf-tree", epsilon=float(epsilon), depth=4).risk(schema)
+        for cell, share in ((plain.strip(), risk.plain.guesses_right), (stated.strip(), risk.guesses())):
+            assert f"{100 * share:.{len(cell.partition('.')[2])}f}" == cell

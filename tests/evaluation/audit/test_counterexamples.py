@@ -51,7 +51,7 @@ def test_every_refuted_learner_has_its_script_and_no_other_one_has():
 def test_our_trees_stop_as_the_script_says(learner):
     chance = run_path(str(script_of(learner, {})))["chance_of_a_split"]
     schema = Schema((CategoricalFeature("a", ("x", "y")),), ClassTarget("c", ("n", "p")), n_public=2)
-    for labels, codes in (([0], [0]), ([0, 1], [0, 1])):
+    for labels, codes in (([0], [0]), ([0, 0], [0, 1]), ([0, 1], [0, 1])):
         rows = EncodedDataset(schema, (np.array(codes, dtype=np.uint8),), np.array(labels, dtype=np.uint8))
         roots = [FitRequest.of(learner, epsilon=0.1, depth=1, max_depth=1, seed=k).fit(rows).model.root for k in range(20)]
         assert np.mean([not isinstance(root, Leaf) for root in roots]) == chance(labels)
