@@ -307,7 +307,7 @@ def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
             raise ParameterError("dpviz", "schema", None, allowed)
         load_for(rows)
         return read_rows(rows, schema)
-    if schema not in (None, rows.schema):
+    if schema is not None and replace(schema, person=None) != rows.schema:
         raise ParameterError("dpviz", "schema", schema, "left out, or the one by which the rows were encoded")
     return rows
 
