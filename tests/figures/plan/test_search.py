@@ -52,11 +52,11 @@ def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
 def test_an_epsilon_is_told_by_what_it_lets_others_guess():
     of_person = AtRisk({0.01: 50.3, 0.1: 52.4, 1.0: 61.2}.__getitem__, Unit(3, "one patient"))
     three = "ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"
-    said = f"At most about 61 of 100 guesses about one patient may be right: {three} is enough"
+    said = f"At most 61 of 100 guesses about one patient may be right: {three} is enough"
     assert answer_headline(FOUND, "epsilon", of_person) == said
     refuted = answer_headline(answer(point(1.0, 3, 30)), "epsilon", of_person)
-    assert refuted.endswith(f"{three}, where at most about 61 of 100 guesses about one patient may be right")
-    assert f"{three}, where at most about 61 of 100" in so_far_headline(FOUND, "epsilon", of_person)
+    assert refuted.endswith(f"{three}, where at most 61 of 100 guesses about one patient may be right")
+    assert f"{three}, where at most 61 of 100" in so_far_headline(FOUND, "epsilon", of_person)
     rows = search_rows(FOUND, "epsilon", of_person)
     assert [row["ε (add/remove one patient, up to 3 rows)"] for row in rows] == ["0.03", "0.3", "3"]
     assert [row["right guesses of 100, one patient"] for row in rows] == ["50.3", "52.4", "61.2"]
