@@ -343,7 +343,7 @@ def require_rows(data: Rows, *, accept: str, where: str = "") -> None:
     """Raise RefusedRelease where there are doubts, until the owner of the rows accepts them; `accept` says how."""
     found = doubts(data)
     if found:
-        remedy = f"Correct the schema by what you know without the rows, or {accept}. Nothing was spent. This message is about the rows: keep it private."
+        remedy = f"Correct the schema by what you know without the rows, or {accept}. Nothing was spent. Keep this private."
         raise RefusedRelease(" ".join(found), where=where, remedy=remedy)
 
 

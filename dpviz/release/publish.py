@@ -7,8 +7,8 @@ moved into place, and the release is recorded. `Register` is the same from Pytho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self

@@ -53,7 +53,7 @@ def at_most(epsilon, rows):
     """Right guesses of 100 by one release of the clinic's rows: fewer than any algorithm with this epsilon may allow."""
     guesses = fit("pf-tree", in_use(DataRole.PRIVATE).data, epsilon=epsilon, max_depth=4, seed=1).risk.for_rows(rows).guesses()
     assert 0.5 < guesses < 1 / (1 + math.exp(-epsilon * rows)) - 0.01
-    return f"at most {100 * guesses:.0f}"
+    return f"at most {math.ceil(100 * guesses)}"
 
 
 def released(test):
