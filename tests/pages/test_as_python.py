@@ -102,7 +102,7 @@ def test_a_model_from_a_file(tmp_path, monkeypatch):
     said = ran(code_of(test.run()))["said"]
     assert "PrivacyLoss(epsilon=0.4" in said
     right = 100 * float(said.split()[-1])
-    assert f"{right:.0f} times in 100" in shown(test)
+    assert f"{rounded_up(right)} times in 100" in shown(test)
 
 
 def test_budget():
@@ -172,7 +172,7 @@ def test_publish_and_register():
     made = ran(code_of(test))
     assert made["register"].balance("ward").left.epsilon == 0.9
     assert "register.release('ward', request, data)" in code_of(test)
-    assert number_text(100 * made["request"].risk(made["schema"]).guesses()) in tables(test)
+    assert rounded_up(100 * made["request"].risk(made["schema"]).guesses()) in tables(test)
     register = bare("register")
     assert "ward PrivacyLoss(epsilon=0.0, delta=0.0) PrivacyLoss(epsilon=0.9" in ran(code_of(register))["said"]
     assert "all of ε = 0.9" in shown(register)

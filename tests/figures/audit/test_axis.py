@@ -82,7 +82,7 @@ class TestGuesses:
         assert at == pytest.approx({"claimed": 73.1, "attacked": bound.right_guesses, "composed": 61.0}, rel=1e-3)
         assert not beyond_the_end(markup)
         words = line_in_words(line("holds", attacked=bound), GUESSES)
-        assert "at most 73.2 right guesses of 100" in words
+        assert "at most 73.1 right guesses of 100" in words
         assert "what it does allows at most 61" in words
 
     def test_nothing_is_beyond_certainty(self) -> None:
