@@ -56,7 +56,7 @@ for name, file in (("report", "tree.html"), ("svg", "tree.svg"), ("python", "tre
 print(result.score(rows) > 0.8, (result.predict(rows) == dpviz.load_result("tree.json").predict(rows)).all())
 with dpviz.open_register("register.sqlite") as register:
     register.declare("clinic", epsilon_cap=1, unit="one patient")
-    entry = register.release("clinic", "pf-tree", rows, schema=schema, epsilon=0.75, assign=True, file="release.json")
+    entry = register.release("clinic", "pf-tree", rows, schema=schema, epsilon=0.75, add_rows=True, file="release.json")
     print(register.balance("clinic").left.epsilon, dpviz.load_result(entry.file).released)
 """
 ROWS = {

@@ -41,7 +41,7 @@ def test_private_rows_are_fitted_once_counted_and_have_no_control(tmp_path: Path
     with dpviz.open_register(tmp_path / "register.db") as register:
         register.declare("patients", epsilon_cap=2, unit="one patient")
         rows = dpviz.encode(ROWS, SCHEMA)
-        register.release("patients", "pf-tree", rows, epsilon=0.5, assign=True)
+        register.release("patients", "pf-tree", rows, epsilon=0.5, add_rows=True)
         shown = dpviz.tree_widget(rows, role="private", epsilon=1, max_depth=2, register=register, data_set="patients").shown
         assert register.balance("patients").left.epsilon == pytest.approx(0.5)
     assert shown["slider"] is None

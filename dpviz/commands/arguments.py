@@ -79,7 +79,7 @@ def add_table_arguments(parser: ArgumentParser, *, read: Callable[[str], Path | 
 
 def add_person_arguments(parser: ArgumentParser) -> None:
     """`--person` and `--rows-per-person`."""
-    whose = "column that says whose row it is; no feature. Then --rows-per-person is needed"
+    whose = "column that says whose row it is (default: that of the schema); no feature. Then --rows-per-person is needed"
     parser.add_argument("--person", metavar="COLUMN", help=whose)
     kept = "of each person keep at most K rows, chosen at random; epsilon for a person is K times that for a row"
     parser.add_argument("--rows-per-person", type=whole(), metavar="K", help=kept)

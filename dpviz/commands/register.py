@@ -74,7 +74,8 @@ def add_register_argument(parser: ArgumentParser) -> None:
 
 def _add_caps(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the data set")
-    parser.add_argument("--epsilon-cap", required=True, type=number, metavar="E", help=f"most that may be spent, {NEIGHBOURS}")
+    per_row = f"most that may be spent, {NEIGHBOURS}; a unit of K rows may lose K times as much"
+    parser.add_argument("--epsilon-cap", required=True, type=number, metavar="E", help=per_row)
     parser.add_argument("--delta-cap", type=number, default=0.0, metavar="D", help="most delta that may be spent (default: 0)")
 
 

@@ -38,7 +38,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole(0), metavar="N", help="simulate, repeatably; not a release")
     parser.add_argument("--data-set", metavar="NAME", help="record the release in the register, under the cap of this data set")
     parser.add_argument("--add-rows", action="store_true", help="these rows belong to NAME; needed once per table and schema")
-    parser.add_argument("--accept-rows", action="store_true", help="release although many rows are dropped or changed")
+    few = "release although fewer than 90%% of the rows are used unchanged, or far from as many as declared"
+    parser.add_argument("--accept-rows", action="store_true", help=few)
     add_key_argument(parser, "--sign", words="sign the release with this ")
     add_register_argument(parser)
     add_output_arguments(parser, "the tree")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpviz.engines.address import Address, parse_address
 from dpviz.errors import EngineError, TableError
 from dpviz.installation import require_extra
-from dpviz.table.schema import Schema
+from dpviz.table.schema import Schema, require_no_persons
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,11 +50,13 @@ def open_table(address: str, schema: Schema) -> EngineRows:
     EngineError
         The address is wrong or holds a password; the engine cannot be reached, or has no such table.
     SchemaError
-        The table lacks a column, or a column's type cannot be read as the schema says.
+        The table lacks a column, or a column's type cannot be read as the schema says; the schema has a person's column, for rows
+        of persons are not limited here.
     MissingExtra
         The engine's driver is not installed.
     """
     found = parse_address(address)
+    require_no_persons(schema)
     require_driver(found)
     from dpviz.engines.rows import open_rows
 

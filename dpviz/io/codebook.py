@@ -73,8 +73,10 @@ class Codebook:
     unread: tuple[str, ...] = ()
 
 
-def import_codebook(source: Source, *, target: str, sheet: str | int | None = None, n_public: int | None = None) -> Schema:
-    """The schema that a codebook declares.
+def import_codebook(
+    source: Source, *, target: str | None = None, sheet: str | int | None = None, n_public: int | None = None
+) -> Schema:
+    """The schema that a codebook declares. A column with the role person becomes its `person`: `encode` then limits rows.
 
     Parameters
     ----------
@@ -82,8 +84,8 @@ def import_codebook(source: Source, *, target: str, sheet: str | int | None = No
         CSV or Excel with a line per column of the table (name, type, min, max, values, missing codes, in usual spellings), or
         JSON: a list of such objects, or a Frictionless Table Schema. Of values such as "1=yes; 2=no" the codes count, for cells
         hold them; groups such as "M=m; male=m" say which further texts count as which value.
-    target : str
-        The column to predict.
+    target : str, optional
+        The column to predict; by default the one whose role is target.
     sheet : str or int, optional
         Of a workbook.
     n_public : int, optional
@@ -98,6 +100,9 @@ def import_codebook(source: Source, *, target: str, sheet: str | int | None = No
     """
     book = read_codebook(source, sheet=sheet, target=target)
     columns = {column.name: column for column in book.columns if column.name != book.person}
+    if (target := book.target) is None:
+        remedy = "Write target in its column 'role', or give target=."
+        raise SchemaError("The codebook does not say which column is the target.", remedy=remedy)
     if target not in columns:
         what = f"The codebook has no line for the target {target!r:.60}."
         raise SchemaError(what, field=target, remedy="Add one, or name another target.")
@@ -105,7 +110,7 @@ def import_codebook(source: Source, *, target: str, sheet: str | int | None = No
     features = [column for column in columns.values() if column.name != target and column.use is not Use.LEFT_OUT]
     for column in features:
         _require_complete(column)
-    return Schema(tuple(map(feature_of, features)), target_of(columns[target]), n_public)
+    return Schema(tuple(map(feature_of, features)), target_of(columns[target]), n_public, person=book.person)
 
 
 def _require_complete(column: ColumnDraft) -> None:
@@ -163,7 +168,7 @@ def _line(name: str, column: Feature | Target | None, schema: Schema | None = No
         said.get("since") if said.get("part") == "days" else None,
         "; ".join(f"{text} = {label}" for text, label in said.get("groups", ())) or None,
         *(said.get(field) for field in ("missing_as", "unknown_as")),
-        "target" if schema is not None and name == schema.target.name else None,
+        None if schema is None else "target" if name == schema.target.name else "person" if name == schema.person else None,
     ]
 
 

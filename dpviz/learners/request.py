@@ -307,7 +307,7 @@ def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
             raise ParameterError("dpviz", "schema", None, allowed)
         load_for(rows)
         return read_rows(rows, schema)
-    if schema not in (None, rows.schema):
+    if schema is not None and replace(schema, person=None) != rows.schema:
         raise ParameterError("dpviz", "schema", schema, "left out, or the one by which the rows were encoded")
     return rows
 
@@ -343,7 +343,7 @@ def require_rows(data: Rows, *, accept: str, where: str = "") -> None:
     """Raise RefusedRelease where there are doubts, until the owner of the rows accepts them; `accept` says how."""
     found = doubts(data)
     if found:
-        remedy = f"Correct the schema by what you know without the rows, or {accept}. Nothing was spent. This is private."
+        remedy = f"Correct the schema by what you know without the rows, or {accept}. Nothing was spent. Keep this private."
         raise RefusedRelease(" ".join(found), where=where, remedy=remedy)
 
 

@@ -7,6 +7,7 @@ moved into place, and the release is recorded. `Register` is the same from Pytho
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -207,7 +208,7 @@ class Register(ReleaseRegister):
         *,
         schema: Schema | None = None,
         file: str | Path | None = None,
-        assign: bool = False,
+        add_rows: bool = False,
         accept_rows: bool = False,
         **asked: Any,
     ) -> Entry:
@@ -223,7 +224,7 @@ class Register(ReleaseRegister):
             As for `dpviz.fit`. Private.
         file : path, optional
             A new file; by default one in the register's folder.
-        assign : bool
+        add_rows : bool
             These rows belong to the data set, for good; needed once per table and schema.
         accept_rows : bool
             Release although few of the rows can be used.
@@ -238,17 +239,20 @@ class Register(ReleaseRegister):
         RefusedRelease, OverCap, NotReleasable, NotRowWise, RegisterError
             Before anything is spent, unless the message says otherwise.
         """
+        if "assign" in asked:
+            warnings.warn("assign is called add_rows now.", DeprecationWarning, stacklevel=2)
+            add_rows = asked.pop("assign")
         request = learner if isinstance(learner, FitRequest) else FitRequest.of(learner, **asked)
         if request.seed is not None:
             raise RefusedRelease("A seeded run protects nobody.", where="seed", remedy="Leave the seed out.")
         data, declared = rows_of(rows, schema), self.data_set(data_set)
         if not accept_rows:
             require_rows(data, accept="pass accept_rows=True")
-        if not assign and self.data_set_of(data.identity) != declared:
-            remedy = "Pass assign=True if they belong to it; else declare another data set."
+        if not add_rows and self.data_set_of(data.identity) != declared:
+            remedy = "Pass add_rows=True if they belong to it; else declare another data set."
             raise RefusedRelease("These rows are not assigned to this data set yet.", where=data_set, remedy=remedy)
         names = (*data.schema.feature_names, data.schema.target.name)
-        assigned: dict[str, Any] = {"assign_to": data_set, "columns": names} if assign else {}
+        assigned: dict[str, Any] = {"assign_to": data_set, "columns": names} if add_rows else {}
         return publish(self, data, request, file=None if file is None else Path(file), **assigned)
 
 
@@ -257,7 +261,7 @@ def open_register(path: str | Path | None = None) -> Register:
 
     >>> with dpviz.open_register("releases.sqlite") as register:
     ...     register.declare("clinic", epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
-    ...     entry = register.release("clinic", "pf-tree", frame, schema=schema, epsilon=0.5, assign=True)
+    ...     entry = register.release("clinic", "pf-tree", frame, schema=schema, epsilon=0.5, add_rows=True)
     ...     register.balance("clinic").left
 
     Returns

@@ -12,7 +12,7 @@ from typing import Literal
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss, for_unit
 from dpviz.accounting.risk import Risk
-from dpviz.results.wording import number_text, signs_spelled
+from dpviz.results.wording import number_text, rounded_up, signs_spelled
 
 #: What delta is, wherever it is asked for or explained.
 DELTA = "The additive slack of (ε, δ)-differential privacy; choose it far below 1/number of rows."
@@ -107,7 +107,7 @@ def odds_text(row: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> s
     hundredths = right_guesses(row, unit, risk)
     aside = f" (one row: {times_text(right_guesses(row, ROW, risk))})" if unit.rows > 1 else ""
     whatever = "" if risk is not None else ", whatever the algorithm"
-    if hundredths >= 99.5:
+    if hundredths > 99:
         return f"{guessing} may be right more than 99 times in 100{aside}: hardly any protection."
     return f"{guessing} is right {at_most_text(hundredths)} times in 100{aside}{whatever}; a coin flip, 50."
 
@@ -120,14 +120,14 @@ def plain_bound_text(row: PrivacyLoss, unit: Unit = ROW) -> str:
 
 
 def at_most_text(hundredths: float) -> str:
-    """As in "at most about 55"; "fewer than 51", "more than 99"."""
+    """As in "at most 55"; "fewer than 51", "more than 99"."""
     said = times_text(hundredths)
-    return f"at most about {said}" if said.isdigit() else said
+    return f"at most {said}" if said.isdigit() else said
 
 
 def times_text(hundredths: float) -> str:
-    """So many right guesses of 100, in words where a whole number would say certainty or nothing."""
-    return "more than 99" if hundredths >= 99.5 else "fewer than 51" if hundredths < 50.5 else f"{hundredths:.0f}"
+    """So many right guesses of 100, rounded up; in words where a whole number would say certainty or nothing."""
+    return "more than 99" if hundredths > 99 else "fewer than 51" if hundredths < 51 else rounded_up(hundredths)
 
 
 @dataclass(frozen=True, slots=True)

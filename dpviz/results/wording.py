@@ -16,6 +16,11 @@ def number_text(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def rounded_up(value: float, digits: int = 0) -> str:
+    """With so many digits behind the point, and never less than `value`, so that "at most" stays true: "74", "73.2"."""
+    return f"{math.ceil(value * 10**digits - 1e-9) / 10**digits:.{digits}f}"
+
+
 def signs_spelled(text: str) -> str:
     """The same with "epsilon", "delta" and "infinity" for their signs: for a terminal and for comments in code."""
     return text.translate(_SPELLED)

@@ -28,6 +28,7 @@ from dpviz.table.schema import (
     NumericTarget,
     Schema,
     Target,
+    require_no_column,
     require_schema,
 )
 from dpviz.table.texts import spelled
@@ -83,8 +84,8 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     schema : Schema
         What is public about them.
     person : str, optional
-        The column that says whose row it is; rows with the same text are one person's. It becomes no feature and goes into no
-        file. Rows where it is missing or cannot be read are dropped.
+        The column that says whose row it is, by default that of the schema; rows with the same text are one person's. It becomes
+        no feature and goes into no file. Rows where it is missing or cannot be read are dropped.
     rows_per_person : int, optional
         Of each person at most so many usable rows are kept, chosen at random (`dpviz.table.encode`). The unit of
         protection is then a person: results and files say what they cost one.
@@ -99,10 +100,12 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     SchemaError
         A column of the schema, or the person's, is not in the table; the person's column is part of the schema.
     ParameterError
-        Only one of `person` and `rows_per_person` is given, or the latter is no whole number above 0.
+        Only one of `person`, or the schema's, and `rows_per_person` is given, or the latter is no whole number above 0.
     """
     require_schema(schema)
+    person = schema.person if person is None else person
     check_persons(schema, person, rows_per_person)
+    schema = replace(schema, person=None)  # from here on the rows are limited
     table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
     return _data_set(table, schema, all_prepared(table, (*schema.features, schema.target)), person, rows_per_person)
 
@@ -293,13 +296,15 @@ def _match(column: RawColumn, labels: tuple[str, ...], groups: Groups = ()) -> n
 
 def check_persons(schema: Schema, person: str | None, rows_per_person: int | None) -> None:
     """Raise ParameterError or SchemaError unless both or none are given, and the column is not part of the schema."""
+    if schema.person is not None and rows_per_person is None:
+        allowed = f"given: the schema says that {schema.person!r:.60} tells whose row it is"
+        raise ParameterError("encode", "rows_per_person", None, allowed)
     if (person is None) != (rows_per_person is None):
         raise ParameterError("encode", "rows_per_person", rows_per_person, "given together with person, or not at all")
     if rows_per_person is not None:
         checked_count("encode", "rows_per_person", rows_per_person)
-    if person in (*schema.feature_names, schema.target.name):
-        what = "The column that says whose row it is cannot be a feature or the target."
-        raise SchemaError(what, field=str(person), remedy="Leave it out of the schema.")
+    if person is not None:
+        require_no_column(schema, person)
 
 
 def chosen_rows(persons: np.ndarray, most: int) -> np.ndarray:

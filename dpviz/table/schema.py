@@ -206,12 +206,15 @@ class Schema:
         A row count that may be used as if it were public (best rounded).
     read_from_data : tuple of str
         "n_public" when the row count was read from the data, "features" when the choice of columns was.
+    person : str or None
+        The column that says whose row it is. `dpviz.encode` then needs `rows_per_person`; the schema of encoded rows has none.
     """
 
     features: tuple[Feature, ...]
     target: Target
     n_public: int | None = None
     read_from_data: tuple[str, ...] = ()
+    person: str | None = None
 
     def __post_init__(self) -> None:
         features = (self.features,) if isinstance(self.features, Sourced) else tuple(self.features)
@@ -227,18 +230,22 @@ class Schema:
                 what = f"n_public = {shown(count)} is not a row count."
                 raise SchemaError(what, field="n_public", remedy="Give a whole number above 0.")
             object.__setattr__(self, "n_public", int(count))
+        if self.person is not None:
+            require_no_column(self, self.person)
 
     def __repr__(self) -> str:
         """Names, and how much was read from the data; no range and no category."""
         read, n_public = len(self.read_fields()), _READ if "n_public" in self.read_from_data else self.n_public
         known = f"; {read:,} value{'s'[: read != 1]} read from the data" if read else ""
-        return f"Schema({listed_names(self.feature_names)}; target {self.target.name!r:.40}; n_public={n_public}{known})"
+        whose = f"; person {self.person!r:.40}" if self.person else ""
+        return f"Schema({listed_names(self.feature_names)}; target {self.target.name!r:.40}; n_public={n_public}{whose}{known})"
 
     @property
     def key(self) -> str:
         """All of it as one line, equal for equal schemas. It holds what was read from the data: for digests and caches only."""
         features = ", ".join(feature.key for feature in self.features) + "," * (len(self.features) == 1)
         more = f"n_public={self.n_public!r}, read_from_data={self.read_from_data!r}"
+        more += f", person={self.person!r}" if self.person else ""
         return f"Schema(features=({features}), target={self.target.key}, {more})"
 
     @property
@@ -297,6 +304,7 @@ class Schema:
             "target": self.target.to_dict(),
             "n_public": self.n_public,
             "read_from_data": list(self.read_from_data),
+            **({"person": self.person} if self.person else {}),
         }
 
     def to_json(self) -> str:
@@ -324,6 +332,24 @@ def require_schema(given: Any) -> None:
     if not isinstance(given, Schema):
         allowed = "a Schema, such as from load_schema or propose_schema"
         raise ParameterError("dpviz", "schema", given if isinstance(given, str) else type(given).__name__, allowed)
+
+
+def require_no_column(schema: Schema, person: Any) -> None:
+    """Raise SchemaError where `person`, the column that says whose row it is, is no text or is part of the schema."""
+    if not isinstance(person, str) or not person:
+        what = "The column that says whose row it is must be a name."
+        raise SchemaError(what, field="person", remedy="Give the name of a column, or none.")
+    if person in (*schema.feature_names, schema.target.name):
+        what = "The column that says whose row it is cannot be a feature or the target."
+        raise SchemaError(what, field=person, remedy="Leave it out of the schema.")
+
+
+def require_no_persons(schema: Schema) -> None:
+    """Raise SchemaError where the schema says whose row each is: only `dpviz.encode` limits the rows of a person."""
+    if schema.person is not None:
+        what = "This column says whose row it is, and the rows of each person are not limited here."
+        remedy = "Limit them beforehand and take person out of the schema, or encode the table in memory with rows_per_person."
+        raise SchemaError(what, field=schema.person[:60], remedy=remedy)
 
 
 def _require_kind(field: str, given: Any, kinds: tuple[type, ...], example: str) -> None:

@@ -26,6 +26,7 @@ class SchemaDocument:
     target: Any
     n_public: int | None = None
     read_from_data: tuple[str, ...] = ()
+    person: str | None = None
 
 
 def schema_from_json(text: str | bytes) -> Schema:
@@ -40,7 +41,7 @@ def schema_from_dict(document: Any, *, path: str = "") -> Schema:
     _require_known(found.read_from_data, ("n_public", "features"), path)
     features = tuple(_column(FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
     target = _column(TARGETS, found.target, f"{path}.target")
-    return Schema(features, target, found.n_public, found.read_from_data)
+    return Schema(features, target, found.n_public, found.read_from_data, found.person)
 
 
 def _column(kinds: Mapping[str, type], document: Any, path: str) -> Any:

@@ -31,7 +31,7 @@ def test_a_guess_shows_its_answer_and_the_picture_then_follows_the_control(page:
     lesson.get_by_role("radio").first.check()
     assert lesson.locator(".wrong").is_visible()
     assert not lesson.locator(".right").is_visible()
-    assert "73 of 100" in said.inner_text()
+    assert "74 of 100" in said.inner_text()
     control.press("Home")
     assert "ε = 0.01 " in said.inner_text()
     assert page.locator(".chart .main-svg").count() >= len(LESSONS)

@@ -1,6 +1,7 @@
 """The train command: from a table to a JSON file, and everything said on the way."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -376,3 +377,18 @@ def test_a_release_that_nobody_books_is_refused_on_few_of_the_rows_too_and_a_sim
     assert "Fewer than 50% of the rows are used unchanged" in refused(*asked)
     assert not out.exists()
     assert run(*asked, "--seed", "1")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["train", "sweep"])
+def test_a_schema_with_persons_is_never_used_on_all_rows(run, refused, schema, tmp_path, command):
+    whose = tmp_path / "whose.json"
+    replace(dpviz.load_schema(schema), person="who").save(whose)
+    asked = ("--schema", whose, "--epsilon", "1", "--out", tmp_path / "t.json")
+    asked += ("--seed", "0") if command == "train" else ("--learners", "pf-tree", "--folds", "2")
+    assert "'who' tells whose row it is" in refused(command, with_persons(tmp_path), *asked)
+    assert not (tmp_path / "t.json").exists()
+    code, said, warned = run(command, with_persons(tmp_path), *asked, *BOUND[2:])  # the schema names the column
+    assert code == 0
+    if command == "train":
+        assert "epsilon = 2 (add/remove one person, up to 2 rows; one row: epsilon = 1)" in said
+        assert "30 rows beyond 2 of a person" in warned

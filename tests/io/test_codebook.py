@@ -193,7 +193,8 @@ def test_the_examples_of_a_template_show_what_they_say_and_are_not_read():
     taken = "\n".join([written.splitlines()[0], *(line.removeprefix("# example: ") for line in lines)]).encode()
     found = read_codebook(taken)
     assert (found.target, found.person) == ("readmitted", "patient")
-    schema = dpviz.import_codebook(taken, target="readmitted")
+    schema = dpviz.import_codebook(taken)
+    assert (schema.target.name, schema.person) == ("readmitted", "patient")
     assert schema.feature_names == ("age", "ward", "admitted")
     assert schema.feature("admitted") == DateFeature("admitted", 1, 12, part="month", order="dmy")
     assert schema.feature("ward").categories == ("internal medicine", "surgery")
@@ -209,6 +210,15 @@ def test_what_a_codebook_says_beside_is_named_not_dropped():
 def test_one_end_of_a_date_is_kept_where_the_other_is_the_usual():
     (feature,) = dpviz.import_codebook(book("d,date,,6,,month,dmy,,,,,"), target="y").features
     assert (feature.low, feature.high) == (1, 6)
+
+
+def test_the_role_of_a_person_is_in_the_schema_and_in_a_template_of_it():
+    text = b"name,type,min,max,values,role\nwho,id,,,,person\nx,number,0,9,,\ny,categories,,,a;b,target\n"
+    schema = dpviz.import_codebook(text)
+    assert (schema.feature_names, schema.target.name, schema.person) == (("x",), "y", "who")
+    assert dpviz.import_codebook(dpviz.codebook_template(["who", "x", "y"], schema).encode()) == schema
+    with pytest.raises(SchemaError, match="which column is the target"):
+        dpviz.import_codebook(text.replace(b"target", b""))
 
 
 @pytest.mark.parametrize(

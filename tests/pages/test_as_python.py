@@ -27,7 +27,7 @@ from dpviz.figures.compare.measure_text import measure_text
 from dpviz.io.results import with_our_verdict
 from dpviz.learners import FitRequest, get_learner
 from dpviz.release.register import ReleaseRegister
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.pages.opened import PAGES, after_work, in_use, opened, shown, tree_on_screen, unfolded, values_in
@@ -102,7 +102,7 @@ def test_a_model_from_a_file(tmp_path, monkeypatch):
     said = ran(code_of(test.run()))["said"]
     assert "PrivacyLoss(epsilon=0.4" in said
     right = 100 * float(said.split()[-1])
-    assert f"{right:.0f} times in 100" in shown(test)
+    assert f"{rounded_up(right)} times in 100" in shown(test)
 
 
 def test_budget():
@@ -172,7 +172,7 @@ def test_publish_and_register():
     made = ran(code_of(test))
     assert made["register"].balance("ward").left.epsilon == 0.9
     assert "register.release('ward', request, data)" in code_of(test)
-    assert number_text(100 * made["request"].risk(made["schema"]).guesses()) in tables(test)
+    assert rounded_up(100 * made["request"].risk(made["schema"]).guesses()) in tables(test)
     register = bare("register")
     assert "ward PrivacyLoss(epsilon=0.0, delta=0.0) PrivacyLoss(epsilon=0.9" in ran(code_of(register))["said"]
     assert "all of ε = 0.9" in shown(register)
@@ -182,13 +182,13 @@ def test_learn():
     test = bare("learn")
     right = float(ran(code_of(test))["said"].split()[-1])
     (picture,) = test.get("plotly_chart")
-    assert f"about {100 * right:.0f} of 100 guesses" in picture.proto.alt
+    assert f"at most {rounded_up(100 * right)} of 100 guesses" in picture.proto.alt
 
 
 def test_epsilon():
     test = bare("epsilon")
     right = float(ran(code_of(test))["said"])
-    assert f"{100 * right:.0f}" in shown(test)
+    assert rounded_up(100 * right) in shown(test)
 
 
 @pytest.mark.parametrize("page", ["data", "tree", "budget", "compare", "robustness", "plan", "publish", "papers"])

@@ -35,9 +35,9 @@ OF_PATIENT = re.compile(r"(?:ε|epsilon) = 3\b|\b88 (?:times in|of) 100|at most 
 #: The row's, wherever it is said whose it is.
 SECOND = re.compile(
     r"(?:; )?\(?one row: (?:ε|epsilon) = [\d.]+(?:, (?:δ|delta) = [-\de.]+)?\)?"
-    r"|\(one row: (?:\d+|[\d.]+ of [\d.]+)\)|one row: 73 of 100 at ε = 1"
+    r"|\(one row: (?:\d+|[\d.]+ of [\d.]+)\)|one row: 74 of 100 at ε = 1"
 )
-OF_ROW = re.compile(r"(?:ε|epsilon) = 1\b(?![.,]\d)|\b73(?:\.1)? (?:times in|of) 100|at most 73\.1")
+OF_ROW = re.compile(r"(?:ε|epsilon) = 1\b(?![.,]\d)|\b7(?:4|3\.2) (?:times in|of) 100|at most 73\.2")
 
 
 def leads(said: str) -> None:

@@ -33,10 +33,10 @@ def test_an_epsilon_is_never_without_its_neighbours():
     assert loss_text(PrivacyLoss(1, 1e-5)) == "ε = 1, δ = 0.00001 (add/remove one row)"
 
 
-@pytest.mark.parametrize(("epsilon", "guesses"), [(0.5, 62), (1, 73), (2, 88)])
+@pytest.mark.parametrize(("epsilon", "guesses"), [(0.5, 63), (1, 74), (2, 89)])
 def test_odds_are_e_to_epsilon_over_one_plus_it(epsilon, guesses):
-    assert f"at most about {guesses} times in 100" in odds_text(PrivacyLoss(epsilon))
-    assert guesses == round(100 * math.exp(epsilon) / (1 + math.exp(epsilon)))
+    assert f"at most {guesses} times in 100" in odds_text(PrivacyLoss(epsilon))
+    assert guesses == math.ceil(100 * math.exp(epsilon) / (1 + math.exp(epsilon)))
 
 
 def test_the_ends_of_the_scale_do_not_round_to_certainty_or_to_nothing():
@@ -52,17 +52,17 @@ ROUNDS = dpviz.fit("s-gbdt", MANY_ROWS, epsilon=1, max_depth=1, rounds=5, seed=0
 
 def test_the_guesses_are_those_of_the_steps_and_the_bound_of_any_algorithm_is_one_click_away():
     said = verdict(claim("holds", 1.0), PrivacyLoss(1.0), released=True, risk=FOUR_LEVELS)
-    assert "at most about 59 times in 100; a coin flip, 50." in said.odds
-    assert "at most about 73 times in 100." in said.plain_bound
+    assert "at most 60 times in 100; a coin flip, 50." in said.odds
+    assert "at most 74 times in 100." in said.plain_bound
     assert said.plain_bound.startswith("Any algorithm with ε = 1 (add/remove one row)")
     without = replace(said, risk=None)
-    assert "73 times in 100, whatever the algorithm; a coin flip, 50." in without.odds
+    assert "74 times in 100, whatever the algorithm; a coin flip, 50." in without.odds
     assert not without.plain_bound
 
 
 def test_a_delta_does_not_hide_what_gaussian_noise_allows():
-    assert "at most about 54 times in 100" in result_verdict(ROUNDS).odds
-    assert "at most about 73 times in 100" in result_verdict(ROUNDS).plain_bound
+    assert "at most 55 times in 100" in result_verdict(ROUNDS).odds
+    assert "at most 74 times in 100" in result_verdict(ROUNDS).plain_bound
 
 
 def test_the_rows_of_a_person_are_composed_and_not_multiplied():
@@ -70,8 +70,8 @@ def test_the_rows_of_a_person_are_composed_and_not_multiplied():
     composed = 100 * FOUR_LEVELS.for_rows(3).guesses()
     assert 62 < composed < 94
     assert said.right_guesses == composed
-    assert f"at most about {composed:.0f} times in 100 (one row: 59)" in said.odds
-    assert "at most about 95 times in 100" in said.plain_bound
+    assert f"at most {math.ceil(composed)} times in 100 (one row: 60)" in said.odds
+    assert "at most 96 times in 100" in said.plain_bound
 
 
 def test_no_number_of_steps_makes_a_refuted_ledger_a_bound():
@@ -185,7 +185,7 @@ def test_the_persons_number_leads_and_a_word_of_the_owner_is_said_to_be_one():
     said = verdict(claim("holds", 1.0), PrivacyLoss(1.0), released=True, unit=unit)
     assert said.headline == "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"
     assert said.odds.startswith(
-        "Someone guessing whether one patient is in the data is right at most about 95 times in 100 (one row: 73)"
+        "Someone guessing whether one patient is in the data is right at most 96 times in 100 (one row: 74)"
     )
     assert "nothing enforces it" in " ".join(said.promises)
     assert "nothing enforces it" not in " ".join(replace(said, unit=Unit(3, "one patient", True)).promises)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import combinations
@@ -236,3 +237,43 @@ def in_turn(persons: Any) -> pa.Table:
     """Three rows of each."""
     own = persons if isinstance(persons, pa.Array) else pa.Array.from_pandas(persons)
     return pa.table({"x": [1.0] * 15, "y": ["n"] * 15, "who": pa.concat_arrays([own] * 3)})
+
+
+# --- a schema that says whose row it is
+
+WHOSE = replace(SCHEMA, person="who")
+
+
+def test_a_schema_with_persons_is_never_used_on_all_rows(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(ROWS)
+    with pytest.raises(ParameterError, match=r"rows_per_person.*'who' tells whose row it is"):
+        dpviz.encode(ROWS, WHOSE)
+    with pytest.raises(ParameterError, match="rows_per_person"):
+        dpviz.fit("pf-tree", ROWS, epsilon=1, schema=WHOSE, seed=0)
+    for unlimited in (
+        lambda: dpviz.encode_large(tmp_path / "rows.csv", WHOSE),
+        lambda: dpviz.open_table("duckdb:///nowhere/file?table=rows", WHOSE),
+    ):
+        with pytest.raises(SchemaError, match=r"who: .*are not limited here"):
+            unlimited()
+
+
+def test_it_needs_no_other_word_for_the_column_and_no_file_holds_its_name():
+    data = dpviz.encode(ROWS, WHOSE, rows_per_person=2)
+    assert (data.n_rows, data.rows_per_person, data.schema) == (200, 2, SCHEMA)
+    assert dpviz.fit("pf-tree", data, epsilon=1, schema=WHOSE, seed=0).unit.rows == 2
+    assert '"who"' not in dpviz.fit("pf-tree", data, epsilon=1, seed=0).to_json()
+
+
+def test_its_file_says_so_again(tmp_path):
+    WHOSE.save(tmp_path / "s.json")
+    assert dpviz.load_schema(tmp_path / "s.json") == WHOSE
+    assert WHOSE.key != SCHEMA.key
+    assert "person" not in SCHEMA.to_dict()
+    assert "person 'who'" in repr(WHOSE)
+
+
+@pytest.mark.parametrize("person", ["x", "y", "", 3])
+def test_what_is_no_column_of_its_own_says_whose_row_it_is_of_none(person):
+    with pytest.raises(SchemaError, match="whose row it is"):
+        replace(SCHEMA, person=person)

@@ -23,7 +23,7 @@ from dpviz.table.strict_json import parse_json, read_entry
 _MOST_MEGABYTES = 10
 _FILE = "Schema or draft saved by dpviz, or a codebook"
 _CODES = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
-_PERSONS: dict[str, type] = {"person": str, "rows_per_person": int}
+_MOST = "rows_per_person"
 _TYPES = ["json", "csv", "tsv", "xlsx"]
 
 
@@ -59,10 +59,10 @@ def _draft_of(draft: SchemaDraft, file: Any) -> tuple[SchemaDraft, str]:
             return draft_from_dict(document).draft.for_table(draft.names), ""
         if not isinstance(document, dict | list) or not document or "format" in document:
             schema = schema_from_dict(document)
-            persons: dict[str, Any] = {
-                name: read_entry(kind, document, name) for name, kind in _PERSONS.items() if name in document
-            }
-            return SchemaDraft.of(schema, draft.names, **persons), ""
+            if schema.person is None:
+                return SchemaDraft.of(schema, draft.names), ""
+            most = read_entry(int, document, _MOST) if _MOST in document else 1
+            return SchemaDraft.of(schema, draft.names, person=schema.person, rows_per_person=most), ""
     book = read_codebook(file, target=draft.target)
     found = SchemaDraft.of_codebook(book, draft.names).with_row_count(draft.n_public)
     person = draft.person or found.person
@@ -91,9 +91,7 @@ def document(draft: SchemaDraft, role: DataRole) -> tuple[str, str, str]:
 
 
 def _with_persons(draft: SchemaDraft) -> str:
-    """The schema; the column that says whose row it is stands beside, for this page alone."""
-    schema = draft.schema().to_json()
-    if draft.person is None:
-        return schema
-    said = {name: getattr(draft, name) for name in _PERSONS}
-    return json.dumps({**json.loads(schema), **said}, indent=1, ensure_ascii=False) + "\n"
+    """The schema with the column that says whose row it is; how many rows are kept of each is for this page alone."""
+    schema = replace(draft.schema(), person=draft.person)
+    said = {} if draft.person is None else {_MOST: draft.rows_per_person}
+    return json.dumps({**schema.to_dict(), **said}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

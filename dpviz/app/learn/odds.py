@@ -6,19 +6,19 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.lessons import guesses, guesses_by_tree
 from dpviz.figures.learn import mechanisms as figures
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 
 CONTROLS = ("epsilon",)
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 SHOWN, ASKED = 0.1, 1.0
 #: Epsilons whose answers stand beside the right one.
-BESIDE = {"low": 0.2, "high": 2.2, "top": 4.6}
+BESIDE = {"low": 0.2, "high": 2.2, "top": 4.5}
 
 
 def question() -> Numbers:
     """What a larger epsilon allows."""
-    values = {name: f"{guesses(epsilon):.0f}" for name, epsilon in {**BESIDE, "right": ASKED}.items()}
-    fixed = {"coin": str(figures.COIN), "hundred": "100", "tree": f"{guesses_by_tree(ASKED):.0f}"}
+    values = {name: rounded_up(guesses(epsilon)) for name, epsilon in {**BESIDE, "right": ASKED}.items()}
+    fixed = {"coin": str(figures.COIN), "hundred": "100", "tree": rounded_up(guesses_by_tree(ASKED))}
     return values | fixed | {"epsilon": number_text(ASKED), "odds": number_text(math.exp(ASKED))}
 
 

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from dpviz.figures.audit.text import ATTACKED, BADGES, SEARCHED, AuditLine, at_least_text
 from dpviz.figures.wording import counted
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 
 #: Verdict on a learner's defaults -> heading of its group, in the order of the page.
 GROUPS = {
@@ -42,6 +42,7 @@ class Axis:
     signs: dict[str, str]  #: Sign -> what it is, in the order of the legend
     values: Callable[[AuditLine], Values]  #: Sign -> where it stands, of what is known
     in_words: dict[str, str]  #: Sign -> a template for those who cannot see it
+    at_most: Callable[[float], str] = number_text  #: What stands in the template
 
     def share(self, value: float) -> float:
         """A place, as a share of the axis."""
@@ -100,6 +101,7 @@ GUESSES = Axis(
     },
     _guesses,
     {"claimed": "its ε allows any algorithm at most {} right guesses of 100", "composed": "what it does allows at most {}"},
+    lambda hundredths: rounded_up(hundredths, 1),
 )
 
 
@@ -190,10 +192,10 @@ def line_in_words(line: AuditLine, axis: Axis) -> str:
     values = axis.values(line)
     words = [f"{BADGES[line.verdict].word}"]
     words += (
-        [axis.in_words["claimed"].format(number_text(values["claimed"]))]
+        [axis.in_words["claimed"].format(axis.at_most(values["claimed"]))]
         if math.isfinite(values.get("claimed", math.inf))
         else []
     )
     words += [f"{sign}: {at_least_text(values[sign])}, {badge.word}" if sign in values else badge.word for badge, sign in bounds]
-    words += [axis.in_words["composed"].format(number_text(values["composed"]))] if "composed" in values else []
+    words += [axis.in_words["composed"].format(axis.at_most(values["composed"]))] if "composed" in values else []
     return "; ".join(words)

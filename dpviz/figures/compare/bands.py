@@ -17,7 +17,7 @@ from dpviz.figures.compare.measure_text import LEAST_R2, level_name, measure_tex
 from dpviz.figures.compare.style import LineStyle, line_styles
 from dpviz.figures.theme import NEUTRAL
 from dpviz.figures.wording import capital
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 
 #: Along -> title of the axis.
 AXES = {"epsilon": f"ε asked for ({NEIGHBOURS})", "max_depth": "most levels of rules", "n_rows": "training rows"}
@@ -136,7 +136,7 @@ def _hover(point: Point, along: str, metric: str) -> str:
     low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
     between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
     said = f"median {median}{between}<br>{point.n_fits:,} fits"
-    guesses = f"<br>right guesses of 100, at most: {point.guesses:.1f}" if math.isfinite(point.guesses) else ""
+    guesses = f"<br>right guesses of 100, at most: {rounded_up(point.guesses, 1)}" if math.isfinite(point.guesses) else ""
     return f"{_place_words(along, point.x)}{guesses}<br>{said}<br>composed ε {number_text(point.composed)} ({NEIGHBOURS})"
 
 
@@ -214,7 +214,7 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
             "claim": "none made" if curve.verdict == "none" else curve.verdict,
             AXES[along]: number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
             COMPOSED_AXIS: number_text(point.composed),
-            **({"right guesses of 100, at most": f"{point.guesses:.1f}"} if math.isfinite(point.guesses) else {}),
+            **({"right guesses of 100, at most": rounded_up(point.guesses, 1)} if math.isfinite(point.guesses) else {}),
             f"median {METRICS[metric]}": measure_text(point.median, metric),
             "5%": measure_text(point.low, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
             "95%": measure_text(point.high, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,

@@ -11,7 +11,7 @@ from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, 
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
 from dpviz.figures.wording import chance
 from dpviz.learners import DEFAULT, get_learner
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 
 COIN = 50
 _EPSILON = f"ε ({NEIGHBOURS})"
@@ -25,7 +25,7 @@ def guesses_figure(epsilon: float) -> Figure:
     hidden: Style = {"visible": False, "fixedrange": True}
     across, down = hidden | {"range": [-0.7, 19.7]}, hidden | {"range": [4.6, -0.6]}
     figure = chart(250, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=down)
-    tree, most = round(guesses_by_tree(epsilon)), round(guesses(epsilon))
+    tree, most = (int(rounded_up(most)) for most in (guesses_by_tree(epsilon), guesses(epsilon)))
     for name, low, high, colour, symbol in (
         ("right by a coin", 0, COIN, NEUTRAL, "circle"),
         (f"more that {_tree()} allows", COIN, tree, ORANGE, "diamond"),
@@ -41,9 +41,9 @@ def guesses_figure(epsilon: float) -> Figure:
 def guesses_sentence(epsilon: float) -> str:
     """The dots in words."""
     return (
-        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most about "
-        f"{guesses(epsilon):.0f} of 100 guesses are right, whatever the algorithm. What {_tree()} does allows "
-        f"{guesses_by_tree(epsilon):.0f}; a coin gets {COIN}."
+        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most "
+        f"{rounded_up(guesses(epsilon))} of 100 guesses are right, whatever the algorithm. What {_tree()} does allows "
+        f"{rounded_up(guesses_by_tree(epsilon))}; a coin gets {COIN}."
     )
 
 
@@ -55,7 +55,7 @@ def guesses_rows(epsilons: Sequence[float]) -> Rows:
     """One row per epsilon."""
     names = _EPSILON, "odds at most", "right of 100 guesses, any algorithm", _tree()
     cells = (
-        (number_text(eps), f"{number_text(math.exp(eps))} to 1", f"{guesses(eps):.1f}", f"{guesses_by_tree(eps):.1f}")
+        (number_text(eps), f"{number_text(math.exp(eps))} to 1", rounded_up(guesses(eps), 1), rounded_up(guesses_by_tree(eps), 1))
         for eps in epsilons
     )
     return [dict(zip(names, row, strict=True)) for row in cells]

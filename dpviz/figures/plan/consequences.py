@@ -1,5 +1,6 @@
 """Three consequences of one epsilon on one axis: accuracy, right guesses about one row, poisoned rows; in words too."""
 
+import math
 from collections.abc import Iterator
 
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -9,7 +10,7 @@ from dpviz.figures.plan.search import axis_title, grid_axis, of_unit, places
 from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK
 from dpviz.figures.wording import capital, counted, percent
 from dpviz.results.verdict import ROW, Unit, right_guesses
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 
 
 def consequences_figure(found: Consequences, *, cursor: float, candidates: int, above: float, unit: Unit = ROW) -> Figure:
@@ -56,7 +57,7 @@ def risk_sentence(item: Consequence, candidates: int, unit: Unit = ROW) -> str:
     """The attack model's bound by what the algorithm does, as guesses out of 100; of one row second."""
     if not item.is_proved:
         return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."
-    right, row = (number_text(100 * item.right_guesses(candidates, rows)) for rows in (unit.rows, 1))
+    right, row = (_bound_text(100 * item.right_guesses(candidates, rows)) for rows in (unit.rows, 1))
     aside = f" (one row: {row})" if unit.rows > 1 else ""
     return (
         f"Of 100 guesses {_guess(candidates, unit)}, what this algorithm does allows at most {right} to be right{aside}; without "
@@ -123,6 +124,11 @@ def _guess_cells(item: Consequence, candidates: int, unit: Unit) -> Iterator[tup
     """(about whom, how many), of the unit first; last what any algorithm with this epsilon allows it."""
     whose = ((f", {unit.words}", unit.rows), (", one row", 1)) if unit.rows > 1 else (("", 1),)
     for who, rows in whose:
-        yield who, number_text(100 * item.right_guesses(candidates, rows))
+        yield who, _bound_text(100 * item.right_guesses(candidates, rows))
     if candidates == FAIR and item.is_proved:
-        yield ", any algorithm", number_text(right_guesses(item.risk.plain, unit))
+        yield ", any algorithm", _bound_text(right_guesses(item.risk.plain, unit))
+
+
+def _bound_text(hundredths: float) -> str:
+    """To a tenth; of small numbers three digits."""
+    return rounded_up(hundredths, max(1, 2 - math.floor(math.log10(hundredths))))

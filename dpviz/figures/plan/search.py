@@ -16,7 +16,7 @@ from dpviz.figures.theme import GREEN, NEUTRAL, ORANGE
 from dpviz.figures.wording import capital, percent
 from dpviz.learners import FitRequest
 from dpviz.results.verdict import ROW, Unit, at_most_text, loss_text, short_text
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 
 AXES = {"epsilon": f"ε ({NEIGHBOURS})", "n_rows": "training rows", "max_depth": "levels of rules"}
 MEASURES = {
@@ -56,7 +56,7 @@ class AtRisk:
     unit: Unit = ROW
 
     def at(self, epsilon: float) -> str:
-        """As in "at most about 61 of 100 guesses about one row may be right"."""
+        """As in "at most 61 of 100 guesses about one row may be right"."""
         hundredths = self.guesses(epsilon)
         if math.isinf(hundredths):
             return f"nothing limits what can be learned about {self.unit.words}"
@@ -209,7 +209,7 @@ def places(along: Along, place: float, unit: Unit) -> dict[str, str]:
 
 def _guesses_cell(risk: AtRisk, place: float) -> str:
     hundredths = risk.guesses(place)
-    return "no bound" if math.isinf(hundredths) else f"{hundredths:.1f}"
+    return "no bound" if math.isinf(hundredths) else rounded_up(hundredths, 1)
 
 
 def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit = ROW) -> str:

@@ -16,7 +16,7 @@ from dpviz.figures.tree.labels import visible
 from dpviz.models.tree import format_number
 from dpviz.results.document import Statement
 from dpviz.results.verdict import Unit, Verdict, right_guesses
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
 _WIDTH, _HEIGHT = 420, 200
@@ -182,7 +182,7 @@ def _mark(epsilon: float, guesses: float, whose: str, kind: str, radius: int) ->
     x, y = _x(min(epsilon, _LARGEST_EPSILON)), _y(guesses)
     right = epsilon < 0.7 * _LARGEST_EPSILON
     where = f'x="{x + (10 if right else -10):.1f}" y="{y + 16:.1f}" text-anchor="{"start" if right else "end"}"'
-    said = text(f"{whose}{guesses:.0f} of 100 at ε = {number_text(epsilon)}")
+    said = text(f"{whose}{rounded_up(guesses)} of 100 at ε = {number_text(epsilon)}")
     yield f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
     yield f'<text class="said" {where}>{said}</text>'
 

@@ -8,7 +8,7 @@ from dpviz.figures.charts import Figure, Rows, Style, cursor_line, line, line_mo
 from dpviz.figures.robustness.certified import Certified
 from dpviz.figures.theme import NEUTRAL, SERIES
 from dpviz.results.verdict import ROW, Unit, right_guesses
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 
 AXIS = f"ε ({NEIGHBOURS})"
 _STYLES = ("circle", "%{y:.1f} of 100"), ("square", "%{y:.1%}"), ("diamond", "%{y:,} rows")
@@ -31,7 +31,7 @@ def three_numbers(item: Certified, wanted: float | None, unit: Unit = ROW) -> tu
     """The panels at one epsilon, in words."""
     guesses, rows = guesses_of(item, unit), item.table.protected_rows(wanted)
     return (
-        "no limit" if guesses is None else f"{guesses:.1f} of 100",
+        "no limit" if guesses is None else f"{rounded_up(guesses, 1)} of 100",
         f"{item.table.accuracy:.1%}",
         "none" if rows is None else f"{rows:,}",
     )

@@ -13,7 +13,7 @@ from dpviz.table.candidates import multiscale_candidates
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.encode import encode, encode_bins
 from dpviz.table.raw import RawTable
-from dpviz.table.schema import Schema
+from dpviz.table.schema import Schema, require_no_persons
 from dpviz.training.counting.arrays import ArrayRows
 from dpviz.training.counting.binned import Binned, in_pieces, with_bins, written
 from dpviz.training.counting.contract import Rows
@@ -56,12 +56,13 @@ def encode_large(
     TableError
         The source cannot be read; `code` as in `read_table`, or several-files, several-tables.
     SchemaError
-        A column of the schema is not in the table.
+        A column of the schema is not in the table; the schema has a person's column, for rows of persons are not limited here.
     MissingExtra
         What reads this kind of file is not installed.
     DpvizError
         There is no room for the temporary files.
     """
+    require_no_persons(schema)
     wanted = (*schema.feature_names, schema.target.name)
     given = None if names is None else tuple(names)
     path, step, reports = Path(source), watched(progress, stop), list[EncodingReport]()

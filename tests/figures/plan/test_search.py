@@ -23,7 +23,7 @@ from dpviz.figures.plan.search import (
 )
 from dpviz.learners import FitRequest
 from dpviz.results.verdict import Unit
-from dpviz.results.wording import number_text
+from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 WISH = Goal("accuracy", 0.8)
@@ -52,11 +52,11 @@ def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
 def test_an_epsilon_is_told_by_what_it_lets_others_guess():
     of_person = AtRisk({0.01: 50.3, 0.1: 52.4, 1.0: 61.2}.__getitem__, Unit(3, "one patient"))
     three = "ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"
-    said = f"At most about 61 of 100 guesses about one patient may be right: {three} is enough"
+    said = f"At most 62 of 100 guesses about one patient may be right: {three} is enough"
     assert answer_headline(FOUND, "epsilon", of_person) == said
     refuted = answer_headline(answer(point(1.0, 3, 30)), "epsilon", of_person)
-    assert refuted.endswith(f"{three}, where at most about 61 of 100 guesses about one patient may be right")
-    assert f"{three}, where at most about 61 of 100" in so_far_headline(FOUND, "epsilon", of_person)
+    assert refuted.endswith(f"{three}, where at most 62 of 100 guesses about one patient may be right")
+    assert f"{three}, where at most 62 of 100" in so_far_headline(FOUND, "epsilon", of_person)
     rows = search_rows(FOUND, "epsilon", of_person)
     assert [row["ε (add/remove one patient, up to 3 rows)"] for row in rows] == ["0.03", "0.3", "3"]
     assert [row["right guesses of 100, one patient"] for row in rows] == ["50.3", "52.4", "61.2"]
@@ -156,9 +156,9 @@ class TestConsequences:
         item = self.found().at(1.0)
         fair, many = (three.risk_sentence(item, candidates) for candidates in (2, 48_842))
         assert "whether one row was used" in fair
-        assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in many
+        assert "at most 0.00557 to be right" in many
         person = three.risk_sentence(item, 2, Unit(3, "one patient"))
-        of_person, of_row = (number_text(100 * item.right_guesses(rows=rows)) for rows in (3, 1))
+        of_person, of_row = (rounded_up(100 * item.right_guesses(rows=rows), 1) for rows in (3, 1))
         assert f"whether one patient was used, what this algorithm does allows at most {of_person}" in person
         assert f"(one row: {of_row})" in person
         (*_, cells) = three.consequence_rows(self.found(), candidates=2, above=0.5, unit=Unit(3, "one patient"))

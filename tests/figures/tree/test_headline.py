@@ -9,7 +9,7 @@ from dpviz.results.verdict import verdict
 @pytest.mark.parametrize(
     ("epsilon", "odds"),
     [
-        (1.0, "At most 73 of 100 guesses about one row can be right"),
+        (1.0, "At most 74 of 100 guesses about one row can be right"),
         (0.01, "Fewer than 51 of 100 guesses about one row can be right"),
         (10.0, "More than 99 of 100 guesses about one row can be right"),
     ],
