@@ -18,6 +18,7 @@ from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError
 from dpviz.learners import fit, registry, risk_on_any_rows
 from dpviz.randomness import generator
+from dpviz.results.wording import rounded_up
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema, Target
 from dpviz.training.contract import LearnerSpec
@@ -89,11 +90,11 @@ def numbers(risk: Risk) -> list[str]:
         return ["", "100", "100", "100", "100", "100"]
     person, persons = risk.for_rows(3), risk.for_persons(3)
     found = (risk.plain.guesses_right, risk.guesses(), person.guesses(), persons.guesses(), person.plain.guesses_right)
-    return [f"{risk.plain.delta:.3g}" if risk.plain.delta else "0", *(f"{100 * share:.1f}" for share in found)]
+    return [f"{risk.plain.delta:.3g}" if risk.plain.delta else "0", *(rounded_up(100 * share, 1) for share in found)]
 
 
 _HEAD = (
-    "Right guesses of 100 whether a row was used, at even odds before; a coin reaches 50. *e^epsilon* is what epsilon and "
+    "Right guesses of 100 whether a row was used, rounded up, at even odds before; a coin reaches 50. *e^epsilon* is what epsilon and "
     "delta say of any mechanism that has them; *what was run* follows from the trade-off curve of the very steps in the "
     "ledger (`result.risk`). Three rows of one person and three persons are composed, not multiplied; the last column is "
     "the plain bound for three rows. The rows are 300 seeded ones, n = 30,000 is declared; the "

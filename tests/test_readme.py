@@ -6,13 +6,10 @@ import tomllib
 import pytest
 
 from benchmarks.learners import learners_page
-from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.evaluation.audit.verdicts import stored_run
-from dpviz.evaluation.learn.lessons import guesses_by_tree
 from dpviz.installation import bundled
 from dpviz.learners import declared
 from dpviz.learners.native import pf_tree
-from dpviz.results.wording import rounded_up
 from tests.conftest import ROOT
 from tests.pages_of_docs import README, blocks
 
@@ -61,29 +58,6 @@ def measured_accuracies():
             for learner, cell in zip(learners, cells, strict=False):
                 found.setdefault((name.strip(), learner, epsilon), cell.split()[0])
     return found
-
-
-@pytest.mark.parametrize(
-    ("text", "epsilons", "by_tree"),
-    [
-        (TEXT, "ε (add/remove one row)", "with PF-tree, the default, of four levels"),
-        pytest.param(
-            *(GUARANTEE, "ε", "with PF-tree of four levels"), marks=pytest.mark.xfail(reason="its cells are not rounded up yet")
-        ),
-    ],
-    ids=["README", "guarantee"],
-)
-def test_the_odds_are_those_of_epsilon(text, epsilons, by_tree):
-    columns = zip(
-        *(table_row(text, first)[1:] for first in (epsilons, "right guesses of 100, any algorithm", by_tree)), strict=True
-    )
-    for epsilon, share, of_tree in columns:
-        assert rounded_up(100 * PrivacyLoss(float(epsilon)).guesses_right, decimals(share)) == share
-        assert rounded_up(guesses_by_tree(float(epsilon)), decimals(of_tree)) == of_tree
-
-
-def decimals(number):
-    return len(number.partition(".")[2])
 
 
 def test_the_constants_of_pf_tree_are_named():

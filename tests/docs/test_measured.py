@@ -12,6 +12,7 @@ import pytest
 import dpviz
 from benchmarks.data import bench_data
 from benchmarks.papers import rows_of
+from dpviz.results.wording import rounded_up
 from tests.conftest import ROOT
 
 LOSSES = (ROOT / "docs" / "how-to" / "choose-epsilon.md").read_text(encoding="utf-8")
@@ -133,4 +134,4 @@ def test_right_guesses_are_those_of_four_levels_on_the_loans(page: str):
     for epsilon, plain, stated in zip(*(line.strip("| ").split("|")[1:] for line in (head, of_any, ours)), strict=True):
         risk = dpviz.FitRequest.of("pf-tree", epsilon=float(epsilon), depth=4).risk(schema)
         for cell, share in ((plain.strip(), risk.plain.guesses_right), (stated.strip(), risk.guesses())):
-            assert f"{100 * share:.{len(cell.partition('.')[2])}f}" == cell
+            assert rounded_up(100 * share, len(cell.partition(".")[2])) == cell

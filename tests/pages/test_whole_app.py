@@ -33,7 +33,8 @@ def said(test: AppTest) -> str:
 def test_a_newcomer_sees_a_trained_tree_at_once():
     test = walked()
     assert test.title[0].value == "Tree"
-    assert [view.key for view in test.main.get("bidi_component")] == ["frame-style", "guarantee", "_epsilon_slider", "tree-view", "glossary"]
+    views = [view.key for view in test.main.get("bidi_component")]
+    assert views == ["frame-style", "guarantee", "_epsilon_slider", "tree-view", "glossary"]
     assert "Would be guaranteed if released: ε" in said(test)
 
 
