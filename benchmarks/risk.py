@@ -94,13 +94,13 @@ def numbers(risk: Risk) -> list[str]:
 
 
 _HEAD = (
-    "Right guesses of 100 whether a row was used, rounded up, at even odds before; a coin reaches 50. *e^epsilon* is what epsilon "
-    "and delta say of any mechanism that has them; *what was run* follows from the trade-off curve of the very steps in the "
-    "ledger (`result.risk`). Three rows of one person and three persons are composed, not multiplied; the last column is "
-    "the plain bound for three rows. The rows are 300 seeded ones, n = 30,000 is declared; the "
-    "number of *levels* is what each learner's rule answers to that. A ledger depends on its settings, "
-    "not on rows (`fs-tree` may end early: then the bound of any algorithm counts). 100 where nothing bounds the loss. Rerun: "
-    "`python -m benchmarks risk --out data/benchmarks/risk.md`."
+    "Right guesses of 100 whether a row was used, rounded up, at even odds before; a coin reaches 50. *e^epsilon* is what "
+    "epsilon and delta say of any mechanism that has them; *what was run* follows from the trade-off curve of the very "
+    "steps in the ledger (`result.risk`). Three rows of one person and three persons are composed, not multiplied; the last"
+    " column is the plain bound for three rows. The rows are 300 seeded ones, n = 30,000 is declared; the number of "
+    "*levels* is what each learner's rule answers to that. A ledger depends on its settings, not on rows (`fs-tree` may end"
+    " early: then the bound of any algorithm counts). 100 where nothing bounds the loss. Rerun: `python -m benchmarks risk "
+    "--out data/benchmarks/risk.md`."
 )
 _FOOT = (
     "From which theorem: pure steps are randomised responses, of k rows discrete Laplace noise at distance k. Exponential "
