@@ -154,7 +154,11 @@ CLAIMS = (
         "tests/contract/test_every_learner.py",
         "def test_what_was_read_from_the_data_is_disclosed",
     ),
-    Backed("The odds and guesses of an epsilon", "tests/test_readme.py", "def test_the_odds_are_those_of_epsilon"),
+    Backed(
+        "The odds and guesses of an epsilon",
+        "tests/docs/test_measured.py",
+        "def test_right_guesses_are_those_of_four_levels_on_the_loans",
+    ),
     Backed(
         "A person's rows cost that many times epsilon",
         "tests/table/test_persons.py",
