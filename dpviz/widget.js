@@ -1,5 +1,6 @@
 // The tree and its control of epsilon in Jupyter and marimo. TREE, SLIDER and LINE are functions that give the dashboard's own views;
 // each widget has an event bus of its own in place of the window, so that two on one page do not follow each other.
+// FACES are the letters that boxes were measured for, by weight: a notebook's own may be half as wide again.
 
 // A frame as high as the window would be half empty under a small tree: `height` is that of the largest drawing, and what is around it.
 function busOf(height) {
@@ -12,7 +13,13 @@ function busOf(height) {
   };
 }
 
+function addLetters() {
+  if ([...document.fonts].some(({ family }) => family.replaceAll('"', "") === LETTERS)) return;
+  for (const [weight, source] of Object.entries(FACES)) document.fonts.add(new FontFace(LETTERS, source, { weight }));
+}
+
 function render({ model, el }) {
+  addLetters();
   // Without it Jupyter takes arrow keys and digits for its own shortcuts: they would leave the control and move or change cells.
   el.dataset.lmSuppressShortcuts = "true";
   const root = el.attachShadow({ mode: "open" });

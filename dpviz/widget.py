@@ -6,6 +6,7 @@ none: they are fitted once, through a register, and the tree that was released i
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import DpvizError, ParameterError, RefusedRelease
 from dpviz.evaluation.tree.paths import EPSILONS
+from dpviz.figures.publish.report_parts import LETTERS, letters
 from dpviz.figures.theme import FONT, LIGHT, role_variables
 from dpviz.figures.tree.headline import PENDING, guarantee_said
 from dpviz.figures.tree.path_steps import PathSteps
@@ -181,6 +183,7 @@ def _made(shown: dict[str, Any], epsilon: float, words: str) -> AnyWidget:
 def _script() -> str:
     names = {"TREE": "tree_view", "SLIDER": "epsilon_slider", "LINE": "guarantee_line"}
     views = "".join(f"const {name} = (window) => {{\n{_view(file)}\nreturn shown;\n}};\n" for name, file in names.items())
+    views += f"const LETTERS = {json.dumps(LETTERS)}, FACES = {json.dumps(letters())};\n"
     return views + _OWN.with_suffix(".js").read_text(encoding="utf-8")
 
 
@@ -190,7 +193,7 @@ def _view(file: str) -> str:
 
 
 def _page(words: str) -> str:
-    style = f":host{{--st-background-color:{_GROUND};--st-text-color:{_INK};--st-font:{FONT};display:block}}"
+    style = f":host{{--st-background-color:{_GROUND};--st-text-color:{_INK};--st-font:'{LETTERS}',{FONT};display:block}}"
     style += f":host,:host>*{{{role_variables(LIGHT)}}}"
     style += "".join(_text(file, ".css") for file in ("tree_view", "epsilon_slider", "guarantee_line"))
     line = _text("guarantee_line", ".html").replace("<span></span>", f"<span>{escape(words)}</span>")

@@ -40,6 +40,11 @@ def test_its_own_tree_follows_its_control_and_no_other_one(page: Any, tmp_path: 
         encoding="utf-8",
     )
     page.goto(file.as_uri())
+    page.evaluate("document.fonts.ready")
+    faces = page.evaluate(
+        "[...document.fonts].map(({ family, weight, status }) => [family.replaceAll('\"', ''), weight, status])"
+    )
+    assert sorted(faces) == [["dpviz Sans", "400", "loaded"], ["dpviz Sans", "700", "loaded"]]  # once, for both
     said = [page.locator(f"#{name} .guarantee") for name in ("one", "two")]
     page.wait_for_function("document.querySelector('#one').shadowRoot.querySelector('.spread').textContent !== ''")
     page.locator("#one .scale").press("Home")

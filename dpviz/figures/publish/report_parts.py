@@ -19,6 +19,8 @@ from dpviz.results.verdict import Unit, Verdict, right_guesses
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
+#: The font that reports and notebooks bring along.
+LETTERS = "dpviz Sans"
 _WIDTH, _HEIGHT = 420, 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 14, 34
 _LARGEST_EPSILON = 10.0
@@ -49,15 +51,18 @@ def page_html(title: str, body: str, after: str = "") -> str:
 @cache
 def _css() -> str:
     """The style sheet, with the letters themselves: what is printed looks alike everywhere."""
-    folder = Path(__file__).parent
-    faces = (_face(folder / "fonts" / f"{name}.woff2", weight) for name, weight in (("regular", 400), ("bold", 700)))
-    return "".join(faces) + (folder / "report.css").read_text(encoding="utf-8")
+    faces = (
+        f'@font-face{{font-family:"{LETTERS}";font-weight:{weight};src:{source} format("woff2")}}\n'
+        for weight, source in letters().items()
+    )
+    return "".join(faces) + Path(__file__).with_name("report.css").read_text(encoding="utf-8")
 
 
-def _face(font: Path, weight: int) -> str:
-    letters = base64.b64encode(font.read_bytes()).decode("ascii")
-    source = f'src:url(data:font/woff2;base64,{letters}) format("woff2")'
-    return f'@font-face{{font-family:"dpviz Sans";font-weight:{weight};{source}}}\n'
+def letters() -> dict[int, str]:
+    """Weight -> the font `LETTERS` as the source of a font face."""
+    files = {weight: Path(__file__).parent / "fonts" / f"{name}.woff2" for name, weight in (("regular", 400), ("bold", 700))}
+    encoded = {weight: base64.b64encode(file.read_bytes()).decode("ascii") for weight, file in files.items()}
+    return {weight: f"url(data:font/woff2;base64,{text})" for weight, text in encoded.items()}
 
 
 def bullets(lines: Iterable[str]) -> str:
