@@ -29,7 +29,7 @@ from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.frames import load_for
-from dpviz.table.schema import NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema, require_no_persons
 from dpviz.training.contract import LearnerSpec, schema_disclosures
 from dpviz.training.counting.contract import CountedRows, Rows
 from dpviz.training.estimate.testing import fit_with_test, plan_with_test
@@ -309,6 +309,8 @@ def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
         return read_rows(rows, schema)
     if schema is not None and replace(schema, person=None) != rows.schema:
         raise ParameterError("dpviz", "schema", schema, "left out, or the one by which the rows were encoded")
+    if schema is not None and schema.person is not None and rows.rows_per_person is None:
+        require_no_persons(schema)
     return rows
 
 

@@ -253,6 +253,7 @@ def test_a_schema_with_persons_is_never_used_on_all_rows(tmp_path):
     for unlimited in (
         lambda: dpviz.encode_large(tmp_path / "rows.csv", WHOSE),
         lambda: dpviz.open_table("duckdb:///nowhere/file?table=rows", WHOSE),
+        lambda: dpviz.fit("pf-tree", dpviz.encode(ROWS, SCHEMA), epsilon=1, schema=WHOSE, seed=0),  # encoded without a limit
     ):
         with pytest.raises(SchemaError, match=r"who: .*are not limited here"):
             unlimited()

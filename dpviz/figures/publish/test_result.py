@@ -83,8 +83,8 @@ def _errors(report: NumberReport) -> list[str]:
     low, high = (report.window.number(place) for place in (-1.0, 1.0))
     return [
         f"R² {_r_squared(report)}: 1 is perfect, 0 is what the mean of all rows reaches.",
-        f"Typical error (RMSE) {_error(report, 'rmse', report.rmse)}.",
-        f"Mean absolute error {_error(report, 'mae', report.absolute_error)}.",
+        f"Typical error (RMSE) {_known(report, 'rmse', format_value)}.",
+        f"Mean absolute error {_known(report, 'mae', format_value)}.",
         f"Measured within {format_value(low)} to {format_value(high)}: numbers beyond count as its ends, and an error as at most "
         f"{format_value(report.window.width)}.",
     ]
@@ -100,12 +100,12 @@ def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
 
 
 def _r_squared(report: NumberReport) -> str:
-    between = _within(report.r_squared, "{:.2f}".format)
-    return "unknown" if says_nothing(report, "r2") else between
+    return _known(report, "r2", "{:.2f}".format)
 
 
-def _error(report: NumberReport, name: str, estimate: Estimate) -> str:
-    return "unknown" if says_nothing(report, name) else _within(estimate, format_value)
+def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:
+    estimate = report.estimates[name]
+    return "unknown" if estimate is None or says_nothing(report, name) else _within(estimate, text)
 
 
 def has_rare_classes(report: TestReport) -> bool:

@@ -61,6 +61,7 @@ def test_the_headline_never_calls_better_what_is_not_reliably_so_and_the_picture
         figure = expected_figure(found, "home", "back")
         assert [list(bars.x) for bars in figure.data] == [[0.85] * 3, [0.6] * 3]
         assert figure.layout.shapes[0].x0 == 0.8
+        assert all(side == "inside" for bars in figure.data for side in bars.textposition)  # the dashed line crosses no number
         return expected_headline(found, "home")
 
     assert headline(1.0, 1.0, 1.0) == "Better than always 'home' (80% right), even with a weak signal."

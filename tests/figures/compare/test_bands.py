@@ -83,6 +83,8 @@ def test_no_band_is_drawn_unasked_or_offered_for_too_few_fits():
     assert "Dashed" not in lines_text((few, PLAIN), None)
     said = lines_text(ALL, "pf-tree")
     assert "of PF-tree, from 30 fits or more at each point. Dashed" in said
+    assert "Dashed" in lines_text((SOUND, FALSE), "pf-tree")
+    assert "Dashed" not in lines_text((SOUND, FALSE), "pf-tree", "composed")  # nothing bounds it: it is off that axis
     assert "nine of ten" not in headline((few,), along="epsilon", x=1.0, metric="accuracy", level=None)
 
 

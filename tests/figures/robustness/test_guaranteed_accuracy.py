@@ -144,6 +144,11 @@ class TestGuaranteeFigure:
         figure = guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.77)
         assert any(shape.type == "line" and shape.y0 == 0.77 for shape in figure.layout.shapes)
 
+    def test_an_axis_of_few_rows_names_each_once(self):
+        assert guarantee_figure([certified(n_train=50)], up_to=0.1, unit="rows").layout.xaxis.dtick == 1
+        assert guarantee_figure([certified(n_train=1000)], up_to=0.1, unit="rows").layout.xaxis.dtick is None
+        assert guarantee_figure([certified(n_train=50)], up_to=0.1, unit="share").layout.xaxis.dtick is None
+
     def test_no_poison_at_all_is_still_a_figure(self):
         figure = guarantee_figure([certified(n_train=5)], up_to=0.01, unit="rows")
         assert list(lines(figure, ": proved")[0].x) == [0]
