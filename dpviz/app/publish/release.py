@@ -128,11 +128,11 @@ def _proof(key: str, _schema: Schema) -> Proof:
 
 def _summary(balance: Balance, made: Promise, asked: Sidebar, unit: Unit) -> None:
     title, said = asked.request.spec.title, verdict(made.claim, made.loss, released=True, unit=unit, risk=made.risk)
-    together = balance.with_one_more([made.loss])
-    in_all = f"With the releases before, {short_text(together, unit)} in all. {odds_text(together, unit)}"
-    odds = in_all if balance.releases else said.odds
-    left = _left_after(balance, made, unit)
-    words = f"**One tree by {title}, {plain(short_text(made.loss, unit))}.**  \n{plain(odds)}  \n"
+    words, left = f"**One tree by {title}, {plain(short_text(made.loss, unit))}.**  \n", _left_after(balance, made, unit)
+    if balance.releases:
+        together = balance.with_one_more([made.loss])
+        in_all = f"With the releases before, {short_text(together, unit)} in all. {odds_text(together, unit)}"
+        words += f"{plain(in_all)}  \n"
     st.info(words + prose("publish", "drawn anew", left=plain(left)), icon=":material/contract:")
     plain_bound("" if balance.releases else said.plain_bound)
     will, will_not = st.columns(2, gap="medium")
