@@ -310,6 +310,7 @@ def test_rows_with_assignment_of_their_own_that_share_one_further_in_go_together
     assert all(alone(loss) <= within(loss) + 1e-9 for loss in LOSSES)
 
 
+@pytest.mark.slow
 def test_groups_too_many_to_spread_are_chained_also_among_other_steps():
     spread = RandomParts((pure(0.01), pure(0.02), pure(0.015), pure(0.01)), (0.4, 0.3, 0.2, 0.1))
     alone, together = (deltas(event, Group(1, 60))[0](0.0) for event in (spread, in_turn(pure(0.001), spread)))

@@ -145,6 +145,7 @@ def test_a_test_that_fails_without_any_change_is_refused(codes) -> None:
         require_passing(Shop(), ["a", "b"])
 
 
+@pytest.mark.slow
 def test_survivors_come_first_on_the_page_and_end_with_an_error(run, monkeypatch, tmp_path) -> None:
     outcomes = [Outcome(NOTICED, (), "", 1.0), Outcome(HARMLESS, HARMLESS.tests, "", 1.0)]
     monkeypatch.setattr(page, "try_all", lambda mutants, workers: outcomes)

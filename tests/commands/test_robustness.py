@@ -12,6 +12,7 @@ def asked(table, schema, *more):
     return ("robustness", table, "--schema", schema, "--epsilon", "0.1", "--draws", "60", "--max-depth", "2", *more)
 
 
+@pytest.mark.slow
 def test_it_prints_the_curve_and_the_verdict(run, table, schema):
     code, out, err = run(*asked(table, schema, "--max-poisoned", "0.05"))
     assert code == 0

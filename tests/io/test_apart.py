@@ -75,6 +75,7 @@ def written(kind: str, folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize(("kind", "fault"), CASES)
+@pytest.mark.slow
 def test_a_library_that_fails_ends_one_reading_and_no_cell_is_quoted(kind, fault, spoil, tmp_path, monkeypatch):
     content = written(kind, tmp_path)
     spoil(kind, fault)
@@ -153,6 +154,7 @@ sys.stdin.read()
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux says which processes there are")
+@pytest.mark.slow
 def test_all_ends_with_a_process_that_is_killed(spoil, tmp_path):
     path = tmp_path / "t.sav"
     path.write_bytes(written("sav", tmp_path))
@@ -234,6 +236,7 @@ def test_a_process_that_was_taken_over_can_hand_over_rows_and_nothing_else(lie, 
     assert error.value.code == "crashed"
 
 
+@pytest.mark.slow
 def test_more_than_a_window_shows_arrives():
     """Column by column, wherever the window ends."""
     raw = feather_of(3 * apart._WINDOW // 8 // 2 + 1)

@@ -131,6 +131,7 @@ def test_robustness():
 
 
 @pytest.mark.parametrize("world", ["The rows in use", "The schema alone"])
+@pytest.mark.slow
 def test_plan(monkeypatch, world):
     def few(world, setup, **look):
         return consequences_steps(world, setup, epsilons=(1.0,), draws=10, **look)

@@ -36,6 +36,7 @@ def test_a_file_that_cannot_be_read_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize("place", ["compare", "robustness", "budget"])
+@pytest.mark.slow
 def test_an_experiment_is_what_its_page_then_asks(place):
     asked = next(
         item.experiment for paper in papers() for item in paper.here if item.experiment and item.experiment.place == place

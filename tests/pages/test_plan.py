@@ -68,6 +68,7 @@ def test_every_learner_gets_three_consequences_or_a_reason(name):
         assert "nothing limits what may be learned" in said or "No protection is proved" in said
 
 
+@pytest.mark.slow
 def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     test = asked()
     said = texts(test)
@@ -79,6 +80,7 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     assert len(test.dataframe[-1].value) == 3
 
 
+@pytest.mark.slow
 def test_neither_plan_nor_publish_offers_another_draw():
     for page in ("plan", "publish"):
         test = opened(page)
@@ -143,6 +145,7 @@ def test_poisoned_rows_are_answered_from_the_certificates():
     assert any("Not reachable" in text for kind, text in said_in_boxes(test) if kind == "warning")
 
 
+@pytest.mark.slow
 def test_the_attack_model_changes_the_guesses():
     test = asked(attack="Which of n people", candidates="1000")
     said = texts(test)
@@ -150,6 +153,7 @@ def test_the_attack_model_changes_the_guesses():
     assert "without the tree, 0\\.1" in said
 
 
+@pytest.mark.slow
 def test_private_rows_are_never_drawn_from(monkeypatch):
     """Nothing that reads rows is called: the plan is made from the schema alone."""
     loaded = in_use(DataRole.PRIVATE)

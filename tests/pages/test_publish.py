@@ -322,6 +322,7 @@ def test_a_register_that_cannot_be_used_is_an_error_and_nothing_is_released(regi
     assert not [found for found in test.button if found.label == "Release"]
 
 
+@pytest.mark.slow
 def test_a_released_file_can_be_taken_away_in_other_forms(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
     test.toggle(key="publish-forms").set_value(True).run()

@@ -28,12 +28,14 @@ def test_the_guarantee_is_that_of_the_person(page):
     assert "(add/remove one row)" not in said
 
 
+@pytest.mark.slow
 def test_plan_counts_the_persons_epsilon_beside_guesses_about_the_person():
     said = shown(opened("plan", rows=of_three(), epsilon="0.3", wanted="Accuracy → rows"))
     assert f"Held fixed: PF-tree, {PERSON}" in said
     assert "Move ε (add/remove one person, up to 3 rows)" in said
 
 
+@pytest.mark.slow
 def test_publish_and_register_say_the_relation_once_and_the_persons_number_everywhere(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     now, book = of_three(), ReleaseRegister()

@@ -20,6 +20,7 @@ from tests.evaluation.planted import HALF_NOISE
 from tests.figures.audits import BOUND
 
 
+@pytest.mark.slow
 def test_half_the_noise_is_caught():
     found = audit(HALF_NOISE, epsilon=1.0, seed=1, draws=1000)
     assert (found.claimed, found.composed, found.verdict) == (1.0, 1.0, "ledger violated")

@@ -113,6 +113,7 @@ def test_an_estimator_is_fitted_on_both_tables_and_its_answer_for_the_row_tells(
     assert (found.n_tested, found.refutes) == (1500, False)
 
 
+@pytest.mark.slow
 def test_what_else_a_fitted_estimator_shows_makes_the_attack_stronger():
     make = lambda seed: LogisticRegression()  # noqa: E731
     tables = (np.vstack([X[:-1], [[0.2]]]), [0, 0, 0, 1]), (np.vstack([X[:-1], [[0.2]], [[1.0]]]), [0, 0, 0, 1, 1])

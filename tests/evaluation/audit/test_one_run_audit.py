@@ -87,6 +87,7 @@ def test_what_is_sound_is_not_accused(name, draws):
     assert found.bound <= found.largest
 
 
+@pytest.mark.slow
 def test_half_the_noise_is_found_by_few_draws():
     found = audit(HALF_NOISE, epsilon=2.0, seed=4, draws=600, canaries=8)
     assert found.composed == pytest.approx(2.0)

@@ -113,6 +113,7 @@ def test_every_learner_is_stored_at_every_epsilon_with_its_three_facts_and_their
     assert len(run_to_json(STORED)) < 400_000
 
 
+@pytest.mark.slow
 def test_what_is_stored_as_proved_is_what_every_learner_says_of_its_plan():
     for entry in STORED.facts:
         again = f"run: dpviz verify --all {entry.learner} --out data/benchmarks/verdicts.json --force"

@@ -307,6 +307,7 @@ def test_candidate_counterexamples_are_neighbours_with_the_last_row_added():
 # --- running it
 
 
+@pytest.mark.slow
 def test_universes_that_cannot_be_listed_are_left_out_and_all_of_them_raise():
     numbers = Universe((3,), numeric=True, max_rows=2)
     assert [found.searched for found in verify_each("privatree", universes=(numbers, SMALL))] == [SMALL.title]

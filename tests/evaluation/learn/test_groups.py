@@ -36,6 +36,7 @@ def test_the_curves_are_what_fits_give():
     assert abs((said != data.target)[:, data.columns[0] == 1].mean() - other) > 0.1  # another epsilon would be noticed
 
 
+@pytest.mark.slow
 def test_the_small_groups_error_falls_later_and_the_more_the_fewer_its_rows():
     few, more = group_curves(SIZES[0]), group_curves(SIZES[1])
     assert few.enough(0) < more.enough(1) < few.enough(1) <= EPSILONS[-1]

@@ -129,6 +129,7 @@ def found_by(epsilon):
     return replace(found_once().at(1.0), risk=Risk.of_any(PrivacyLoss(epsilon)))
 
 
+@pytest.mark.slow
 def test_guesses_right_are_those_of_the_two_attack_models():
     assert [round(100 * found_by(e).right_guesses()) for e in (0.1, 0.5, 1, 2)] == [52, 62, 73, 88]
     assert found_by(5).right_guesses(48_842) == pytest.approx(math.exp(5) / 48_842, rel=1e-3)
@@ -174,6 +175,7 @@ class TestConsequences:
     def test_certificates_share_the_failure_probability(self):
         assert sum(item.certificate.beta for item in self.found.found) == pytest.approx(self.found.beta)
 
+    @pytest.mark.slow
     def test_more_epsilon_withstands_fewer_rows_once_it_is_accurate(self):
         middle, high = (item.protected(self.found.majority) for item in self.found.found[1:])
         assert middle is not None

@@ -391,6 +391,7 @@ def split_of(n_rows: int = 400) -> tuple[EncodedDataset, EncodedDataset]:
     return table(schema_of(), n_rows).split(0.25, seed=0)
 
 
+@pytest.mark.slow
 def test_the_curve_has_the_promised_columns_and_order() -> None:
     train, test = split_of()
     frame = dpviz.poisoning_curve("pf-tree", train, test, epsilon=0.1, max_poisoned=0.1, draws=200, seed=1)

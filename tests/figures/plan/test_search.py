@@ -144,6 +144,7 @@ class TestConsequences:
         *_, found = consequences_steps(self.world, setup, seed=1, epsilons=(0.01, 0.1, 1.0), draws=60)
         return found
 
+    @pytest.mark.slow
     def test_three_sentences_carry_the_numbers_of_one_epsilon(self):
         found = self.found()
         item = found.at(1.0)
@@ -152,6 +153,7 @@ class TestConsequences:
         assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
         assert f"{item.protected(found.majority):,} poisoned" in poison
 
+    @pytest.mark.slow
     def test_the_other_attack_model_and_a_person_have_other_guesses(self):
         item = self.found().at(1.0)
         fair, many = (three.risk_sentence(item, candidates) for candidates in (2, 48_842))

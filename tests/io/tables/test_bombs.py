@@ -253,6 +253,7 @@ def stays_within(name: str, folder: Path, *ways: str) -> None:
 
 @needs_linux
 @pytest.mark.parametrize("name", FAST)
+@pytest.mark.slow
 def test_a_small_file_takes_no_more_memory_than_the_limit_allows(name: str, tmp_path: Path) -> None:
     stays_within(name, tmp_path, AT_ONCE)
 

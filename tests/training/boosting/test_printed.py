@@ -33,6 +33,7 @@ PAPER = {"sampling": 0.1, "rounds": 100}
 DELTA = 5e-8
 
 
+@pytest.mark.slow
 def test_as_printed_noise_is_a_third_to_a_sixth_of_what_is_needed() -> None:
     for epsilon, printed in ((0.15, 5.77), (0.54, 3.08)):
         event = printed_rounds(epsilon, DELTA, **PAPER, filtered=False, part="tree")
@@ -70,6 +71,7 @@ def recipe_of(noise: float) -> Recipe:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_row_is_found_as_often_as_the_counterexample_says() -> None:
     """400 trainings each on the row and on no row: how often its leaf is above 0, against the binomials of the bound."""
     schema, recipe = schema_of_numbers("numbers", n_public=4000), recipe_of(2.0)
