@@ -12,7 +12,7 @@ from dpviz.errors import ParameterError, SchemaError
 from dpviz.evaluation.plan.simulate import TEST_ROWS, Split, drawn_columns, rule_for
 from dpviz.learners import FitRequest
 from dpviz.models.tree import Branch, Leaf, Node, Tree
-from dpviz.progress import Progress, Stop, steps
+from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema, require_classes
@@ -108,14 +108,14 @@ def expected(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> tuple[Expected, ...]:
-    """One line per strength of the signal. Raises what `region` and the fit raise.
+    """One line per strength of the signal. Raises what `region` and the fit raise; Cancelled once stopped.
 
     `base_rate`: share of the second class. `n_rows`: as declared; of more than MOST_ROWS so many are simulated.
     """
     count = min(n_rows, MOST_ROWS)
     worlds = [region(schema, n_rows=count, base_rate=base_rate, strength=value, seed=seed) for value in STRENGTHS.values()]
     wanted = [(world, number) for world in worlds for number in range(draws)]
-    outcomes = [_outcome(world, request, count, seed_from(seed, number)) for world, number in steps(wanted, progress, stop)]
+    outcomes = [_outcome(world, request, count, seed_from(seed, number)) for world, number in all_steps(wanted, progress, stop)]
     measured = np.array(outcomes).reshape(len(worlds), draws, 4)
     always = max(base_rate, 1 - base_rate)
     return tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, measured, strict=True))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.errors import DpvizError, ParameterError
+from dpviz.errors import Cancelled, DpvizError, ParameterError
 from dpviz.evaluation.plan.expected import STRENGTHS, Expected, expected, region
 from dpviz.figures.plan.expected import expected_figure, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
@@ -30,6 +30,12 @@ def test_the_stronger_the_signal_the_more_of_the_rarer_class_lies_where_two_ques
     assert found[2].accuracy > found[2].always == pytest.approx(0.7, abs=0.03)
     again = expected(SCHEMA, FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), base_rate=0.3, n_rows=2000, seed=1, draws=3)
     assert again == found
+
+
+def test_it_is_worth_nothing_half_done():
+    request, asked = FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), iter([False, True])
+    with pytest.raises(Cancelled):
+        expected(SCHEMA, request, base_rate=0.3, n_rows=100, seed=1, stop=lambda: next(asked))
 
 
 def test_with_little_epsilon_even_a_strong_signal_gives_no_more_than_always_the_frequent_class():
