@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app.explorations import AGREED
 from dpviz.app.parts import plain
-from dpviz.app.state import Loaded
+from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.trees import Trained
 from dpviz.app.work import session
 from dpviz.app.work.pool import Job
@@ -55,6 +55,12 @@ def in_use(role: DataRole, schema: Schema | None = None) -> Loaded:
     table, declared = sample_of(role)
     schema = schema or declared
     return Loaded(role, "A table", None, table, schema, encode(table, schema))
+
+
+def bundled() -> Loaded:
+    """The clinic as it comes: the same rows in every session."""
+    table, schema = sample_of(DataRole.SIMULATED)
+    return Loaded(DataRole.SIMULATED, "A table", "clinic", table, schema, encoded_sample("clinic"))
 
 
 def with_few_trees(name: str) -> dict[str, str]:

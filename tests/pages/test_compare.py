@@ -13,7 +13,7 @@ from dpviz.evaluation.compare.grid import columns_of
 from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, job_of, opened, said_in_boxes, texts, values_in
+from tests.pages.opened import after_work, bundled, in_use, job_of, opened, said_in_boxes, texts, values_in
 
 #: A small question, as a link holds it.
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
@@ -87,6 +87,43 @@ def test_a_large_comparison_takes_a_first_look_and_asks_before_it_refines(monkey
     test = finished(test)
     assert len(frame_of(test)) == 2 * 3 + 1
     assert "first look" not in texts(test)
+
+
+@pytest.mark.parametrize("most_whole", [0, 250], ids=["a first look", "all of it"])
+def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_like_them(monkeypatch, most_whole):
+    def on(rows):
+        return opened("compare", rows.role, rows=rows, learners=titles("pf-tree", "cart"), **SMALL)
+
+    monkeypatch.setattr(compare_run, "SMALL", most_whole)
+    monkeypatch.setattr(compare_run, "COARSE_REPEATS", 1)
+    first, second = finished(on(bundled())), on(bundled())
+    assert job_of(first, compare_run.SLOT) is not None
+    assert job_of(second, compare_run.SLOT) is None
+    drawn, again = (test.get("plotly_chart")[0].proto.spec for test in (first, second))
+    assert drawn == again
+    assert [found.label for found in second.button] == [found.label for found in first.button]  # with the time it takes
+    assert ("A first look: 3 of 7 fits" in texts(second)) == (most_whole == 0)
+    assert job_of(on(replace(bundled(), sample=None)), compare_run.SLOT) is not None
+    private = on(replace(bundled(), role=DataRole.PRIVATE))
+    assert job_of(private, compare_run.SLOT) is None
+    assert not private.get("plotly_chart")
+
+
+def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_session_that_found_them(monkeypatch, own_threads):
+    def two_points(grid, data, batches, *, stop, workers=None):
+        yield from original(grid, data, batches[:2], stop=stop)
+        there.set()
+        assert go.wait(60)
+
+    original, there, go = compare_run.run_batches, Event(), Event()
+    monkeypatch.setattr(compare_run, "run_batches", two_points)
+    sessions = []
+    for _ in range(2):
+        sessions.append(opened("compare", rows=bundled(), learners=titles("pf-tree"), **SMALL))
+        assert there.wait(60)
+    assert own_threads.n_waiting("bulk") == 1
+    assert sessions[1].get("plotly_chart")
+    go.set()
 
 
 def test_the_spread_of_one_learner_is_drawn_where_there_are_enough_fits():

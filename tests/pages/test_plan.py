@@ -5,14 +5,27 @@ from functools import partial
 
 import pytest
 
+from dpviz.app.plan import expected
 from dpviz.app.plan import screen as plan_screen
+from dpviz.errors import Cancelled
 from dpviz.evaluation.plan import consequences as found_by
 from dpviz.evaluation.plan import planner
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from tests.pages.opened import LEARNERS, after_work, in_use, opened, said_in_boxes, texts, values_in, with_few_trees
+from tests.pages.opened import (
+    LEARNERS,
+    after_work,
+    bundled,
+    in_use,
+    job_of,
+    opened,
+    said_in_boxes,
+    texts,
+    values_in,
+    with_few_trees,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +91,18 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     assert [shape["yref"] for shape in spec["layout"]["shapes"] if shape["x0"] == shape["x1"] == 1.0] == ["paper"]
     assert "what this algorithm does allows" in chart.proto.alt
     assert len(test.dataframe[-1].value) == 3
+
+
+def test_what_to_expect_of_a_bundled_sample_is_simulated_once_for_all_sessions_and_a_stop_is_said(monkeypatch):
+    def stopped(*_, **__):
+        raise Cancelled
+
+    first = after_work(opened("plan", rows=bundled()), expected.SLOT)
+    assert job_of(first, expected.SLOT) is not None
+    monkeypatch.setattr(expected, "expected", stopped)
+    assert job_of(opened("plan", rows=bundled()), expected.SLOT) is None
+    own = after_work(opened("plan", rows=replace(bundled(), sample=None)), expected.SLOT)
+    assert ("info", "Stopped before there was an answer.") in said_in_boxes(own)
 
 
 @pytest.mark.slow

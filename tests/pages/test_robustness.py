@@ -12,13 +12,13 @@ from dpviz.app.robustness import backdoor as robustness_backdoor
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.robustness.ask import Cell, RobustnessRequest, first_learners
 from dpviz.app.robustness.run import ATTACK, BACKDOOR, CURVES
-from dpviz.app.state import Loaded, encoded_sample
+from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, job_of, opened, said_in_boxes, sample_of, texts
+from tests.pages.opened import after_work, bundled, job_of, opened, said_in_boxes, texts
 
 #: One curve of few draws.
 LITTLE: dict[str, Any] = {"robust-draws": "100", "robust-epsilons": ["0.1"], "robust-learners": [get_learner(DEFAULT).title]}
@@ -72,11 +72,6 @@ def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_ot
     private = session_on(replace(bundled(), role=DataRole.PRIVATE))
     assert job_of(private, CURVES) is None
     assert not private.get("plotly_chart")
-
-
-def bundled() -> Loaded:
-    table, schema = sample_of(DataRole.SIMULATED)
-    return Loaded(DataRole.SIMULATED, "A table", "clinic", table, schema, encoded_sample("clinic"))
 
 
 def session_on(rows: Loaded) -> AppTest:

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from threading import Event, Thread
 from time import monotonic
+from typing import Any
 
 import streamlit as st
 
@@ -41,15 +42,21 @@ KEPT = 30_000
 #: Worker processes have been started before.
 _THERE = Event()
 _STARTED, _PACE = "_compare_started", "_compare_pace"
+_PACE_OF_SAMPLES: list[tuple[int, float]] = []
 
 
 def compare_task(request: CompareRequest, loaded: Loaded) -> Task:
-    """The fits of a comparison; values are rows of its frame."""
+    """The fits of a comparison; values are rows of its frame. Those of a bundled sample are the same in every session."""
     origin = origin_of(loaded, request.grid)
     keys = tuple((origin, *key) for batch in request.grid.batches() for key in batch.row_keys())
-    compute = partial(_rows, request.grid, loaded.data, origin, st.session_state.setdefault(_PACE, []))
-    about = (loaded.data.fingerprint, request.along)
-    return Task(SLOT, keys, compute, about=about, asked=request, keep=KEPT, patience=PATIENCE)
+    compute = partial(_rows, request.grid, loaded.data, origin, _pace(loaded))
+    more: dict[str, Any] = {"keep": KEPT, "patience": PATIENCE, "is_shared": loaded.is_as_bundled}
+    return Task(SLOT, keys, compute, about=(loaded.data.fingerprint, request.along), asked=request, **more)
+
+
+def _pace(loaded: Loaded) -> list[tuple[int, float]]:
+    """(fits done, seconds since it began) of the last comparison: of any session where its fits are shared."""
+    return _PACE_OF_SAMPLES if loaded.is_as_bundled else st.session_state.setdefault(_PACE, [])
 
 
 def coarse_task(request: CompareRequest, loaded: Loaded) -> Task:
@@ -78,9 +85,9 @@ def is_first_look(request: CompareRequest, loaded: Loaded, status: Status) -> bo
     return is_there and not status.is_current and len(status.shown) == len(coarse.keys) > 0
 
 
-def seconds_for(n_fits: int) -> float | None:
+def seconds_for(n_fits: int, loaded: Loaded) -> float | None:
     """About how long so many fits take, by the pace of those before; None before any."""
-    pace = st.session_state.get(_PACE, [])
+    pace = list(_pace(loaded))  # another session may begin anew meanwhile
     if len(pace) < 2:
         return None
     (n_half, half), (n_done, done) = pace[len(pace) // 2 - 1], pace[-1]  # worker processes take a while to start
@@ -149,7 +156,12 @@ def begin_noted(task: Task, loaded: Loaded) -> None:
 def first_curves(task: Task, loaded: Loaded) -> Status:
     """The first look at a table begins unasked; private rows are never computed on unasked."""
     status = poll(task)
-    is_first = st.session_state.get(_STARTED, {}).get(loaded.data.fingerprint) == task.keys
-    if loaded.role is DataRole.PRIVATE or status.shown or not is_first:
+    if loaded.role is DataRole.PRIVATE or status.shown:
         return status
-    return begin_unasked(task)
+    coarse = coarse_task(task.asked, loaded)
+    if st.session_state.get(_STARTED, {}).get(loaded.data.fingerprint) != coarse.keys:
+        return status
+    if task.keys == coarse.keys:
+        return begin_unasked(task)
+    poll(coarse)  # another session took this first look: it is what is shown last here too
+    return poll(task)

@@ -88,7 +88,7 @@ def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded:
         words = f":material/pause: Stopped: {status.n_missing:,} fits are missing. The curves below show what is done."
     elif status.shown:
         words = ":material/history: The curves below are for the settings before."
-    seconds = run.seconds_for(status.n_missing)
+    seconds = run.seconds_for(status.n_missing, loaded)
     label = label.format(fits=f"{status.n_missing:,} fits") + (f" (about {duration_text(seconds)})" if seconds else "")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.button(label, icon=":material/play_arrow:", on_click=run.begin_noted, args=(task, loaded))

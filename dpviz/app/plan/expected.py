@@ -2,6 +2,7 @@
 
 import hashlib
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -57,13 +58,16 @@ def _ask_base_rate(loaded: Loaded, name: str) -> float | None:
 def _task(request: FitRequest, loaded: Loaded, base_rate: float, n_rows: int) -> Task:
     schema = loaded.schema
     make = partial(expected, schema, request, base_rate=base_rate, n_rows=n_rows, seed=SEED)
-    return in_one(SLOT, canonical_key(loaded, request, base_rate=base_rate), make, lane="short", keep=8)
+    more: dict[str, Any] = {"lane": "short", "keep": 40, "is_shared": loaded.is_as_bundled}
+    return in_one(SLOT, canonical_key(loaded, request, base_rate=base_rate), make, **more)
 
 
 def _say(task: Task, classes: tuple[str, str]) -> None:
     status = begin_unasked(task, _PATIENCE)
     if status.job is not None:
         watch(task, "Simulating what to expect")
+    if status.was_stopped:
+        st.info("Stopped before there was an answer.", icon=":material/pause_circle:")
     for problem in status.problems:
         error(problem)
     if not (status.values and status.is_current):

@@ -14,8 +14,8 @@ from dpviz.app.work.in_turn import wait_in_turn
 from dpviz.app.work.session import Status, begin, cancel, poll, shared_pool
 from dpviz.app.work.tasks import Task
 
-#: Seconds between two polls: of a tree somebody waits for, of other work, and where each draws or nothing hurries: the longer the
-#: work, the longer the pause.
+#: Seconds between two polls: of a tree or a first picture that somebody waits for, of other work, and where each draws or nothing
+#: hurries: the longer the work, the longer the pause.
 _EVERY_TREE, _EVERY, _EVERY_DRAWING, _SELDOM = 0.4, 1.0, 2.0, 6.0
 #: Missing parts that add a second to the pause.
 _PARTS = 250
@@ -37,17 +37,19 @@ def watch(
     """Progress and Cancel while there is work on a task. The page is drawn again whenever a part is done, and at the end.
 
     `words` say what is being done, `unit` what the parts are called, where they are counted instead of a percentage. `draw`
-    draws the answers so far below the progress, less often than it is polled; then, and with `at_end`, the page is drawn again at
-    the end only. No Cancel without `may_stop`.
+    draws the answers so far below the progress, less often than it is polled; then the page is drawn again with the first answer
+    and at the end. With `at_end` it is at the end only. No Cancel without `may_stop`.
     """
     before, place = poll(task), st.container()
     if before.job is None:
         return
+    is_awaited = draw is not None and not before.values
 
-    @st.fragment(run_every=_pause(task, before, is_rare=at_end))
+    @st.fragment(run_every=_pause(task, before, is_rare=at_end, is_awaited=is_awaited))
     def again() -> None:
         status = poll(task)
-        if status.job is None or (draw is None and not at_end and status.n_missing < before.n_missing):
+        is_news = bool(status.values) if is_awaited else draw is None and status.n_missing < before.n_missing
+        if status.job is None or (is_news and not at_end):
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.progress(status.share, text=f":material/hourglass_top: {words}, {_progress_text(status, unit)} …")
@@ -68,11 +70,11 @@ def _draw_so_far(task: Task, draw: Callable[[Status], None]) -> None:
         draw(status)
 
 
-def _pause(task: Task, status: Status, *, is_rare: bool) -> float:
+def _pause(task: Task, status: Status, *, is_rare: bool, is_awaited: bool = False) -> float:
     in_line = _IN_LINE * shared_pool().n_waiting(task.lane)
     if is_rare:
         return min(_SELDOM, _EVERY_DRAWING + status.n_missing / _PARTS + in_line)
-    return min(_SELDOM, (_EVERY_TREE if task.lane == "tree" else _EVERY) + in_line)
+    return min(_SELDOM, (_EVERY_TREE if is_awaited or task.lane == "tree" else _EVERY) + in_line)
 
 
 def live(draw: Callable[[], None]) -> None:

@@ -108,7 +108,7 @@ def expected(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> tuple[Expected, ...]:
-    """One line per strength of the signal. Raises what `region` and the fit raise.
+    """One line per strength of the signal. Raises what `region` and the fit raise; Cancelled once stopped.
 
     `base_rate`: share of the second class. `n_rows`: as declared; of more than MOST_ROWS so many are simulated.
     """

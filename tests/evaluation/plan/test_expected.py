@@ -32,20 +32,10 @@ def test_the_stronger_the_signal_the_more_of_the_rarer_class_lies_where_two_ques
     assert again == found
 
 
-def test_stopped_on_the_way_nothing_is_said():
-    told: list[float] = []
+def test_it_is_worth_nothing_half_done():
+    request, asked = FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), iter([False, True])
     with pytest.raises(Cancelled):
-        expected(
-            SCHEMA,
-            FitRequest.of("pf-tree", epsilon=1.0, max_depth=1),
-            base_rate=0.3,
-            n_rows=200,
-            seed=1,
-            draws=2,
-            progress=told.append,
-            stop=lambda: len(told) == 2,
-        )
-    assert len(told) == 2
+        expected(SCHEMA, request, base_rate=0.3, n_rows=100, seed=1, stop=lambda: next(asked))
 
 
 def test_with_little_epsilon_even_a_strong_signal_gives_no_more_than_always_the_frequent_class():
