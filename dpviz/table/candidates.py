@@ -18,7 +18,7 @@ import numpy as np
 
 from dpviz.errors import SchemaError
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Feature, Schema
+from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
 #: From this many rows on, looking for bins pays for making a table of cells.
 FEW_ROWS = 1 << 14
@@ -32,6 +32,8 @@ _CELLS = tuple(1 << bits for bits in range(8, 19))
 _COARSE = 1 << 12
 #: Up to this many categories every two-way partition is a candidate.
 MOST_PARTITIONED = 10
+#: Steps between two halvings of the distance to an end of the range, the second for targets that are numbers.
+HALVES, QUARTERS = (1.0, 1.5), (1.0, 1.25, 1.5, 1.75)
 
 
 def _no_bins() -> np.ndarray:
@@ -248,14 +250,16 @@ def bin_column(feature: FeatureCandidates, column: np.ndarray) -> np.ndarray:
 def multiscale_grid(schema: Schema) -> CandidateGrid:
     """PF-tree's grid: sixteenths of the range, and both ends approached by 2^-k and 1.5 * 2^-k for k = 1 .. 16.
 
-    Long tails keep resolution where equal-width bins lose it. Source: this project.
+    Long tails keep resolution where equal-width bins lose it. Where the target is a number, so do 1.25 * 2^-k and 1.75 * 2^-k:
+    levels chosen one by one count no pairs of bins, and twice as many candidates cost a choice ln 2. Source: this project.
     """
     return CandidateGrid(schema, multiscale_candidates(schema), "multiscale")
 
 
 def multiscale_candidates(schema: Schema) -> tuple[FeatureCandidates, ...]:
     """The candidates of PF-tree's grid, by feature; also where no feature can be split."""
-    return tuple(map(_multiscale, schema.features))
+    scales = QUARTERS if isinstance(schema.target, NumericTarget) else HALVES
+    return tuple(_multiscale(feature, scales) for feature in schema.features)
 
 
 def equal_width_grid(schema: Schema, bins: int) -> CandidateGrid:
@@ -270,18 +274,22 @@ def equal_width_grid(schema: Schema, bins: int) -> CandidateGrid:
     return CandidateGrid(schema, tuple(map(of, schema.features)), f"equal width {bins}")
 
 
-def multiscale_fractions() -> np.ndarray:
-    """Fractions of the range, increasing, symmetric, strictly between 0 and 1."""
-    dyadic = [scale * 2.0**-k for k in range(1, 17) for scale in (1.0, 1.5)]
-    lower = np.unique([i / 16 for i in range(1, 16)] + dyadic)
+def multiscale_fractions(scales: tuple[float, ...] = HALVES, parts: int = 16, halvings: int = 16) -> np.ndarray:
+    """Fractions of the range, increasing, symmetric, strictly between 0 and 1: equal parts, and scale * 2^-k towards both ends.
+
+    No two are closer than half the last 2^-k.
+    """
+    near = [scale * 2.0**-k for k in range(1, halvings + 1) for scale in scales]
+    kept = [fraction for fraction in near if fraction < 1 and (fraction * 2.0 ** (halvings + 1)).is_integer()]
+    lower = np.array([i / parts for i in range(1, parts)] + kept)
     return np.unique(np.concatenate([lower, 1 - lower]))
 
 
 @lru_cache(maxsize=1024)  # a sweep makes the same grid for every fit
-def _multiscale(feature: Feature) -> FeatureCandidates:
+def _multiscale(feature: Feature, scales: tuple[float, ...]) -> FeatureCandidates:
     if isinstance(feature, CategoricalFeature):
         return partition_candidates(len(feature.categories))
-    cuts = feature.low + multiscale_fractions() * (feature.high - feature.low)
+    cuts = feature.low + multiscale_fractions(scales) * (feature.high - feature.low)
     if feature.whole:
         cuts = np.unique(np.floor(cuts)) + 0.5  # between two whole numbers, nothing is lost by rounding
         cuts = cuts[(cuts > math.ceil(feature.low)) & (cuts < math.floor(feature.high))]

@@ -12,6 +12,7 @@ from dpviz.models.tree import SubsetRule
 from dpviz.randomness import generator
 from dpviz.table.candidates import (
     FEW_ROWS,
+    QUARTERS,
     CandidateGrid,
     FeatureCandidates,
     ThresholdCells,
@@ -24,7 +25,7 @@ from dpviz.table.candidates import (
     thresholds_candidates,
 )
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.growing import rule_of
 from tests.contract.tables import schema_of, table
 from tests.oracles import counts
@@ -50,6 +51,17 @@ def test_the_fractions_are_sixteenths_and_both_ends_halved_sixteen_times():
     assert len(fractions) == 65
     assert np.array_equal(np.sort(1 - fractions), fractions)
     assert (fractions[0], fractions[-1]) == (2.0**-16, 1 - 2.0**-16)
+
+
+def test_where_the_target_is_a_number_four_steps_lie_between_two_halvings():
+    features = (NumericFeature("x", 0, 1),)
+    (found,) = multiscale_grid(Schema(features, NumericTarget("y", 0, 1))).features
+    fractions = multiscale_fractions(QUARTERS)
+    assert np.array_equal(found.thresholds, fractions)
+    assert set(multiscale_fractions()) < set(fractions)
+    assert {1.25 / 64, 1.75 / 64, 1 - 1.25 / 64, 1.25 * 2.0**-15} <= set(fractions)
+    assert np.diff(fractions).min() == np.diff(multiscale_fractions()).min() == 2.0**-17
+    assert ThresholdCells.of(fractions) is not None
 
 
 def test_a_number_gets_every_fraction_of_its_range():

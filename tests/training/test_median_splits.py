@@ -34,6 +34,8 @@ def test_cuts_are_public_increasing_and_inside_the_declared_range():
     assert 0 < cuts[0] < 0.05
     assert 31.95 < cuts[-1] < 32
     assert set(range(1, 32)) <= set(cuts.tolist())
+    assert {1.25, 1.75, 30.25, 30.75} <= set(cuts.tolist())  # four steps between two halvings
+    assert len(cuts) < 100  # bands are classes
 
 
 def test_bands_hold_numbers_up_to_their_cut():

@@ -59,7 +59,7 @@ LEAST_COUNTED, MOST_COUNTED, TEST_SHARE = 0.1, 0.15, 0.05
 #: From this many rows times epsilon on, the least share is counted.
 ENOUGH = 1000
 #: For a number: the part of the rows for the sums of leaves.
-SUM_SHARE = 0.25
+SUM_SHARE = 0.3
 #: Part of a level's share that buys the medians of a numeric target: at the root, where sums are centred on it, and below.
 ROOT_MEDIAN_PART, MEDIAN_PART = 0.3, 0.2
 LEVEL_GROWTH = 1.4

@@ -22,6 +22,7 @@ import numpy as np
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import NoiseSource, Released
+from dpviz.table.candidates import QUARTERS, multiscale_fractions
 from dpviz.table.schema import NumericTarget, Schema
 
 #: Rows, times epsilon, that the narrowest width costs; every doubling doubles it.
@@ -85,9 +86,12 @@ def released_window(
 
 
 def target_cuts(schema: Schema) -> np.ndarray:
-    """Public cuts of the target's range, increasing: its 32nds, and finer ones towards both ends for long tails."""
+    """Public cuts of the target's range, increasing: its 32nds, and finer ones towards both ends for long tails.
+
+    Four steps lie between two halvings. With two, the median of a node was often so far from every cut that most of its rows lay
+    on one side; a split that sends all rows there was then the best.
+    """
     target = schema.target
     assert isinstance(target, NumericTarget)
-    near = np.unique([scale * 2.0**-k for k in range(6, 11) for scale in (1.0, 1.5)])
-    fractions = np.unique(np.concatenate([np.arange(1, 32) / 32, near, 1 - near]))
+    fractions = multiscale_fractions(QUARTERS, parts=32, halvings=10)
     return np.unique(target.low + fractions * (target.high - target.low))

@@ -20,7 +20,7 @@ from dpviz.training.estimate.numbers import LEAF_SUMS, with_values
 from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
 
 DATA = rows(schema_of_numbers(), 600)
-SHARES = 0.25, 0.05
+SHARES = 0.3, 0.05
 
 
 def fit(data=DATA, *, epsilon=1.0, **more):
@@ -56,7 +56,7 @@ def test_the_ledger_is_the_largest_of_three_parts_to_the_last_bit(epsilon):
     assert result.ledger.guarantee.epsilon <= epsilon
     assert [guarantee(part).epsilon for part in result.ledger.event.events] == pytest.approx([epsilon] * 3, rel=1e-12)
     assert [(held_out.part, held_out.share, held_out.epsilon) for held_out in result.plan.held_out] == [
-        ("leaf sums", 0.25, epsilon),
+        ("leaf sums", 0.3, epsilon),
         ("test", 0.05, epsilon),
     ]
 
