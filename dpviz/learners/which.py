@@ -37,7 +37,7 @@ class Lead:
 
 
 #: Of s-gbdt, classes and numbers; of pf-tree. `tests/learners/test_which.py` holds them to the stored pages.
-CLASSES, NUMBERS = Lead((("AUC", 0.060), ("accuracy", 0.004)), 25, 26), Lead((("R²", 0.047),), 7, 8)
+CLASSES, NUMBERS = Lead((("AUC", 0.060), ("accuracy", 0.004)), 25, 26), Lead((("R²", 0.030),), 7, 8)
 FEW = Lead((("AUC", 0.032), ("accuracy", 0.167)), 3, 4)
 
 
