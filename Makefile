@@ -10,8 +10,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 # --no-cache-dir: nothing is written outside this folder.
 PIP := $(PY) -m pip --quiet --disable-pip-version-check --no-input --no-cache-dir
-# As many test processes as there are processors, four at most: each may have a browser and a server of its own.
-JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
+# As many test processes as there are processors (nproc alone obeys OMP_NUM_THREADS), four at most: each may have a browser and a server.
+JOBS ?= $(shell n=$$(env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
 # Compiled files are kept, whatever the environment says: to compile 600 files anew takes each process ten seconds and more.
 export PYTHONDONTWRITEBYTECODE :=
 # A test that hangs fails, with what every thread is doing, and the others go on; the longest takes a few minutes.

@@ -156,7 +156,7 @@ def test_on_a_telephone_the_root_is_on_the_first_screen(visit: Any, address: str
     page.goto(f"{address}/?data=clinic")
     root = page.locator(".stage [data-path=root]")
     root.wait_for()
-    idle(page)
+    settled(page)
     box = root.bounding_box()
     assert box["y"] + box["height"] <= 844
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -168,6 +168,8 @@ def test_the_table_of_releases_fits_the_screen(visit: Any, address: str, width: 
     page.goto(f"{address}/register")
     page.get_by_role("tab", name="Releases (2)").click()
     found = page.locator(".dp-rows:visible")
+    found.wait_for()
+    settled(page)  # the style has come too
     box = found.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
