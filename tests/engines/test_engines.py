@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -317,6 +317,15 @@ def test_what_fails_or_is_stopped_in_mid_level_leaves_nothing(engine: Engine) ->
     assert engine.left() == []
 
 
+@pytest.fixture
+def pythons_ctrl_c() -> Iterator[None]:
+    """Whatever ran before in this process may have kept Ctrl-C for itself, as Spark does."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before or signal.default_int_handler)
+
+
+@pytest.mark.usefixtures("pythons_ctrl_c")
 def test_ctrl_c_ends_a_statement_of_hours(duckdb: Engine) -> None:
     """DuckDB itself would not notice."""
     given, schema = _canaries()
