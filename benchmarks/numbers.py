@@ -12,6 +12,7 @@ from benchmarks.boosting.measure import Mean, boosting_data, mean_of
 from dpviz.io.csv import read_csv
 from dpviz.io.samples import load_sample
 from dpviz.learners import fit
+from dpviz.learners.native.pf_tree import SUM_SHARE, TEST_SHARE
 from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
@@ -191,7 +192,8 @@ def numbers_section(folder: Path | None, only: Sequence[str] | None) -> str:
         return ""
     return (
         "\n## Numbers\n\n"
-        f"Depth by the public rule, at most {MAX_DEPTH}. 30% of the rows make the values of the leaves, 5% test. R2 on\n"
+        f"Depth by the public rule, at most {MAX_DEPTH}. {SUM_SHARE:.0%} of the rows make the values of the leaves, "
+        f"{TEST_SHARE:.0%} test. R2 on\n"
         "held-out rows ± standard error over splits, beside S-GBDT (with its delta of 5e-8) and the ordinary tree of the\n"
         "same depth.\n\n"
         "- *Private error*: mean distance of the private R2 from that on the rows held out of the split.\n"

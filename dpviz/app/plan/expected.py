@@ -12,7 +12,7 @@ from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import chart
 from dpviz.app.work.session import begin_unasked
 from dpviz.app.work.tasks import Task, in_one
-from dpviz.app.work.watch import watch
+from dpviz.app.work.watch import STOPPED, watch
 from dpviz.evaluation.plan.expected import MOST_ROWS, expected
 from dpviz.figures.plan.expected import expected_figure, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
@@ -67,7 +67,7 @@ def _say(task: Task, classes: tuple[str, str]) -> None:
     if status.job is not None:
         watch(task, "Simulating what to expect")
     if status.was_stopped:
-        st.info("Stopped before there was an answer.", icon=":material/pause_circle:")
+        st.info(STOPPED, icon=":material/pause_circle:")
     for problem in status.problems:
         error(problem)
     if not (status.values and status.is_current):
