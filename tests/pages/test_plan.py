@@ -2,6 +2,7 @@ import json
 import re
 from dataclasses import replace
 from functools import partial
+from threading import Event
 
 import pytest
 
@@ -99,10 +100,32 @@ def test_what_to_expect_of_a_bundled_sample_is_simulated_once_for_all_sessions_a
 
     first = after_work(opened("plan", rows=bundled()), expected.SLOT)
     assert job_of(first, expected.SLOT) is not None
-    monkeypatch.setattr(expected, "expected", stopped)
+    monkeypatch.setattr(expected, "expected_steps", stopped)
     assert job_of(opened("plan", rows=bundled()), expected.SLOT) is None
     own = after_work(opened("plan", rows=replace(bundled(), sample=None)), expected.SLOT)
     assert ("info", "Stopped before there was an answer.") in said_in_boxes(own)
+
+
+def test_what_to_expect_is_first_shown_after_a_few_trees_and_judged_after_all(monkeypatch):
+    go_on, steps = Event(), expected.expected_steps
+
+    def paused(*asked, **how):
+        first, *rest = steps(*asked, **how)
+        yield first
+        go_on.wait(60)
+        yield from rest
+
+    monkeypatch.setattr(expected, "expected_steps", paused)
+    monkeypatch.setattr(expected, "_PATIENCE", 60)
+    test = opened("plan", rows=replace(bundled(), sample=None))
+    first_look, judged = "A first look: 3 of 10 trees at each strength.", re.compile("Better than always|ot reliably better")
+    assert first_look in texts(test)
+    assert test.get("plotly_chart")[0].proto.alt.startswith("With a weak signal")
+    assert not any(judged.search(said) for _, said in said_in_boxes(test))
+    go_on.set()
+    test = after_work(test, expected.SLOT)
+    assert first_look not in texts(test)
+    assert any(judged.search(said) for _, said in said_in_boxes(test))
 
 
 @pytest.mark.slow

@@ -1,27 +1,28 @@
 """Before epsilon is spent: what these settings give at the declared base rate, from simulation alone."""
 
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpviz.app.parts import error, literal, plain
+from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
 from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import chart
 from dpviz.app.work.session import begin_unasked
-from dpviz.app.work.tasks import Task, in_one
-from dpviz.app.work.watch import STOPPED, watch
-from dpviz.evaluation.plan.expected import MOST_ROWS, expected
+from dpviz.app.work.tasks import Task, in_steps
+from dpviz.app.work.watch import report
+from dpviz.evaluation.plan.expected import DRAWS, MOST_ROWS, Expected, expected_steps
 from dpviz.figures.plan.expected import expected_figure, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 
 SLOT = "expected"
 SEED = 1
-#: So many seconds the page waits for it rather than come back later.
-_PATIENCE = 0.3
+#: So many seconds the page waits for a first look rather than come back later.
+_PATIENCE = 1.0
 
 
 def expected_screen(request: FitRequest, loaded: Loaded) -> None:
@@ -57,26 +58,27 @@ def _ask_base_rate(loaded: Loaded, name: str) -> float | None:
 
 def _task(request: FitRequest, loaded: Loaded, base_rate: float, n_rows: int) -> Task:
     schema = loaded.schema
-    make = partial(expected, schema, request, base_rate=base_rate, n_rows=n_rows, seed=SEED)
+    make = partial(expected_steps, schema, request, base_rate=base_rate, n_rows=n_rows, seed=SEED)
     more: dict[str, Any] = {"lane": "short", "keep": 40, "is_shared": loaded.is_as_bundled}
-    return in_one(SLOT, canonical_key(loaded, request, base_rate=base_rate), make, **more)
+    key = canonical_key(loaded, request, base_rate=base_rate)
+    return in_steps(SLOT, key, make, lambda found: found[0].draws == DRAWS, **more)
 
 
 def _say(task: Task, classes: tuple[str, str]) -> None:
-    status = begin_unasked(task, _PATIENCE)
-    if status.job is not None:
-        watch(task, "Simulating what to expect")
-    if status.was_stopped:
-        st.info(STOPPED, icon=":material/pause_circle:")
-    for problem in status.problems:
-        error(problem)
-    if not (status.values and status.is_current):
+    begin_unasked(task, _PATIENCE)
+    status = report(task, "Simulating what to expect", draw=lambda now: _picture(now.values[0], classes))
+    if not status.values or status.job is not None:
         return
     (found,) = status.values
     headline = expected_headline(found, classes[0])
     (st.info if is_worth_it(found) else st.warning)(f"**{plain(headline)}**", icon=":material/query_stats:")
-    sentences = [expected_sentence(one, *classes) for one in found]
-    chart(expected_figure(found, *classes), " ".join((headline, *sentences)), key="expected")
+    _picture(found, classes)
     with st.popover("In words", type="tertiary"):
-        st.markdown("\n".join(f"- {plain(sentence)}" for sentence in sentences))
+        st.markdown("\n".join(f"- {plain(expected_sentence(one, *classes))}" for one in found))
         st.caption(f"{plain(strengths_text(found, classes[1]))} At most {MOST_ROWS:,} rows.")
+
+
+def _picture(found: Sequence[Expected], classes: tuple[str, str]) -> None:
+    chart(expected_figure(found, *classes), " ".join(expected_sentence(one, *classes) for one in found), key="expected")
+    if found[0].draws < DRAWS:
+        st.caption(f"A first look: {found[0].draws} of {DRAWS} trees at each strength.")

@@ -14,7 +14,6 @@ from dpviz.app.work.in_turn import wait_in_turn
 from dpviz.app.work.session import Status, begin, cancel, poll, shared_pool
 from dpviz.app.work.tasks import Task
 
-STOPPED = "Stopped before there was an answer."
 #: Seconds between two polls: of a tree or a first picture that somebody waits for, of other work, and where each draws or nothing
 #: hurries: the longer the work, the longer the pause.
 _EVERY_TREE, _EVERY, _EVERY_DRAWING, _SELDOM = 0.4, 1.0, 2.0, 6.0
@@ -137,4 +136,4 @@ def _say_stopped(status: Status, is_stale: bool) -> None:
         st.info(words, icon=":material/pause_circle:")
     elif not status.values:
         kept = " What is shown is the answer before." if is_stale else ""
-        st.info(f"{STOPPED}{kept}", icon=":material/pause_circle:")
+        st.info(f"Stopped before there was an answer.{kept}", icon=":material/pause_circle:")

@@ -4,6 +4,7 @@ Everything comes from the schema and two declared numbers: how many rows, and ho
 region of the columns, which two questions ask for; the stronger the signal, the more of them.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,8 @@ from dpviz.table.schema import Schema, require_classes
 
 #: How strong a signal is: which share of the rarer class lies in the region because of it; the rest is spread evenly.
 STRENGTHS = {"weak": 0.35, "middling": 0.5, "strong": 0.75}
-DRAWS = 10
+#: Draws of a first look, and of all.
+FIRST_DRAWS, DRAWS = 3, 10
 #: Of more rows so many are simulated.
 MOST_ROWS = 50_000
 #: Better than always saying one class in so many of the draws: it may be expected, or it may not.
@@ -36,6 +38,7 @@ class Expected:
     accuracy: float
     found: float  #: Share of the rarer class that is found
     better: float  #: Share of the draws in which the tree is right more often than always saying the more frequent class
+    draws: int  #: Of how many draws so far
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +100,7 @@ def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
     return node
 
 
-def expected(
+def expected_steps(
     schema: Schema,
     request: FitRequest,
     *,
@@ -107,25 +110,30 @@ def expected(
     draws: int = DRAWS,
     progress: Progress | None = None,
     stop: Stop | None = None,
-) -> tuple[Expected, ...]:
-    """One line per strength of the signal. Raises what `region` and the fit raise; Cancelled once stopped.
+) -> Iterator[tuple[Expected, ...]]:
+    """One line per strength of the signal: after FIRST_DRAWS draws of each, and after all.
+
+    Raises what `region` and the fit raise; Cancelled once stopped.
 
     `base_rate`: share of the second class. `n_rows`: as declared; of more than MOST_ROWS so many are simulated.
     """
     count = min(n_rows, MOST_ROWS)
     worlds = [region(schema, n_rows=count, base_rate=base_rate, strength=value, seed=seed) for value in STRENGTHS.values()]
-    wanted = [(world, number) for world in worlds for number in range(draws)]
-    outcomes = [_outcome(world, request, count, seed_from(seed, number)) for world, number in all_steps(wanted, progress, stop)]
-    measured = np.array(outcomes).reshape(len(worlds), draws, 4)
-    always = max(base_rate, 1 - base_rate)
-    return tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, measured, strict=True))
+    wanted = [(world, seed_from(seed, number)) for number in range(draws) for world in worlds]
+    always, outcomes = max(base_rate, 1 - base_rate), list[tuple[float, float, float, float]]()
+    for world, of_draw in all_steps(wanted, progress, stop):
+        outcomes.append(_outcome(world, request, count, of_draw))
+        if len(outcomes) in (FIRST_DRAWS * len(worlds), len(wanted)):
+            measured = np.array(outcomes).reshape(-1, len(worlds), 4).swapaxes(0, 1)
+            yield tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, measured, strict=True))
 
 
 def _summed_up(strength: str, always: float, lines: np.ndarray) -> Expected:
     """Accuracy is `always` and what trees gain over it on the rows that both are tested on."""
     gains = lines[:, 2] - lines[:, 1]
     best, found = np.median(lines[:, [0, 3]], axis=0).tolist()
-    return Expected(strength, best, always, always + float(np.median(gains)), found, better=float(np.mean(gains > 0)))
+    better = float(np.mean(gains > 0))
+    return Expected(strength, best, always, always + float(np.median(gains)), found, better, draws=len(lines))
 
 
 def _outcome(world: Region, request: FitRequest, n_rows: int, seed: int) -> tuple[float, float, float, float]:

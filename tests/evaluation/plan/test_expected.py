@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 
 from dpviz.errors import Cancelled, DpvizError, ParameterError
-from dpviz.evaluation.plan.expected import STRENGTHS, Expected, expected, region
+from dpviz.evaluation.plan.expected import FIRST_DRAWS, STRENGTHS, Expected, expected_steps, region
 from dpviz.figures.plan.expected import expected_figure, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
 FEATURES = (NumericFeature("age", 0, 100, whole=True), CategoricalFeature("ward", ("a", "b", "c")), NumericFeature("dose", 0, 1))
 SCHEMA = Schema(FEATURES, ClassTarget("stay", ("home", "back")), n_public=4000)
+
+
+def expected(request, **asked):
+    """What is known at the end."""
+    *_, found = expected_steps(SCHEMA, request, seed=1, **asked)
+    return found
 
 
 @pytest.mark.parametrize("base_rate", [0.05, 0.2, 0.5, 0.8])
@@ -24,22 +30,31 @@ def test_simulated_rows_have_the_declared_base_rate_at_every_strength(base_rate,
 
 
 def test_the_stronger_the_signal_the_more_of_the_rarer_class_lies_where_two_questions_ask():
-    found = expected(SCHEMA, FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), base_rate=0.3, n_rows=2000, seed=1, draws=3)
+    found = expected(FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), base_rate=0.3, n_rows=2000, draws=3)
     assert [one.strength for one in found] == ["weak", "middling", "strong"]
     assert found[0].best < found[1].best < found[2].best
     assert found[2].accuracy > found[2].always == pytest.approx(0.7, abs=0.03)
-    again = expected(SCHEMA, FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), base_rate=0.3, n_rows=2000, seed=1, draws=3)
+    again = expected(FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), base_rate=0.3, n_rows=2000, draws=3)
     assert again == found
+
+
+def test_a_first_look_is_what_fewer_draws_give():
+    request, told = FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), []
+    asked = {"base_rate": 0.3, "n_rows": 2000, "seed": 1}
+    first, last = expected_steps(SCHEMA, request, draws=5, progress=told.append, **asked)
+    assert first == expected(request, draws=FIRST_DRAWS, base_rate=0.3, n_rows=2000)
+    assert [one.draws for one in (*first, *last)] == [FIRST_DRAWS] * 3 + [5] * 3
+    assert told == [pytest.approx((number + 1) / 15) for number in range(15)]
 
 
 def test_it_is_worth_nothing_half_done():
     request, asked = FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), iter([False, True])
     with pytest.raises(Cancelled):
-        expected(SCHEMA, request, base_rate=0.3, n_rows=100, seed=1, stop=lambda: next(asked))
+        expected(request, base_rate=0.3, n_rows=100, stop=lambda: next(asked))
 
 
 def test_with_little_epsilon_even_a_strong_signal_gives_no_more_than_always_the_frequent_class():
-    few = expected(SCHEMA, FitRequest.of("pf-tree", epsilon=0.001, max_depth=2), base_rate=0.1, n_rows=300, seed=1, draws=4)
+    few = expected(FitRequest.of("pf-tree", epsilon=0.001, max_depth=2), base_rate=0.1, n_rows=300, draws=4)
     assert all(one.better <= 0.5 for one in few)
     assert not is_worth_it(few)
     assert (
@@ -49,11 +64,11 @@ def test_with_little_epsilon_even_a_strong_signal_gives_no_more_than_always_the_
 
 
 def test_a_tree_that_is_better_says_by_how_much_and_one_that_is_so_sometimes_says_how_often():
-    good = Expected("strong", 0.8, 0.8, 0.88, 0.71, 1.0)
+    good = Expected("strong", 0.8, 0.8, 0.88, 0.71, 1.0, 10)
     assert expected_sentence(good, "home", "back") == (
         "With a strong signal right for 88% of the rows, always 'home' for 80%; it finds 71 of 100 'back'."
     )
-    unsure = expected_sentence(Expected("weak", 0.5, 0.8, 0.81, 0.3, 0.7), "home", "back")
+    unsure = expected_sentence(Expected("weak", 0.5, 0.8, 0.81, 0.3, 0.7, 10), "home", "back")
     assert unsure.endswith("Only 70% of the trees do better than always 'home'.")
     assert is_worth_it((unsure, good, good))
     assert strengths_text((good, good), "back").startswith(
@@ -63,7 +78,7 @@ def test_a_tree_that_is_better_says_by_how_much_and_one_that_is_so_sometimes_say
 
 def test_the_headline_never_calls_better_what_is_not_reliably_so_and_the_picture_has_the_numbers_of_the_sentences():
     def headline(*better):
-        found = [Expected(name, 0.8, 0.8, 0.85, 0.6, share) for name, share in zip(STRENGTHS, better, strict=True)]
+        found = [Expected(name, 0.8, 0.8, 0.85, 0.6, share, 10) for name, share in zip(STRENGTHS, better, strict=True)]
         figure = expected_figure(found, "home", "back")
         assert [list(bars.x) for bars in figure.data] == [[0.85] * 3, [0.6] * 3]
         assert figure.layout.shapes[0].x0 == 0.8
