@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -10,6 +11,7 @@ from dpviz.figures.tree.labels import visible
 from dpviz.learners.variants import variant_title
 
 _QUIET = {"displayModeBar": False, "responsive": True}
+_STYLE_OF_ROWS = Path(__file__).with_name("rows.css")
 
 
 def chart(figure: Any, words: str, *, key: str) -> None:
@@ -42,14 +44,18 @@ def table(rows: Any, words: str, *, key: str) -> None:
 
 
 def rows_table(rows: Sequence[Mapping[str, object]], words: str) -> None:
-    """Records as a table as wide as the page; on a narrow screen every record becomes a list of its cells."""
+    """Records as a table as wide as the page; on a narrow screen every record becomes a list of its cells.
+
+    It brings its style along: the frame's may come a moment later, and everything below the table would move then.
+    """
     names = [escape(visible(name)) for name in rows[0]]
     lines = (zip(names, map(_cell, row.values()), strict=True) for row in rows)
     cells = ("".join(f'<td data-name="{name}">{cell}</td>' for name, cell in line) for line in lines)
     body = "".join(f"<tr>{line}</tr>" for line in cells)
     head = "".join(f"<th>{name}</th>" for name in names)
     label = escape(visible(words))
-    st.html(f'<table class="dp-rows" aria-label="{label}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
+    records = f'<table class="dp-rows" aria-label="{label}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    st.html(f"<style>{_STYLE_OF_ROWS.read_text(encoding='utf-8')}</style>{records}")
 
 
 def _cell(cell: object) -> str:

@@ -1,9 +1,10 @@
 """What somebody waits for on each page, in a browser: `python -m tests.browser.page_times [PAGE ...]`, on an idle machine.
 
-On the loan sample, in so many rounds. First the first useful picture of every page, in a session of its own with the scripts in
-the browser's cache, and for somebody who comes from another page by the sidebar. Then Compare: its first look, everything it
-computes by default, and meanwhile the first tree of another session. The exit code is 0 whether or not a target is met. Needs a
-Chromium, as the pictures do.
+On the loan sample, in so many rounds, each after the page before has come to rest. First the first useful picture of every page,
+in a session of its own with the scripts in the browser's cache, and for somebody who comes from another page by the sidebar;
+beside it what it takes before the server and the browser keep anything of that page. Then Compare: its first look, everything
+it computes by default, and meanwhile the first tree of another session. The exit code is 0 whether or not a target is met.
+Needs a Chromium, as the pictures do.
 """
 
 from __future__ import annotations
@@ -71,9 +72,10 @@ def main(names: list[str]) -> None:
 
 
 def _say(words: str, target: float, measure: Callable[[], float]) -> None:
-    measure()  # what the server and the browser keep
+    first = measure()  # it fills what the server and the browser keep
     found = [measure() for _ in range(ROUNDS)]
-    print(f"{words}: {median(found):.1f} s, {min(found):.1f} to {max(found):.1f} ({_verdict(median(found), target)})", flush=True)
+    spread = f"{min(found):.1f} to {max(found):.1f}, before these {first:.1f}"
+    print(f"{words}: {median(found):.1f} s, {spread} ({_verdict(median(found), target)})", flush=True)
 
 
 def _verdict(seconds: float, target: float) -> str:
@@ -83,6 +85,7 @@ def _verdict(seconds: float, target: float) -> str:
 def _in_new_session(context: Any, address: str, name: str) -> float:
     page = context.new_page()
     seconds = seconds_until(page, address, name)
+    settled(page)
     page.close()
     return seconds
 
