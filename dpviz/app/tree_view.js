@@ -27,6 +27,7 @@ class View {
     this.stage = element.querySelector(".stage");
     this.level = element.querySelector("output");
     this.dragged = false;
+    this.drawings = new Map();
     this.measured = element.querySelector(".measured");
     this.follow = (event) => this.stepTo(event.detail);
     window.addEventListener("dpviz-epsilon", this.follow);
@@ -70,6 +71,7 @@ class View {
       const steps = text ? await unpacked(text) : [];
       if (text !== this.packed) return;
       this.steps = steps;
+      this.drawings.clear();
     }
     if (!this.at) this.say(this.data.said, this.stepOf(this.data.epsilon));
   }
@@ -82,8 +84,8 @@ class View {
     this.measured.classList.toggle("unknown", !step);
     if (!step) return;
     this.at = step;
+    this.lay();  // first: what is said changes the page, which would have to be laid out for the width alone
     this.say(step.said, step);
-    this.lay();
     // after every other view has heard of the drag
     queueMicrotask(() => window.dispatchEvent(new CustomEvent("dpviz-guarantee", { detail: step.guarantee })));
   }
@@ -126,7 +128,7 @@ class View {
     const focused = this.svg?.contains(this.root.activeElement) ? this.root.activeElement : undefined;
     const held = focused && place(focused);
     const before = new Map((this.nodes ?? []).map((node) => [place(node), corner(node)]));
-    this.svg = drawing(text);
+    this.svg = this.at ? this.again(text) : drawing(text);
     this.svg.setAttribute("aria-describedby", "hint");
     const style = this.svg.querySelector("style");
     if (style) this.style = style;
@@ -138,8 +140,9 @@ class View {
     this.fold();
     this.survey();
     if (this.at) {  // on the way from one step to another the zoom stays, and the frame does not shrink
-      const { fitted } = this;
-      this.zoomTo(fitted ? Math.min(this.scale, this.across()) : this.scale, this.left, this.top);
+      const { fitted, left, top } = this;
+      this.zoomTo(this.scale, left, top);
+      if (fitted && this.across() < this.scale) this.zoomTo(this.across(), left, top);
       this.fitted = fitted;
       this.dress();
       if (!matchMedia("(prefers-reduced-motion: reduce)").matches) move(this.svg, before);
@@ -153,6 +156,12 @@ class View {
     if (kept && !kept.fitted) this.zoomTo(kept.scale, kept.left, kept.top);
     this.dress();
     if (held) (this.nodes.find((node) => place(node) === held) ?? this.nodes[0]).focus({ preventScroll: true });
+  }
+
+  // While epsilon is dragged, each drawing comes again and again.
+  again(text) {
+    if (!this.drawings.has(text)) this.drawings.set(text, drawing(text));
+    return this.drawings.get(text).cloneNode(true);
   }
 
   // Theme, selection, and the one node the Tab key reaches.
@@ -269,8 +278,10 @@ class View {
 
   // Draws it beside the frame, which then is narrower, so it neither comes nor goes while epsilon is being dragged.
   survey() {
-    const across = clamp((this.element.clientWidth - 2) / this.size.width, SMALLEST, ROOMY);
-    if (!this.at) this.map.hidden = this.size.height * across < TALL * this.tallest();
+    if (!this.at) {
+      const across = clamp((this.element.clientWidth - 2) / this.size.width, SMALLEST, ROOMY);
+      this.map.hidden = this.size.height * across < TALL * this.tallest();
+    }
     this.map.querySelector("svg")?.remove();
     if (this.map.hidden) return;
     const { width, height } = this.size, box = `${this.svg.viewBox.baseVal.x} 0 ${width} ${height}`;
