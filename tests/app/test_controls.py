@@ -198,5 +198,12 @@ def test_the_epsilon_of_the_slider_comes_with_its_neighbours():
     assert slider(opened(epsilon="0.2")) == (0.2, 0.2)
 
 
+@pytest.mark.parametrize("sample", ["loans", "rents"])
+def test_the_slider_ends_at_ten_whatever_is_predicted(sample):
+    (found,) = opened(data=sample).get("bidi_component")
+    steps = json.loads(found.proto.json)["steps"]
+    assert (steps[0], steps[-1]) == (0.01, 10.0)
+
+
 def test_a_depth_as_large_as_the_library_allows_comes_from_the_address():
     assert opened(depth="12").session_state["asked"].request.settings.depth == 12

@@ -221,6 +221,16 @@ def test_the_frame_is_as_high_for_every_tree_and_fits_the_window(page: Any, dept
     assert look(page)["height"] == pytest.approx(570, abs=3)
 
 
+@pytest.mark.parametrize("depth", [1, 4, 6, 8])
+def test_what_a_node_says_is_large_enough_to_read_until_somebody_zooms_out(page: Any, depth: int) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    show(page, data(grown(depth)))
+    sizes = page.locator(".stage .name").evaluate_all(
+        "names => names.map((name) => parseFloat(getComputedStyle(name).fontSize) * name.getScreenCTM().a)"
+    )
+    assert min(sizes) >= 13
+
+
 def test_the_drawing_follows_the_theme(page: Any) -> None:
     page.evaluate("document.body.style.setProperty('--st-background-color', '#0f1518')")
     show(page, data(grown(1)))

@@ -675,6 +675,16 @@ def test_a_date_is_a_use_of_its_own_and_its_rule_follows() -> None:
     assert _draft(at).column("day").part == ""
 
 
+def test_a_date_can_be_chosen_and_a_list_of_categories_has_the_widest_cell() -> None:
+    at = _upload(_page(), b"ward,y\ninternal medicine,n\nsurgery,p\n", role="private")
+    at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
+    _edit(at, "kinds", {0: {"use": "categories"}})
+    kinds, categories = (json.loads(grid.proto.columns) for grid in at.data_editor[:2])
+    offered = [choice["value"] if isinstance(choice, dict) else choice for choice in kinds["use"]["type_config"]["options"]]
+    assert {"number", "date", "categories"} <= set(offered)
+    assert categories["categories"]["width"] == "large"  # 400 pixels: "internal medicine; surgery" is not cut
+
+
 def test_what_is_in_use_leads_on() -> None:
     at = _page()
     assert "See its tree" in [button.label for button in at.button]

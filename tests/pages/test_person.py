@@ -1,10 +1,11 @@
 """Try one person: the answer is the model's, its path lights up, and nothing typed leaves the session."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.tree.resampling import SLOT
 from dpviz.app.tree.screen import SELECTED
-from dpviz.figures.tree.person import answer_sentence, leaf_reached
+from dpviz.figures.tree.person import answer_sentence, leaf_reached, typical_person
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
 from tests.pages.opened import PAGES, after_work, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
@@ -28,6 +29,12 @@ def test_a_typical_person_is_answered_at_once_and_a_change_lights_the_path_up():
     assert test.session_state[SELECTED] == ".".join(("root", *leaf_reached(tree, cells)))
     assert answer_sentence(tree, cells) in texts(test).replace("\\", "")
     assert not [name for name in test.query_params if "person" in name]
+
+
+def test_the_form_starts_with_the_typical_person():
+    test = opened("tree", depth="3")
+    tree = tree_on_screen(test).tree
+    assert typed(test, tree) == pytest.approx(typical_person(tree))
 
 
 def test_a_forest_answers_with_shares_of_its_votes():

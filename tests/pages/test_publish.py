@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpviz import model_from_json
 from dpviz.app.plan.expected import SLOT
@@ -18,6 +19,7 @@ from dpviz.release.export import register_json, register_lines
 from dpviz.release.records import WARNED
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
+from tests.contract.tables import schema_of, table
 from tests.pages.opened import after_work, in_use, opened, records, said_in_boxes, sample_of, shown, texts
 
 NAME = "clinic 2024"
@@ -240,6 +242,21 @@ def test_over_the_cap_there_is_no_button_and_the_page_says_what_is_left(assigned
     assert "epsilon = 0.4 is left of the cap of 2" in shown(test)
     assert "Release" not in [found.label for found in test.button]
     assert len(assigned.releases()) == 1
+
+
+def released_file(text):
+    from dpviz.app.publish.released import released_tree
+    from dpviz.results.verdict import ROW
+
+    released_tree(text, ROW, key="released-tree")
+
+
+@pytest.mark.parametrize(("epsilon", "expected"), [(1e4, "success"), (1e-3, "warning")])
+def test_a_released_tree_no_better_than_always_one_class_is_introduced_as_that(epsilon, expected):
+    text = fit("pf-tree", table(schema_of("numbers", 2), 2000), epsilon=epsilon, depth=1, seed=1).to_json()
+    ((kind, said),) = said_in_boxes(AppTest.from_function(released_file, kwargs={"text": text}, default_timeout=60).run())
+    assert "Always " in said
+    assert (kind, "the model is no better" in said) == (expected, expected == "warning")
 
 
 def test_a_learner_without_a_guarantee_cannot_be_released(assigned):

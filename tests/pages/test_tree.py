@@ -131,6 +131,10 @@ def test_accuracy_stands_beside_what_a_constant_reaches():
     assert found.measures["accuracy"] > 0.5
 
 
+def test_why_a_label_may_stand_beside_a_probability_that_speaks_against_it_is_explained():
+    assert "the rows kept for probabilities point to another" in texts(opened("tree", depth="1"))
+
+
 def test_every_measure_is_listed_and_every_class_has_its_error():
     test = drawn("cart", DataRole.SIMULATED)
     listed, confused, calibrated = (records(test, words) for words in ("Measures on held-out", "Confusion", "Calibration"))

@@ -1,9 +1,12 @@
+import json
 import sys
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+
+from tests.pages.opened import texts
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = f"import runpy\nrunpy.run_path({str(ROOT / 'app.py')!r}, run_name='__main__')\n"
@@ -36,6 +39,16 @@ def test_a_newcomer_sees_a_trained_tree_at_once():
     views = [view.key for view in test.main.get("bidi_component")]
     assert views == ["frame-style", "guarantee", "_epsilon_slider", "tree-view", "glossary"]
     assert "Would be guaranteed if released: ε" in said(test)
+
+
+def test_the_guarantee_is_said_once_and_epsilon_has_one_control():
+    """Above the tree the line, and in "why?" its reasons; epsilon is set by the slider above the tree alone."""
+    test = walked()
+    (line,) = [json.loads(view.proto.json)["words"] for view in test.get("bidi_component") if view.key == "guarantee"]
+    assert said(test).count("Would be guaranteed if released: ε") == 1
+    assert not [words for words in (line, "Would be guaranteed") if words in texts(test).replace(test.info[0].value, "")]
+    controls = (test.slider, test.select_slider, test.number_input, test.selectbox, test.text_input)
+    assert not [one.label for kind in controls for one in kind if "ε" in one.label]
 
 
 @pytest.mark.slow
