@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -60,6 +61,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
+
+
+def pytest_collection_finish() -> None:
+    """What stays until the end is not looked through again and again."""
+    gc.freeze()
 
 
 def _file(nodeid: str) -> str:

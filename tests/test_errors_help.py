@@ -58,6 +58,7 @@ def test_an_axis_of_a_sweep_is_a_list():
         dpviz.sweep(["pf-tree"], FRAME, schema=SCHEMA, epsilon=1)
 
 
+@pytest.mark.slow
 def test_a_delta_of_zero_where_one_is_needed_is_refused_and_none_is_automatic():
     with pytest.raises(ParameterError, match="above 0, or None for 5e-08"):
         dpviz.fit("s-gbdt", FRAME, schema=SCHEMA, epsilon=1, delta=0.0, seed=0)

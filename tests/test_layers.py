@@ -66,6 +66,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("contract", "file", "text"), OFFENDERS)
+@pytest.mark.slow
 def test_every_contract_bites(copied: Path, contract: str, file: str, text: str) -> None:
     offender = copied / file
     offender.parent.mkdir(exist_ok=True)

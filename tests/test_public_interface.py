@@ -70,6 +70,7 @@ def test_every_public_name_explains_itself(name):
     assert (inspect.getdoc(getattr(dpviz, name)) or "").strip()
 
 
+@pytest.mark.slow
 def test_a_file_is_read_by_whatever_is_called_first():
     """No reader is imported before rows come as a file."""
     code = "import dpviz; print(dpviz.propose_schema(b'age,label\\n1,no\\n2,yes\\n').target.classes)"

@@ -116,6 +116,7 @@ def test_a_regressor_with_everything_declared_is_a_release_without_a_warning():
     assert dpviz.model_from_json(model.result_.to_json()) == model.model_
 
 
+@pytest.mark.slow
 def test_a_regressor_predicts_as_dpviz_does_with_the_same_seed_and_clips_its_target():
     X, y = numbers()
     asked = {**DECLARED_NUMBERS, "target_bounds": (8, 12)}
@@ -342,6 +343,7 @@ BY_SCHEMA = {"schema": SCHEMA, "missing": "middle", "random_state": 0, "epsilon"
 
 
 @pytest.mark.parametrize("asked", [WITH_A_RULE, BY_SCHEMA], ids=["parameters", "schema"])
+@pytest.mark.slow
 def test_cross_validation_calibration_voting_stacking_and_searches_take_missing_cells(asked):
     X, y = missing_rows()
     model = PrivateTreeClassifier(**asked)

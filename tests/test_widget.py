@@ -23,6 +23,7 @@ def widget() -> Any:
     return dpviz.tree_widget(ROWS, role="simulated", schema=SCHEMA, epsilon=1.3, max_depth=2, reruns=2)
 
 
+@pytest.mark.slow
 def test_simulated_rows_have_a_control_and_a_tree_at_every_step_of_it(widget: Any) -> None:
     values = widget.shown["slider"]["steps"]
     assert values == sorted({*STEPS, 1.3})
@@ -37,6 +38,7 @@ def test_private_rows_without_a_register_are_refused_and_no_row_is_read() -> Non
         dpviz.tree_widget(Path("there is no such file"), role="private", schema=SCHEMA)
 
 
+@pytest.mark.slow
 def test_private_rows_are_fitted_once_counted_and_have_no_control(tmp_path: Path) -> None:
     with dpviz.open_register(tmp_path / "register.db") as register:
         register.declare("patients", epsilon_cap=2, unit="one patient")

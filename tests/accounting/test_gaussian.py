@@ -50,6 +50,7 @@ def sampled_delta(epsilon: float, noise: float, q: float) -> float:
 
 @given(st.floats(0.001, 20), st.floats(0.01, 10))
 @examples(200)
+@pytest.mark.slow
 def test_the_closed_form_is_the_hockey_stick_divergence_of_two_normals(epsilon, mu):
     exact = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
     assert gaussian_delta(epsilon, mu) == pytest.approx(exact, rel=1e-5, abs=1e-14)
@@ -183,6 +184,7 @@ def test_a_filter_refuses_an_epsilon_no_order_can_keep():
         best_order(1e-4, DELTA, sampling=1.0, rounds=10)
 
 
+@pytest.mark.slow
 def test_a_calibration_is_remembered():
     noise_multiplier(0.123, DELTA, sampling=0.2, rounds=7)
     before = noise_multiplier.cache_info()

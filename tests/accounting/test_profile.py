@@ -80,6 +80,7 @@ def test_a_bounded_range_has_the_largest_profile_of_all_laws_within_it():
 
 
 @pytest.mark.parametrize("lengths", [(0.4, 0.6), (0.6, 0.4), (0.5, 0.5), (1.0, 0.2)])
+@pytest.mark.slow
 def test_bounded_ranges_in_turn_stay_above_the_adaptive_optimum(lengths):
     found = deltas(in_turn(*map(ranged, lengths)))[0]
     for loss in (-0.2, 0.0, 0.15, 0.4):
@@ -93,6 +94,7 @@ def test_a_pair_at_a_fixed_offset_would_be_too_little():
 
 
 @pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.slow
 def test_gaussian_rounds_move_by_so_many_rows(rows):
     mu = rows * math.sqrt(7) / 9
 
@@ -107,6 +109,7 @@ def test_gaussian_rounds_move_by_so_many_rows(rows):
 
 
 @pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.slow
 def test_rounds_of_samples_are_binomial_mixtures_in_both_directions(rows):
     """Two rounds, integrated over the plane."""
     places = np.linspace(-9, 9 + rows / 1.5, 1601)
@@ -125,6 +128,7 @@ def test_rounds_of_samples_are_binomial_mixtures_in_both_directions(rows):
 
 
 @pytest.mark.parametrize("sampling", [1.0, 0.1])
+@pytest.mark.slow
 def test_a_filter_has_what_a_renyi_divergence_of_one_order_leaves_possible(sampling):
     event = priced_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=True, part="tree")
     most, order = 50 * renyi_loss(event.noise_multiplier, sampling, event.order), event.order
@@ -278,12 +282,14 @@ def test_rows_and_persons_are_spread_over_the_parts_as_they_are_assigned(shared)
     compare(event, lambda loss, _: hockey_stick(*three, loss), Group(3, 1))
 
 
+@pytest.mark.slow
 def test_what_is_chained_composes_with_other_steps():
     filtered = priced_rounds(0.95, 5e-8, sampling=1.0, rounds=100, filtered=True, part="tree")
     alone, together = (deltas(event, Group(1, 3))[0](0.0) for event in (filtered, in_turn(pure(0.1), filtered)))
     assert alone - 1e-3 < together < alone + 0.1
 
 
+@pytest.mark.slow
 def test_many_persons_are_chained_instead_of_spread():
     event = RandomParts((pure(0.1), pure(0.2), pure(0.15)), CHANCES)
     few, many = (deltas(event, Group(persons, 1))[0](0.0) for persons in (10, 40))

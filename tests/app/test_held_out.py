@@ -4,6 +4,8 @@ import gc
 import math
 from weakref import ref
 
+import pytest
+
 from dpviz.app.held_out import parts_of, result_rows
 from tests.contract.tables import schema_of, table
 from tests.figures.publish.test_test_result import RARE, REPORT
@@ -20,6 +22,7 @@ def test_measures_stand_beside_the_exact_ones_and_those_unknown_are_left_out():
     assert rows[-1]["private test result"].startswith("93.2% (")
 
 
+@pytest.mark.slow
 def test_the_split_is_made_once_beside_the_data_and_goes_with_it():
     data = table(schema_of("numbers"), 40)
     split = parts_of(data)

@@ -83,6 +83,7 @@ def test_the_last_tree_stays_marked_stale_until_the_new_one_is_there(slow):
     assert not test.get("progress")
 
 
+@pytest.mark.slow
 def test_cancel_keeps_the_last_tree_and_it_can_be_grown_after_all(slow):
     test = opened("tree", depth="1")
     gate = slow()
@@ -99,6 +100,7 @@ def test_cancel_keeps_the_last_tree_and_it_can_be_grown_after_all(slow):
     assert tree_on_screen(test).asked.request.settings.depth == 2
 
 
+@pytest.mark.slow
 def test_only_the_latest_settings_are_grown(slow):
     test = opened("tree", depth="1")
     gate = slow()

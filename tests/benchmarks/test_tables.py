@@ -125,6 +125,7 @@ def test_cells_with_bars_stay_one_cell() -> None:
     assert markdown_table(["a|b"], [["c|d"]]).splitlines()[2] == "| c\\|d |"
 
 
+@pytest.mark.slow
 def test_the_page_holds_every_learner_beside_what_was_published(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ def test_the_help_lists_every_command(run):
     assert all(f"  {name} " in out and about in out for name, about in COMMANDS.items())
 
 
+@pytest.mark.slow
 def test_help_and_mistakes_load_no_large_package():
     asked = [["--help"], ["--version"], ["trian"], ["register", "--help"], ["app", "--help"]]
     heavy = ["streamlit", "plotly", "opendp", "sklearn", "pandas", "pyarrow", "scipy", "joblib", "dp_accounting"]

@@ -85,6 +85,7 @@ def test_answers_are_written_as_csv_or_parquet_with_a_key_or_without(run, model,
         assert found["id"].tolist() == KEYED["id"]
 
 
+@pytest.mark.slow
 def test_numbers_that_are_all_different_are_written_one_by_one(run, tmp_path):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"a": rng.uniform(0, 1, 3000), "b": rng.uniform(0, 1, 3000)})
@@ -105,6 +106,7 @@ def test_numbers_that_are_all_different_are_written_one_by_one(run, tmp_path):
 
 @pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
 @pytest.mark.parametrize("learner", ["cart", "s-gbdt"])
+@pytest.mark.slow
 def test_sql_has_a_key_in_front_when_one_is_named(run, table, schema, tmp_path, learner):
     path, out = tmp_path / "model.json", tmp_path / "tree.sql"
     assert run("train", table, "--schema", schema, "--epsilon", "9", "--learner", learner, "--seed", "1", "--out", path)[0] == 0

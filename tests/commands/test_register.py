@@ -85,6 +85,7 @@ def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, dec
     assert "one row: epsilon = 0.5)  tree.json" in listed
 
 
+@pytest.mark.slow
 def test_over_the_cap_is_one_line_that_says_what_is_left(run, refused, release, declared, tmp_path):
     run(*release("one.json", "--add-rows"))
     said = refused(*release("two.json", epsilon="0.6"))
@@ -103,6 +104,7 @@ def test_a_refused_release_leaves_its_rows_unassigned(refused, release, declared
     assert "Add --add-rows if they belong to it" in refused(*release("one.json"))
 
 
+@pytest.mark.slow
 def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared, register, schema):
     run(*release("one.json", "--add-rows"))
     ReleaseRegister(register).declare("fresh", epsilon_cap=9.0)
@@ -147,6 +149,7 @@ def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(run, refu
     assert run("register", "cap", "survey", "--epsilon-cap", "1.5", "--register", register)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_with_nothing_left(
     run, refused, release, declared, register, tmp_path
 ):
@@ -201,6 +204,7 @@ def test_looks_at_private_rows_are_listed_apart(run, declared, register):
     assert "(not assigned)" in said
 
 
+@pytest.mark.slow
 def test_papers_are_written_from_answers_and_nothing_is_made_up(run, refused, release, declared, register, tmp_path):
     run(*release("tree.json", "--add-rows"))
     answers, where = tmp_path / "answers.json", ("--register", register)

@@ -26,6 +26,7 @@ def test_it_prints_the_curve_and_the_verdict(run, table, schema):
     assert not err.strip()
 
 
+@pytest.mark.slow
 def test_the_file_holds_the_whole_curve(run, table, schema, tmp_path):
     out = tmp_path / "curve.csv"
     assert run(*asked(table, schema, "--max-poisoned", "0.05", "--out", out))[0] == 0
@@ -36,6 +37,7 @@ def test_the_file_holds_the_whole_curve(run, table, schema, tmp_path):
 
 
 @pytest.mark.usefixtures("workers_run_in")
+@pytest.mark.slow
 def test_the_same_seed_prints_the_same_curve_whatever_the_workers(run, table, schema):
     first = run(*asked(table, schema, "--draws", "150"))[1]
     assert run(*asked(table, schema, "--draws", "150", "--workers", "2"))[1] == first

@@ -22,6 +22,7 @@ def test_the_written_tree_predicts_as_the_model_does(run, table, schema, tmp_pat
     assert out.read_text(encoding="utf-8") == result.to_json() + "\n"
 
 
+@pytest.mark.slow
 def test_a_declared_schema_and_no_seed_make_a_release_without_disclosures(run, table, schema, tmp_path):
     out = tmp_path / "tree.json"
     code, said, heard = run("train", table, "--schema", schema, "--epsilon", "0.5", "--depth", "2", "--out", out)
@@ -256,6 +257,7 @@ def test_stopping_from_the_keyboard_is_130_and_leaves_nothing(run, table, schema
     assert set(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_hostile_column_name_cannot_steer_the_terminal(run, refused, tmp_path):
     table = tmp_path / "hostile.csv"
     name = "\x1b]0;owned\x07last"
@@ -324,6 +326,7 @@ def clinic(run, schema, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_release_says_what_it_costs_a_person(run, clinic, tmp_path):
     out = tmp_path / "t.json"
     code, _, warned = run("train", with_persons(tmp_path), *clinic, out, *BOUND)

@@ -23,6 +23,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(command, "COUNTEREXAMPLES", ())
 
 
+@pytest.mark.slow
 def test_one_learner_is_a_line_with_claim_ledger_and_what_was_found(run):
     code, out, err = run("verify", "privatree", "--epsilon", "1", "--param", "grow_complete=true", "--quick")
     assert (code, err) == (0, "")

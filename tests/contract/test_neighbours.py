@@ -216,6 +216,7 @@ def test_a_target_outside_its_range_costs_no_more(name: str) -> None:
 
 
 @pytest.mark.parametrize("case", [CASES["majority"], CASES["dp-mean"]], ids=["classes", "number"])
+@pytest.mark.slow
 def test_no_learner_whose_claim_holds_is_left_out(case: Case) -> None:
     rows = case.rows([(0, 0, 0), (1, 1, 1)])
     claims = {name: dpviz.fit(name, rows, epsilon=1.0, seed=1).claim for name in learners_for(case.schema)}

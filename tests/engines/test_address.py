@@ -220,6 +220,7 @@ def test_train_counts_in_the_engine_and_writes_the_tree_of_memory(filled: Path, 
     assert (filled / "tree.json").read_text() == dpviz.fit("pf-tree", data, epsilon=1, seed=3).to_json() + "\n"
 
 
+@pytest.mark.slow
 def test_a_private_training_says_that_the_register_does_not_count_it(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*_train(filled), "--depth", "1"]) == 0
     assert "The register does not count this release" in capsys.readouterr().err
@@ -244,6 +245,7 @@ def test_what_an_engine_cannot_do_is_refused(
     assert not (filled / "tree.json").exists()
 
 
+@pytest.mark.slow
 def test_far_fewer_rows_than_declared_need_a_word_of_the_owner(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = SCHEMA.declare(n_public=100_000)
     asked = _train(filled)

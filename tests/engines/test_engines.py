@@ -115,6 +115,7 @@ def test_trees_are_those_of_memory(engine: Engine) -> None:
     assert engine.left() == []
 
 
+@pytest.mark.slow
 def test_sums_of_every_measure_are_those_of_memory(engine: Engine) -> None:
     """Of the hardest numbers, in windows of any width; also where a quotient is too small for PostgreSQL."""
     given = numbered(cells())
@@ -133,6 +134,7 @@ def test_sums_of_every_measure_are_those_of_memory(engine: Engine) -> None:
         np.testing.assert_array_equal(rows.sums(measure, root, parts, 2), ArrayRows(data).sums(measure, root, parts, 2))
 
 
+@pytest.mark.slow
 def test_pairs_of_bins_are_those_of_memory(engine: Engine) -> None:
     """Two levels at once, twice, with coins and without; a block is one statement."""
     given = numbered(shuffled(600, SEED))
@@ -244,6 +246,7 @@ def test_the_register_knows_rows_by_a_digest_of_all_of_them(engine: Engine) -> N
     assert engine.left() == []
 
 
+@pytest.mark.slow
 def test_numbers_are_part_of_the_digest(duckdb: Engine) -> None:
     """To the last bit: within one band too; minus zero is zero."""
     found = []
@@ -297,6 +300,7 @@ class _Struck(Simulation):
         super().enter(place)
 
 
+@pytest.mark.slow
 def test_what_fails_or_is_stopped_in_mid_level_leaves_nothing(engine: Engine) -> None:
     given, schema = _canaries()
     address = engine.fill("stopped", given)
@@ -326,6 +330,7 @@ def pythons_ctrl_c() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("pythons_ctrl_c")
+@pytest.mark.slow
 def test_ctrl_c_ends_a_statement_of_hours(duckdb: Engine) -> None:
     """DuckDB itself would not notice."""
     given, schema = _canaries()
@@ -378,7 +383,8 @@ def test_the_servers_log_and_files_hold_the_schema_and_no_cell(postgresql: InPos
 
 
 @pytest.mark.skipif(os.name == "nt", reason="it forks")
-@pytest.mark.parametrize("kills", [3, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [60])
 def test_a_kill_anywhere_leaves_no_row_on_the_disk(kills: int, tmp_path: Path) -> None:
     """Out of core and in a DuckDB file; of the latter empty folders."""
     run = subprocess.run([sys.executable, "-m", "tests.engines.killing", tmp_path, str(kills)], cwd=ROOT, capture_output=True)

@@ -46,6 +46,7 @@ def test_the_last_two_tables_stay_with_their_counts(monkeypatch):
     assert workers.kept_here(data) is not kept
 
 
+@pytest.mark.slow
 def test_draws_in_this_process_leave_no_rows_behind():
     """Rows of private tables are drawn on too; a server must not keep them."""
     data = clinic()

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from dpviz.evaluation.compare.comparison import curves, difference, majority_level, rows_at
 from dpviz.evaluation.compare.sweep import sweep
@@ -77,6 +78,7 @@ def found_consequences() -> Consequences:
     return found
 
 
+@pytest.mark.slow
 def test_no_poisoned_row_is_withstood_where_guessing_does_as_well():
     found = found_consequences()
     for item in found.found:
@@ -87,6 +89,7 @@ def test_no_poisoned_row_is_withstood_where_guessing_does_as_well():
         assert poison.startswith("No protection is shown")
 
 
+@pytest.mark.slow
 def test_a_curve_that_proves_nothing_says_so_with_the_number_that_is_certain():
     table = found_consequences().found[0].certificate
     item = Certified(0.1, "holds", table)

@@ -105,6 +105,7 @@ def test_so_does_one_that_fails_at_a_file_in_pieces(fault, spoil, tmp_path, monk
     assert error.value.code == CODES[fault]
 
 
+@pytest.mark.slow
 def test_a_reading_that_hangs_is_stopped_by_whoever_asked(spoil, tmp_path):
     content = written("sav", tmp_path)
     spoil("sav", "hangs")
@@ -114,6 +115,7 @@ def test_a_reading_that_hangs_is_stopped_by_whoever_asked(spoil, tmp_path):
         read_table(content, stop=stop)
 
 
+@pytest.mark.slow
 def test_readings_at_once_know_nothing_of_each_other(spoil, tmp_path):
     contents = [written(kind, tmp_path) for kind in ("sav", "parquet")]
     spoil("sav", "crashes")
@@ -133,6 +135,7 @@ def test_readings_at_once_know_nothing_of_each_other(spoil, tmp_path):
     assert [found[place] for place in range(6)] == ["crashed", 30, "crashed", 30, "crashed", 30]
 
 
+@pytest.mark.slow
 def test_the_process_that_waits_is_started_again_when_it_was_killed(tmp_path):
     content = written("parquet", tmp_path)
     whole = read_table(content)

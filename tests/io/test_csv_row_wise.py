@@ -68,6 +68,7 @@ def broken_cases(count: int, seed: int, **fixed) -> list:
     return found
 
 
+@pytest.mark.slow
 def test_a_line_changes_one_row_at_most():
     assert broken_cases(600, seed=1) == []
 

@@ -28,6 +28,7 @@ def test_a_document_without_a_test_has_none():
     assert result_of({}, SCHEMA) is None
 
 
+@pytest.mark.slow
 def test_the_published_schema_describes_it():
     schema = json.loads(JSON_SCHEMA.read_text(encoding="utf-8"))
     jsonschema.validate(DOCUMENT, schema)

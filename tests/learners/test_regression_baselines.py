@@ -32,6 +32,7 @@ def test_the_noisy_mean_with_a_huge_epsilon_is_the_mean_to_a_step_of_the_grid():
     assert mean_of(data, epsilon=1e6, count_rows=True) == pytest.approx(data.target.mean(), abs=50 / STEPS)
 
 
+@pytest.mark.slow
 def test_the_noise_of_the_mean_is_that_of_one_row_in_n_public():
     # sum of steps + geometric noise of scale 2^20/eps: the mean's spread is half the range * sqrt(2) / (n eps)
     data = of_values([40.0] * 100)

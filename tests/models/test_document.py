@@ -257,6 +257,7 @@ PLACES = [way for way in places(READ) if way]
 
 @examples(400)
 @given(data=st.data())
+@pytest.mark.slow
 def test_a_damaged_document_gives_a_model_or_a_dpviz_error(data):
     document = copy.deepcopy(READ)
     for way in data.draw(st.lists(st.sampled_from(PLACES), min_size=1, max_size=3)):

@@ -122,6 +122,7 @@ def test_trees_come_from_the_public_seed_alone():
     assert one.splits == two.splits != other.splits
 
 
+@pytest.mark.slow
 def test_the_result_is_that_of_one_trainer_with_the_same_settings(tmp_path):
     found = train_federated(parts_of(numbers()), **ASKED)
     alone = dpviz.fit("s-gbdt-published", numbers(), epsilon=1.0, max_depth=6, seed=11, initial_share=0.0, **FEW)
@@ -219,6 +220,7 @@ def test_training_says_how_far_it_is_and_stops_when_asked():
     assert shares == [1 / 8, 2 / 8, 3 / 8]
 
 
+@pytest.mark.slow
 def test_classes_are_learned_together():
     schema = Schema(NUMBER.features, ClassTarget("big", ("no", "yes")), n_public=3000)
     rng = np.random.default_rng(4)

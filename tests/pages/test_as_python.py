@@ -79,6 +79,7 @@ def test_tree():
     assert str(measured) in made["said"]
 
 
+@pytest.mark.slow
 def test_tree_of_a_number_with_a_parameter():
     table, schema = dpviz.load_sample("rents")
     rents = Loaded(DataRole.SIMULATED, "Rents", "rents", table, schema, encode(table, schema))
@@ -112,6 +113,7 @@ def test_budget():
     assert all(number_text(epsilon) in tables(test) for epsilon in spent.values())
 
 
+@pytest.mark.slow
 def test_compare():
     asked = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
     titles = ["PF-tree", "PF-tree (lookahead=1)", get_learner("cart").title]
@@ -123,6 +125,7 @@ def test_compare():
     assert measure_text(median, metric).rstrip("%") in tables(test) + shown(test)
 
 
+@pytest.mark.slow
 def test_robustness():
     asked = {"draws": "100", "epsilons": ["0.1"], "learners": [get_learner("pf-tree").title]}
     test = after_work(opened("robustness", rows=clinic(), **{f"robust-{key}": value for key, value in asked.items()}), CERTIFIED)  # type: ignore[arg-type]
@@ -165,6 +168,7 @@ def test_audit():
     assert number_text(found.log_ratio) in shown(test)
 
 
+@pytest.mark.slow
 def test_publish_and_register():
     data, book = clinic().data, ReleaseRegister()
     book.declare("ward", epsilon_cap=0.9, unit="one stay", rows_per_unit=1, role=DataRole.SIMULATED)
@@ -193,6 +197,7 @@ def test_epsilon():
 
 
 @pytest.mark.parametrize("page", ["data", "tree", "budget", "compare", "robustness", "plan", "publish", "papers"])
+@pytest.mark.slow
 def test_no_lines_look_at_private_rows(page):
     code = code_of(opened(page, DataRole.PRIVATE))
     assert "load_schema(" in code

@@ -326,6 +326,7 @@ def test_every_line_on_screen_is_an_entry_of_the_stored_run() -> None:
 
 
 class TestSmoothOrGlobal:
+    @pytest.mark.slow
     def test_another_epsilon_moves_the_gap_at_which_the_promise_breaks(self, page: Callable[..., AppTest]) -> None:
         assert "the smooth rule" not in texts(page())
         test = page(open="true")

@@ -44,6 +44,7 @@ def test_rules_and_their_numbers_are_named():
     assert "**quantile, node, leaf**: set by a public rule" in said
 
 
+@pytest.mark.slow
 def test_shares_set_by_hand_reach_the_plan_and_are_called_yours():
     url = {"privatree.shares.by-hand": "true", "privatree.shares.leaf": "8", "privatree.grow_complete": "true"}
     test = opened("budget", learner=get_learner("privatree").title, **url)
@@ -52,6 +53,7 @@ def test_shares_set_by_hand_reach_the_plan_and_are_called_yours():
     assert "**quantile, node, leaf**: set by you" in texts(test)
 
 
+@pytest.mark.slow
 def test_a_level_share_needs_a_fixed_depth():
     test = opened("budget")
     toggle = test.toggle(key="pf-tree.level_shares.by-hand")

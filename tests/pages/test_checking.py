@@ -84,6 +84,7 @@ def numbers_on(at: AppTest) -> set[str]:
     return set(re.findall(r"\d+", (said(at) + tables).replace(",", "")))
 
 
+@pytest.mark.slow
 def test_of_private_rows_no_count_is_shown_before_the_owner_consents(register: ReleaseRegister) -> None:
     at = declared("private")
     assert not numbers_on(at) & COUNTS
@@ -116,6 +117,7 @@ def test_a_change_after_the_look_is_marked_and_can_be_put_back() -> None:
     assert work_of(at).draft.column("town").categories == ("north", "south")
 
 
+@pytest.mark.slow
 def test_choosing_the_file_again_does_not_make_the_look_forgotten() -> None:
     at = declared("private")
     look(at)
@@ -124,6 +126,7 @@ def test_choosing_the_file_again_does_not_make_the_look_forgotten() -> None:
     assert work_of(at).draft.read_fields() >= 1
 
 
+@pytest.mark.slow
 def test_public_rows_are_checked_without_a_consent_and_nothing_is_marked(register: ReleaseRegister) -> None:
     at = declared("public")
     look(at)
@@ -134,6 +137,7 @@ def test_public_rows_are_checked_without_a_consent_and_nothing_is_marked(registe
     assert register.explorations() == ()
 
 
+@pytest.mark.slow
 def test_a_draft_with_gaps_cannot_be_checked_and_says_why() -> None:
     at = declared("public")
     edit(at, "numbers", {0: {"low": None, "high": "99"}})

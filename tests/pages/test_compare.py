@@ -54,6 +54,7 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
     assert not [found for found in test.button if found.label.startswith("Compute")]
 
 
+@pytest.mark.slow
 def test_a_variant_is_a_line_of_its_own_in_the_link_and_in_python():
     test = page(names=("pf-tree",))
     test.selectbox(key="variant-pf-tree").set_value("lookahead").run()
@@ -74,6 +75,7 @@ def test_what_is_no_variant_is_said_and_the_others_are_compared(typed):
     assert set(frame_of(test).learner) == {"pf-tree"}
 
 
+@pytest.mark.slow
 def test_a_large_comparison_takes_a_first_look_and_asks_before_it_refines(monkeypatch):
     monkeypatch.setattr(compare_run, "SMALL", 0)
     monkeypatch.setattr(compare_run, "COARSE_REPEATS", 1)
@@ -90,6 +92,7 @@ def test_a_large_comparison_takes_a_first_look_and_asks_before_it_refines(monkey
 
 
 @pytest.mark.parametrize("most_whole", [0, 250], ids=["a first look", "all of it"])
+@pytest.mark.slow
 def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_like_them(monkeypatch, most_whole):
     def on(rows):
         return opened("compare", rows.role, rows=rows, learners=titles("pf-tree", "cart"), **SMALL)
@@ -126,6 +129,7 @@ def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_
     go.set()
 
 
+@pytest.mark.slow
 def test_the_spread_of_one_learner_is_drawn_where_there_are_enough_fits():
     test = filled(names=("pf-tree", "diffprivlib-tree"), draws="20")
     assert test.selectbox(key="banded").value == "pf-tree"
@@ -150,6 +154,7 @@ def test_every_picture_has_words_and_a_table():
     assert "add/remove one row" in " ".join(test.dataframe[0].value.columns)
 
 
+@pytest.mark.slow
 def test_what_a_dot_is_stands_before_the_dots():
     test = filled(draws="20")
     kinds = [element.type for element in test.main]
@@ -174,6 +179,7 @@ def test_a_false_claim_is_named_with_its_reason():
     assert "(violated)" in texts(test)
 
 
+@pytest.mark.slow
 def test_composed_epsilons_list_who_leaves_the_axis():
     test = filled(names=("pf-tree", "privatree"), **{"x-axis": "ε asked for"})
     assert "Off the axis" not in texts(test)
@@ -185,6 +191,7 @@ def test_composed_epsilons_list_who_leaves_the_axis():
     assert axis == "ε the steps compose to (add/remove one row)"
 
 
+@pytest.mark.slow
 def test_algorithms_are_compared_where_they_let_others_guess_equally_well_unless_asked_otherwise():
     test = filled()
     axis = json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"]
@@ -199,6 +206,7 @@ def test_algorithms_are_compared_where_they_let_others_guess_equally_well_unless
     assert "At ε = 1 (add/remove one row), PF-tree" in of_epsilon.get("plotly_chart")[0].proto.alt
 
 
+@pytest.mark.slow
 def test_changed_settings_keep_the_last_curves_and_say_so():
     test = filled()
     before = test.get("plotly_chart")[0].proto.spec
@@ -211,6 +219,7 @@ def test_changed_settings_keep_the_last_curves_and_say_so():
     assert "settings before" not in texts(test)
 
 
+@pytest.mark.slow
 def test_going_back_to_earlier_settings_computes_nothing():
     test = filled()
     test.select_slider(key="draws").set_value(5).run()
@@ -225,6 +234,7 @@ def test_another_learner_only_adds_its_own_fits():
     assert button(test, "Compute 6 fits")
 
 
+@pytest.mark.slow
 def test_a_stop_keeps_what_is_done(monkeypatch):
     def half(grid, data, batches, *, stop, workers=1):
         yield from original(grid, data, [] if stop() else batches[:3], workers=workers)

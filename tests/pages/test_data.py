@@ -155,6 +155,7 @@ def test_a_gzipped_file_is_read_and_its_bytes_are_let_go() -> None:
     assert all(uploader.value is None for uploader in at.file_uploader)
 
 
+@pytest.mark.slow
 def test_a_workbook_of_several_sheets_asks_which_and_typed_files_ask_nothing() -> None:
     rows = drawn_rows(0, 5)
     at = _upload(_page(), excel_bytes(rows, other=rows[:2]), name="book.xlsx")
@@ -287,6 +288,7 @@ def test_a_text_that_counts_as_nothing_is_said_and_classes_have_other_spellings_
     assert "'no' does not say which category it counts as" in _texts(at).replace("\\", "")
 
 
+@pytest.mark.slow
 def test_missing_and_unknown_cells_go_to_a_declared_catch_all_unless_the_owner_says_otherwise() -> None:
     rows = b"age,town,y\n40,north,n\n31,west,p\n,south,n\n22,,p\n"
     at = _upload(_page(), rows, role="private")
@@ -369,6 +371,7 @@ def test_declaring_a_filled_table_private_empties_it() -> None:
     assert _button(at, "Use this data").disabled
 
 
+@pytest.mark.slow
 def test_private_data_can_be_declared_by_hand_and_their_counts_are_not_shown() -> None:
     at = _upload(_page(), CSV, role="private")
     revision = _work(at).revision
@@ -388,6 +391,7 @@ def test_private_data_can_be_declared_by_hand_and_their_counts_are_not_shown() -
 
 
 @pytest.mark.parametrize("role", ["private", "public"])
+@pytest.mark.slow
 def test_only_of_private_rows_nobody_is_told_that_none_fits(role: str) -> None:
     at = _upload(_page(), CSV, role=role)
     revision = _work(at).revision
@@ -465,6 +469,7 @@ def test_an_unfinished_schema_is_downloaded_as_a_draft_that_opens_again() -> Non
     assert (_draft(at).person, _draft(at).column("age").low) == ("city", 0.5)
 
 
+@pytest.mark.slow
 def test_the_person_column_travels_with_the_schema() -> None:
     at = _filled(_upload(_page(), CSV))
     draft = _draft(at).with_persons("city", 3)
@@ -548,6 +553,7 @@ SHELLS = b"sex,length,weight,rings\n" + b"".join(
 )
 
 
+@pytest.mark.slow
 def test_a_number_to_predict_is_read_declared_and_used() -> None:
     at = _upload(_page(), SHELLS, role="public")
     revision = _work(at).revision
@@ -576,6 +582,7 @@ def test_a_file_whose_last_column_cannot_be_predicted_says_that_nobody_chose_it(
     assert tried not in _filled(at).error[0].value
 
 
+@pytest.mark.slow
 def test_a_private_number_to_predict_is_declared_by_hand() -> None:
     at = _upload(_page(), SHELLS, role="private")
     revision = _work(at).revision
@@ -658,6 +665,7 @@ def test_a_codebook_names_target_and_person_and_what_of_it_is_not_taken_is_said(
     assert "codebook" in "".join(found.value for found in at.caption)
 
 
+@pytest.mark.slow
 def test_a_date_is_a_use_of_its_own_and_its_rule_follows() -> None:
     at = _upload(_page(), b"day,age,y\n2020-01-01,2,n\n2021-02-01,3,p\n", role="private")
     at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
@@ -692,6 +700,7 @@ def test_what_is_in_use_leads_on() -> None:
     assert "See its tree" not in [button.label for button in at.button]
 
 
+@pytest.mark.slow
 def test_columns_of_one_name_are_renamed_when_the_owner_accepts_the_offer() -> None:
     at = _upload(_page(), b"age,y,age\n31,n,4\n47,y,5\n", role="private")
     assert "Columns 1 and 3 have the same name" in _texts(at)
@@ -776,6 +785,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_only_tables_of_allowed_folders_are_offered_and_only_as_private_rows(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

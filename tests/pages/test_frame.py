@@ -32,6 +32,7 @@ def _line(at: AppTest) -> str:
     return at.main.markdown[1].value
 
 
+@pytest.mark.slow
 def test_the_first_page_shows_the_loans_and_a_tree() -> None:
     at = _app()
     assert at.title[0].value == "Tree"
@@ -48,6 +49,7 @@ def test_every_page_has_the_line_and_its_title(page: str) -> None:
     assert "simulated" in at.main.markdown[0].value
 
 
+@pytest.mark.slow
 def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
     at = _app().switch_page(DATA).run()
     at.radio(key="role").set_value("public").run()
@@ -69,6 +71,7 @@ def test_a_link_brings_its_sample_back() -> None:
     assert at.query_params["data"] in ("clinic", ["clinic"])
 
 
+@pytest.mark.slow
 def test_an_unknown_sample_in_a_link_is_an_error_and_the_default_is_used() -> None:
     at = _app(data=":red[x]")
     assert "There is no sample called" in at.error[0].value
@@ -86,6 +89,7 @@ def test_a_chosen_sample_shows_on_the_other_pages_and_in_the_address() -> None:
     assert _line(at).startswith("**Clinic**")
 
 
+@pytest.mark.slow
 def test_an_upload_leaves_only_settings_in_the_address() -> None:
     at = _app(data="clinic").switch_page(DATA).run()
     at.radio(key="role").set_value("private").run()
@@ -127,6 +131,7 @@ def test_a_page_opened_before_the_frame_starts_again_through_it(monkeypatch: pyt
     assert again == [True]
 
 
+@pytest.mark.slow
 def test_a_server_that_checks_nothing_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501"})
     at = _app()

@@ -102,6 +102,7 @@ def test_whoever_has_said_that_the_first_line_holds_names_is_not_asked_again(fol
 
 
 @pytest.mark.parametrize("role", ["private", "public"])
+@pytest.mark.slow
 def test_a_new_session_with_the_address_finds_the_draft_and_waits_for_its_file(role: str, folder: Path) -> None:
     at = declared(upload(page(), role))
     [key], before = files(folder), work_of(at).draft
@@ -120,6 +121,7 @@ def test_a_new_session_with_the_address_finds_the_draft_and_waits_for_its_file(r
     assert draft_at(key).draft.n_public == 600
 
 
+@pytest.mark.slow
 def test_another_file_than_the_drafts_is_refused_and_the_draft_stays(folder: Path) -> None:
     at = upload(page(), "public")
     [key] = files(folder)
@@ -132,6 +134,7 @@ def test_another_file_than_the_drafts_is_refused_and_the_draft_stays(folder: Pat
     assert work_of(at).draft.names == ("y", "ward", "age")
 
 
+@pytest.mark.slow
 def test_without_the_address_nobody_finds_a_draft(folder: Path) -> None:
     upload(page(), "public")
     [key] = files(folder)

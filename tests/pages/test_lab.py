@@ -61,6 +61,7 @@ def test_the_map_is_drawn_with_words_and_a_table():
     assert "mean of 3 draws" in texts(test)
 
 
+@pytest.mark.slow
 def test_a_line_is_drawn_for_two_shares_and_its_point_can_be_used():
     test = pressed(lab("privatree-corrected"), "Compute the map")
     assert json.loads(map_of(test))["data"]
@@ -73,6 +74,7 @@ def test_a_line_is_drawn_for_two_shares_and_its_point_can_be_used():
     assert plan.of("leaf", plan.depth) == pytest.approx(0.7 * plan.epsilon)
 
 
+@pytest.mark.slow
 def test_shares_of_levels_fix_the_depth_when_they_are_used():
     test = pressed(lab("pf-tree", epsilon="0.5"), "Compute the map")
     ((_, found),) = values_in(test, lab_screen.MAP)

@@ -74,6 +74,7 @@ def test_before_a_guess_no_answer_is_given_and_no_control_moves(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_a_right_guess_is_praised_with_the_number_and_frees_the_controls(name):
     test = guess(lesson_page(name))
     right = BY_NAME[name].question()
@@ -158,6 +159,7 @@ def test_a_question_can_be_skipped(name):
     assert not [button for button in test.button if button.label == "Skip"]
 
 
+@pytest.mark.slow
 def test_buttons_walk_through_all_and_back():
     test = lesson_page(NAMES[0])
     for name in NAMES[1:]:

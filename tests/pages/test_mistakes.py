@@ -86,6 +86,7 @@ def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set
 
 
 @pytest.mark.parametrize("page", ["tree", "budget", "compare", "robustness"])
+@pytest.mark.slow
 def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
     test = opened(page, DataRole.PRIVATE, agreed=False)
     assert "Simulated from the schema, these rows describe nobody" in texts(test)
@@ -95,6 +96,7 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
     assert test.session_state[AGREED] == in_use(DataRole.PRIVATE).data.identity
 
 
+@pytest.mark.slow
 def test_it_is_asked_once_and_can_be_taken_back(register):
     test = opened("tree", DataRole.PRIVATE, agreed=False)
     assert "Simulation, not a release" in texts(test)

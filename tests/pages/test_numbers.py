@@ -80,6 +80,7 @@ def test_every_learner_of_numbers_is_drawn(name, role):
     assert "most frequent" not in said
 
 
+@pytest.mark.slow
 def test_a_number_opens_with_a_private_tree():
     trained = trained_of(page("tree"))
     assert trained.result.learner == "pf-tree"
@@ -118,6 +119,7 @@ def test_what_is_kept_aside_is_measured_against_the_mean():
 
 
 @pytest.mark.parametrize("name", ["gbdt", "s-gbdt"])
+@pytest.mark.slow
 def test_a_boosted_model_goes_tree_by_tree_to_its_prediction(name):
     test = tree_of(name)
     model = trained_of(test).result.model
@@ -162,6 +164,7 @@ def test_budget_shows_where_epsilon_goes(name):
     assert test.get("plotly_chart")
 
 
+@pytest.mark.slow
 def test_compare_draws_r2_with_the_mean_and_offers_rmse():
     url = {"learners-of-numbers": [get_learner(name).title for name in ("dp-mean", "cart-regression")]}
     test = page("compare", **url, epsilons=["0.1", "1"], steps="1", draws="3", splits="3")

@@ -6,6 +6,8 @@ import json
 import re
 from html import escape
 
+import pytest
+
 import dpviz
 from dpviz.app.held_out import TEST_SHARE
 from dpviz.app.tree.paths import SLOT
@@ -41,6 +43,7 @@ def same_nodes(step, model):
     return True
 
 
+@pytest.mark.slow
 def test_every_state_drawn_is_the_tree_of_its_epsilon_node_by_node():
     steps = steps_of(climbed(depth="2"))
     assert [step["value"] for step in steps] == list(paths.EPSILONS)
@@ -49,6 +52,7 @@ def test_every_state_drawn_is_the_tree_of_its_epsilon_node_by_node():
         assert f"ε = {step['value']:g}: test accuracy" in step["words"]
 
 
+@pytest.mark.slow
 def test_the_tree_on_screen_is_one_of_them():
     test = climbed(depth="2", epsilon="0.37")
     accuracy = tree_on_screen(test).held_out.measures["accuracy"]
@@ -57,6 +61,7 @@ def test_the_tree_on_screen_is_one_of_them():
     assert "ε = 0.37 (add/remove one row)" in now["guarantee"]["words"]
 
 
+@pytest.mark.slow
 def test_private_rows_learners_without_noise_and_very_deep_trees_have_nothing_to_drag():
     deep = opened("tree", depth="8", learner="FS tree")
     for test in (opened("tree", DataRole.PRIVATE), opened("tree", learner="Decision tree (not private)"), deep):

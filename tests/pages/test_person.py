@@ -93,6 +93,7 @@ def test_nothing_is_asked_before_the_form_is_opened():
     assert not [box for box in test.number_input if str(box.key).startswith("person ")]
 
 
+@pytest.mark.slow
 def test_of_simulated_rows_it_is_said_how_many_poisoned_rows_the_answer_withstands_and_of_private_ones_not():
     test = after_work(opened("tree", depth="2", epsilon="0.1"), SLOT)
     assert "of 4 reruns say" in texts(test).lower()

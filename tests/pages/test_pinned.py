@@ -62,6 +62,7 @@ def looks(monkeypatch) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks):
     test = click(opened("tree", depth="2", epsilon="2"), "Pin this tree")
     assert "the next tree is shown next to the pinned one" in texts(test)
@@ -78,6 +79,7 @@ def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks):
     assert looks == [2.0, 0.5]
 
 
+@pytest.mark.slow
 def test_swapping_goes_back_and_forth_without_a_fit(looks):
     test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
     for epsilon, pinned in ((2.0, 0.5), (0.5, 2.0)):
@@ -140,6 +142,7 @@ def test_a_link_that_cannot_be_read_pins_nothing_and_says_so(bad):
         after_work(test, resampling.SLOT)
 
 
+@pytest.mark.slow
 def test_a_problem_with_a_link_is_said_until_a_tree_is_pinned():
     test = click(opened("tree", depth="2", pinned="{"), "Pin this tree")
     click(test, "Unpin")
@@ -154,6 +157,7 @@ def test_a_link_to_what_is_no_single_tree_pins_nothing():
     assert in_link(test) is None
 
 
+@pytest.mark.slow
 def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swapped(looks, monkeypatch):
     noted: list[str] = []
     monkeypatch.setattr(trees, "note", lambda loaded, what, *more: noted.append(what))
@@ -171,6 +175,7 @@ def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swa
     assert not {resampling.SLOT, "resampling-of-pinned", SLOT} & {*test.session_state["_work"].jobs}
 
 
+@pytest.mark.slow
 def test_a_pinned_private_tree_outlives_the_shelf_of_trees(looks):
     test = at(click(opened("tree", DataRole.PRIVATE, depth="2", epsilon="2"), "Pin this tree"), 0.5)
     pinned = test.session_state["_pinned"].trained
@@ -188,6 +193,7 @@ def test_a_link_never_trains_a_tree_of_private_rows(looks):
     assert in_link(test) is None
 
 
+@pytest.mark.slow
 def test_a_pinned_tree_of_other_rows_is_gone():
     test = click(opened("tree", depth="2"), "Pin this tree")
     other = in_use(DataRole.PUBLIC)
@@ -203,6 +209,7 @@ def test_a_pinned_tree_of_other_rows_is_gone():
         ("pf-tree", "2", {"class_weights": (2.0, 1.0), "level_shares": (1.0, 3.0)}),
     ],
 )
+@pytest.mark.slow
 def test_settings_of_a_link_are_what_the_sidebar_says_with_them(learner, depth, params, monkeypatch):
     test = opened("tree", learner=get_learner(learner).title, depth=depth)
     monkeypatch.setattr(controls, "loaded", lambda: test.session_state["loaded"])

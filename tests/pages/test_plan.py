@@ -94,6 +94,7 @@ def test_three_consequences_stand_on_one_axis_with_words_and_a_table():
     assert len(test.dataframe[-1].value) == 3
 
 
+@pytest.mark.slow
 def test_what_to_expect_of_a_bundled_sample_is_simulated_once_for_all_sessions_and_a_stop_is_said(monkeypatch):
     def stopped(*_, **__):
         raise Cancelled
@@ -106,6 +107,7 @@ def test_what_to_expect_of_a_bundled_sample_is_simulated_once_for_all_sessions_a
     assert ("info", "Stopped before there was an answer.") in said_in_boxes(own)
 
 
+@pytest.mark.slow
 def test_what_to_expect_is_first_shown_after_a_few_trees_and_judged_after_all(monkeypatch):
     go_on, steps = Event(), expected.expected_steps
 
@@ -186,6 +188,7 @@ def test_another_wish_makes_the_answer_stale_and_it_stays():
     assert not [button for button in test.button if button.label.startswith("Check it")]
 
 
+@pytest.mark.slow
 def test_poisoned_rows_are_answered_from_the_certificates():
     test = asked(wanted="Poisoned rows → ε", protect="1")
     assert any("withstands 1 poisoned row" in text for _, text in said_in_boxes(test))

@@ -183,6 +183,7 @@ def test_a_job_lets_go_of_its_rows_when_it_is_done():
     assert alive() is None
 
 
+@pytest.mark.slow
 def test_a_job_in_line_lets_go_of_its_rows_when_its_session_ends():
     pool, began, go = Pool(), Event(), Event()
     pool.submit("other", "bulk", lambda progress, stop: (began.set(), go.wait(60)))

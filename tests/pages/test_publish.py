@@ -76,6 +76,7 @@ def test_a_new_table_is_asked_whose_it_is_before_anything_else():
     assert "Release" not in [found.label for found in test.button]
 
 
+@pytest.mark.slow
 def test_declaring_a_data_set_assigns_the_rows(register):
     test = opened("publish", DataRole.PRIVATE)
     test.text_input(key="publish-new-name").set_value(NAME)
@@ -94,6 +95,7 @@ def said(test):
     return texts(test).replace("\\", "").replace("\u2060", "")
 
 
+@pytest.mark.slow
 def test_renyi_losses_add_up_where_that_was_declared(register):
     test = opened("publish", DataRole.PRIVATE)
     test.text_input(key="publish-new-name").set_value(NAME)
@@ -132,6 +134,7 @@ def test_nothing_is_filled_in_and_what_is_missing_is_said(register, name, unit, 
     assert register.data_sets() == ()
 
 
+@pytest.mark.slow
 def test_an_unseen_table_is_never_guessed_to_be_new(assigned):
     _, schema = sample_of(DataRole.PRIVATE)
     test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=120))
@@ -142,6 +145,7 @@ def test_an_unseen_table_is_never_guessed_to_be_new(assigned):
     assert "cap ε = 2 (add/remove one patient, up to 2 rows; one row: ε = 1)" in shown(test)
 
 
+@pytest.mark.slow
 def test_the_same_table_under_another_schema_is_known(register):
     table, schema = sample_of(DataRole.PRIVATE)
     register.declare(NAME, epsilon_cap=1.0)
@@ -229,6 +233,7 @@ def test_after_a_release_the_next_one_must_be_wished_for_anew(assigned):
     assert [entry.number for entry in assigned.releases()] == [1, 2]
 
 
+@pytest.mark.slow
 def test_over_the_cap_there_is_no_button_and_the_page_says_what_is_left(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.8"))
     assert not test.error  # after a release only its success is said
@@ -266,6 +271,7 @@ def test_a_learner_without_a_guarantee_cannot_be_released(assigned):
     assert "Release" not in [found.label for found in test.button]
 
 
+@pytest.mark.slow
 def test_statements_are_shown_for_this_release_and_for_all_together(assigned):
     test = released(opened("publish", DataRole.PRIVATE, epsilon="0.5"))
     button(test, "Release another one").click().run()
@@ -277,6 +283,7 @@ def test_statements_are_shown_for_this_release_and_for_all_together(assigned):
     assert list(lines.values()) == [(at_most(0.5, rows=2), "at most 89"), (at_most(0.5, rows=1), "at most 74")]
 
 
+@pytest.mark.slow
 def test_looks_at_private_rows_are_noted_and_told_apart_from_releases(assigned):
     opened("tree", DataRole.PRIVATE)
     opened("budget", DataRole.PRIVATE, epsilon="0.5")
@@ -300,6 +307,7 @@ def test_a_look_that_could_not_be_noted_is_said(assigned, monkeypatch):
 
 
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
+@pytest.mark.slow
 def test_looking_at_rows_anyone_may_see_is_not_noted(register, role):
     opened("tree", role)
     assert register.explorations() == ()
@@ -375,6 +383,7 @@ def test_a_released_file_that_was_changed_is_not_handed_out(assigned):
     assert "publish-forms" not in test.session_state
 
 
+@pytest.mark.slow
 def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(assigned):
     test = opened("publish", DataRole.PRIVATE)
     key = f"{NAME}-1.0-0.0"
@@ -397,6 +406,7 @@ def test_a_cap_is_lowered_without_further_ado(assigned):
     assert "cap ε = 1 (add/remove one patient, up to 2 rows; one row: ε = 0.5)" in shown(test)
 
 
+@pytest.mark.slow
 def test_few_rows_used_must_be_accepted_before_the_button_works_and_no_count_is_shown(register):
     register.declare(NAME, epsilon_cap=1.0)
     schema = sample_of(DataRole.PRIVATE)[1].declare(n_public=100_000)
@@ -413,6 +423,7 @@ def test_few_rows_used_must_be_accepted_before_the_button_works_and_no_count_is_
     assert not button(test, "Release").disabled
 
 
+@pytest.mark.slow
 def test_what_changes_after_publish_said_that_few_rows_are_used_counts_as_read_from_the_data(register):
     register.declare(NAME, epsilon_cap=1.0)
     schema = sample_of(DataRole.PRIVATE)[1].declare(n_public=100_000)
@@ -442,6 +453,7 @@ def test_before_a_release_every_export_is_tried_and_without_a_report_there_is_no
     assert "Release" not in [found.label for found in test.button]
 
 
+@pytest.mark.slow
 def test_before_spending_the_page_says_what_to_expect_at_a_base_rate_that_private_rows_do_not_tell():
     test = opened("publish", DataRole.PRIVATE, epsilon="0.001")
     assert "Say how many of 100 rows are `readmitted`, as known without the data." in texts(test)

@@ -59,6 +59,7 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
     assert [found.label for found in test.file_uploader] == ["Check a released file"]
 
 
+@pytest.mark.slow
 def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     book = ReleaseRegister()
@@ -116,6 +117,7 @@ def test_what_was_spent_only_grows(register):
     assert steps == [0.0, 0.75, 2.25]  # of one patient
 
 
+@pytest.mark.slow
 def test_papers_are_offered_once_everything_is_answered(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     book = ReleaseRegister()

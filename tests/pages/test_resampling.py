@@ -18,6 +18,7 @@ def drawn(**url: str):
     return test, values_in(test, SLOT)[0]
 
 
+@pytest.mark.slow
 def test_fresh_draws_show_roots_features_regions_and_a_player():
     test, found = drawn(epsilon="0.5")
     said = texts(test)
@@ -38,6 +39,7 @@ def test_private_rows_are_not_drawn_again():
     assert "Same data, new noise: what changes?" not in [toggle.label for toggle in test.toggle]
 
 
+@pytest.mark.slow
 def test_a_deep_tree_is_drawn_again_less_often():
     test = opened("tree", depth="6")
     after_work(test, SLOT)

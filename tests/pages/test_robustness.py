@@ -47,6 +47,7 @@ def button(test: AppTest, label: str):
     return next(item for item in test.button if item.label.startswith(label))
 
 
+@pytest.mark.slow
 def test_curves_of_rows_anyone_may_see_begin_by_themselves_and_give_a_verdict():
     test = finished(page())
     assert "withstands up to" in said(test)
@@ -60,6 +61,7 @@ def test_curves_of_rows_anyone_may_see_begin_by_themselves_and_give_a_verdict():
     assert len(test.get("download_button")) == 1
 
 
+@pytest.mark.slow
 def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_of_the_same_values():
     first, second = after_work(session_on(bundled()), CURVES), session_on(bundled())
     assert job_of(first, CURVES) is not None
@@ -78,6 +80,7 @@ def session_on(rows: Loaded) -> AppTest:
     return opened("robustness", rows.role, rows=rows, **LITTLE)
 
 
+@pytest.mark.slow
 def test_nothing_is_computed_on_private_rows_before_it_is_asked_for():
     test = page(DataRole.PRIVATE)
     assert job_of(test, CURVES) is None
@@ -103,6 +106,7 @@ def test_a_violated_claim_is_struck_through_and_gives_its_reason():
     assert "No curve here is proved" in said(test)
 
 
+@pytest.mark.slow
 def test_what_is_shown_for_other_settings_is_marked_stale():
     test = finished(page())
     test.select_slider(key="robust-draws").set_value(10_000).run()
@@ -111,6 +115,7 @@ def test_what_is_shown_for_other_settings_is_marked_stale():
     assert button(test, "Compute 1 of 1 curves")
 
 
+@pytest.mark.slow
 def test_other_units_and_goals_compute_nothing():
     test = finished(page())
     test.selectbox(key="robust-goal").select("an accuracy of my own").run()

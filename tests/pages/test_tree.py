@@ -83,6 +83,7 @@ def test_a_model_with_as_many_trees_as_a_user_gets_is_drawn(name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.slow
 def test_an_unsound_claim_never_looks_like_a_guarantee(name):
     test = drawn(name, DataRole.SIMULATED)
     result = tree_on_screen(test).result
@@ -114,6 +115,7 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     assert "draw" not in test.query_params
 
 
+@pytest.mark.slow
 def test_exact_rows_are_for_simulated_data_only():
     assert "Rows here, exactly, as they are not private" in texts(opened("tree", DataRole.SIMULATED))
     assert "Exact rows" not in texts(opened("tree", DataRole.PUBLIC, width="rows"))
@@ -232,6 +234,7 @@ def test_private_draws_differ_and_stay_the_same_until_asked_again():
     assert tree_on_screen(test).result.model != first.model
 
 
+@pytest.mark.slow
 def test_a_missing_row_count_is_explained_and_the_last_tree_stays():
     schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
     test = opened("tree", schema=schema, depth="2")
@@ -253,6 +256,7 @@ def test_a_problem_before_the_first_tree_leaves_no_old_one_on_screen():
     assert not views(test)
 
 
+@pytest.mark.slow
 def test_a_tree_of_other_rows_is_never_shown():
     test = opened("tree")
     other = in_use(DataRole.PUBLIC)
@@ -261,6 +265,7 @@ def test_a_tree_of_other_rows_is_never_shown():
     assert tree_on_screen(test).result.schema == other.schema.scaled(0.8)
 
 
+@pytest.mark.slow
 def test_the_card_follows_the_chosen_node_and_falls_back_to_one_that_exists():
     test = opened("tree", depth="2", tree="Complete")
     test.session_state["_selected_node"] = "root.L"
@@ -303,6 +308,7 @@ def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read
     assert not [found for found in private.number_input if found.key == "voted-row"]
 
 
+@pytest.mark.slow
 def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
     assert "Automatic depth: 1 for these rows; a release, trained on all rows, would have 2." in texts(
         opened("tree", epsilon="0.13")
@@ -317,6 +323,7 @@ def test_another_learner_is_recommended_in_one_line_and_the_recommended_one_says
     assert "Recommended here" not in texts(drawn("s-gbdt", DataRole.SIMULATED))
 
 
+@pytest.mark.slow
 def test_who_pays_for_the_noise_is_asked_for_and_said_per_group():
     test = opened("tree")
     assert "**By " not in texts(test)

@@ -41,6 +41,7 @@ def test_a_newcomer_sees_a_trained_tree_at_once():
     assert "Would be guaranteed if released: ε" in said(test)
 
 
+@pytest.mark.slow
 def test_the_guarantee_is_said_once_and_epsilon_has_one_control():
     """Above the tree the line, and in "why?" its reasons; epsilon is set by the slider above the tree alone."""
     test = walked()
@@ -63,6 +64,7 @@ def test_settings_survive_a_walk_through_the_pages():
     assert "ε = 0.3 " in said(test)
 
 
+@pytest.mark.slow
 def test_one_change_of_epsilon_runs_the_script_once(monkeypatch):
     """Draws in the background may end during the run and ask for another one, sooner or later: that one is not the change's."""
     from dpviz.app import controls

@@ -45,6 +45,7 @@ def test_small_noise_follows_its_distribution_and_no_other(source, scale):
 
 
 @each_source
+@pytest.mark.slow
 def test_noise_on_a_fine_grid_is_gaussian(source):
     scale = 2.0**30 * 1.3
     drawn = GaussianNoise(scale).add(np.full(24_000, 5, dtype=np.int64), source=SOURCES[source]())

@@ -123,6 +123,7 @@ def test_a_penalty_is_positive(penalty):
         ObjectivePerturbation(1.0, penalty)
 
 
+@pytest.mark.slow
 def test_the_gradient_at_the_end_is_as_small_as_promised():
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -136,6 +137,7 @@ def test_the_gradient_at_the_end_is_as_small_as_promised():
         assert np.linalg.norm(left) <= TOLERANCE * (n + np.linalg.norm(linear) + penalty)
 
 
+@pytest.mark.slow
 def test_the_minimum_does_not_depend_on_the_number_of_threads(rng):
     """Sums of 20,000 rows are shared by threads, and rounded otherwise by two than by one."""
     x = rng.normal(size=(20_000, 10)) / 10

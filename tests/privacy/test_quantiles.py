@@ -24,6 +24,7 @@ VALUES = st.lists(st.one_of(st.sampled_from([-2.0, 0.0, 1.0, 5.0, 9.0]), st.floa
 
 @given(VALUES, st.integers(1, 4), st.floats(0.001, 40))
 @examples(120)
+@pytest.mark.slow
 def test_normaliser_is_the_sum_over_all_ways_to_fill_the_gaps(values, m, epsilon):
     mechanism = JointQuantiles(epsilon, LOW, HIGH, n_quantiles=m)
     _, weights = oracle.quantile_cells(values, LOW, HIGH, m, mechanism.exponent)

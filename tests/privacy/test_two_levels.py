@@ -152,6 +152,7 @@ def test_float_weights_are_as_close_as_they_say(rate):
 
 
 @pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=lambda source: source.name)
+@pytest.mark.slow
 def test_draws_follow_the_law(source):
     """And would not be taken for those of 1.3 times the epsilon."""
     utilities, rounds = TwoLevelUtilities.of(LEFT[:2, :3], RIGHT[:2, :3]), 3000

@@ -118,6 +118,7 @@ def test_pages_about_a_tree_lead_with_the_patient(monkeypatch, tmp_path, page, a
     leads("\n".join(line for line in shown(test).split("\n") if not line.startswith("- ")))  # rules of single rows
 
 
+@pytest.mark.slow
 def test_a_tree_of_rows_bound_to_persons_leads_with_the_person(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     now = in_use(DataRole.SIMULATED)
@@ -125,6 +126,7 @@ def test_a_tree_of_rows_bound_to_persons_leads_with_the_person(monkeypatch, tmp_
     leads(shown(after_work(opened("tree", rows=bound, epsilon="1"), "tree")))
 
 
+@pytest.mark.slow
 def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     book = ReleaseRegister()

@@ -170,6 +170,7 @@ def test_joint_quantiles_of_nothing_are_sorted_uniform_points():
         assert stats.kstest(draws[:, j], stats.beta(j + 2, 4 - j, loc=-3, scale=8).cdf).pvalue < FITS
 
 
+@pytest.mark.slow
 def test_inside_a_gap_quantiles_are_uniform(quantile_draws):
     first = quantile_draws[:, 0]
     inside = first[(first > 3) & (first < 7) & (quantile_draws[:, 1] > 7)]

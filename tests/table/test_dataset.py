@@ -182,6 +182,7 @@ def test_arrays_are_read_only_also_in_parts():
             array[0] = 0
 
 
+@pytest.mark.slow
 def test_what_is_worked_out_from_rows_is_made_once_per_key_and_goes_with_them():
     data, other, memo, made = dataset(), dataset(), Memo(), []
     for rows, key in ((data, "a"), (data, "a"), (data, "b"), (other, "a")):

@@ -3,6 +3,7 @@
 import hashlib
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def before(*columns):
 
 @examples(200)
 @given(TEXTS, st.data())
+@pytest.mark.slow
 def test_texts_of_a_dictionary_whatever_it_holds(texts, data):
     places = data.draw(st.lists(st.integers(-1, len(texts) - 1), max_size=40))
     column = text_column("y", texts, np.array(places, np.int64))

@@ -49,6 +49,7 @@ def changed(models) -> float:
     return float(np.mean([now.get(path) != before.get(path) for before, now in pairs for path in before.keys() | now.keys()]))
 
 
+@pytest.mark.slow
 def test_a_small_step_of_epsilon_changes_few_nodes():
     shared = np.mean([changed(trees(seed)) for seed in range(5)])
     assert shared < 0.5 * changed(trees())
@@ -71,6 +72,7 @@ def p_value(one: Counter, other: Counter) -> float:
     return chi2_contingency([[counted[pair] for pair in questions] for counted in (one, other)]).pvalue
 
 
+@pytest.mark.slow
 def test_over_all_seeds_a_tree_has_the_distribution_of_noise_drawn_one_after_another():
     assert p_value(pairs_of_questions(map(Simulation, range(250))), pairs_of_questions(map(InTurn, range(500, 750)))) > 1e-4
 

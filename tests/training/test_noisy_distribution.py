@@ -124,6 +124,7 @@ def test_the_split_distribution_is_that_of_the_real_step(corrected):
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
+@pytest.mark.slow
 def test_the_split_distribution_of_another_epsilon_does_not_fit(corrected, factor):
     assert p_value(corrected[2], split_chances(corrected, 3.0 * factor)[0]) < FITS
 

@@ -67,6 +67,7 @@ def test_impurity_utilities_are_integers_of_both_children(split):
 
 @examples(400)
 @given(one_row_more())
+@pytest.mark.slow
 def test_one_row_more_lowers_impurity_utilities_by_at_most_one_row_and_raises_none(pair):
     before, after = (impurity_utilities(*node) for node in pair)
     change = after - before

@@ -105,6 +105,7 @@ def test_one_row_changes_all_trees_within_the_width(n_classes, weights, correct,
     assert np.ptp(moved, axis=1).max() > 0.55 * score.width.value, "half the width would do"
 
 
+@pytest.mark.slow
 def test_a_plain_sum_of_both_terms_or_one_for_some_trees_would_be_noticed(monkeypatch):
     """Of the test above: both have up to twice the width."""
     monkeypatch.setattr(two_levels, "SCALE", 2 * SCALE)  # impurity in full beside correct rows in full

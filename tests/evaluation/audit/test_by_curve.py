@@ -34,6 +34,7 @@ def test_the_inverse_of_a_curve_is_that_of_the_ideal_mechanism():
 
 
 @pytest.mark.parametrize("canaries", [20, 300])
+@pytest.mark.slow
 def test_independent_answers_are_refused_no_more_often_than_stated(canaries):
     """Exactly: the chance of all counts of right guesses that are refused."""
     for risk, right in ((RESPONSE, 1 / (1 + math.exp(-1))), (GAUSSIAN, float(ndtr(0.5)))):
@@ -69,6 +70,7 @@ def shown(mu_or_epsilon, draws, seed, *, is_gaussian):
     return guess(included, np.where(honest, included, ~included).astype(float), beta=BETA)
 
 
+@pytest.mark.slow
 def test_of_randomised_response_nearly_all_is_shown_and_rarely_more():
     found = [shown(1.0, 600, seed, is_gaussian=False) for seed in range(12)]
     epsilons = [outguessed(lambda e: Risk.of_any(PrivacyLoss(e)), 2.0, *counts(one), beta=BETA) for one in found]

@@ -72,6 +72,7 @@ def test_the_bound_is_above_the_truth_at_most_as_often_as_stated_and_often_enoug
     assert stats.binomtest(int((bounds > epsilon * 2 / 3).sum()), 400, BETA, alternative="greater").pvalue < 1e-6
 
 
+@pytest.mark.slow
 def test_where_there_is_nothing_to_find_the_bound_is_hardly_ever_positive():
     bounds = many_bounds(0.0, 400, 400, seed=2)
     assert stats.binomtest(int((bounds > 0).sum()), 400, BETA, alternative="greater").pvalue > 1e-6

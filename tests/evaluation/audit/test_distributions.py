@@ -40,6 +40,7 @@ def test_where_noise_is_cut_off_bounds_lie_on_either_side_of_one(learner, given)
         assert (distribution.low <= distribution.high).all()
 
 
+@pytest.mark.slow
 def test_a_tree_has_one_level_per_depth_and_the_last_one_no_children():
     one_row = Universe((2,), depth=2, max_rows=1)
     found = level_distributions(ask("pf-tree", lookahead=1), one_row)

@@ -25,6 +25,7 @@ def responses(epsilon, n, seed):
     return (~right[0]).astype(int).tolist(), right[1].astype(int).tolist()
 
 
+@pytest.mark.slow
 def test_a_bound_exceeds_the_truth_no_more_often_than_it_says():
     bounds = [audit_outputs(*responses(1.0, 400, seed)).bound for seed in range(300)]
     assert np.mean(np.array(bounds) > 1.0) <= 0.05
@@ -105,6 +106,7 @@ class Responding:
 
 
 @pytest.mark.parametrize("kind", [np.array, pd.DataFrame])
+@pytest.mark.slow
 def test_an_estimator_is_fitted_on_both_tables_and_its_answer_for_the_row_tells(kind):
     tables = (kind(X[:-1]), Y[:-1]), (kind(X), Y)
     found = audit_estimator(lambda seed: Responding(1.0, seed), *tables, seed=2, draws=3000, claimed=1.0)

@@ -124,6 +124,7 @@ def test_what_is_stored_as_proved_is_what_every_learner_says_of_its_plan():
         assert entry.guesses == pytest.approx(right_guesses(composed, risk=planned.request.risk(planned.schema)), abs=0.01), again
 
 
+@pytest.mark.slow
 def test_what_so_many_fits_could_show_is_stored_beside_every_attack_on_a_loss_that_is_proved():
     for entry in STORED.facts:
         spec, found = get_learner(entry.learner), entry.attacked
@@ -202,6 +203,7 @@ def test_every_learner_is_asked_with_every_flag_flipped_at_three_epsilons(monkey
     assert told[0] == (0.0, "PF-tree at epsilon 0.1")
 
 
+@pytest.mark.slow
 def test_one_learner_alone_is_searched_and_attacked(monkeypatch):
     monkeypatch.setattr(module, "UNIVERSES", TINY[:1])
     monkeypatch.setattr(module, "COUNTEREXAMPLES", ())

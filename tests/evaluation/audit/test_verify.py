@@ -141,6 +141,7 @@ def test_privatree_grown_complete_violates_its_claim_by_certified_amounts(univer
     assert found.log_ratio < found.composed == pytest.approx(composed)
 
 
+@pytest.mark.slow
 def test_privatree_tells_twelve_rows_from_thirteen_by_three_node_budgets():
     found = verify("privatree", epsilon=1.0, universes=(TWELVE,), grow_complete=True, shares=(0.0, 1.0, 1e-9))
     assert found.verdict == "violated"
@@ -154,6 +155,7 @@ def test_privatree_on_one_feature_holds(max_rows):
     assert verify("privatree", epsilon=1.0, universes=(one,), grow_complete=True).verdict == "holds"
 
 
+@pytest.mark.slow
 def test_the_corrected_privatree_breaks_at_small_budgets_and_is_unproven_at_large_ones():
     assert verify("privatree-corrected", epsilon=0.025, universes=(SMALL,)).verdict == "violated"
     found = verify("privatree-corrected", epsilon=1.0, universes=(SMALL,))
@@ -170,6 +172,7 @@ def test_one_row_against_two_rows_costs_the_corrected_privatree_nearly_five_node
     assert halved.log_ratio == pytest.approx(4.8 * 0.0125, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_four_levels_of_the_corrected_privatree_exceed_the_claim_of_its_paper():
     found = verify("privatree-corrected", epsilon=0.1, universes=(ROWS_1_2_DEEP,))
     assert found.verdict == "violated"

@@ -102,6 +102,7 @@ def test_the_bound_parts_what_is_refuted_from_what_is_not(right, wrong, pairs):
 
 
 @pytest.mark.parametrize(("epsilon", "pairs"), [(0.5, 200), (1.0, 100), (3.0, 100)])
+@pytest.mark.slow
 def test_on_average_no_stake_shows_more_of_randomised_response_than_its_ceiling_and_the_best_shows_all_of_it(epsilon, pairs):
     right = 1 / (1 + math.exp(-epsilon))
     ceiling = right_shown(right, pairs, beta=BETA)

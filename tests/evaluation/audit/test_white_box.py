@@ -114,6 +114,7 @@ def test_what_was_recorded_is_a_simulation_and_nothing_that_may_be_released():
     assert found.model == FitRequest.of("majority", epsilon=1.0, seed=3).fit(first).model
 
 
+@pytest.mark.slow
 def test_an_attack_stops_when_it_has_shown_enough_and_not_before():
     found = audit("majority", epsilon=1.0, seed=2, until=0.6, draws=5000)
     assert 0.6 <= found.strength < 0.8
@@ -184,6 +185,7 @@ def test_beside_settled_labels_one_row_moves_a_choice_by_all_of_epsilon(epsilon)
 
 
 @pytest.mark.parametrize("pair", [lone_pair(), telling_pairs("classes", 1.0)[2]])
+@pytest.mark.slow
 def test_what_is_remembered_of_an_outcome_is_its_ratio(pair):
     seeds = [(seed, 1000 + seed) for seed in range(30)]
     task = task_of("pf-tree", pair)
@@ -242,6 +244,7 @@ def test_where_not_even_a_perfect_attack_would_show_enough_none_is_begun(monkeyp
         audit("majority", seed=1, until=1.0, draws=100)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_attacked_so_is_said():
     with pytest.raises(NotEnumerable, match="No pair is known on which what is released tells 80% of what is proved"):
         audit("fs-tree", seed=1, until=0.8, draws=400)

@@ -67,6 +67,7 @@ def test_a_row_with_the_largest_gradients_uses_all_of_it():
     assert found.plain == pytest.approx([found.bound] * 4, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_who_keeps_no_accounts_is_refused():
     data = table(schema_of("mixed"), 60)
     for given in ({}, {"sampling": 0.5, "rounds": 3}, {"static_noise": True, "rounds": 3}):

@@ -310,6 +310,7 @@ def test_an_error_in_a_worker_arrives_whole():
 
 
 @pytest.mark.usefixtures("workers_run_in")
+@pytest.mark.slow
 def test_leaving_early_ends_the_work(data):
     grid = SweepGrid(("pf-tree",), (1.0,), repeats=50)
     started = run_batches(grid, data, pending(grid), workers=2)

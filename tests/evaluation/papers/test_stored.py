@@ -16,6 +16,7 @@ from dpviz.learners import learner_names
 FOUND = {(paper.author, item.name): item for paper in papers() for item in paper.items}
 
 
+@pytest.mark.slow
 def test_the_stored_file_is_the_one_that_the_stored_pages_make(capsys):
     again = "run: python -m benchmarks papers --out data/benchmarks/papers.json"
     assert bundled(stored.FILE).read_text(encoding="utf-8") == papers_file(), again

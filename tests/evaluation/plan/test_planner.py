@@ -71,6 +71,7 @@ def test_answers_of_many_searches_hold_as_often_as_promised():
     assert wrong <= binom.ppf(0.999, trials, 0.05)
 
 
+@pytest.mark.slow
 def test_more_than_the_world_allows_is_not_reachable():
     answer = plan(WORLD, SETUP, "epsilon", Goal("accuracy", WORLD.follows + 0.05), seed=1)
     assert answer.is_refuted
@@ -138,6 +139,7 @@ def test_guesses_right_are_those_of_the_two_attack_models():
         found_by(1).right_guesses(1)
 
 
+@pytest.mark.slow
 def test_who_of_two_was_left_out_is_two_rows_apart():
     """An algorithm with epsilon 1 names who was left out, at random with both there: 1 - e^-1 / 2 of its answers are right."""
     right = 1 - math.exp(-1) / 2
@@ -147,6 +149,7 @@ def test_who_of_two_was_left_out_is_two_rows_apart():
     assert found_by(1.0).right_guesses(3) == pytest.approx(min(math.e / 3, 1 - math.exp(-1) * 2 / 3), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_guesses_are_those_of_the_algorithm_and_of_all_rows_of_a_person():
     item = found_once().at(1.0)
     assert item.right_guesses() < found_by(1.0).right_guesses() - 0.01
@@ -182,6 +185,7 @@ class TestConsequences:
         assert high is not None
         assert middle > high
 
+    @pytest.mark.slow
     def test_protecting_epsilons_are_those_whose_certificate_says_so(self):
         rows = self.found.found[1].protected(self.found.majority)
         good = self.found.protecting(rows, self.found.majority)

@@ -27,6 +27,7 @@ def draws(probability, seed):
     return draw
 
 
+@pytest.mark.slow
 def test_answers_hold_as_often_as_their_confidence_says():
     """On grids whose truth is known: what is called enough is, what is called not enough is not."""
     rng, wrong, trials = generator(5), 0, 400

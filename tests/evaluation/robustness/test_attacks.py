@@ -116,6 +116,7 @@ def test_chosen_leaves_hurt_more_than_random_labels() -> None:
     assert losses["leaf-flips"] < losses["random-flips"]
 
 
+@pytest.mark.slow
 def test_the_curve_of_an_attack_has_its_columns_and_limits() -> None:
     train, test = noisy_step(150, 0), noisy_step(300, 1)
     told: list[float] = []

@@ -125,6 +125,7 @@ def test_success_stays_below_its_bounds(digits: tuple[EncodedDataset, EncodedDat
     assert frame.n_draws.tolist() == [60, 60, 60]
 
 
+@pytest.mark.slow
 def test_the_bound_on_success_is_one_minus_that_on_its_absence(digits: tuple[EncodedDataset, EncodedDataset]) -> None:
     train, test = digits
     backdoor = corner_backdoor(train.schema)

@@ -209,6 +209,7 @@ def test_a_pure_step_keeps_what_epsilon_keeps(rows: int) -> None:
     np.testing.assert_allclose(found, survival(below, rows, 0.3), atol=2e-3)
 
 
+@pytest.mark.slow
 def test_what_is_likely_is_kept_far_longer_than_epsilon_says() -> None:
     boosted = FitRequest.of("s-gbdt", epsilon=0.1).risk(replace(schema_of("mixed"), n_public=30_000))
     likely = np.array([0.0, 1.0]), np.array([0.01, 1.0])
@@ -343,6 +344,7 @@ def test_the_certificate_of_a_vote_is_exactly_what_moving_votes_can_do(counts: l
 
 
 @pytest.mark.usefixtures("workers_run_in")
+@pytest.mark.slow
 def test_draws_are_the_same_whatever_the_chunks_and_workers() -> None:
     data = table(schema_of(), 200)
     train, test = data.split(0.3, seed=0)
@@ -484,6 +486,7 @@ def test_a_learner_no_better_than_the_majority_protects_nothing() -> None:
     assert found.verdict().startswith("No protection shown: even without poison its accuracy is not above 50.0%")
 
 
+@pytest.mark.slow
 def test_splits_share_the_confidence_and_are_averaged() -> None:
     data = table(schema_of(), 400)
     splits = [data.split(0.25, seed=seed) for seed in range(3)]

@@ -23,6 +23,7 @@ def climbed(epsilon: float, rows=(TRAIN, TEST), *, role=DataRole.SIMULATED, draw
     return path_step(request, *rows, role=role, draws=draws, stop=stop)
 
 
+@pytest.mark.slow
 def test_every_step_is_the_librarys_own_fit_and_is_tested_on_the_test_rows():
     for epsilon in EPSILONS[::6]:
         found = climbed(epsilon)
@@ -51,6 +52,7 @@ def test_another_path_over_the_same_rows_shares_the_draws_and_nothing_else(monke
     assert len(paths._DRAWN) == paths._MOST_KEPT
 
 
+@pytest.mark.slow
 def test_draws_share_their_noise_from_step_to_step():
     """The difference between two epsilons varies less within a draw than between draws."""
     low, high = (climbed(epsilon, role=DataRole.PUBLIC, draws=60) for epsilon in (0.8, 1.0))

@@ -193,6 +193,7 @@ def test_rules_are_words_and_formulas_unfold(name):
     assert set(plain_notes(plan)) | set(formulas(plan)) >= set(plan.notes)
 
 
+@pytest.mark.slow
 def test_a_person_with_three_rows_leads_the_picture_and_the_sentence():
     unit, plan = Unit(3, "one <i>patient"), plan_of("pf-tree", epsilon=1.0)
     given = (plan, planned(plan), claimed(1.0), PrivacyLoss(1.0), unit)

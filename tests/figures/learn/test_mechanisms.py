@@ -70,6 +70,7 @@ def test_both_choices_stand_side_by_side():
     assert [row["option"] for row in mechanisms.choice_rows(names, noisy)] == names
 
 
+@pytest.mark.slow
 def test_a_refuted_claim_is_hatched_and_said(four):
     found, own = four
     (bars,) = lessons_trees.adding_figure(found).data

@@ -168,6 +168,7 @@ class TestConsequences:
         assert list(said.values())[:2] == [of_person, of_row]
         assert said["right guesses of 100, any algorithm"] == "95.3"
 
+    @pytest.mark.slow
     def test_the_axes_count_the_epsilon_of_whom_the_guesses_are_about(self):
         unit, found = Unit(3, "one patient"), self.found()
         figure = three.consequences_figure(found, cursor=1.0, candidates=2, above=found.majority, unit=unit)
@@ -188,6 +189,7 @@ class TestConsequences:
         assert figure.layout.xaxis.range == figure.layout.xaxis2.range == figure.layout.xaxis3.range
         assert len(three.consequence_rows(found, candidates=2, above=found.majority)) == 3
 
+    @pytest.mark.slow
     def test_epsilons_that_withstand_are_a_range_or_not_reachable(self):
         found = self.found()
         rows = found.at(0.1).protected(found.majority)
@@ -206,6 +208,7 @@ class TestConsequences:
         figure = three.consequences_figure(found, cursor=1.0, candidates=2, above=found.majority)
         assert all(value == 100 for value in figure.data[2].y)
 
+    @pytest.mark.slow
     def test_an_infinite_loss_has_no_odds(self):
         item = self.found().at(1.0)
         endless = replace(item, certificate=replace(item.certificate, bounds=(SimpleNamespace(reason="", epsilon=math.inf),)))

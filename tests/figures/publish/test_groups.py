@@ -1,6 +1,7 @@
 """Groups of the test in words, as a table, and as a chart."""
 
 import pandas as pd
+import pytest
 
 import dpviz
 from dpviz.figures.publish.groups import group_figure, group_rows, group_sentences
@@ -35,6 +36,7 @@ def test_the_chart_shows_both_with_their_intervals():
     assert found.x[0] + found.error_x.array[0] == REPORT.by_group[0].found[1].high
 
 
+@pytest.mark.slow
 def test_the_report_holds_them_as_a_table():
     rows = {"g": ["a", "<b>"] * 100, "y": ["n", "p", "p", "n"] * 50}
     result = dpviz.fit("pf-tree", dpviz.encode(pd.DataFrame(rows), SCHEMA), epsilon=5, seed=0, groups="g")

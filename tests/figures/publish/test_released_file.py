@@ -82,6 +82,7 @@ def test_a_document_that_was_lowered_throughout_is_not_the_one_that_was_released
     assert not values(found)["guaranteed"]
 
 
+@pytest.mark.slow
 def test_no_step_can_be_dropped_or_changed(released):
     book, content = released
     document = json.loads(content)

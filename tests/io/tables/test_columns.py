@@ -73,6 +73,7 @@ def encoded(table: RawTable, schema: Schema = SCHEMA) -> tuple[Any, ...]:
 
 @examples(300)
 @given(st.lists(st.tuples(*[st.sampled_from(CELLS)] * 5), max_size=12), st.integers(1, 5), CODES)
+@pytest.mark.slow
 def test_text_that_waits_says_what_its_dictionary_says(cells, at_once, codes):
     rows = [row for row in cells if any(cell.strip() not in MISSING_MARKS for cell in row)]
     found, expected = table_of(cells, at_once), [plain(name, [row[k] for row in rows]) for k, name in enumerate("abcdy")]
@@ -152,6 +153,7 @@ def test_a_part_of_an_array_is_read_as_an_array_of_its_own(kind):
 
 @examples(300)
 @given(st.lists(st.text('ab1.,;"\r\t \x1c\u00e9', max_size=9), max_size=6))
+@pytest.mark.slow
 def test_lines_without_quotes_are_cut_as_a_csv_reader_cuts_them(lines):
     lines = [f"{line}\n" for line in lines] or ["\n"]
     for width in (2, 3):

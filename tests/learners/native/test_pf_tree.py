@@ -174,6 +174,7 @@ def test_with_a_huge_epsilon_it_is_the_greedy_tree(kind, n_classes, depth):
     assert checked == 2**depth - 1
 
 
+@pytest.mark.slow
 def test_with_a_tiny_epsilon_the_choice_hardly_depends_on_the_rows():
     # at epsilon 1e-6 every candidate is as likely as any other: among 300 draws the best one is rare
     data = table(schema_of("numbers"), 60)

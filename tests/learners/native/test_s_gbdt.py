@@ -114,6 +114,7 @@ def test_what_is_done_is_what_is_paid_for(asked) -> None:
     assert fit(prices(50), 0.5, rounds=20, **asked).model.splits.n_trees == done.rounds
 
 
+@pytest.mark.slow
 def test_a_delta_that_is_asked_for_is_kept() -> None:
     result = fit(prices(), 0.5, delta=1e-6)
     assert result.ledger.guarantee.delta == 1e-6
@@ -206,6 +207,7 @@ def test_the_filter_gives_more_rounds_for_the_same_guarantee() -> None:
     assert result.score(prices(seed=2)) > 0.3
 
 
+@pytest.mark.slow
 def test_sampling_rows_needs_less_noise() -> None:
     all_rows, some = fit(prices(), 0.5, rounds=40), fit(prices(), 0.5, rounds=40, sampling=0.2)
     assert rounds_of(some).noise_multiplier < 0.3 * rounds_of(all_rows).noise_multiplier

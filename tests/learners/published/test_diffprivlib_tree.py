@@ -62,6 +62,7 @@ def test_the_distribution_of_a_stump_is_its_definition():
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.slow
 def test_one_more_row_moves_no_tree_by_more_than_epsilon(epsilon):
     base = ((0, 0, 0), (1, 1, 1))
     here = distribution(rows(SMALL, *base), epsilon, 2)

@@ -73,6 +73,7 @@ def test_it_learns_and_its_scores_rank():
     assert roc_auc_score(fresh.target, result.model.scores(fresh)) > 0.85
 
 
+@pytest.mark.slow
 def test_a_smaller_epsilon_adds_more_noise():
     data = table(schema_of("numbers", 2, n_public=1000), 1000)
     quiet, loud = (

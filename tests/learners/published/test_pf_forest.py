@@ -72,6 +72,7 @@ def test_trees_of_disjoint_rows_are_parallel_and_trees_that_share_rows_add_up() 
     assert max(row.epsilon for row in shared.rows()) == pytest.approx(0.7 / 3)
 
 
+@pytest.mark.slow
 def test_a_row_more_moves_no_other_row_in_law() -> None:
     # The chance that two rows are in one tree does not depend on a third.
     data = table(schema_of("numbers"), 3)

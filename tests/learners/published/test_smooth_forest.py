@@ -80,6 +80,7 @@ class TestFullDepth:
         columns = tuple(rng.integers(0, 30, 500).astype(np.uint8) for _ in self.features)
         return EncodedDataset(self.schema, columns, (columns[0] < 15).astype(np.uint8))
 
+    @pytest.mark.slow
     def test_a_forest_of_millions_of_leaves_per_tree_predicts_and_is_not_written_down(self) -> None:
         data = self.rows()
         result = dpviz.fit("smooth-forest", data, epsilon=3.0, max_depth=12, seed=1, publishable=False)
@@ -95,6 +96,7 @@ class TestFullDepth:
         assert isinstance(result.model, PackedForest)
         assert result.plan.depth == 3
 
+    @pytest.mark.slow
     def test_the_order_of_rows_does_not_matter(self) -> None:
         data = self.rows()
         order = np.random.default_rng(2).permutation(data.n_rows)

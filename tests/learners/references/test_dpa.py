@@ -56,6 +56,7 @@ def test_parts_stay_the_same_from_version_to_version() -> None:
     assert parts(table(schema_of("mixed"), 6), 1000, 0).tolist() == PINNED
 
 
+@pytest.mark.slow
 def test_one_row_moves_at_most_one_vote_per_prediction() -> None:
     data, fresh = table(schema_of("mixed", 3), 200), table(schema_of("mixed", 3), 80, seed=9)
     before = forest(data).votes(fresh)

@@ -35,6 +35,7 @@ def test_it_votes_as_the_trees_of_scikit_learn_do(n_classes: int) -> None:
     np.testing.assert_array_equal(model.votes(data), votes)
 
 
+@pytest.mark.slow
 def test_nothing_is_private_and_epsilon_changes_nothing() -> None:
     data = table(schema_of())
     one, other, drawn_again = (dpviz.fit("random-forest", data, epsilon=e, seed=s) for e, s in ((1.0, 1), (0.01, 1), (1.0, 2)))

@@ -72,6 +72,7 @@ def test_a_category_against_the_rest_follows_the_distribution():
 
 
 @pytest.mark.parametrize(("numeric_weight", "share"), [(1.0, 1 / 4), (6.0, 6 / 9)])
+@pytest.mark.slow
 def test_without_gains_every_category_weighs_one_and_a_number_what_is_asked(numeric_weight, share):
     columns, n = (np.array([3.0, 7.0]), np.array([0, 2], dtype=np.uint8)), 1500
     drawn = [growth([X, COLOUR], columns, [0, 0], [1.0], seed, numeric_weight=numeric_weight).tree()[0][0] for seed in range(n)]

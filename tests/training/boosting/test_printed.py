@@ -46,6 +46,7 @@ def test_as_printed_noise_is_a_third_to_a_sixth_of_what_is_needed() -> None:
         assert not covers(replace(event, epsilon=0.98 * event.epsilon))
 
 
+@pytest.mark.slow
 def test_a_result_says_what_was_claimed_what_was_spent_and_that_one_row_refutes_it() -> None:
     numbers = rows(schema_of_numbers("numbers", n_public=4000))
     result = dpviz.fit(NAME, numbers, epsilon=0.15, seed=1, printed_noise=True, filter=False)
@@ -56,6 +57,7 @@ def test_a_result_says_what_was_claimed_what_was_spent_and_that_one_row_refutes_
 
 
 @pytest.mark.parametrize(("schema", "epsilon"), [(schema_of(), 0.15), (schema_of_numbers("numbers", n_public=4000), 10.0)])
+@pytest.mark.slow
 def test_where_no_counterexample_is_known_the_claim_is_unproven(schema: Schema, epsilon: float) -> None:
     spec = get_learner(NAME)
     params = spec.Params(printed_noise=True)
@@ -93,6 +95,7 @@ def _above_zero(data: EncodedDataset, row: EncodedDataset, recipe: Recipe, seed:
     return sum(int(rounds.run(tree)[trees.cells_of(place, tree)[0], 0] > 0) for tree in range(recipe.rounds))
 
 
+@pytest.mark.slow
 def test_the_bound_stays_below_the_exact_delta_and_above_the_claimed_one() -> None:
     from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
     from dp_accounting.pld import PLDAccountant
@@ -108,6 +111,7 @@ def test_the_bound_stays_below_the_exact_delta_and_above_the_claimed_one() -> No
     assert delta_found(replace(recipe, noise_multiplier=enough.noise_multiplier), enough, 0.15, start_scale=0.0) == 0
 
 
+@pytest.mark.slow
 def test_the_script_that_stands_alone_refutes_both(capsys: pytest.CaptureFixture[str]) -> None:
     script = Path(__file__).parents[3] / "data/counterexamples/sgbdt_conversion.py"
     runpy.run_path(str(script), run_name="__main__")

@@ -138,6 +138,7 @@ def test_rows_that_are_not_row_wise_are_not_released():
 
 
 @pytest.mark.parametrize("room", ["engines", "training", "io"])
+@pytest.mark.slow
 def test_whoever_counts_names_no_learner(room):
     """A learner says what it asks, whoever counts says what it answers, and nothing else decides."""
     literals = {

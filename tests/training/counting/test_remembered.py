@@ -42,6 +42,7 @@ def _models(data: EncodedDataset, **asked: object) -> list[object]:
     return [dpviz.fit("pf-tree", data, epsilon=epsilon, seed=4, max_depth=4, **asked).model for epsilon in EPSILONS]
 
 
+@pytest.mark.slow
 def test_a_full_budget_changes_no_model_and_is_never_exceeded(limit: Limit) -> None:
     folds = [train for train, _ in DATA.folds(3, seed=0)]
     plain = [_models(fold) for fold in folds]
@@ -59,6 +60,7 @@ def test_a_full_budget_changes_no_model_and_is_never_exceeded(limit: Limit) -> N
     assert sum(one.held for one in _used(limit)) > enough  # there was more to remember than room
 
 
+@pytest.mark.slow
 def test_several_threads_on_a_full_budget_get_the_models_of_one(limit: Limit) -> None:
     folds = [train for train, _ in DATA.folds(3, seed=0)]
     plain, cached = [_models(fold) for fold in folds], [fold.with_cached_counts() for fold in folds]
@@ -82,6 +84,7 @@ def test_what_was_used_longest_ago_makes_room(limit: Limit) -> None:
     assert held <= newer.held <= limit.numbers
 
 
+@pytest.mark.slow
 def test_what_a_later_fit_needs_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     data = DATA.take(np.arange(DATA.n_rows), share=1.0).with_cached_counts()
     models = _models(data, lookahead=1)

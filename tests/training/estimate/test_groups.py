@@ -45,6 +45,7 @@ def cells_of_a_tree(rows) -> np.ndarray:
 
 
 @pytest.mark.parametrize("cells", [cells_of_any, cells_of_a_tree])
+@pytest.mark.slow
 def test_one_row_changes_one_cell_by_one(cells):
     """Every table of up to two of the twelve rows, and every row that is added: L1 distance 1, in one cell."""
     tables = [rows for n_rows in range(3) for rows in combinations_with_replacement(ROWS, n_rows)]
@@ -63,6 +64,7 @@ def test_the_leaves_of_a_divided_tree_are_the_groups_of_each_leaf_in_order():
     assert divided(SPLIT, SMALL, "") is SPLIT
 
 
+@pytest.mark.slow
 def test_rows_that_an_engine_counts_give_the_same_counts(tmp_path):
     duckdb = pytest.importorskip("duckdb")
     frame = pd.DataFrame([(x, "abc"[g], "np"[y]) for x, g, y in ROWS] * 40, columns=["x", "g", "y"])
@@ -100,6 +102,7 @@ def test_exact_counts_give_the_exact_figures():
 
 
 @pytest.mark.parametrize(("epsilon", "n_rows"), [(0.1, 400), (0.5, 400), (1e6, 400)])
+@pytest.mark.slow
 def test_intervals_of_groups_cover_as_often_as_they_say(epsilon, n_rows):
     """Counts of a multinomial law with the noise of the test: 95% intervals, 3.5 standard errors of 600 draws."""
     rng, n_draws = np.random.default_rng(7), 600

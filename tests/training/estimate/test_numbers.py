@@ -82,6 +82,7 @@ def test_a_release_draws_exactly():
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
+@pytest.mark.slow
 def test_intervals_hold_the_mean_of_a_leaf_as_often_as_they_say(epsilon):
     """Rows as a new sample each time, noise on all sums: 95 of 100, give or take four standard errors."""
     schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100), n_public=1000)

@@ -56,6 +56,7 @@ def test_sampling_lowers_the_noise_that_a_budget_needs() -> None:
     assert noise[0] < noise[1] / 2
 
 
+@pytest.mark.slow
 def test_a_number_starts_from_a_noisy_mean_and_classes_from_0() -> None:
     spec, asked = get_learner(NAME), {"epsilon": 1.0, "rounds": 1, "extra_rounds": 0, "seed": 1}
     number = dpviz.fit(NAME, rows(schema_of_numbers()), **asked)
