@@ -148,7 +148,10 @@ def measure_of(train: EncodedDataset) -> str:
 
 
 def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
-    """Everything the view shows, as gzipped JSON in base 64: the drawings repeat each other. "" without any step."""
+    """Everything the view shows, as gzipped JSON in base 64: the drawings repeat each other. "" without any step.
+
+    The same steps give the same text at any time: what has not changed is not unpacked again.
+    """
     if not steps:
         return ""
     shown = [
@@ -158,7 +161,7 @@ def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
         | {"survives": one.survives, "shape": one.shape}
         for one in steps
     ]
-    return base64.b64encode(gzip.compress(json.dumps(shown).encode(), 6)).decode()
+    return base64.b64encode(gzip.compress(json.dumps(shown).encode(), 6, mtime=0)).decode()
 
 
 def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:

@@ -11,6 +11,7 @@ from dpviz.figures.tree.paths import (
     MARGIN,
     DrawnStep,
     beside_pinned,
+    packed_steps,
     scale_of,
     spread_text,
     step_in_words,
@@ -96,3 +97,10 @@ def test_a_pinned_tree_stands_beside_every_step():
         assert drawing == re.sub("<style>.*</style>\\n", "", whole, flags=re.DOTALL)
     said = step_in_words(both, "test accuracy")
     assert said.endswith("constant 50.0%; right guesses of 100, at most: 63. The tree now asks no question.")
+
+
+def test_the_same_steps_are_packed_alike_at_any_time(monkeypatch):
+    now = iter((1.0e9, 1.1e9))
+    monkeypatch.setattr("time.time", lambda: next(now, 1.2e9))
+    first, again = (packed_steps([step()], "test accuracy", "on 9 rows") for _ in range(2))
+    assert first == again != ""
