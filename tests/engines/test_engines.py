@@ -384,9 +384,9 @@ def test_the_servers_log_and_files_hold_the_schema_and_no_cell(postgresql: InPos
 
 @pytest.mark.skipif(os.name == "nt", reason="it forks")
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [60])
-def test_a_kill_anywhere_leaves_no_row_on_the_disk(kills: int, tmp_path: Path) -> None:
+def test_a_kill_anywhere_leaves_no_row_on_the_disk(tmp_path: Path) -> None:
     """Out of core and in a DuckDB file; of the latter empty folders."""
+    kills = 60
     run = subprocess.run([sys.executable, "-m", "tests.engines.killing", tmp_path, str(kills)], cwd=ROOT, capture_output=True)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)

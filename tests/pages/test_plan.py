@@ -131,6 +131,20 @@ def test_what_to_expect_is_first_shown_after_a_few_trees_and_judged_after_all(mo
 
 
 @pytest.mark.slow
+def test_what_to_expect_is_not_judged_by_a_first_look_where_the_rest_was_stopped(monkeypatch):
+    steps = expected.expected_steps
+
+    def stopped(*asked, **how):
+        yield next(steps(*asked, **how))
+        raise Cancelled
+
+    monkeypatch.setattr(expected, "expected_steps", stopped)
+    test = after_work(opened("plan", rows=replace(bundled(), sample=None)), expected.SLOT)
+    assert "A first look: 3 of 10 trees at each strength." in texts(test)
+    assert not any(re.search("Better than always|ot reliably better", said) for _, said in said_in_boxes(test))
+
+
+@pytest.mark.slow
 def test_neither_plan_nor_publish_offers_another_draw():
     for page in ("plan", "publish"):
         test = opened(page)

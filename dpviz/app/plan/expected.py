@@ -70,8 +70,9 @@ def _say(task: Task, classes: tuple[str, str]) -> None:
     if not status.values or status.job is not None:
         return
     (found,) = status.values
-    headline = expected_headline(found, classes[0])
-    (st.info if is_worth_it(found) else st.warning)(f"**{plain(headline)}**", icon=":material/query_stats:")
+    if status.is_done:  # a first look is too little to judge by, also where the rest was stopped
+        headline = expected_headline(found, classes[0])
+        (st.info if is_worth_it(found) else st.warning)(f"**{plain(headline)}**", icon=":material/query_stats:")
     _picture(found, classes)
     with st.popover("In words", type="tertiary"):
         st.markdown("\n".join(f"- {plain(expected_sentence(one, *classes))}" for one in found))
