@@ -163,7 +163,8 @@ class TwoLevelChoice:
 def _sums_behind(logs: np.ndarray, tops: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Of every row, the sum of times * exp(log - top); in float32 1e-6 of a weight is lost, which the noise hides."""
     behind = (logs - tops[:, None]).astype(np.float32, copy=False)
-    return np.exp(behind, out=behind) @ times.astype(np.float32)
+    # Not `@`: on some processors BLAS flags an invalid number in a small product of float32 where there is none.
+    return np.einsum("ij,j->i", np.exp(behind, out=behind), times.astype(np.float32))
 
 
 @dataclass(frozen=True, eq=False)
