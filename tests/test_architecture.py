@@ -26,8 +26,8 @@ FRONT = "the public names"
 NOT_ON_SCREENS = {"benchmarks", "plotly", "opendp", "sqlglot", "adbc_driver_postgresql", "pyspark"}
 RANDOM_TYPES = {"Generator", "BitGenerator"}
 UNSAFE = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
-#: Of joblib only what sends work to processes this one has started.
-SAFE = {"joblib.Parallel", "joblib.delayed", "joblib.parallel.get_active_backend"}
+#: Of joblib only what sends work to processes this one has started, and what removes their folders.
+SAFE = {"joblib.Parallel", "joblib.delayed", "joblib.disk", "joblib.parallel.get_active_backend"}
 
 NETWORK = {"urllib", "http", "socket", "ssl", "ftplib", "smtplib", "telnetlib", "xmlrpc", "socketserver", "webbrowser"}
 NETWORK |= {"requests", "httpx", "aiohttp", "urllib3", "websockets", "boto3", "paramiko", "pooch"}

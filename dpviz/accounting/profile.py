@@ -257,10 +257,12 @@ def _chain(first: np.ndarray, second: np.ndarray, losses: np.ndarray) -> np.ndar
     """min over b of first(b) + e^b second(a - b) at every a; above the grid a profile is at most what it is at its end."""
     n = len(losses) // 2
     found = np.ones_like(first)
+    further = np.concatenate([second, np.full(n, second[-1])])
     for b in np.unique(np.linspace(-n, n, _LINKS).astype(int)).tolist():
-        reached = np.arange(2 * n + 1) - b
-        linked = first[b + n] + math.exp(losses[b + n]) * second[np.clip(reached, 0, 2 * n)]
-        found = np.where(reached >= 0, np.minimum(found, linked), found)
+        linked = further[max(-b, 0) : 2 * n + 1 - b] * math.exp(losses[b + n])
+        linked += first[b + n]
+        reached = found[max(b, 0) :]
+        np.minimum(reached, linked, out=reached)
     return _convex(losses, found)
 
 

@@ -62,7 +62,7 @@ def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_o
 def _spread(work: Callable[[T], R], tasks: Iterable[T], workers: int, *, in_order: bool) -> Iterator[R]:
     from joblib import Parallel, delayed
 
-    _keep_to_ourselves(os.getpid())
+    _prepare_sharing(os.getpid())
     left = Event()
     away = (delayed(work)(task) for task in takewhile(lambda _: not left.is_set(), tasks))
     options: dict[str, Any] = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
@@ -119,8 +119,15 @@ def _import_learners(_: int) -> None:
 
 
 @cache
-def _keep_to_ourselves(process: int) -> None:
-    """Arrays shared with workers lie in a folder that only this user may open; joblib's default is open to everybody."""
+def _prepare_sharing(process: int) -> None:
+    """Arrays shared with workers lie in a folder that only this user may open; joblib's default is open to everybody.
+
+    Before it hands over the last results joblib tries ten times in a second to remove what it shared, which workers that keep
+    a table (`kept_here`) still hold: one try more is enough, and whatever is left goes at the end.
+    """
+    from joblib import disk
+
+    disk.RM_SUBDIRS_N_RETRY = 1
     memory = "/dev/shm"
     chosen = os.environ.get("JOBLIB_TEMP_FOLDER") or (memory if os.access(memory, os.W_OK) else None)
     folder = tempfile.mkdtemp(prefix="dpviz-", dir=chosen)

@@ -43,12 +43,12 @@ def watch(
     before, place = poll(task), st.container()
     if before.job is None:
         return
-    is_awaited = draw is not None and not before.values
+    is_awaited = not before.values
 
     @st.fragment(run_every=_pause(task, before, is_rare=at_end, is_awaited=is_awaited))
     def again() -> None:
         status = poll(task)
-        is_news = bool(status.values) if is_awaited else draw is None and status.n_missing < before.n_missing
+        is_news = (is_awaited and status.values) or (draw is None and status.n_missing < before.n_missing)
         if status.job is None or (is_news and not at_end):
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):

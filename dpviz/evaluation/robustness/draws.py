@@ -24,7 +24,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import require_classes
 
 #: Draws between two checks of `stop`.
-CHUNK = 100
+CHUNK = 50
 
 #: (clean rows, k, random generator) -> rows at most k additions and removals away.
 Poison = Callable[[EncodedDataset, int, np.random.Generator], EncodedDataset]

@@ -112,10 +112,12 @@ def test_the_first_answer_has_the_page_drawn_again_at_once_and_later_ones_are_dr
 def test_without_a_drawing_of_its_own_every_part_has_the_page_drawn_again_unless_only_the_end_counts(screen: Screen) -> None:
     parts = Parts()
     (pause, again), (_, again_at_end) = watched(screen, parts), watched(screen, parts, at_end=True)
-    assert pause == watch._EVERY
+    assert pause == watch._EVERY_TREE
     parts.let_go(0)
     with pytest.raises(Rerun):
         again()
     again_at_end()
+    pause, again = watched(screen, parts)
+    assert pause == watch._EVERY
     parts.let_go(1)
     parts.let_go(2)
