@@ -261,6 +261,7 @@ class _Distinct:
                     left -= below[low]
             else:
                 left = out[at : at + len(goes_left)]
-                np.matmul(goes_left.astype(flat.dtype), own, out=left)
+                with np.errstate(invalid="ignore"):  # as in `dpviz.privacy.two_levels`: BLAS may flag what is none
+                    np.matmul(goes_left.astype(flat.dtype), own, out=left)
             bin_at, at = bin_at + n_held, at + len(left)
         return found
