@@ -1,4 +1,4 @@
-// The slider is moved by the server, except while somebody moves it. What is dragged is told to the other views on the page at
+// The slider is moved by the server, except while somebody moves it or types. What is dragged is told to the other views on the page at
 // once; what is chosen goes to the server after a moment, so that arrow keys held down are one choice.
 
 const MOMENT = 150;
@@ -19,10 +19,12 @@ class Slider {
     this.scale = element.querySelector(".scale");
     this.scale.addEventListener("input", () => this.drag());
     this.scale.addEventListener("change", () => this.choose(this.data.steps[this.scale.value]));
+    this.exact.addEventListener("input", () => { this.isTyped = true; });
     const chosen = () => this.exact.reportValidity() && this.choose(Number(this.exact.value));
     this.exact.addEventListener("change", chosen);
     // Jupyter keeps Enter from being a change.
     this.exact.addEventListener("keydown", (event) => event.key === "Enter" && chosen());
+    this.exact.addEventListener("blur", () => { this.isTyped = false; });
   }
 
   close() { clearTimeout(this.waiting); }
@@ -30,7 +32,7 @@ class Slider {
   show(data) {
     this.data = data;
     this.scale.max = data.steps.length - 1;
-    if (this.waiting || this.scale.matches(":active")) return;
+    if (this.waiting || this.isTyped || this.scale.matches(":active")) return;
     this.scale.value = data.at;
     this.say(data.epsilon);
   }
@@ -45,6 +47,7 @@ class Slider {
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => {
       this.waiting = undefined;
+      this.isTyped = false;
       this.send(epsilon);
     }, MOMENT);
   }
