@@ -24,9 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.config import get_options_for_section
 from streamlit.starlette import App
 
-from dpviz.app.work.tasks import WORKERS
 from dpviz.errors import DpvizError
-from dpviz.evaluation.workers import start_workers
 from dpviz.installation import lessons_only, manual
 
 #: Names of this computer.
@@ -115,18 +113,9 @@ def serve(script: str, public: str | None, config: dict[str, Any]) -> None:
     """Run the pages of `script` until they are stopped; `config` holds options of Streamlit, `public` is as in OnlyHere."""
     check = Middleware(OnlyHere, public=public)  # type: ignore[arg-type]
     app = App(script, middleware=[check], routes=_documentation(), exception_handlers={Exception: _failed})
-    _get_ready()
-    app.run(config={**_from_environment(), "server.allowedHosts": _hosts(public), "client.allowedOrigins": [], **config})
-
-
-def _get_ready() -> None:
-    """What takes a second or two is done before the first visitor is there.
-
-    Every page that says what a row risks imports the accountant; Compare, Plan and Robustness need worker processes.
-    """
+    # takes most of a second, and every page that says what a row risks needs it: done before the first visitor is there
     Thread(target=import_module, args=("dp_accounting.pld.pld_pmf",), daemon=True).start()
-    if not lessons_only():
-        Thread(target=start_workers, args=(WORKERS,), daemon=True).start()
+    app.run(config={**_from_environment(), "server.allowedHosts": _hosts(public), "client.allowedOrigins": [], **config})
 
 
 def _documentation() -> list[Mount]:
