@@ -1,5 +1,5 @@
-// The slider is moved by the server, except while somebody moves it or types. What is dragged is told to the other views on the page at
-// once; what is chosen goes to the server after a moment, so that arrow keys held down are one choice.
+// The slider is moved by the server, except while somebody moves it or types. What is dragged is told to the other views on the
+// page at once; what is chosen goes to the server after a moment, so that arrow keys held down are one choice.
 
 const MOMENT = 150;
 const sliders = new WeakMap();
