@@ -4,11 +4,9 @@
 shows measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for
 poisoning guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's
 published level takes, `rivals` packages as they are shipped, `probabilities` measures pf-tree's leaves and its private test,
-`lookahead` two of its levels chosen together; `load` lets twenty people into the dashboard and measures what they wait for a
-tree, `memory` what visits leave behind, `hour` what an hour of everything at once does, `outofcore` trees on tables larger
-than memory, `engines` questions to databases. `differences`, `evidence` and `learners` measure nothing: they write pages from
+`engines` questions to databases. `differences`, `evidence` and `learners` measure nothing: they write pages from
 what learners declare, and where every table, figure and claim stands; `risk` works out what one row risks, from ledgers;
-`papers` collects what the papers print beside what the stored pages found; `which` derives from them which learner to take.
+`papers` collects what the papers print beside what the stored pages found.
 The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would
 break privacy and exits with 1 if the tests do not notice one.
 """
@@ -22,14 +20,12 @@ from pathlib import Path
 
 from benchmarks import engines as bench_engines
 from benchmarks import evidence as bench_evidence
-from benchmarks import lookahead as bench_lookahead
 from benchmarks import papers as bench_papers
 from benchmarks import probabilities as bench_probabilities
 from benchmarks import risk as bench_risk
 from benchmarks import rivals as bench_rivals
 from benchmarks import speed as bench_speed
 from benchmarks import tables as bench_tables
-from benchmarks import which as bench_which
 from benchmarks.arguments import add_data, add_out, add_workers, count
 from benchmarks.boosting import measure as bench_boosting
 from benchmarks.boosting import page as boosting_page
@@ -41,13 +37,7 @@ from benchmarks.data import bench_data
 from benchmarks.forests import measure as bench_forests
 from benchmarks.forests import page as forests_page
 from benchmarks.learners import learners_page
-from benchmarks.load import hour as bench_hour
-from benchmarks.load import hour_page, memory_page
-from benchmarks.load import measure as bench_load
-from benchmarks.load import memory as bench_memory
-from benchmarks.load import page as load_page
 from benchmarks.mutants import page as mutants_page
-from benchmarks.outofcore import page as outofcore_page
 from benchmarks.page import made_by, show_page, tables_page
 from benchmarks.poisoning import backdoor as bench_backdoor
 from benchmarks.poisoning import measure as bench_poisoning
@@ -151,17 +141,11 @@ TOPICS: tuple[tuple[str, str, str | None, Callable[[ArgumentParser], None]], ...
     ("dpboost", "what DPBoost's published level takes", bench_rival.__doc__, bench_rival.add_arguments),
     ("rivals", "packages as they are shipped", bench_rivals.__doc__, bench_rivals.add_arguments),
     ("probabilities", "honest leaves beside labels", bench_probabilities.__doc__, bench_probabilities.add_arguments),
-    ("lookahead", "two levels at once beside one", bench_lookahead.__doc__, bench_lookahead.add_arguments),
-    ("load", "twenty people on one server", bench_load.__doc__, load_page.add_arguments),
-    ("memory", "memory over many visits", bench_memory.__doc__, memory_page.add_arguments),
-    ("hour", "an hour of everything at once", bench_hour.__doc__, hour_page.add_arguments),
-    ("outofcore", "tables larger than memory", outofcore_page.__doc__, outofcore_page.add_arguments),
     ("engines", "questions to databases", bench_engines.__doc__, bench_engines.add_arguments),
     ("differences", "what learners do otherwise than their papers", None, _of_page(lambda: departures_page(declared()))),
     ("learners", "the page of all learners", None, _of_page(lambda: learners_page(declared(), stored_run()))),
     ("evidence", "where every table, figure and claim is", bench_evidence.__doc__, _of_page(bench_evidence.evidence_page)),
     ("papers", "printed beside measured, for the dashboard", bench_papers.__doc__, _of_page(bench_papers.papers_file)),
-    ("which", "where S-GBDT leads PF-tree, from stored pages", bench_which.__doc__, bench_which.add_arguments),
     ("risk", "what one row risks, for every learner", bench_risk.__doc__, _of_page(bench_risk.risk_page)),
     ("mutants", "changes that tests must notice", mutants_page.__doc__, mutants_page.add_arguments),
 )

@@ -1,1 +1,0 @@
-"""Many people on one server: how long they wait for a tree."""
