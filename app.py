@@ -1,13 +1,18 @@
-"""The dashboard, which `dpviz app` opens. Its pages are in `pages/`, what they are made of in `dpviz/app`."""
+"""The dashboard. Its pages are in `pages/`, what they are made of in `dpviz/app`.
+
+`dpviz app` opens it. `streamlit run app.py` imports this file and runs the server `app`, which checks requests in the same way.
+Both then run this file as the script of every session.
+"""
 
 from pathlib import Path
 
 import streamlit as st
+from streamlit.starlette import App
 
 from dpviz.app import address, frame, glossary, parts, state
 from dpviz.app.data import using
 from dpviz.app.publish import checked
-from dpviz.app.serving import MANUAL
+from dpviz.app.serving import MANUAL, checked_requests
 from dpviz.app.tree import opened
 
 #: Groups of the navigation: (file in pages/, title, icon).
@@ -51,28 +56,45 @@ LINES |= dict.fromkeys(("audit", "learn", "epsilon"), parts.no_data_line)
 # `resolve`, and never a path relative to the working directory: the tests start this file from elsewhere.
 FOLDER = Path(__file__).resolve().parent / "pages"
 
-frame.enter()
-frame.dress()
-st.set_page_config(page_title="dpviz", page_icon=frame.ICON, layout="wide")
-problem = state.follow_url()
 
-pages = {
-    group: [
-        # Streamlit reserves a default page's own name without answering to it: that page goes by another, which nobody sees
-        st.Page(FOLDER / f"{file}.py", title=title, icon=icon, url_path="first" if file == FIRST else file, default=file == FIRST)
-        for file, title, icon in entries
-    ]
-    for group, entries in GROUPS.items()
-}
-pages["Explore"].append(frame.also_at(FIRST, FOLDER / f"{FIRST}.py"))
-chosen = st.navigation(pages)
+def dashboard() -> None:
+    """One run of a session: the navigation, the line about the data, the chosen page."""
+    frame.enter()
+    frame.dress()
+    st.set_page_config(page_title="dpviz", page_icon=frame.ICON, layout="wide")
+    problem = state.follow_url()
 
-about = HELP.get(chosen.url_path, "tutorials/first-tree")
-st.sidebar.link_button("Help", f"{MANUAL}/{about}.html", type="tertiary", icon=":material/help:")
-LINES.get(chosen.url_path or FIRST, parts.data_line)(state.loaded())
-if problem is not None:
-    parts.error(problem, kept="The default sample is in use instead.")
-address.say_ignored(state.loaded())
-chosen.run()
-glossary.explain_words()
-state.write_url()
+    pages = {
+        group: [
+            # Streamlit reserves a default page's own name without answering to it: that page goes by another, which nobody sees
+            st.Page(
+                FOLDER / f"{file}.py",
+                title=title,
+                icon=icon,
+                url_path="first" if file == FIRST else file,
+                default=file == FIRST,
+            )
+            for file, title, icon in entries
+        ]
+        for group, entries in GROUPS.items()
+    }
+    pages["Explore"].append(frame.also_at(FIRST, FOLDER / f"{FIRST}.py"))
+    chosen = st.navigation(pages)
+
+    about = HELP.get(chosen.url_path, "tutorials/first-tree")
+    st.sidebar.link_button("Help", f"{MANUAL}/{about}.html", type="tertiary", icon=":material/help:")
+    LINES.get(chosen.url_path or FIRST, parts.data_line)(state.loaded())
+    if problem is not None:
+        parts.error(problem, kept="The default sample is in use instead.")
+    address.say_ignored(state.loaded())
+    if not frame.checks_requests():
+        st.caption(":material/lock_open: This server does not check requests: made-up and public rows only. `dpviz app` does.")
+    chosen.run()
+    glossary.explain_words()
+    state.write_url()
+
+
+if __name__ == "__main__":
+    dashboard()
+else:
+    app = App(__file__, **checked_requests())

@@ -15,6 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from dpviz.app.serving import CHECKED
 from dpviz.app.widgets import on_demand
+from dpviz.errors import DpvizError
 from dpviz.figures.theme import LIGHT
 from dpviz.installation import bundled, lessons_only
 
@@ -48,14 +49,21 @@ _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace(
 _DRESS = st.components.v2.component("dpviz_frame", css=_STYLE, isolate_styles=False)
 
 
-def enter() -> None:
-    """Start again through app.py if this run does not come from there (the address stays the same).
+def checks_requests() -> bool:
+    """Whether the server of this session checks which page a request comes from; without a server, as in tests, nobody asks."""
+    return not st.context.headers or CHECKED in st.context.headers
 
-    Behind a server that does not check who asks (`streamlit run`), there is no page.
-    """
-    if st.context.headers and CHECKED not in st.context.headers:  # no headers: no server, as in tests
-        st.error("Start dpviz with `dpviz app`: this server does not check which page a request comes from.")
-        st.stop()
+
+def unchecked(what: str) -> DpvizError:
+    """That `what`, the subject of a sentence, is not shown by a server that does not check requests."""
+    return DpvizError(
+        f"{what} are not shown here: this server does not check which page a request comes from.",
+        remedy="Start dpviz with `dpviz app`, or with `streamlit run app.py` in its folder.",
+    )
+
+
+def enter() -> None:
+    """Start again through app.py if this run does not come from there (the address stays the same)."""
     if getattr(PagesManager, "uses_pages_directory", False):
         PagesManager.uses_pages_directory = False
         st.rerun()

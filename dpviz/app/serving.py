@@ -109,12 +109,17 @@ def _hosts(public: str | None) -> list[str]:
     return [*HERE, *([] if public is None else [urlsplit(public).hostname or ""])]
 
 
-def serve(script: str, public: str | None, config: dict[str, Any]) -> None:
-    """Run the pages of `script` until they are stopped; `config` holds options of Streamlit, `public` is as in OnlyHere."""
-    check = Middleware(OnlyHere, public=public)  # type: ignore[arg-type]
-    app = App(script, middleware=[check], routes=_documentation(), exception_handlers={Exception: _failed})
+def checked_requests(public: str | None = None) -> dict[str, Any]:
+    """What a server of the dashboard has beside Streamlit's own, as arguments of `streamlit.starlette.App`."""
     # takes most of a second, and every page that says what a row risks needs it: done before the first visitor is there
     Thread(target=import_module, args=("dp_accounting.pld.pld_pmf",), daemon=True).start()
+    check = Middleware(OnlyHere, public=public)  # type: ignore[arg-type]
+    return {"middleware": [check], "routes": _documentation(), "exception_handlers": {Exception: _failed}}
+
+
+def serve(script: str, public: str | None, config: dict[str, Any]) -> None:
+    """Run the pages of `script` until they are stopped; `config` holds options of Streamlit, `public` is as in OnlyHere."""
+    app = App(script, **checked_requests(public))
     app.run(config={**_from_environment(), "server.allowedHosts": _hosts(public), "client.allowedOrigins": [], **config})
 
 

@@ -182,6 +182,19 @@ def status(port: int, headers: dict[str, str], *, upgrade: bool) -> int:
 
 
 @pytest.mark.slow
+def test_streamlit_s_own_command_runs_the_same_server(tmp_path: Any) -> None:
+    """Started from anywhere, by the file alone: what `dpviz app` refuses is refused, and its own pages are answered."""
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true", "--server.port"]
+    with process_of(command, tmp_path, {**os.environ, "PYTHONPATH": str(ROOT)}) as (address, _):
+        port = int(address.rpartition(":")[2])
+        own = {"Host": f"localhost:{port}"}
+        assert [status(port, own, upgrade=upgrade) for upgrade in (False, True)] == [200, 101]
+        foreign = [{"Host": "evil.example"}, {**own, "Origin": "http://evil.example"}, {**own, "Sec-Fetch-Dest": "iframe"}]
+        for headers in foreign:
+            assert [status(port, headers, upgrade=upgrade) for upgrade in (False, True)] == [403, 403], headers
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace watches the system calls")
 def test_no_foreign_page_makes_the_server_ask_anybody(tmp_path: Any) -> None:
     """Streamlit alone connects to 8.8.8.8 and asks a public service for its address when a foreign page wants a websocket."""

@@ -98,6 +98,8 @@ def proxy(to: int, name: bytes | None) -> Iterator[int]:
 
 #: (dashboard, browser). The server has to refuse by itself, so its proxies are asked by a browser that checks nothing.
 WAYS = (
+    ("streamlit run", "checked"),
+    ("streamlit run", "unchecked"),
     ("direct", "checked"),
     ("direct", "unchecked"),
     ("proxy that keeps the name", "unchecked"),
@@ -107,10 +109,14 @@ WAYS = (
 
 @pytest.fixture(scope="module")
 def dashboard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Its address, as a visitor knows it: of `dpviz app`, or of a proxy in front of it."""
+    """Its address, as a visitor knows it: of `dpviz app`, of `streamlit run app.py`, or of a proxy in front."""
     command = [sys.executable, "-m", "dpviz", "app", "--no-browser"]
     folder = tmp_path_factory.mktemp("elsewhere")
     with ExitStack() as end:
+        if request.param == "streamlit run":
+            own = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless=true", "--server.port"]
+            yield end.enter_context(process_of(own, folder, ENVIRONMENT))[0]
+            return
         if request.param == "direct":
             yield end.enter_context(process_of([*command, "--port"], folder, ENVIRONMENT))[0]
             return

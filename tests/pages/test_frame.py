@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import frame
 from dpviz.app.serving import CHECKED
+from dpviz.release.register import ReleaseRegister
+from dpviz.table.role import DataRole
 from tests.conftest import ROOT
 
 SCRIPT = f"""
@@ -132,12 +134,26 @@ def test_a_page_opened_before_the_frame_starts_again_through_it(monkeypatch: pyt
 
 
 @pytest.mark.slow
-def test_a_server_that_checks_nothing_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501"})
+@pytest.mark.parametrize("checks", [False, True])
+def test_private_rows_need_a_server_that_checks_requests_and_others_do_not(checks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    headers = {"Host": "localhost:8501"} | ({CHECKED: "1"} if checks else {})
+    monkeypatch.setattr(ContextProxy, "headers", headers)
     at = _app()
-    assert [error.value for error in at.error] == [
-        "Start dpviz with `dpviz app`: this server does not check which page a request comes from."
-    ]
-    assert len(at.main) == 1
-    monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501", CHECKED: "1"})
-    assert _app().title[0].value == "Tree"
+    assert at.title[0].value == "Tree"
+    assert any("dpviz app" in line.value for line in at.caption) is not checks
+    at.switch_page(DATA).run()
+    at.radio(key="role").set_value("private").run()
+    assert bool(at.get("file_uploader")) is checks
+    assert any("dpviz app" in problem.value for problem in at.error) is not checks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", list(DataRole))
+@pytest.mark.parametrize("page", ["register", "publish"])
+def test_a_register_of_private_rows_needs_such_a_server(page, role, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    ReleaseRegister().declare("clinic", epsilon_cap=1.0, role=role)
+    monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501"})
+    at = _app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
+    assert any("not shown here" in problem.value for problem in at.error) is (role is DataRole.PRIVATE)
+    assert ("clinic" in " ".join(box.value for box in at.header)) <= (role is not DataRole.PRIVATE)

@@ -21,10 +21,17 @@ MUTANTS = (
     ),
     Mutant(
         "an answer to what fails may be shown in a frame",
-        "dpviz.app.serving:serve",
-        "App(script, middleware=[check], routes=_documentation(), exception_handlers={Exception: _failed})",
-        "App(script, middleware=[check], routes=_documentation())",
+        "dpviz.app.serving:checked_requests",
+        '"exception_handlers": {Exception: _failed}',
+        '"exception_handlers": {}',
         ("tests/app/test_serving.py::test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it",),
+    ),
+    Mutant(
+        "streamlit's own command checks no request",
+        "dpviz.app.serving:checked_requests",
+        '"middleware": [check]',
+        '"middleware": []',
+        ("tests/app/test_serving.py::test_streamlit_s_own_command_runs_the_same_server",),
     ),
     Mutant(
         "any page may frame us by its own rules",

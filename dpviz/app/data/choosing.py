@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpviz.app import parts
+from dpviz.app import frame, parts
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.files.on_server import is_configured
 from dpviz.app.data.files.uploading import ask_file, ask_on_server
@@ -31,6 +31,9 @@ def ask_role(work: Prepared) -> None:
             stay = {"on_click": st.session_state.update, "args": ({"role": DataRole.PRIVATE},)}
             st.button("Stay with private rows", icon=":material/lock:", **stay)
             st.button(f"Close it, and continue with {wished} rows", on_click=work.change_role, args=(wished,))
+    if work.role is DataRole.PRIVATE and not frame.checks_requests():
+        parts.error(frame.unchecked("Private rows"))
+        st.stop()
 
 
 def ask_table(work: Prepared) -> None:

@@ -4,6 +4,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from dpviz.app import frame
 from dpviz.app.parts import error, literal, names_text, plain, role_badge
 from dpviz.app.prose import prose
 from dpviz.app.publish.cap import MOST_DELTA, ask_cap, cap_label
@@ -28,6 +29,8 @@ def register() -> ReleaseRegister | None:
     found = ReleaseRegister()
     try:
         found.settle()
+        if not frame.checks_requests() and any(known.role is DataRole.PRIVATE for known in found.data_sets()):
+            raise frame.unchecked("Private rows and their register")
     except DpvizError as problem:
         error(problem, kept="Nothing can be released without its register.")
         return None
