@@ -1,6 +1,7 @@
 """What was done to the rows, as frozen records.
 
 An event holds what accounting needs and nothing else: no data, no random choices, no arithmetic; `guarantee` works out the cost.
+Beside that it says whether an exact sampler drew what was released: no result is a release where one did not.
 Three events express composition: `Sequential` (the same rows again), `Parallel` (disjoint *rows*; the features of one row are
 not disjoint data) and `RandomParts` (disjoint rows, each of which a secret random assignment put into its part).
 """
@@ -8,7 +9,7 @@ not disjoint data) and `RandomParts` (disjoint rows, each of which a secret rand
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dpviz.errors import ParameterError
@@ -25,6 +26,8 @@ class Select:
     #: True if the losses of all outcomes, for one pair of neighbours, lie within a range of length epsilon (where pure privacy
     #: allows 2 epsilon): the exponential mechanism, never permute-and-flip. Source: Durfee & Rogers 2019, Theorem 1.
     bounded_range: bool = False
+    #: Whether an exact sampler drew it; only its source says so (`privacy.source.drawn_by`).
+    exact: bool = field(default=False, compare=False, repr=False)
     kind: ClassVar[str] = "select"
 
 
@@ -36,6 +39,8 @@ class Noise:
     mechanism: str
     part: str
     level: int | None = None
+    #: Whether an exact sampler drew it; only its source says so (`privacy.source.drawn_by`).
+    exact: bool = field(default=False, compare=False, repr=False)
     kind: ClassVar[str] = "noise"
 
 
@@ -48,6 +53,8 @@ class Approximate:
     mechanism: str
     part: str
     level: int | None = None
+    #: Whether an exact sampler drew it; only its source says so (`privacy.source.drawn_by`).
+    exact: bool = field(default=False, compare=False, repr=False)
     kind: ClassVar[str] = "approximate"
 
 
@@ -68,6 +75,8 @@ class GaussianRounds:
     order: float | None
     part: str
     level: int | None = None
+    #: Whether an exact sampler drew it; only its source says so (`privacy.source.drawn_by`).
+    exact: bool = field(default=False, compare=False, repr=False)
     kind: ClassVar[str] = "gaussian rounds"
     mechanism: ClassVar[str] = "Gaussian"
 
@@ -171,6 +180,15 @@ def _steps(event: Event, path: str, chances: tuple[float, ...], shared: tuple[bo
 def walk(event: Event) -> Iterator[tuple[str, Spend]]:
     """Every single step with its path."""
     return ((step.path, step.spend) for step in steps(event))
+
+
+def is_exact(event: Event) -> bool:
+    """True if an exact sampler drew every step that costs a finite epsilon; other steps are free or publish exact values."""
+    match event:
+        case Sequential(events) | Parallel(events) | RandomParts(events):
+            return all(map(is_exact, events))
+        case _:
+            return getattr(event, "exact", True)
 
 
 def _letter(number: int) -> str:

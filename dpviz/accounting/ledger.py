@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from dpviz.accounting.costs import Cost, Everything, InTurn, Largest, Mean, Pure, Range, Rounds, cost_of
-from dpviz.accounting.events import Event, Parallel, RandomParts, Select, Sequential, Spend, Step, steps, walk
+from dpviz.accounting.events import Event, Parallel, RandomParts, Select, Sequential, Spend, Step, is_exact, steps, walk
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee, round_up
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import ParameterError
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _KINDS: dict[str, type[Spend]] = {kind.kind: kind for kind in get_args(Spend)}
 _STEP = re.compile(r"\.?(\d+)|([a-zA-Z])|(\[\d+\])")
 _DEEPEST = 200
+#: Of a step: its note says the first, and the document's source of noise the second.
+_UNWRITTEN = ("reason", "exact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,11 @@ class Ledger:
     def guarantee(self) -> PrivacyLoss:
         """The privacy loss of all steps together, under add/remove one row."""
         return guarantee(self.event)
+
+    @property
+    def is_exact(self) -> bool:
+        """True if an exact sampler drew every step that is random and costs anything; False of a file, which cannot tell."""
+        return is_exact(self.event)
 
     def rows(self) -> tuple[LedgerRow, ...]:
         """Every step, one line each."""
@@ -126,7 +133,7 @@ def ledger_entries(ledger: Ledger) -> list[dict[str, Any]]:
 
 def _entry(step: Step) -> dict[str, Any]:
     assigned = {"chances": list(step.chances), "shared": list(step.shared)} if step.chances else {}
-    spend = {name: value for name, value in asdict(step.spend).items() if name != "reason"}  # it is the note
+    spend = {name: value for name, value in asdict(step.spend).items() if name not in _UNWRITTEN}
     return asdict(_row(step.path, step.spend)) | spend | assigned
 
 

@@ -211,6 +211,7 @@ def result_from_json(text: str | bytes) -> FitResult:
         seed=None if isinstance(said.noise.seed, UnsetType) else said.noise.seed,
         test_report=test_result_of(document, model.schema),
         unit=said.unit,
+        releasable=spec.exact,
     )
 
 

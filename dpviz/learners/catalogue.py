@@ -86,7 +86,7 @@ def _kind(schema: Schema) -> str:
 
 def result_verdict(result: FitResult, *, released: bool | None = None) -> Verdict:
     """What may be said about a result. `released`: whether it comes from a released file; by default what the result says."""
-    why_not = why_uncovered(result.disclosures, is_exact=get_learner(result.learner).exact)
+    why_not = why_uncovered(result.disclosures, is_exact=result.releasable)
     is_released = result.released if released is None else released
     about: dict[str, Any] = {"why_not": why_not, "unit": result.unit, "risk": result.risk}
     return verdict(result.claim, result.ledger.guarantee, released=is_released, **about)

@@ -20,7 +20,7 @@ from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk
-from dpviz.errors import NotRowWise, ParameterError, PublicValuesWarning, RefusedRelease, WithoutEffect
+from dpviz.errors import NotReleasable, NotRowWise, ParameterError, PublicValuesWarning, RefusedRelease, WithoutEffect
 from dpviz.learners.catalogue import get_learner, require_counts, require_task
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.results.result import FitResult
@@ -141,24 +141,36 @@ class FitRequest:
         require_counts(spec, rows, self.settings.test_share)
         plan = self.plan(schema)
         noise = source or (ExactNoise() if self.seed is None else Simulation(self.seed))
+        if isinstance(noise, ExactNoise) and not spec.exact:
+            raise NotReleasable(f"A mechanism of {spec.title}")
         if isinstance(noise, ExactNoise) and rows.not_row_wise:
             raise NotRowWise(rows.not_row_wise)
         grown = fit_with_test(spec, rows, plan, self.params, noise)
+        ledger = Ledger(grown.event)
         return FitResult(
             learner=spec.name,
             model=grown.model,
-            ledger=Ledger(grown.event),
+            ledger=ledger,
             claim=spec.claim(plan, self.params, schema),
             plan=plan,
             params=self.params,
             settings=self.settings,
             schema=schema,
             disclosures=(*schema_disclosures(schema), *grown.disclosures),
-            noise=(ExactNoise if type(noise) is ExactNoise else Simulation).name,  # whatever another source calls itself
+            noise=noise_of(noise, ledger),
             seed=getattr(noise, "seed", None),
             test_report=grown.test_report,
             unit=unit_of(rows.rows_per_person),
+            releasable=spec.exact,
         )
+
+
+def noise_of(source: NoiseSource, ledger: Ledger) -> str:
+    """The kind of noise behind a ledger: "release" only where the source and every step say that its samplers were exact.
+
+    Another source is a simulation, whatever it calls itself; so is a step that drew its noise past the source.
+    """
+    return (ExactNoise if type(source) is ExactNoise and ledger.is_exact else Simulation).name
 
 
 @lru_cache(maxsize=256)
@@ -256,7 +268,7 @@ def fit(
     UnknownName, ParameterError, WrongTask, SchemaError
         For what was asked.
     NotReleasable
-        When seed is None and a mechanism has no exact sampler.
+        When seed is None and a mechanism of the learner has no exact sampler, whatever its parameters. No row was touched.
     CannotCount
         When rows are counted where they are, and the learner needs more than counts.
     NotRowWise

@@ -20,8 +20,8 @@ import numpy as np
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import NotRowWise, ParameterError, SchemaError
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
-from dpviz.learners.request import require_rows, warn_of_disclosures
-from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
+from dpviz.learners.request import noise_of, require_rows, warn_of_disclosures
+from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, drawn_by
 from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
 from dpviz.results.result import FitResult
@@ -106,18 +106,19 @@ def train_federated(
     sources = _sources(seed, len(parts))
     owners = [Rounds(part, trees, loss, 0.0, recipe, source) for part, source in zip(parts, sources, strict=True)]
     values = [_round(owners, tree) for tree in all_steps(range(recipe.rounds), progress, stop)]
+    ledger = Ledger(drawn_by(sources[0], event))  # all are of one kind
     claim = s_gbdt.LEARNER.claim(plan, chosen, schema)
     result = FitResult(
         learner=s_gbdt.NAME,
         model=boosted_model(trees, loss, 0.0, values),
-        ledger=Ledger(event),
+        ledger=ledger,
         claim=replace(claim, because=f"{claim.because} Leaves are means of those of {len(parts)} owners (Algorithm 9)."),
         plan=plan,
         params=chosen,
         settings=settings,
         schema=schema,
         disclosures=schema_disclosures(schema),
-        noise=(ExactNoise if seed is None else Simulation).name,
+        noise=noise_of(sources[0], ledger),
         seed=seed,
         unit=unit_of(_rows_per_person(parts)),
     )

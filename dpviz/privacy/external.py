@@ -11,7 +11,7 @@ import numpy as np
 
 from dpviz.accounting.events import Approximate
 from dpviz.errors import NotReleasable
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class ExternalMechanism(ABC):
 
     def release(self, rows: Any, *, source: NoiseSource, part: str, level: int | None = None) -> Released[Any]:
         """Its value on private `rows`, and the cost its package states."""
-        return Released(source.draw(self, rows), Approximate(self.epsilon, self.delta, self.title, part, level))
+        return Released(source.draw(self, rows), drawn_by(source, Approximate(self.epsilon, self.delta, self.title, part, level)))
 
     @abstractmethod
     def sample(self, values: Any, rng: np.random.Generator) -> Any:

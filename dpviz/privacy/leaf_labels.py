@@ -17,7 +17,7 @@ from dpviz.accounting.events import Event
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.smooth import SmoothMajority
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Released, drawn_by
 from dpviz.privacy.uniform import combination, product_distribution
 from dpviz.randomness import secure_integers
 
@@ -106,7 +106,7 @@ class LabelLeaves:
     ) -> Released[np.ndarray]:
         """Class codes of all leaves, uint8 of shape (n_leaves,), and the event of one tree's labels."""
         labels = combination(source.draw(self, counts), np.full(counts.n_leaves, counts.n_classes))
-        return Released(labels.astype(np.uint8), self.rule.event(part, level))
+        return Released(labels.astype(np.uint8), drawn_by(source, self.rule.event(part, level)))
 
     def sample(self, counts: LeafCounts, rng: np.random.Generator) -> np.ndarray:
         """Labels; uniform where a leaf has no rows."""

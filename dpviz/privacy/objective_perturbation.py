@@ -24,7 +24,7 @@ import numpy as np
 from dpviz.accounting.events import Noise
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.sensitivity import check_epsilon
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Largest second derivative of ln(1 + exp(-z)).
 CURVATURE = 0.25
@@ -69,7 +69,7 @@ class ObjectivePerturbation:
 
     def release(self, rows: SignedRows, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
         """Weights, float64 of shape (n_weights,)."""
-        return Released(source.draw(self, rows), Noise(self.epsilon, self.title, part, level))
+        return Released(source.draw(self, rows), drawn_by(source, Noise(self.epsilon, self.title, part, level)))
 
     def sample(self, rows: SignedRows, rng: np.random.Generator) -> np.ndarray:
         """Draw b, then minimise."""

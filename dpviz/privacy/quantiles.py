@@ -15,7 +15,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Intervals processed at once: memory stays near m numbers per distinct value.
 _AT_ONCE = 1024
@@ -59,7 +59,7 @@ class JointQuantiles:
     ) -> Released[np.ndarray]:
         """Estimated quantiles of `values` (shape (n,), private), shape (m,), never decreasing."""
         event = self._sensitivity.event(self.epsilon, self.title, part, level, bounded_range=True)
-        return Released(source.draw(self, values), event)
+        return Released(source.draw(self, values), drawn_by(source, event))
 
     def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """One draw: intervals by the dynamic programme, then a uniform point in each."""

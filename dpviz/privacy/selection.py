@@ -16,7 +16,7 @@ import numpy as np
 from dpviz.accounting.events import NonPrivate, Select
 from dpviz.errors import NotReleasable
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Gauss-Legendre nodes; the integrand is a polynomial, so (candidates + 1) / 2 nodes would be exact.
 _MOST_NODES = 256
@@ -37,7 +37,7 @@ class _Selection:
 
     def release(self, utilities: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
         """Choose an index of `utilities` (shape (n_candidates,), private)."""
-        return Released(int(source.draw(self, utilities)), self.event(part, level))  # type: ignore[arg-type]
+        return Released(int(source.draw(self, utilities)), drawn_by(source, self.event(part, level)))  # type: ignore[arg-type]
 
     def event(self, part: str, level: int | None) -> Select | NonPrivate:
         """The event of one choice."""

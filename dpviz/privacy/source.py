@@ -4,7 +4,7 @@ A mechanism knows its output distribution; a source decides how one value is dra
 distribution (a statistical test checks it), but only the output of `ExactNoise` may be released.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from dpviz.accounting.events import Event
 from dpviz.randomness import generator, generator_at
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Mechanism(Protocol):
 
 
 class NoiseSource(Protocol):
-    """Draws a mechanism's output."""
+    """Draws a mechanism's output. One that has only exact samplers says so by `is_exact = True`."""
 
     name: str
 
@@ -56,6 +57,7 @@ class Simulation:
     """
 
     name = "simulation"
+    is_exact = False
 
     def __init__(self, seed: int) -> None:
         self.seed: int | None = seed
@@ -75,6 +77,7 @@ class ExactNoise:
     """Noise for a release: exact samplers, entropy from the operating system, no seed."""
 
     name = "release"
+    is_exact = True
     seed = None
 
     def enter(self, place: int) -> None:
@@ -83,3 +86,9 @@ class ExactNoise:
     def draw(self, mechanism: Mechanism, values: Any) -> Any:
         """One draw; raises NotReleasable for a mechanism without an exact sampler."""
         return mechanism.sample_exactly(values)
+
+
+def drawn_by(source: NoiseSource, event: S) -> S:
+    """The event of what `source` drew: whether by an exact sampler."""
+    is_exact = getattr(source, "is_exact", False)  # a source of somebody else may not say
+    return replace(event, exact=True) if is_exact and hasattr(event, "exact") else event  # type: ignore[arg-type]

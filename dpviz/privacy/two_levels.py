@@ -29,7 +29,7 @@ import numpy as np
 from dpviz.accounting.events import Select
 from dpviz.privacy.exact_weights import ExactWeights, choose, exact_weights
 from dpviz.privacy.sensitivity import Width, check_epsilon
-from dpviz.privacy.source import NoiseSource, Released
+from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Utilities of either side that are made at once.
 _AT_ONCE = 1 << 17
@@ -114,7 +114,8 @@ class TwoLevelChoice:
     def release(self, utilities: TwoLevelUtilities, *, source: NoiseSource, part: str, level: int) -> Released[TwoLevels]:
         """Choose a tree. `level` is that of its root."""
         number = int(source.draw(self, utilities))  # type: ignore[arg-type]
-        return Released(utilities.tree(number), Select(self.epsilon, self.title, part, level, bounded_range=True))
+        event = drawn_by(source, Select(self.epsilon, self.title, part, level, bounded_range=True))
+        return Released(utilities.tree(number), event)
 
     def sample(self, utilities: TwoLevelUtilities, rng: np.random.Generator) -> int:
         """The number of a tree, by Gumbel noise: for every root, and for everything that may stand left or right below.

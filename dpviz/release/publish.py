@@ -53,7 +53,7 @@ def promise(schema: Schema, request: FitRequest, *, explored: int | None = None)
     claim = request.claim(schema)
     _require_sound(spec.title, claim)
     if not spec.exact:
-        raise NotReleasable(spec.title)
+        raise NotReleasable(f"A mechanism of {spec.title}")
     taken = assumptions(schema, explored=explored)
     _require_declared(taken)
     return Promise(PrivacyLoss(claim.epsilon, claim.delta), request.risk(schema), claim, taken)

@@ -73,10 +73,11 @@ class FitResult:
     #: What the model is worth on rows held out from it at random; None where none were.
     test_report: TestReport | None = None
     unit: Unit = ROW  #: Whom the guarantee protects; one row where the rows are not bound to persons
+    releasable: bool = True  #: False if the learner has a mechanism without an exact sampler, whatever its parameters
 
     def __repr__(self) -> str:
         """A few lines: what was trained, what it costs, and whether it is a release."""
-        why_not = why_uncovered(self.disclosures, is_exact=True)
+        why_not = why_uncovered(self.disclosures, is_exact=self.releasable)
         found = verdict(self.claim, self.ledger.guarantee, released=self.released, why_not=why_not, unit=self.unit)
         about = f"{self.learner!r} predicts {self.schema.target.name!r:.40} from {listed_names(self.schema.feature_names)}"
         return f"FitResult({about}\n  {signs_spelled(found.headline)}\n  {self.not_released_because or 'A release.'})"
@@ -172,6 +173,8 @@ class FitResult:
         """Why this is not a release, in one sentence; None if it is one."""
         if self.noise != "release":
             return "A simulation, not a release."
+        if not self.releasable:
+            return "Not a release: its noise has no exact sampler."
         if not self.ledger.guarantee.is_finite:
             return "Not a release: nothing bounds the privacy loss."
         if not self.disclosures:

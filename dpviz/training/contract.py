@@ -123,7 +123,7 @@ class LearnerSpec:
     #: noise change nothing.
     is_baseline: bool = False
     spends_epsilon: bool = True
-    exact: bool = True  #: True if every mechanism has an exact sampler, so that `ExactNoise()` works
+    exact: bool = True  #: True if every mechanism has an exact sampler, whatever the parameters; others are only simulated
     #: True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
     one_voter_per_row: bool = False
     published: tuple[str, str] | None = None  #: (version, method) of its column in the papers' accuracy tables

@@ -157,4 +157,18 @@ MUTANTS = (
         'NEEDED = ("json",)',
         (f"{PROOF}::test_without_a_report_nothing_is_released_or_spent",),
     ),
+    Mutant(
+        "noise drawn past the source counts as exact",
+        "dpviz.accounting.events:is_exact",
+        "getattr(event, 'exact', True)",
+        "True",
+        ("tests/contract/test_claims_follow_noise.py::test_noise_drawn_past_the_source_is_no_release[<lambda>0]",),
+    ),
+    Mutant(
+        "a learner without exact samplers fits without a seed",
+        "dpviz.learners.request:FitRequest.fit",
+        "isinstance(noise, ExactNoise) and not spec.exact",
+        "False",
+        ("tests/contract/test_claims_follow_noise.py::test_a_release_is_what_exact_samplers_alone_drew[privatree-categories-1]",),
+    ),
 )

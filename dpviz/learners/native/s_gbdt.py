@@ -23,7 +23,7 @@ from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
 from dpviz.models.base import n_scores
-from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.source import NoiseSource, drawn_by
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.filter import FilterTerms
@@ -187,7 +187,7 @@ def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseS
     else:
         trees = draw(schema, plan.depth, params, _rounds(params), source)
     rounds = Rounds(data, trees, loss, initial, recipe(event, loss, params, schema.n_public), source)
-    return rounds, after(before, event)
+    return rounds, after(before, drawn_by(source, event))
 
 
 def draw(schema: Schema, depth: int, params: Params, count: int, source: NoiseSource) -> BoostingTrees:

@@ -17,7 +17,7 @@ from dpviz.accounting.events import Event, GaussianRounds
 from dpviz.accounting.gaussian import filter_orders, priced_rounds
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.privacy.source import NoiseSource
+from dpviz.privacy.source import NoiseSource, drawn_by
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.filter import FilterTerms
@@ -97,7 +97,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     recipe, event = priced(data.schema, plan, params)
     loss, initial, before = _first_score(data, plan, source)
     trees = draw(data.schema, plan, params, recipe, source)
-    return FitOutput(Rounds(data, trees, loss, initial, recipe, source).run_all(), after(before, event))
+    return FitOutput(Rounds(data, trees, loss, initial, recipe, source).run_all(), after(before, drawn_by(source, event)))
 
 
 def whole_event(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Event:

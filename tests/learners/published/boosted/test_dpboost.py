@@ -97,7 +97,7 @@ def test_a_row_above_the_limit_leaves_the_tree_when_filtered():
 
 
 def test_it_cannot_be_released():
-    with pytest.raises(NotReleasable, match="exponential mechanism"):
+    with pytest.raises(NotReleasable, match="A mechanism of DPBoost"):
         fit(prices(50), seed=None, accept_rows=True)
 
 

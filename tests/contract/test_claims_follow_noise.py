@@ -1,0 +1,154 @@
+"""A result is called a release if exact samplers drew all of its noise, and only then: every learner with every setting."""
+
+from dataclasses import fields, replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.accounting.events import Noise, Parallel, RandomParts, Sequential, steps
+from dpviz.errors import DpvizError, NotReleasable, RefusedRelease
+from dpviz.io.results import result_from_json
+from dpviz.learners import get_learner
+from dpviz.learners.catalogue import result_verdict
+from dpviz.learners.native import pf_tree
+from dpviz.learners.request import FitRequest
+from dpviz.models.tree import Leaf, Tree
+from dpviz.privacy.source import ExactNoise, Simulation
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+from dpviz.training.contract import FitOutput
+from dpviz.training.params import controls_of
+from tests.contract.fits import FEW
+from tests.contract.tables import schema_of, table
+
+#: Draws that look at no cell: whatever their law, what follows costs no more.
+FREE = ("uniform choice", "uniform point", "keys of random trees", "random assignment", "Poisson sample")
+MOST = 24
+
+
+def settings_of(name):
+    """Every combination of the learner's flags and choices (evenly picked where there are many)."""
+    controls = controls_of(get_learner(name).Params)
+    options = {
+        item.name: (True, False) if controls[item.name].kind == "flag" else controls[item.name].options
+        for item in fields(get_learner(name).Params)
+        if controls[item.name].kind in ("flag", "choice")
+    }
+    every = [dict(zip(options, values, strict=True)) for values in product(*options.values())]
+    return every[:: max(1, len(every) // MOST)]
+
+
+def rows_for(name, kind, n_rows=60):
+    schema = schema_of(kind)
+    if "classes" in get_learner(name).tasks:
+        return table(schema, n_rows)
+    numbers = Schema(schema.features, NumericTarget("rent", 0, 100), schema.n_public)
+    return EncodedDataset(numbers, table(schema, n_rows).columns, np.linspace(0, 100, n_rows))
+
+
+CASES = [
+    pytest.param(name, kind, params, id=f"{name}-{kind}-{number}")
+    for name in dpviz.learner_names()
+    for kind in ("mixed", "categories")
+    for number, params in enumerate(settings_of(name))
+]
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The title of every mechanism that drew, and whether by its exact sampler."""
+    seen = []
+    of_release, of_simulation = ExactNoise.draw, Simulation.draw
+
+    def watched(original, is_exact):
+        def draw(self, mechanism, values):
+            seen.append((mechanism.title, is_exact))
+            return original(self, mechanism, values)
+
+        return draw
+
+    monkeypatch.setattr(ExactNoise, "draw", watched(of_release, True))
+    monkeypatch.setattr(Simulation, "draw", watched(of_simulation, False))
+    return seen
+
+
+@pytest.mark.parametrize(("name", "kind", "params"), CASES)
+def test_a_release_is_what_exact_samplers_alone_drew(name, kind, params, drawn):
+    spec, rows = get_learner(name), rows_for(name, kind)
+    asked = {"epsilon": 1.0, "max_depth": 2} | FEW.get(name, {}) | params
+    try:
+        simulated = dpviz.fit(name, rows, seed=3, **asked)
+    except DpvizError:  # such a combination of settings is refused
+        return
+    assert not simulated.released
+    assert result_verdict(simulated).kind != "released"
+    assert not any(getattr(step.spend, "exact", False) for step in steps(simulated.ledger.event))
+    drawn.clear()
+    try:
+        result = dpviz.fit(name, rows, seed=None, accept_rows=True, **asked)
+    except NotReleasable:
+        assert not spec.exact
+        assert drawn == []  # refused before any row was touched
+        assert "Would be" not in repr(simulated)
+        return
+    assert spec.exact
+    noisy = [is_exact for title, is_exact in drawn if title not in FREE]
+    covered = result.ledger.guarantee.is_finite and not result.disclosures
+    assert result.released == (all(noisy) and result.ledger.is_exact and covered)
+    assert result.released == (result.not_released_because is None)
+    assert ("A release." in repr(result)) == result.released
+    assert ("Guaranteed" in repr(result)) == (result.released and result.claim.is_sound)
+    again = result_from_json(result.to_json()) if result.model.kind != "hashed forest" else result
+    assert again.released == result.released
+
+
+@pytest.mark.parametrize(("name", "kind", "params"), CASES)
+def test_every_release_is_guarded_by_the_row_count(name, kind, params):
+    if not get_learner(name).spends_epsilon:
+        return
+    rows = rows_for(name, kind)
+    for declared in (1_000_000, 2):
+        far = replace(rows, schema=replace(rows.schema, n_public=declared))
+        asked = {"epsilon": 1.0, "max_depth": 2} | FEW.get(name, {}) | params
+        for given in ({"seed": None}, {"seed": 5, "source": ExactNoise()}):
+            with pytest.raises((RefusedRelease, NotReleasable)):
+                dpviz.fit(name, far, **given, **asked)
+
+
+def _past_its_source(data, plan, params, source):
+    """A learner that draws noise by itself and writes its own event."""
+    counts = np.bincount(data.target, minlength=2) + np.random.default_rng(0).laplace(size=2)
+    return FitOutput(Tree(data.schema, Leaf(int(counts.argmax()))), Noise(plan.epsilon, "Laplace", "leaf"))
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda honest, own: own,
+        lambda honest, own: Sequential((honest, own)),
+        lambda honest, own: Parallel((own, honest)),
+        lambda honest, own: RandomParts((honest, own), (0.5, 0.5)),
+    ],
+)
+def test_noise_drawn_past_the_source_is_no_release(around):
+    def fit(data, plan, params, source):
+        honest, own = pf_tree.LEARNER.fit(data, plan, params, source), _past_its_source(data, plan, params, source)
+        return FitOutput(own.model, around(honest.event, own.event))
+
+    rows = rows_for("pf-tree", "mixed")
+    for learner, released in ((pf_tree.LEARNER, True), (replace(pf_tree.LEARNER, name="own", fit=fit), False)):
+        result = FitRequest.of(learner, epsilon=1.0).fit(rows, ExactNoise())
+        assert result.released == released
+        assert result.ledger.is_exact == released
+
+
+def test_a_source_that_calls_itself_exact_is_no_release():
+    class Calling(Simulation):
+        name, is_exact, seed = "release", True, None
+
+        def __init__(self):
+            self._key, self._rng = 1, np.random.default_rng(1)
+
+    assert not dpviz.fit("pf-tree", rows_for("pf-tree", "mixed"), epsilon=1.0, source=Calling()).released
