@@ -20,7 +20,6 @@ from tests.installing import needed_by
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGEST_FILE = 1_500_000
-WENT_WRONG = ROOT / "docs" / "project" / "went-wrong.md"
 
 #: What eyes without one kind of cone make of linear RGB, at full strength. Source: Machado, Oliveira & Fernandes 2009, Table 1.
 SIGHT = {
@@ -163,20 +162,6 @@ def test_the_readme_names_both_commands() -> None:
     assert "make test" in text
 
 
-def test_every_finding_has_its_line() -> None:
-    counts = {"R": 8, "G": 5, "P": 10, "U": 7, "S": 12, "C": 9, "F": 5}
-    wanted = [
-        *(f"{room}{number}" for room, count in counts.items() for number in range(1, count + 1)),
-        *(f"D{k}" for k in range(9)),
-        *(f"H{k}" for k in range(1, 11)),
-        *(f"X{k}" for k in range(1, 7)),
-        *["L2", "L3", "L4", "V1", "V2", "V3", "K3", "K4", "K6"],
-    ]
-    lines = re.findall(r"^- \*\*([A-Z]\d+)\*\* (.*)$", WENT_WRONG.read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(name for name, _ in lines) == sorted(wanted)
-    assert [name for name, held in lines if "::test_" not in held] == ["C9"]
-
-
 # --- the app's configuration
 
 
@@ -256,23 +241,12 @@ def test_two_colours_that_look_alike_without_red_cones_would_be_noticed() -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "links", "tests"),
-    [
-        ("docs/explanation/one-row.md", 11, 21),
-        ("docs/how-to/several-holders.md", 4, 6),
-        ("SECURITY.md", 2, 0),
-        ("docs/project/threat-model.md", 6, 50),
-        ("docs/project/went-wrong.md", 0, 165),
-    ],
+    "name", ["docs/explanation/one-row.md", "docs/how-to/several-holders.md", "SECURITY.md", "docs/project/threat-model.md"]
 )
-def test_every_file_and_test_that_a_page_names_is_there(name: str, links: int, tests: int) -> None:
+def test_every_file_and_folder_that_a_page_names_is_there(name: str) -> None:
     page = ROOT / name
     text = page.read_text(encoding="utf-8")
-    linked = re.findall(r"\]\(([^)#]+)", text)
-    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
-    assert len(linked) >= links
-    assert len(named) >= tests
-    for link in linked:
+    for link in re.findall(r"\]\(([^)#]+)", text):
         assert (page.parent / link).resolve().is_file(), link
-    for file, function in named:
-        assert f"def {function}{'(' if function else ''}" in (ROOT / file).read_text(encoding="utf-8"), (file, function)
+    for place in re.findall(r"`(tests/[\w/.]+)`", text):
+        assert (ROOT / place).exists(), place

@@ -1,1 +1,0 @@
-"""The Papers page: what three papers print, beside what was measured here."""
