@@ -29,7 +29,6 @@ GROUPS = {
     ),
     "Trust": (
         ("audit", "Audit", ":material/fact_check:"),
-        ("papers", "Papers", ":material/article:"),
         ("publish", "Publish", ":material/publish:"),
         ("register", "Register", ":material/menu_book:"),
     ),
@@ -45,7 +44,6 @@ HELP = {
     "publish": "how-to/release-and-sign",
     "register": "how-to/back-up-the-register",
     "learn": "tutorials/lessons",
-    "papers": "evidence/index",
     "epsilon": "explanation/differential-privacy",
 }
 #: What stands at the bare address: a newcomer sees a trained tree at once.

@@ -4,9 +4,8 @@
 shows measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for
 poisoning guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's
 published level takes, `rivals` packages as they are shipped, `probabilities` measures pf-tree's leaves and its private test,
-`engines` questions to databases. `differences`, `evidence` and `learners` measure nothing: they write pages from
-what learners declare, and where every table, figure and claim stands; `risk` works out what one row risks, from ledgers;
-`papers` collects what the papers print beside what the stored pages found.
+`engines` questions to databases. `differences` and `learners` measure nothing: they write pages from what learners declare;
+`risk` works out what one row risks, from ledgers.
 The exit code is 0 whether or not a target is met. Targets hold for 10,000 rows and more. `mutants` makes changes that would
 break privacy and exits with 1 if the tests do not notice one.
 """
@@ -19,8 +18,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import engines as bench_engines
-from benchmarks import evidence as bench_evidence
-from benchmarks import papers as bench_papers
 from benchmarks import probabilities as bench_probabilities
 from benchmarks import risk as bench_risk
 from benchmarks import rivals as bench_rivals
@@ -144,8 +141,6 @@ TOPICS: tuple[tuple[str, str, str | None, Callable[[ArgumentParser], None]], ...
     ("engines", "questions to databases", bench_engines.__doc__, bench_engines.add_arguments),
     ("differences", "what learners do otherwise than their papers", None, _of_page(lambda: departures_page(declared()))),
     ("learners", "the page of all learners", None, _of_page(lambda: learners_page(declared(), stored_run()))),
-    ("evidence", "where every table, figure and claim is", bench_evidence.__doc__, _of_page(bench_evidence.evidence_page)),
-    ("papers", "printed beside measured, for the dashboard", bench_papers.__doc__, _of_page(bench_papers.papers_file)),
     ("risk", "what one row risks, for every learner", bench_risk.__doc__, _of_page(bench_risk.risk_page)),
     ("mutants", "changes that tests must notice", mutants_page.__doc__, mutants_page.add_arguments),
 )

@@ -20,7 +20,7 @@ Table = list[list[str]]
 #: On every page that compares the default learner on tables of the papers.
 CONSTANTS = (
     f"Constants of {get_learner(DEFAULT).title} were chosen on some of these tables, which flatters it there: of two levels at "
-    "once on those with a star in [lookahead](lookahead.md)."
+    "once on those with a star in [lookahead](lookahead.csv)."
 )
 
 

@@ -8,7 +8,7 @@ up to a third to the variance: 91 of 100 can be what 95 look like. `tests/traini
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,7 @@ import numpy as np
 from benchmarks.arguments import add_data, add_out
 from benchmarks.boosting.measure import Mean, mean_of
 from benchmarks.data import bench_data
-from benchmarks.numbers import means_of, numbers_section, with_error
 from benchmarks.page import made_by, show_page
-from benchmarks.rare_class import rare_section
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
 from dpviz.errors import DpvizError
@@ -63,11 +61,16 @@ def measure(name: str, data: EncodedDataset, epsilon: float) -> Line:
         for seed in child_seeds(split, DRAWS):
             honest.append((split, _honest(_fit(train, epsilon, seed, "honest"), test)))
             labels.append((split, _labels(_fit(train, epsilon, seed, "labels"), test)))
-    accuracy, auc, loss, calibration, error = means_of(honest)
-    plain, ranked = means_of(labels)
-    ceiling, beside = means_of(ordinary)
+    accuracy, auc, loss, calibration, error = _means(honest)
+    plain, ranked = _means(labels)
+    ceiling, beside = _means(ordinary)
     covered = tuple(np.mean(list(_coverage(data, epsilon)), axis=0).tolist())
     return Line(name, epsilon, (plain, accuracy), (ranked, auc, ceiling), loss, (calibration, beside), error, covered)
+
+
+def _means(found: Sequence[tuple[int, Sequence[float]]]) -> list[Mean]:
+    """A mean and its standard error over splits for every figure of (split, figures)."""
+    return [mean_of([(split, figures[place]) for split, figures in found]) for place in range(len(found[0][1]))]
 
 
 def _fit(train: EncodedDataset, epsilon: float, seed: int, leaves: str) -> FitResult:
@@ -113,28 +116,8 @@ def _calibration_error(predicted: np.ndarray, target: np.ndarray) -> float:
     return float(sum(abs(predicted[here].mean() - target[here].mean()) * here.mean() for here in inside))
 
 
-_TRIED = """## What was tried
-
-Shares of rows on california, credit, default-of-credit-card-clients, parts of these and four small tables, at ε = .03 to 3; the
-rest on the first three and adult at .1 and 1. Figures are differences of means to what is now the default.
-
-- *No honest leaves*, on 21 tables with the same splits and seeds: accuracy +.0014 at 1, +.0041 at .1, +.0090 at .01; at .1
-  more than .01 on diabetes (768 rows) and pendigits (ten classes) alone.
-- *Share of rows counted*, 5 to 30%. From 3,000 rows times ε on, more than 10% gains at most .002 of log loss and costs up to
-  .001 of accuracy; 5% loses .004 to .01. Between 100 and 1,000, 15% gains .004 to .02 of log loss, brings the private accuracy
-  a sixth closer and costs up to .0015 of accuracy; 20% costs twice that. From 1,000 to 3,000 15% gains .005 of log loss; there
-  10% stays, because accuracy comes first. Below 100 any share costs accuracy, 20% up to .02.
-- *Depth*. The ordinary tree of the same depth bounds AUC. With exact counts in place of noisy ones adult reaches .840 at .1 and
-  .856 at 1: the rest is the structure. `max_depth=6` gives adult .874 at 1 (the ordinary tree .889); at .1 depth stays 4 by rule.
-- *Impurity on all levels, labels from the counts*: AUC +.005 at 1, -.003 at .1; accuracy -.009 and -.013. Not kept.
-- *Impurity and errors mixed on the last level* (sensitivity 1, monotone), a quarter to three quarters: AUC at most +.002 at 1,
-  -.003 at .1; accuracy down to -.009. Not kept.
-- *Level shares* 1.7 to 2.5, *depth constants* 4 to 16, other constants of the probabilities: within .003 both ways. Not kept.
-"""
-
-
 def page(lines: Iterable[Line], made: str) -> str:
-    """The Markdown page up to its numbers; `made` says when and with what."""
+    """The Markdown page; `made` says when and with what."""
     lines = list(lines)
     drop = mean_of([(place, line.accuracy[0].mean - line.accuracy[1].mean) for place, line in enumerate(lines)])
     rows = "\n".join(map(_row, lines))
@@ -149,7 +132,7 @@ def page(lines: Iterable[Line], made: str) -> str:
         f"- *Covered*: of {COVERED} fits on halves, how many 95% intervals (accuracy, AUC, log loss) hold what the other\n"
         "  half says exactly; its own chance lowers this somewhat. A share of 95 has a standard error of 2.\n\n"
         "| data | ε | accuracy, labels | accuracy, honest | AUC, labels | AUC, honest | AUC, cart | log loss | calibration "
-        f"| private error | covered |\n|---|---|---|---|---|---|---|---|---|---|---|\n{rows}\n\n{_TRIED}"
+        f"| private error | covered |\n|---|---|---|---|---|---|---|---|---|---|---|\n{rows}\n"
     )
 
 
@@ -164,9 +147,9 @@ def _row(line: Line) -> str:
     cells = (
         line.name,
         f"{line.epsilon:g}",
-        *map(with_error, (*line.accuracy, *line.auc, line.log_loss)),
-        "{} ({})".format(*map(with_error, line.calibration)),
-        with_error(line.private_error),
+        *(value.text(3) for value in (*line.accuracy, *line.auc, line.log_loss)),
+        "{} ({})".format(*(value.text(3) for value in line.calibration)),
+        line.private_error.text(3),
         " / ".join(f"{100 * value:.0f}" for value in line.covered),
     )
     return f"| {' | '.join(cells)} |"
@@ -184,6 +167,4 @@ def run(args: Namespace) -> int:
     for name, data in bench_data(args.data, args.only or (NAMES if args.data else None)):
         console.doing(f"Measuring on {name}")
         lines += [measure(name, data.with_cached_counts(), epsilon) for epsilon in EPSILONS]
-    console.doing("Measuring on numbers and on a rare class")
-    rest = f"{numbers_section(args.data, args.only)}\n{rare_section()}"
-    return show_page(f"{page(lines, made_by())}{rest}", args.out)
+    return show_page(page(lines, made_by()), args.out)

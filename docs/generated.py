@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import inspect
 import re
 from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
@@ -203,8 +204,8 @@ def evidence_page() -> str:
     """What was measured, page by page, each with its first sentences."""
     head = """# Evidence
 
-Everything here was measured by a program in `benchmarks/`, and each page says how to make it again.
-Start with [where every claim stands](../../data/benchmarks/evidence.md).
+Everything here was measured by a program in `benchmarks/`; pages and files in `data/benchmarks` say when, and with what.
+Start with [the three papers' tables and figures](papers.md).
 """
     lines = [head]
     for path in sorted((ROOT / "data" / "benchmarks").glob("*.md")):
@@ -214,6 +215,40 @@ Start with [where every claim stands](../../data/benchmarks/evidence.md).
         lines.append(f"- [{title.lstrip('# ')}](../../data/benchmarks/{path.name}). {' '.join(sentences[:2])}")
     names = [path.stem for path in sorted((ROOT / "data" / "benchmarks").glob("*.md"))]
     return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *names, "```", ""])
+
+
+def papers_page() -> str:
+    """What three papers print beside what was measured here, from the CSV files in `data/benchmarks`."""
+    items, cells = (_lines(f"papers{name}.csv") for name in ("_items", ""))
+    lines = ["# The papers' tables and figures", "", "What three papers print beside what was measured here, and why it differs."]
+    lines += ["Their theorems: [differences](../../data/benchmarks/differences.md). Curves are on their pages.", ""]
+    for paper in dict.fromkeys(item["paper"] for item in items):
+        lines += [f"## {paper}", "", "| item | what | measured here | differs because |", "|---|---|---|---|"]
+        own = [item for item in items if item["paper"] == paper]
+        for item in own:
+            page = f"[{item['page']}](../../data/benchmarks/{item['page']})" if item["page"] else f"no: {item['not_here']}"
+            lines.append(f"| {item['item']} | {_cell(_escaped(item['shows']))} | {page} | {_cell(_escaped(item['differs']))} |")
+        lines.append("")
+        for item in own:
+            found = [cell for cell in cells if (cell["paper"], cell["item"]) == (paper, item["item"])]
+            if found:
+                lines += [f"### {item['item']}: {item['shows']}", "", f"In {item['unit']}; ± as the sources have it.", ""]
+                lines += [f"| data | what | {item['across'] or 'at'} | printed | here | found |", "|---|---|---|---|---|---|"]
+                lines += [_beside(cell) for cell in found]
+                lines += ["", *(f"- {_escaped(why)}" for why in dict.fromkeys(cell["why"] for cell in found) if why), ""]
+    return "\n".join(lines)
+
+
+def _beside(cell: dict[str, str]) -> str:
+    pairs = (cell["printed"], cell["printed_error"]), (cell["here"], cell["error"])
+    printed, here = (" ± ".join(filter(None, pair)) for pair in pairs)
+    words = (cell["data"], cell["what"], cell["at"], printed, here, cell["found"])
+    return "| " + " | ".join(_cell(_escaped(word)) for word in words) + " |"
+
+
+def _lines(name: str) -> list[dict[str, str]]:
+    with (ROOT / "data" / "benchmarks" / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _escaped(text: str) -> str:
@@ -235,4 +270,5 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/errors.md": errors_page,
     "reference/glossary.md": glossary_page,
     "evidence/index.md": evidence_page,
+    "evidence/papers.md": papers_page,
 }

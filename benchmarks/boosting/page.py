@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from benchmarks.arguments import add_data, add_out, add_workers, count
 from benchmarks.boosting.contests import contests_part, epsilons_of
-from benchmarks.boosting.elsewhere import elsewhere_part, measure_elsewhere
 from benchmarks.boosting.entrants import (
     LINE,
     ONE_TREE,
@@ -37,7 +36,6 @@ from benchmarks.boosting.measure import (
     measure_streams,
 )
 from benchmarks.boosting.owners import OWNED, Owned, measure_owners, owners_part
-from benchmarks.boosting.tried import TRIED
 from benchmarks.page import made_by, markdown_table, show_page
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
@@ -63,7 +61,6 @@ def run_boosting(args: Namespace) -> int:
     """Measure, print, and write where --out says."""
     plan = plan_of(args)
     found: list[Scored] = []
-    others: list[Scored] = []
     streams: list[Streamed] = []
     owned: dict[str, list[Owned]] = {}
     for name, data in boosting_data(args.data, args.only):
@@ -74,10 +71,7 @@ def run_boosting(args: Namespace) -> int:
         if name in OWNED:
             console.doing(f"Training with several owners of {name}")
             owned[name] = measure_owners(data, plan)
-    if not args.only:
-        console.doing("Measuring on other tables")
-        others = measure_elsewhere(args.data, plan)
-    page = boosting_page(found, streams, owned, others, plan, made=made_by(plan.workers))
+    page = boosting_page(found, streams, owned, plan, made=made_by(plan.workers))
     if args.out is not None:
         table = figures(found, streams).to_csv(index=False, float_format="%.6g")
         write_whole(args.out.with_name(f"{args.out.stem}_figures.csv"), table, force=True)
@@ -94,13 +88,12 @@ def boosting_page(
     found: Sequence[Scored],
     streams: Sequence[Streamed],
     owned: Mapping[str, Sequence[Owned]],
-    others: Sequence[Scored],
     plan: Plan,
     *,
     made: str,
 ) -> str:
     """The whole page."""
-    parts = [_head(plan, made), _stated(found, streams), contests_part(found), _aims(found), elsewhere_part(others), TRIED]
+    parts = [_head(plan, made), _stated(found, streams), contests_part(found), _aims(found)]
     for data in dict.fromkeys(row.data for row in found):
         parts += [_table(found, data, metric) for metric in ((R2,) if METRIC[data] == R2 else (ERROR, AUC))]
         parts += [_streams(streams, data), owners_part(data, owned.get(data, ()))]
@@ -121,7 +114,7 @@ later (the paper names none); DPBoost and the constant need no delta.
 - Settings are the learners' defaults, the same at every epsilon. Those of both S-GBDTs were chosen on these two tables (other
   folds; those of S-GBDT as published at epsilon .54), which flatters them; the redesign's histograms, and DPBoost's defaults,
   on other tables. What DPBoost's published level takes: [a page of its own](dpboost.md).
-- *In the style of Maddock et al.* are comparators made of our own parts ([how](#on-other-tables)). DP-EBM stands here where its
+- *In the style of Maddock et al.* are comparators made of our own parts. DP-EBM stands here where its
   package is installed.
 - *Best at each epsilon* takes the best of {_count_of(PUBLISHED_BEST)} settings of S-GBDT as published (and with noise as
   printed), of

@@ -161,17 +161,6 @@ def register() -> str:
     )
 
 
-def experiment(rows: RowsRead, file: str, learners: Sequence[str], epsilons: Sequence[float], depth: str) -> str:
-    """An experiment of a paper on the table in use. What the page shows of it is stored; no learners: there is nothing to run."""
-    stored = f"# The page's numbers were measured on the paper's tables and are stored: data/benchmarks/{file}\n"
-    if rows.is_private or not learners:
-        return f"{_IMPORT}\n{rows.schema}{stored}"
-    deep = {} if depth == "auto" else {"max_depth": [int(depth)], "depth": int(depth)}
-    named = {"epsilon": list(epsilons), **deep, "folds": 1, "repeats": 1}
-    swept = _call("dpviz.sweep", [repr(list(learners)), "data"], named)
-    return f"{_IMPORT}\n{stored}{rows.encoded}frame = {swept}\nprint(frame)\n"
-
-
 def lesson(sample: str, request: FitRequest, draw: int) -> str:
     """What an epsilon allows, and a tree of a sample with it."""
     return f"{_fitted(RowsRead(sample), request, draw)}{_guesses(request.settings.epsilon)}"

@@ -13,7 +13,7 @@ sensitivity 1, monotone. Squared error needs a bound on the numbers, and its gai
 one's is linear.
 
 **Lambda** is 1 up to 10,000 declared rows times epsilon, 1/5 from 20,000 on, and falls in between: few rows tell only their
-ranks. Constants were chosen on public benchmark data, some of it in `data/benchmarks/probabilities.md`.
+ranks. Constants were chosen on public benchmark data, some of it in `data/benchmarks/numbers.csv`.
 
 Tried in place of these on sixteen targets, with exact means in the leaves: squared error and absolute distance of the place
 between two quantiles of the root or the node, their convex combinations with the split's utility, and cuts that explain most

@@ -3,7 +3,6 @@
 import ast
 import contextlib
 import io
-import math
 import re
 from functools import cache, partial
 from pathlib import Path
@@ -18,7 +17,6 @@ from dpviz.app.plan import screen as plan_screen
 from dpviz.app.robustness.run import CURVES as CERTIFIED
 from dpviz.app.state import Loaded
 from dpviz.evaluation.compare.sweep import as_frame
-from dpviz.evaluation.papers.stored import papers
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.consequences import consequences_steps
 from dpviz.figures import as_python
@@ -150,14 +148,6 @@ def test_plan(monkeypatch, world):
     assert any(cells in tables(test) for cells in shown_there), tables(test)
 
 
-def test_papers():
-    test = opened("papers", rows=clinic())
-    made, asked = ran(code_of(test)), papers()[0].here[0].experiment
-    assert set(made["frame"].learner) == set(asked.learners)  # what the page's button sets Compare to
-    assert set(made["frame"].epsilon) == {*asked.epsilons, math.inf}  # of a tree without privacy
-    assert set(made["frame"].max_depth) == {int(asked.depth)}
-
-
 @pytest.mark.slow
 def test_audit():
     test = unfolded(AppTest.from_file(str(PAGES / "audit.py"), default_timeout=60))
@@ -196,7 +186,7 @@ def test_epsilon():
     assert rounded_up(100 * right) in shown(test)
 
 
-@pytest.mark.parametrize("page", ["data", "tree", "budget", "compare", "robustness", "plan", "publish", "papers"])
+@pytest.mark.parametrize("page", ["data", "tree", "budget", "compare", "robustness", "plan", "publish"])
 @pytest.mark.slow
 def test_no_lines_look_at_private_rows(page):
     code = code_of(opened(page, DataRole.PRIVATE))

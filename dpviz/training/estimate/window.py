@@ -8,7 +8,7 @@ grows with rows times epsilon until it holds the tail, and is narrow where noise
 
 **Sensitivity.** One row more lowers the utility of every width by 0 or 1, and no row changes the price: sensitivity 1, monotone.
 
-The price was chosen on public benchmark data, some of it in `data/benchmarks/probabilities.md`.
+The price was chosen on public benchmark data, some of it in `data/benchmarks/numbers.csv`.
 
 Source: this project.
 """
