@@ -46,7 +46,7 @@ def _title(name: str) -> str:
     return f"{_GROUPS[form.group]}{form.title}"
 
 
-@st.cache_resource(scope="session", max_entries=24, show_spinner="Checking it on golden rows …")
+@st.cache_resource(scope="session", max_entries=24, show_spinner="Checking it on test rows …")
 def _checked(name: str, document: str, unit: Unit | None) -> Exported:
     return export(name, document, unit)
 

@@ -33,8 +33,10 @@ _ROLE_LOOK = {
 }
 _LONGEST_NAME, _LONGEST_IN_LIST = 60, 200
 _MOST_NOTES = 10
-#: Joins two characters without being seen, so that no rule of Streamlit's finds ":red[", ":material/x:" or "->".
+#: Joins two characters without being seen, where Streamlit would make an icon, an arrow or a link of a text. Only there: it is
+#: copied with the text.
 _WORD_JOINER = "\u2060"
+_REWRITTEN = re.compile(r":(?=material/|streamlit:|//)|(?<!\S)[<\->=~](?=[\-=>](?!\S))|(?i:www)(?=\.)|@(?=\S)")
 
 
 def literal(name: str) -> str:
@@ -61,8 +63,8 @@ def plain_bound(words: str) -> None:
 
 def plain(text: str) -> str:
     """Markdown that shows a sentence as it is, without signs that turn what stands beside it."""
-    escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", visible(text) if text.strip() else "")
-    return re.sub(r"(\\[:\-<>=@]|\bwww)(?=\S)", rf"\1{_WORD_JOINER}", escaped)
+    kept = _REWRITTEN.sub(lambda found: found[0] + _WORD_JOINER, visible(text) if text.strip() else "")
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=^@/\"'])", r"\\\1", kept)
 
 
 def names_text(names: list[str], *, most: int = 3) -> str:

@@ -119,7 +119,7 @@ def disclosures(result: FitResult) -> None:
     """What is learned from the rows outside the ledger, each with its remedy."""
     found = result.disclosures
     if found:
-        st.markdown(f":material/visibility: Learned from the rows outside the ledger ({len(found)}):")
+        st.markdown(f":material/visibility: Learned from the rows, and not covered by ε ({len(found)}):")
         st.markdown("\n".join(f"- {line}" for line in disclosure_lines(found)))
 
 

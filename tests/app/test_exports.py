@@ -34,7 +34,7 @@ def test_every_form_can_be_chosen_and_is_checked_first():
     assert len(box.options) == len(forms())
     for name in forms():
         test.selectbox(key="here-form").select(name).run()
-        assert "golden rows in" in said(test)
+        assert "test rows in" in said(test)
         labels = [button.label for button in test.get("download_button")]
         assert f"Download ({forms()[name].title})" in labels
 

@@ -23,6 +23,7 @@ HOSTILE = (
     "$a$ and $$b$$",
     ":red[b] :material/home: :smile: :blue-badge[x]",
     "a -> b <- c -- d => e",
+    ":streamlit: _www.x.y WWW.x.y ~= z",
     "`code` ``x``",
     "# head",
     "1. one",

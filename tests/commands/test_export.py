@@ -23,7 +23,7 @@ def test_every_form_is_written_and_said_to_be_checked(run, model, tmp_path, name
     code, said, heard = run("export", model, "--to", name, "--out", out)
     assert (code, heard) == (0, "")
     assert out.stat().st_size > 100
-    assert "golden rows in" in said
+    assert "test rows in" in said
     assert "all agree with the model" in said
 
 

@@ -72,7 +72,7 @@ class TestWhatIsStored:
             (UNPROVEN, "warning", "unproven", "within"),
             (VIOLATED, "error", "violated", "beyond"),
             (IMPOSSIBLE, "error", "violated", "beyond"),
-            (BUG, "success", "holds", "beyond the ledger"),
+            (BUG, "success", "holds", "beyond what its steps cost"),
             (NONE, "info", "nothing claimed", "nothing claimed"),
             (NOTHING, "warning", "unproven", "within"),
         ],

@@ -77,7 +77,7 @@ def test_a_link_brings_its_sample_back() -> None:
 def test_an_unknown_sample_in_a_link_is_an_error_and_the_default_is_used() -> None:
     at = _app(data=":red[x]")
     assert "There is no sample called" in at.error[0].value
-    assert "\\:\u2060red\\[x\\]" in at.error[0].value
+    assert "\\:red\\[x\\]" in at.error[0].value
     assert _line(at).startswith("**Loan applications**")
 
 

@@ -122,7 +122,7 @@ def test_what_to_expect_is_first_shown_after_a_few_trees_and_judged_after_all(mo
     test = opened("plan", rows=replace(bundled(), sample=None))
     first_look, judged = "A first look: 3 of 10 trees at each strength.", re.compile("Better than always|ot reliably better")
     assert first_look in texts(test)
-    assert test.get("plotly_chart")[0].proto.alt.startswith("With a weak signal")
+    assert test.get("plotly_chart")[0].proto.alt.startswith("If features say little")
     assert not any(judged.search(said) for _, said in said_in_boxes(test))
     go_on.set()
     test = after_work(test, expected.SLOT)

@@ -163,7 +163,7 @@ CATEGORIES = Grid(
     "categories",
     {
         "categories": _text("Categories", width="large", help=_LIST_HELP),
-        "groups": _text("Count as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."),
+        "groups": _text("Same as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."),
         "missing_as": _text(
             "If missing", width="small", help=f"The category of a missing cell, added to the list if need be; {_DROPS}"
         ),

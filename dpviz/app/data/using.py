@@ -89,7 +89,7 @@ def show_encoding(now: Loaded) -> None:
     report = now.data.report
     if report is None:
         return
-    st.header("What encoding did", anchor=False)
+    st.header("Rows used and dropped", anchor=False)
     st.caption(f"To the rows in use: {parts.plain(now.title)}.")
     if now.role is DataRole.PRIVATE:
         st.caption("Not shown: counts of private rows are exact, and no ε covers them.")

@@ -80,7 +80,7 @@ def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tu
         download("Account (HTML, for printing)", as_page, "register.html", "text/html")
         download("Register (CSV)", lambda: csv_text(COLUMNS, register_lines(book)), "releases.csv")
         download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
-        with st.popover("Head", type="tertiary"):
+        with st.popover("Hash of the last entry", type="tertiary"):
             st.markdown(f"`{head}`\n\nKeep it elsewhere: `dpviz register check` can then tell whether an entry is missing.")
             st.caption("The files hold no rows, no counts and no fingerprints of rows.")
 
@@ -152,7 +152,7 @@ def _offer_report(entry: Entry, released: str, facts: Facts, answers: Answers) -
     download("Report (HTML, for printing)", done.content, name, "text/html", key="papers-report")
 
 
-@st.cache_resource(scope="session", max_entries=4, show_spinner="Checking it on golden rows …")
+@st.cache_resource(scope="session", max_entries=4, show_spinner="Checking it on test rows …")
 def _checked_report(released: str, unit: Unit, signed: Signed) -> Exported:
     return report_to_sign(Exportable(released, unit), signed)
 

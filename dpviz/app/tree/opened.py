@@ -68,7 +68,7 @@ def _open(file: Any) -> None:
 
 def opened_screen(result: FitResult, loaded: Loaded) -> None:
     """The model, what is said about it, one person, and the tree of the settings beside it."""
-    words = "A model from a file. Its ledger was added up again; that its steps were taken rests on the word of its author."
+    words = "A model from a file. Its costs were added up again; that its steps were taken rests on the word of its author."
     st.info(words, icon=":material/file_open:")
     st.button("Close the file", icon=":material/close:", on_click=lambda: st.session_state.pop(_OPENED, None))
     guarantee_of(result, released=result.released)

@@ -41,7 +41,7 @@ SELECTED = "_selected_node"
 VIEW = "tree-view"
 _FAINT = "Dashed: less than a third of them do. In brackets: where most of their thresholds are."
 _TIED = "A question can be faint just because another one predicts about as well."
-_BUT = "“but 40%”: the label comes from the rows that grew the tree; the rows kept for probabilities point to another."
+_ONLY = "“only 40%”: the label comes from the rows that grew the tree; of the leaf’s held-out rows most have another."
 
 
 def tree_screen(trained: Trained, loaded: Loaded, row: Any) -> None:
@@ -88,7 +88,7 @@ def ask_view() -> None:
 def _legend(trained: Trained, loaded: Loaded, drawn: Resamples | None, *, may_show_rows: bool) -> str:
     said = ["The wider a line, the more rows."] if may_show_rows else []
     if trained.result.plan.held_out_part(LEAF_COUNTS) is not None:
-        said += ["Bars: the probability of a leaf's label, with a 95% interval.", _BUT]
+        said += ["Bars: the probability of a leaf's label, with a 95% interval.", _ONLY]
     if trained.result.plan.held_out_part(LEAF_SUMS) is not None:
         said.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
     if drawn is not None:

@@ -1,4 +1,4 @@
-"""What rows, epsilon and depth give before a row is touched: where the signal is weak, middling or strong, at a base rate.
+"""What rows, epsilon and depth give before a row is touched: where features say little, something or much, at a base rate.
 
 Everything comes from the schema and two declared numbers: how many rows, and how frequent the rarer class is. Its rows lie in one
 region of the columns, which two questions ask for; the stronger the signal, the more of them.
@@ -19,7 +19,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema, require_classes
 
 #: How strong a signal is: which share of the rarer class lies in the region because of it; the rest is spread evenly.
-STRENGTHS = {"weak": 0.35, "middling": 0.5, "strong": 0.75}
+STRENGTHS = {"little": 0.35, "something": 0.5, "much": 0.75}
 #: Draws of a first look, and of all.
 FIRST_DRAWS, DRAWS = 3, 10
 #: Of more rows so many are simulated.

@@ -42,7 +42,7 @@ BADGES = {
 SEARCHED = {
     "within": Badge("⌕", "within", "gray"),
     "beyond": Badge("⌕", "beyond", "red"),
-    "bug": Badge("‼", "beyond the ledger", "red"),
+    "bug": Badge("‼", "beyond what its steps cost", "red"),
     "nothing": Badge("⌕", "nothing claimed", "gray"),
     "not": Badge("○", "not listed", "gray"),
 }
@@ -105,7 +105,7 @@ def lead_sentence(lines: Iterable[AuditLine]) -> str:
     rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
     more = f": {rest}" if rest else ""
     is_bug = any("bug" in (line.search, line.attack) for line in asked)
-    bug = " A ledger is violated: that is a bug in dpviz." if is_bug else ""
+    bug = " What the steps cost is wrong: that is a bug in dpviz." if is_bug else ""
     return f"{counts['holds']} of {len(asked)} private algorithms are proved to keep the ε they claim{more}.{bug}"
 
 

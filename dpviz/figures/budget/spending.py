@@ -132,7 +132,7 @@ def spending_sentence(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: P
     """The figure in words: what one unit pays, and one row, against what is claimed; the relation is said above it."""
     finite = sum(step.epsilon for step in steps(plan, spent) if math.isfinite(step.epsilon))
     if guarantee.is_finite and verdict(claim, guarantee, released=True).proven == NO_BOUND:
-        return f"Nothing bounds what {unit.words} pays: a counterexample refutes the ledger. {_claimed(plan, claim, unit)}"
+        return f"Nothing bounds what {unit.words} pays: a counterexample refutes the claim. {_claimed(plan, claim, unit)}"
     said = f"{capital(unit.words)} pays {short_text(PrivacyLoss(guarantee.epsilon), unit)} in all"
     if not guarantee.is_finite and finite:
         said += f"; without the exact steps it would pay {number_text(finite)}"

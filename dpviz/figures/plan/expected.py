@@ -15,17 +15,17 @@ def expected_headline(found: Sequence[Expected], common: str) -> str:
     always = f"always {common!r} ({found[0].always:.0%} right)"
     worse = [one.strength for one in found if one.better < USUALLY]
     if not worse:
-        return f"Better than {always}, even with a weak signal."
+        return f"Better than {always}, even if features say little."
     if len(worse) == len(found):
-        return f"Not reliably better than {always}, even with a strong signal."
-    return f"With a {' or '.join(worse)} signal not reliably better than {always}."
+        return f"Not reliably better than {always}, even if features say much."
+    return f"If features say {' or '.join(worse)}, not reliably better than {always}."
 
 
 def expected_figure(found: Sequence[Expected], common: str, rare: str) -> Figure:
     """Two bars per strength: rows that are right and rows of the rarer class that are found; dashed: always the other class."""
     axis = {"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
     figure = chart(230, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.3, xaxis=axis, yaxis=NAMES | {"fixedrange": True})
-    names = [f"{one.strength} signal" for one in found]
+    names = [f"features say {one.strength}" for one in found]
     right = (f"rows that are right; dashed: always {common}", [one.accuracy for one in found], hatched_bar(BLUE))
     caught = (f"{rare} that are found", [one.found for one in found], hatched_bar(TEAL, "/"))
     for name, shares, style in (right, caught):
@@ -41,21 +41,21 @@ def expected_figure(found: Sequence[Expected], common: str, rare: str) -> Figure
 
 
 def expected_sentence(found: Expected, common: str, rare: str) -> str:
-    """As in "With a weak signal no better than always 'repaid' (76% right)."."""
+    """As in "If features say little, no better than always 'repaid' (76% right)."."""
     always = f"always {common!r}"
     if found.better <= RARELY:
-        return f"With a {found.strength} signal no better than {always} ({found.always:.0%} right)."
+        return f"If features say {found.strength}, no better than {always} ({found.always:.0%} right)."
     unsure = "" if found.better >= USUALLY else f" Only {found.better:.0%} of the trees do better than {always}."
     right = f"right for {found.accuracy:.0%} of the rows, {always} for {found.always:.0%}"
-    return f"With a {found.strength} signal {right}; it finds {100 * found.found:.0f} of 100 {rare!r}.{unsure}"
+    return f"If features say {found.strength}, {right}; it finds {100 * found.found:.0f} of 100 {rare!r}.{unsure}"
 
 
 def is_worth_it(found: Sequence[Expected]) -> bool:
-    """Whether a tree usually beats always saying one class where the signal is middling."""
+    """Whether a tree usually beats always saying one class where features say something."""
     return found[1].better >= USUALLY
 
 
 def strengths_text(found: Sequence[Expected], rare: str) -> str:
     """What the strengths mean."""
     best = ", ".join(f"{item.strength} {100 * item.best:.0f}" for item in found)
-    return f"Of 100 {rare!r}, the best two questions would find: {best}. Simulated from declared numbers; no row is read."
+    return f"Of 100 {rare!r}, two questions find at best, where features say {best}. Simulated; no row is read."

@@ -129,7 +129,7 @@ def account_html(accounts: Iterable[Account], *, findings: Sequence[str], head: 
     said = findings or ["Every entry is as it was written."]
     lines = "".join(f"<p>{text(line)}</p>" for line in said)
     body.append(
-        f'<div class="verdict {state}"><p><strong>Checked</strong></p>{lines}<p>Head: <code>{text(head)}</code></p></div>'
+        f'<div class="verdict {state}"><p><strong>Checked</strong></p>{lines}<p>Last entry: <code>{text(head)}</code></p></div>'
     )
     for found in accounts:
         body += _section(found, until)

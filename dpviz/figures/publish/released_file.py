@@ -91,7 +91,7 @@ def sentences(found: CheckedFile) -> list[tuple[str, str]]:
         ("Register", place_sentence(found)),
         ("Guarantee", guaranteed),
         ("Costs", costs),
-        ("Ledger", ledger_sentence(found)),
+        ("Steps", ledger_sentence(found)),
     ]
     return told if found.balance is None else [*told, ("In all", spent_sentence(found.balance))]
 

@@ -85,7 +85,7 @@ def tree_svg(
     """
     came_back = came_back or {}
     notes = marks.values() if marks is not None else [f"{n_draws} of {n_draws}"] if n_draws else []
-    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, notes, " but 49%" if bars else ""))
+    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, notes, " (only 49%)" if bars else ""))
     drawing = _Drawing(tree, layout, widths, selected, marks, came_back, n_draws, bars or {}, between or {})
     strip = [] if narrow else list(strip_lines(levels or {}, layout))
     start = _n(-STRIP) if strip else "0"
@@ -275,6 +275,8 @@ def _said(
         yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
     left += SWATCH + 6
     name, *share = _answer(drawing, leaf, bar)
+    if bar and is_contradicted(leaf) and text_width(f"{name} {_held_out(bar)}", TEXT, bold=True) <= right - left:
+        share = [_held_out(bar)]
     room = right - left - sum(text_width(f" {words}", TEXT, bold=True) for words in share)
     yield _text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
 
@@ -282,7 +284,12 @@ def _said(
 def _answer(drawing: _Drawing, leaf: End, bar: tuple[float, float, float] | None) -> list[str]:
     """What the leaf predicts and, where it is known, how probable that is: of the two a long name is cut."""
     said = [visible(leaf_in_words(drawing.tree.schema, leaf))]
-    return said + ([f"{'but ' if is_contradicted(leaf) else ''}{bar[0]:.0%}"] if bar else [])
+    return said + ([f"(only {bar[0]:.0%})" if is_contradicted(leaf) else f"{bar[0]:.0%}"] if bar else [])
+
+
+def _held_out(bar: tuple[float, float, float]) -> str:
+    """The share of a label that the rows kept for probabilities contradict, where there is room to say of which rows."""
+    return f"({bar[0]:.0%} of its held-out rows)"
 
 
 def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:

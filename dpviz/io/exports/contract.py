@@ -109,7 +109,7 @@ def export(form: CheckedForm, given: Exportable) -> Exported:
         raise NotExported(what, remedy="Choose another form, and report this with the JSON document.")
     count = len(given.golden.rows)
     also = ", probabilities too" if has_chances else ""
-    said = f"Checked on {count:,} golden rows in {form.ran_in()}: all agree with the model{also}."
+    said = f"Checked on {count:,} test rows in {form.ran_in()}: all agree with the model{also}."
     return Exported(form, content, count, said)
 
 

@@ -46,9 +46,7 @@ STOPPING_DISCLOSURE = Disclosure(
 class Params(PrivaTreeParams):
     """PrivaTree's parameters."""
 
-    grow_complete: bool = flag(
-        False, "Grow complete", "Never stop early, so that exact counts do not show in the shape of the tree."
-    )
+    grow_complete: bool = flag(False, "Never stop early", "Exact counts then do not show in the shape of the tree.")
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:

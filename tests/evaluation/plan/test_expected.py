@@ -31,7 +31,7 @@ def test_simulated_rows_have_the_declared_base_rate_at_every_strength(base_rate,
 
 def test_the_stronger_the_signal_the_more_of_the_rarer_class_lies_where_two_questions_ask():
     found = expected(FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), base_rate=0.3, n_rows=2000, draws=3)
-    assert [one.strength for one in found] == ["weak", "middling", "strong"]
+    assert [one.strength for one in found] == ["little", "something", "much"]
     assert found[0].best < found[1].best < found[2].best
     assert found[2].accuracy > found[2].always == pytest.approx(0.7, abs=0.03)
     again = expected(FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), base_rate=0.3, n_rows=2000, draws=3)
@@ -59,21 +59,19 @@ def test_with_little_epsilon_even_a_strong_signal_gives_no_more_than_always_the_
     assert not is_worth_it(few)
     assert (
         expected_sentence(few[2], "home", "back")
-        == f"With a strong signal no better than always 'home' ({few[2].always:.0%} right)."
+        == f"If features say much, no better than always 'home' ({few[2].always:.0%} right)."
     )
 
 
 def test_a_tree_that_is_better_says_by_how_much_and_one_that_is_so_sometimes_says_how_often():
-    good = Expected("strong", 0.8, 0.8, 0.88, 0.71, 1.0, 10)
+    good = Expected("much", 0.8, 0.8, 0.88, 0.71, 1.0, 10)
     assert expected_sentence(good, "home", "back") == (
-        "With a strong signal right for 88% of the rows, always 'home' for 80%; it finds 71 of 100 'back'."
+        "If features say much, right for 88% of the rows, always 'home' for 80%; it finds 71 of 100 'back'."
     )
-    unsure = expected_sentence(Expected("weak", 0.5, 0.8, 0.81, 0.3, 0.7, 10), "home", "back")
+    unsure = expected_sentence(Expected("little", 0.5, 0.8, 0.81, 0.3, 0.7, 10), "home", "back")
     assert unsure.endswith("Only 70% of the trees do better than always 'home'.")
     assert is_worth_it((unsure, good, good))
-    assert strengths_text((good, good), "back").startswith(
-        "Of 100 'back', the best two questions would find: strong 80, strong 80."
-    )
+    assert "say much 80, much 80." in strengths_text((good, good), "back")
 
 
 def test_the_headline_never_calls_better_what_is_not_reliably_so_and_the_picture_has_the_numbers_of_the_sentences():
@@ -85,10 +83,10 @@ def test_the_headline_never_calls_better_what_is_not_reliably_so_and_the_picture
         assert all(side == "inside" for bars in figure.data for side in bars.textposition)  # the dashed line crosses no number
         return expected_headline(found, "home")
 
-    assert headline(1.0, 1.0, 1.0) == "Better than always 'home' (80% right), even with a weak signal."
-    assert headline(0.4, 1.0, 1.0) == "With a weak signal not reliably better than always 'home' (80% right)."
-    assert headline(0.4, 0.89, 1.0) == "With a weak or middling signal not reliably better than always 'home' (80% right)."
-    assert headline(0.4, 0.5, 0.6) == "Not reliably better than always 'home' (80% right), even with a strong signal."
+    assert headline(1.0, 1.0, 1.0) == "Better than always 'home' (80% right), even if features say little."
+    assert headline(0.4, 1.0, 1.0) == "If features say little, not reliably better than always 'home' (80% right)."
+    assert headline(0.4, 0.89, 1.0) == "If features say little or something, not reliably better than always 'home' (80% right)."
+    assert headline(0.4, 0.5, 0.6) == "Not reliably better than always 'home' (80% right), even if features say much."
 
 
 def test_more_classes_and_impossible_base_rates_are_refused():

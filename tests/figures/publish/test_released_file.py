@@ -57,7 +57,7 @@ def test_a_file_as_released_is_matched_and_says_what_it_costs_a_patient(released
     assert said["Register"].startswith("In the register, as it was released: release number 1 of 'clinic'")
     assert said["Guarantee"].startswith("Guaranteed: ε = 1.5 (add/remove one patient, up to 3 rows; one row: ε = 0.5)")
     assert "whether one patient is in the data" in said["Costs"]
-    assert "added up again: ε = 1.5" in said["Ledger"]
+    assert "added up again: ε = 1.5" in said["Steps"]
     told = values(found)
     assert (told["guaranteed"], told["row"]["epsilon"], told["person"]["epsilon"]) == (True, 0.5, 1.5)
     assert told["person"]["unit"] == "one patient"
@@ -154,4 +154,4 @@ def test_without_a_register_none_is_made_and_its_ledger_is_added_up(released, tm
     assert found.match.place is Place.NO_REGISTER
     assert not nowhere.path.exists()
     assert not values(found)["guaranteed"]
-    assert "added up again" in dict(sentences(found))["Ledger"]
+    assert "added up again" in dict(sentences(found))["Steps"]

@@ -208,7 +208,7 @@ def test_a_leaf_whose_counts_speak_for_another_class_says_though() -> None:
     leaves = Leaf(0, (40, 60), (0.4, 0.6)), Leaf(1, (40, 60), (0.4, 0.6))
     tree = Tree(schema, Branch(ThresholdRule(0, 4.5), *leaves))
     said = [text.text for text in draw(tree, bars={"L": (0.4, 0.3, 0.5), "R": (0.6, 0.5, 0.7)}).iter(f"{SVG}text")]
-    assert {"a but 40%", "b 60%", "≤ 4"} <= set(said)
+    assert {"a (only 40%)", "b 60%", "≤ 4"} <= set(said)
 
 
 def test_of_a_long_class_name_and_its_probability_the_name_is_cut() -> None:
