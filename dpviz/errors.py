@@ -274,6 +274,14 @@ class WithoutEffect(DpvizWarning):
     """Something that was asked for changes nothing."""
 
 
+class ReplacedWarning(DpvizWarning):
+    """A public rule has put another value in the place of one that was asked for, or uses none."""
+
+
+class FewRowsWarning(DpvizWarning):
+    """No row, or only a part of the rows, can be used. That it is said follows from the rows: it is as private as they are."""
+
+
 class UnansweredWarning(DpvizWarning):
     """Many new rows have no answer."""
 

@@ -47,7 +47,8 @@ class BudgetPlan:
     """How a learner will spend `epsilon` (and `delta`, 0 for a pure guarantee) on a tree of `depth`.
 
     `shares` are what a row that the tree grows from pays. A row of a part in `held_out` pays for that part instead, at most
-    `epsilon` too. `notes` explain the public rules that were applied, with their numbers.
+    `epsilon` too. `notes` explain the public rules that were applied, with their numbers; `replaced` are those of them that say
+    which value a rule has put in the place of one that was asked for.
     """
 
     epsilon: float
@@ -56,6 +57,7 @@ class BudgetPlan:
     notes: tuple[str, ...] = ()
     delta: float = 0.0
     held_out: tuple[HeldOutPart, ...] = ()
+    replaced: tuple[str, ...] = ()
 
     aside = renamed("aside", "held_out")
     set_aside = renamed("set_aside", "held_out_part")

@@ -18,7 +18,7 @@ from dpviz.errors import DpvizError, RefusedRelease
 from dpviz.figures.publish.proof import proof_of, proof_sentence
 from dpviz.figures.publish.summary import summary
 from dpviz.learners import FitRequest, get_learner
-from dpviz.learners.request import require_rows
+from dpviz.learners.request import remarks, require_rows
 from dpviz.release.publish import publish
 from dpviz.release.records import WARNED
 from dpviz.release.register import ReleaseRegister
@@ -69,7 +69,7 @@ def _train(args: Namespace, given: Given, request: FitRequest) -> int:
     result = request.fit(given.rows)
     console.doing("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
-    _report(args, given)
+    _report(args, given, request)
     if not get_learner(args.learner).spends_epsilon:
         console.warn(f"{args.learner} has no privacy, and --epsilon no effect: the file holds exact values of the rows.")
     elif args.seed is None:
@@ -110,7 +110,7 @@ def _release(args: Namespace, given: Given, request: FitRequest, signing: Signin
     entry = publish(register, data, request, file=args.out, **assigned)
     if args.add_rows and given.table is not None:
         register.assign(given.table.fingerprint, args.data_set, columns=given.names)  # recognised under any other schema
-    _report(args, given)
+    _report(args, given, request)
     unit = register.data_set(args.data_set)
     if unit.rows_per_unit > 1 and data.rows_per_person is None:
         console.warn(f"Nothing but your word bounds the rows of {unit.unit!r}; --person and --rows-per-person do.")
@@ -141,7 +141,7 @@ def _require_rows(args: Namespace, data: Rows) -> None:
         raise
 
 
-def _report(args: Namespace, given: Given) -> None:
+def _report(args: Namespace, given: Given, request: FitRequest) -> None:
     """Stages and warnings. Row counts are private: they go to the owner's terminal, never into the file."""
     data, table = given.rows, given.table
     console.done(f"Read {given.source}: {given.n_read:,} rows, {len(given.names)} columns.")
@@ -157,6 +157,8 @@ def _report(args: Namespace, given: Given) -> None:
         console.warn(f"{beyond} are left out. This count is private.")
     if data.n_rows < given.n_read:
         console.warn(f"{given.n_read - data.n_rows:,} rows were dropped: missing or undeclared values. These counts are private.")
+    for remark in remarks(request, data, accepted=args.accept_rows):
+        console.warn(str(remark))
     console.done(f"Trained {args.learner} and wrote {args.out}.")
 
 

@@ -20,7 +20,17 @@ from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk
-from dpviz.errors import NotReleasable, NotRowWise, ParameterError, PublicValuesWarning, RefusedRelease, WithoutEffect
+from dpviz.errors import (
+    DpvizWarning,
+    FewRowsWarning,
+    NotReleasable,
+    NotRowWise,
+    ParameterError,
+    PublicValuesWarning,
+    RefusedRelease,
+    ReplacedWarning,
+    WithoutEffect,
+)
 from dpviz.learners.catalogue import get_learner, require_counts, require_task
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
 from dpviz.results.result import FitResult
@@ -249,7 +259,7 @@ def fit(
         (`test_report.by_group`), at no further epsilon: its counts are divided, each with the same noise, so all its intervals
         are wider.
     accept_rows : bool
-        Release although few of the rows are used, or far from as many as the schema declares.
+        Release although few of the rows are used, or far from as many as the schema declares; with a seed: do not warn of it.
     **params
         The learner's own parameters.
 
@@ -262,6 +272,10 @@ def fit(
     -----
     PublicValuesWarning
         When seed is None and something that must be public was read from the rows, or is disclosed by the learner.
+    FewRowsWarning
+        When no row, or fewer than half of them, can be used. It is as private as the rows.
+    ReplacedWarning, WithoutEffect
+        When a public rule replaced a value that was asked for, or the value changes nothing.
 
     Raises
     ------
@@ -285,24 +299,41 @@ def fit(
         require_rows(rows, accept="pass accept_rows=True")
     result = request.fit(rows, noise)
     warn_of_disclosures(result)
-    _warn_without_effect(request, result)
+    warn_of(request, rows, accepted=accept_rows)
     return result
 
 
-def _warn_without_effect(request: FitRequest, result: FitResult) -> None:
-    """Say what was asked for and changed nothing."""
-    asked, plan = request.settings, result.plan
-    if asked.delta and not plan.delta and request.spec.spends_epsilon:
-        warnings.warn(f"delta has no effect: {request.learner!r} spends none.", WithoutEffect, stacklevel=3)
+def warn_of(request: FitRequest, rows: Rows, *, accepted: bool = False, stacklevel: int = 3) -> None:
+    """Warn the caller's caller of what `remarks` finds."""
+    for remark in remarks(request, rows, accepted=accepted):
+        warnings.warn(remark, stacklevel=stacklevel)
+
+
+def remarks(request: FitRequest, rows: Rows, *, accepted: bool = False) -> tuple[DpvizWarning, ...]:
+    """What must not pass in silence about a fit on these rows, for Python, command line and page alike.
+
+    Few usable rows (unless their owner has accepted them), values that a rule has replaced, and values without effect. The first
+    is private, as the rows are; the others follow from public values. Ask after the fit: rows in an engine are encoded by then.
+    """
+    few = "" if accepted else few_usable(rows)
+    return (*((FewRowsWarning(few),) if few else ()), *remarks_on_settings(request, rows.schema))
+
+
+def remarks_on_settings(request: FitRequest, schema: Schema) -> tuple[DpvizWarning, ...]:
+    """What `remarks` says from public values alone. Raises what `FitRequest.plan` does."""
+    asked, plan, spec = request.settings, request.plan(schema), request.spec
+    found: list[DpvizWarning] = [ReplacedWarning(sentence) for sentence in plan.replaced]
+    if asked.delta and not plan.delta and spec.spends_epsilon:
+        found.append(WithoutEffect(f"delta has no effect: {request.learner!r} spends none."))
     if getattr(request.params, "level_shares", None) and len({share.level for share in plan.shares}) == 1:
         together = f"its {plan.depth} levels are chosen together" if plan.depth > 1 else "the tree has one level"
-        warnings.warn(f"level_shares has no effect: {together}.", WithoutEffect, stacklevel=3)
-    if asked.depth != "auto" or asked.max_depth <= max(plan.depth, request.spec.usual_cap):
-        return
-    deepest = request.plan(replace(result.schema, n_public=_ANY_NUMBER)).depth  # by its rule, however many rows there are
-    if deepest < asked.max_depth and request.spec.spends_epsilon:
-        what = f"max_depth = {asked.max_depth} has no effect: {request.learner!r} takes {deepest} levels at most by its rule."
-        warnings.warn(f"{what} depth={asked.max_depth} fixes them.", WithoutEffect, stacklevel=3)
+        found.append(WithoutEffect(f"level_shares has no effect: {together}."))
+    if asked.depth == "auto" and asked.max_depth > max(plan.depth, spec.usual_cap) and spec.spends_epsilon:
+        deepest = request.plan(replace(schema, n_public=_ANY_NUMBER)).depth  # by its rule, however many rows there are
+        if deepest < asked.max_depth:
+            what = f"max_depth = {asked.max_depth} has no effect: {request.learner!r} takes {deepest} levels at most by its rule."
+            found.append(WithoutEffect(f"{what} depth={asked.max_depth} fixes them."))
+    return tuple(found)
 
 
 _ANY_NUMBER = 10**9
@@ -351,6 +382,19 @@ def doubts(data: Rows) -> tuple[str, ...]:
     if not data.n_rows:
         return ("No row is used.",)
     return tuple(filter(None, (_of_share(data), _of_count(data.schema.n_public, data.n_rows))))
+
+
+def few_usable(data: Rows) -> str:
+    """A sentence where no row can be used, or fewer than half of them; else empty. No count, but private all the same.
+
+    A row that is clipped, rounded or replaced by a rule is used; so is one beyond the rows that are kept of a person.
+    """
+    if not data.n_rows:
+        return "No row is used."
+    report = data.report
+    if report is None or 2 * (report.rows_kept + report.over_limit) >= report.rows_read + report.malformed:
+        return ""
+    return "Fewer than 50% of the rows can be used; the others have missing or undeclared values."
 
 
 def require_rows(data: Rows, *, accept: str, where: str = "") -> None:

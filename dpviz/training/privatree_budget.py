@@ -51,6 +51,7 @@ class EpsilonSplit:
     leaf: float
     set_by: str
     notes: tuple[str, ...]
+    replaced: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=256)
@@ -98,6 +99,7 @@ def split_epsilon(
         leaf=round_down(Fraction(epsilon) - above_leaves),  # all that is left, so that the claim is met and never exceeded
         set_by="rule: half at most" if leaf < needed else "rule: error bound",
         notes=(_leaf_note(needed, leaf, n_public, depth, max_leaf_error),),
+        replaced=_replaced_error(needed, leaf, max_leaf_error),
     )
 
 
@@ -111,6 +113,14 @@ def _by_hand(learner: str, settings: Settings, shares: tuple[float, ...], quanti
     # as in the paper's code, categorical nodes also get what numeric features spend on quantiles
     numeric, categorical = (round_down(whole / depth) for whole in (Fraction(node), Fraction(node) + Fraction(quantile)))
     return EpsilonSplit(quantile, numeric, categorical, leaf, "you", ("The shares were set by you.",))
+
+
+def _replaced_error(needed: float, leaf: float, max_leaf_error: float) -> tuple[str, ...]:
+    """What became of a largest leaf error that somebody asked for."""
+    if leaf >= needed or max_leaf_error == PrivaTreeParams().max_leaf_error:
+        return ()
+    held = f"max_leaf_error = {max_leaf_error:g} was replaced by {max_leaf_error * needed / leaf:.3g}"
+    return (f"{held}: labels get half of epsilon at most.",)
 
 
 def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_error: float) -> str:
@@ -133,7 +143,8 @@ def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit) -> B
         lines.append(Share("node", level, split.numeric_node, numeric, split.set_by, "numeric"))
         lines.append(Share("node", level, split.categorical_node, categorical, split.set_by, "categorical"))
     lines.append(Share("leaf", depth, split.leaf, 1, split.set_by))
-    return BudgetPlan(settings.epsilon, depth, tuple(line for line in lines if line.n_compositions), split.notes)
+    paid = tuple(line for line in lines if line.n_compositions)
+    return BudgetPlan(settings.epsilon, depth, paid, (*split.notes, *split.replaced), replaced=split.replaced)
 
 
 def epsilon_split_of(plan: BudgetPlan) -> EpsilonSplit:

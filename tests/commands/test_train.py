@@ -395,3 +395,18 @@ def test_a_schema_with_persons_is_never_used_on_all_rows(run, refused, schema, t
     if command == "train":
         assert "epsilon = 2 (add/remove one person, up to 2 rows; one row: epsilon = 1)" in said
         assert "30 rows beyond 2 of a person" in warned
+
+
+def test_hardly_a_usable_row_and_a_replaced_value_are_said_in_the_words_of_python(run, tmp_path):
+    table, schema, out = tmp_path / "rows.csv", tmp_path / "schema.json", tmp_path / "tree.json"
+    table.write_text("x,y\n" + "0.5,other\n" * 90 + "0.5,a\n" * 10, encoding="utf-8")
+    declared = dpviz.Schema((dpviz.NumericFeature("x", 0, 1),), dpviz.ClassTarget("y", ("a", "b")), n_public=100)
+    schema.write_text(declared.to_json(), encoding="utf-8")
+    asked = ("--learner", "s-gbdt", "--epsilon", "0.1", "--param", "initial_share=0.1", "--seed", "0")
+    code, _, heard = run("train", table, "--schema", schema, *asked, "--out", out)
+    assert code == 0
+    with pytest.warns(dpviz.errors.DpvizWarning) as warned:
+        dpviz.fit("s-gbdt", table, schema=declared, epsilon=0.1, initial_share=0.1, seed=0)
+    assert len(warned) == 2
+    for one in warned:
+        assert f"Warning: {one.message}\n" in heard

@@ -246,6 +246,7 @@ def claim_covers_ledger(name, kind, n_classes, epsilon, depth):
 
 
 @every_learner
+@pytest.mark.filterwarnings("ignore::dpviz.errors.ReplacedWarning")
 def test_a_claim_that_holds_covers_the_ledger_at_every_budget_and_depth(name):
     for epsilon, depth in product(BUDGETS, DEPTHS):
         claim_covers_ledger(name, "mixed", 3, epsilon, depth)
@@ -259,6 +260,7 @@ def test_a_claim_that_holds_covers_the_ledger_of_any_table(name, kind):
 
 @pytest.mark.slow
 @on_any_table
+@pytest.mark.filterwarnings("ignore::dpviz.errors.ReplacedWarning")
 def test_a_claim_that_holds_covers_the_ledger_of_any_table_at_every_budget_and_depth(name, kind):
     for n_classes, epsilon, depth in product((2, 3, 7), BUDGETS, DEPTHS):
         claim_covers_ledger(name, kind, n_classes, epsilon, depth)

@@ -90,6 +90,7 @@ def test_a_document_predicts_as_the_model_does(name, kind):
 
 
 @every_learner
+@pytest.mark.filterwarnings("ignore::dpviz.errors.ReplacedWarning")
 def test_a_claim_that_holds_covers_the_ledger_and_the_rest_is_infinite(name):
     for epsilon in (0.01, 1 / 3, 7.7):
         result = fit(name, rows(schema_of_numbers(), 40), epsilon=epsilon)

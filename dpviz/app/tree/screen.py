@@ -29,6 +29,7 @@ from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
+from dpviz.learners.request import few_usable, remarks_on_settings
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import Tree
 from dpviz.training.estimate.collapse import collapse_leaves, intervals
@@ -46,6 +47,7 @@ _ONLY = "“only 40%”: the label comes from the rows that grew the tree; of th
 
 def tree_screen(trained: Trained, loaded: Loaded, row: Any) -> None:
     """The picture, the card of the chosen node below it, then the text twin; `row` gets the buttons of pinned trees."""
+    _remarks(trained, loaded)
     complete = trained.tree
     if complete is None:
         model = trained.result.model
@@ -76,6 +78,13 @@ def tree_screen(trained: Trained, loaded: Loaded, row: Any) -> None:
             st.markdown(_legend(trained, loaded, drawn, may_show_rows=trace is not None))
     for words in _depth_of_a_release(trained, loaded):
         st.caption(words)
+
+
+def _remarks(trained: Trained, loaded: Loaded) -> None:
+    """What a rule has replaced and what changes nothing; how few rows can be used only where the rows may be read."""
+    few = few_usable(loaded.data) if loaded.role.may_read else ""
+    for words in filter(None, (few, *map(str, remarks_on_settings(trained.asked.request, trained.result.schema)))):
+        st.warning(plain(words), icon=":material/info:")
 
 
 def ask_view() -> None:

@@ -50,6 +50,14 @@ _START_NEEDS, _TREES_NEED = 20.0, 100.0
 #: The largest share of epsilon that the rule gives the first score.
 _MOST_START = 0.5
 _INITIAL, _TREES = "initial score", "tree"
+#: Why a parameter is not used.
+_UNUSED = {
+    "histogram_share": "histograms need a number and a row count, and no filter, sampling, static noise or random trees",
+    "extra_rounds": "only a filter leaves rows with budget for them",
+    "numeric_weight": "only trees that ask for a feature per node choose by it",
+    "multiscale": "histograms say where to cut",
+    "newton": "only two classes are weighed, and not with static noise",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +118,26 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
         *((f"Histograms of the numbers cost {counted:,} more rounds, which the ledger counts as such.",) if counted else ()),
         *(("More than two classes start from 0.",) if n_scores(schema) > 1 else ()),
     )
+    replaced = _replaced(schema, params, share, starts, shape if not counted else "")
     shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
-    return BudgetPlan(settings.epsilon, depth, shares, notes, delta)
+    return BudgetPlan(settings.epsilon, depth, shares, (*notes, *replaced), delta, replaced=replaced)
+
+
+def _replaced(schema: Schema, params: Params, share: float, starts: bool, random_shape: str) -> tuple[str, ...]:
+    """What became of values that somebody asked for and a rule does not take. `random_shape`: of trees without histograms."""
+    usual, asked, found = Params(), params.initial_share, []
+    if asked not in (0, usual.initial_share, share):
+        why = "fewer rows need more against noise" if starts else "more than two classes start from 0"
+        found.append(f"initial_share = {asked:g} was replaced by {share:.3g}, the public rule: {why}.")
+    told = {
+        "histogram_share": not histogram_rounds(schema, params) and params.histogram_share > 0,
+        "extra_rounds": not params.filter and params.extra_rounds > 0,
+        "numeric_weight": random_shape != "random",
+        "multiscale": not random_shape,
+        "newton": n_scores(schema) > 1 or isinstance(schema.target, NumericTarget) or params.static_noise,
+    }
+    changed = (name for name, is_unused in told.items() if is_unused and getattr(params, name) != getattr(usual, name))
+    return (*found, *(f"{name} has no effect: {_UNUSED[name]}." for name in changed))
 
 
 def start_share(schema: Schema, epsilon: float, params: Params) -> float:

@@ -41,8 +41,8 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     rule = 1
     if settings.depth == "auto":
         rule = jpw_depth(schema, n_public_of(schema, NAME, "give the depth as a number (depth=3)"))
-    depth, notes = publishable_depth(schema, settings, rule, params.trees)
-    return label_plan(settings.epsilon, ForestShape(params.trees, depth, disjoint=False), notes)
+    depth, notes, replaced = publishable_depth(schema, settings, rule, params.trees)
+    return label_plan(settings.epsilon, ForestShape(params.trees, depth, disjoint=False), notes, replaced)
 
 
 def jpw_depth(schema: Schema, n_public: int) -> int:

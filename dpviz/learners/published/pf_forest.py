@@ -52,10 +52,10 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """All of epsilon for the labels; depth by Theorem 2, no deeper than asked for and than can be published."""
     declared_box(schema)
     n_trees = trees_of(schema, settings.epsilon, params)
-    depth, notes = publishable_depth(schema, settings, theorem_2_depth(schema), n_trees)
+    depth, notes, replaced = publishable_depth(schema, settings, theorem_2_depth(schema), n_trees)
     how = "set by you" if params.trees else "by the public rule"
     shape = ForestShape(n_trees, depth, params.disjoint)
-    return label_plan(settings.epsilon, shape, (*notes, f"{n_trees} trees ({how})."))
+    return label_plan(settings.epsilon, shape, (*notes, f"{n_trees} trees ({how})."), replaced)
 
 
 def trees_of(schema: Schema, epsilon: float, params: Params) -> int:

@@ -54,7 +54,8 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     split = split_epsilon(NAME, schema, settings, by_hand, params.max_leaf_error, quantiles=False)
     depth = settings.fixed_or_max_depth
     nodes = (Share("node", level, split.categorical_node, set_by=split.set_by) for level in range(depth))
-    return BudgetPlan(settings.epsilon, depth, (*nodes, Share("leaf", depth, split.leaf, set_by=split.set_by)), split.notes)
+    shares, notes = (*nodes, Share("leaf", depth, split.leaf, set_by=split.set_by)), (*split.notes, *split.replaced)
+    return BudgetPlan(settings.epsilon, depth, shares, notes, replaced=split.replaced)
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:

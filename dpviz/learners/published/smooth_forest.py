@@ -58,11 +58,11 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """All of epsilon for the labels; depth by the chosen rule, no deeper than asked for."""
     declared_box(schema)
     rule = _depth(schema, params.depth_rule)
-    depth, notes = publishable_depth(schema, settings, rule, params.trees)
+    depth, notes, replaced = publishable_depth(schema, settings, rule, params.trees)
     if not params.publishable:
         depth = min(rule, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
-        notes = (f"Depth {depth} (rule {rule}, at most {settings.max_depth}), published or not.",)
-    return label_plan(settings.epsilon, ForestShape(params.trees, depth, params.disjoint), notes)
+        notes, replaced = (f"Depth {depth} (rule {rule}, at most {settings.max_depth}), published or not.",), ()
+    return label_plan(settings.epsilon, ForestShape(params.trees, depth, params.disjoint), notes, replaced)
 
 
 def _depth(schema: Schema, rule: str) -> int:

@@ -45,23 +45,27 @@ def disjoint_field() -> Any:
     return flag(True, "Rows divided among the trees", meaning)
 
 
-def publishable_depth(schema: Schema, settings: Settings, rule: int, n_trees: int) -> tuple[int, tuple[str, ...]]:
-    """(depth, a note that explains it): by the rule or as set, but so that a forest of this size can be published."""
+def publishable_depth(
+    schema: Schema, settings: Settings, rule: int, n_trees: int
+) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+    """(depth, a note that explains it, what it replaces): by the rule or as set, but so that it can be published."""
     wanted = min(rule, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
     depth = deepest_within(schema, wanted, MOST_LEAVES / n_trees)
     how = f"rule {rule}, at most {settings.max_depth}" if settings.depth == "auto" else f"set by you: {settings.depth}"
     limit = f", held to what {MOST_LEAVES:,} leaves can hold" if depth < wanted else ""
-    return depth, (f"Depth {depth} ({how}{limit}).",)
+    replaced = settings.depth != "auto" and depth < wanted
+    said = f"depth = {wanted} was replaced by {depth}: a forest is published with at most {MOST_LEAVES:,} leaves."
+    return depth, (f"Depth {depth} ({how}{limit}).",), (said,) if replaced else ()
 
 
-def label_plan(epsilon: float, shape: ForestShape, notes: tuple[str, ...]) -> BudgetPlan:
+def label_plan(epsilon: float, shape: ForestShape, notes: tuple[str, ...], replaced: tuple[str, ...] = ()) -> BudgetPlan:
     """All of epsilon for the labels of each disjoint tree; equal parts for trees that share rows."""
     if shape.disjoint:
         share = Share("leaf", shape.depth, epsilon, set_by="rule: splits are free, trees hold disjoint rows")
     else:
         part = round_down(Fraction(epsilon) / shape.n_trees)
         share = Share("leaf", shape.depth, part, shape.n_trees, "rule: equal parts, trees share rows")
-    return BudgetPlan(epsilon, shape.depth, (share,), notes)
+    return BudgetPlan(epsilon, shape.depth, (share,), (*notes, *replaced), replaced=replaced)
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,9 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     start, *costs = split_budget(settings.epsilon, weights)
     first = (Share("initial score", None, start, set_by="initial_share"),) if starts else ()
     shares = [_share(place % (depth + 1), depth, cost) for place, cost in enumerate(costs)]
-    return BudgetPlan(settings.epsilon, depth, (*first, *shares))
+    asked = params.initial_share not in (0, Params().initial_share) and not isinstance(schema.target, NumericTarget)
+    replaced = (f"initial_share = {params.initial_share:g} has no effect: classes start from 0.",) if asked else ()
+    return BudgetPlan(settings.epsilon, depth, (*first, *shares), replaced, replaced=replaced)
 
 
 def _share(place: int, depth: int, epsilon: float) -> Share:

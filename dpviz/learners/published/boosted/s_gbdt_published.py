@@ -85,11 +85,14 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     start, trees = split_budget(settings.epsilon, (share, 1 - share))
     first = (Share(_INITIAL, None, start, set_by="initial_share"),) if share else ()
     delta = settings.needed_delta(NAME, DELTA)
-    notes = [f"Delta = {delta:g}" + ("." if settings.delta else ", the default; none was asked for.")]
-    if params.filter and not filter_orders(trees, delta):
-        notes.append("No individual filter and no extra rounds: epsilon is too small for an account of Renyi loss.")
+    said = f"Delta = {delta:g}" + ("." if settings.delta else ", the default; none was asked for.")
+    no_filter = "No individual filter and no extra rounds: epsilon is too small for an account of Renyi loss."
+    replaced = [no_filter] if params.filter and not params.static_noise and not filter_orders(trees, delta) else []
+    asked = params.initial_share not in (0, Params().initial_share) and not isinstance(schema.target, NumericTarget)
+    replaced += [f"initial_share = {params.initial_share:g} has no effect: classes start from 0."] if asked else []
     shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
-    return BudgetPlan(settings.epsilon, settings.fixed_or_max_depth, shares, tuple(notes), delta)
+    depth = settings.fixed_or_max_depth
+    return BudgetPlan(settings.epsilon, depth, shares, (said, *replaced), delta, replaced=tuple(replaced))
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
