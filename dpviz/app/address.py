@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import streamlit as st
 
-from dpviz.app.controls import DEPTHS
+from dpviz.app.controls import DEPTHS, MOST_SEED
 from dpviz.app.epsilon_slider import FIRST, LEAST, MOST, epsilon_of
 from dpviz.app.parts import literal
 from dpviz.app.state import Loaded
@@ -14,13 +14,12 @@ from dpviz.results.wording import number_text
 from dpviz.table.schema import NumericTarget
 
 _KEY = "_ignored_in_address"
-_LAST_SEED = 1_000_000
 #: Names that an address may have: all names with a dot or one of these beginnings, and the rest.
 _BEGINNINGS = ("robust-", "backdoor-", "item-of-", "draws", "measure", "learner", "embed", "audit", "good-")
 # fmt: off
 _NAMES = frozenset((
     "attack", "beside", "by-rule", "candidates", "class", "data", "deepest", "depth", "draft", "draw", "epsilon",
-    "epsilons", "fresh", "hide", "leaf-epsilon", "lesson", "lock", "marginals", "one-epsilon", "paper", "pinned",
+    "epsilons", "fresh", "groups", "hide", "leaf-epsilon", "lesson", "lock", "marginals", "one-epsilon", "paper", "pinned",
     "plan-rows", "planted", "projector", "protect", "smooth-or-global", "splits", "steps", "strength", "sure",
     "teacher", "tree", "view", "wanted", "wish-accuracy", "wish-labels", "world", "x-axis",
 ))
@@ -49,7 +48,7 @@ def ignored(asked: Mapping[str, str], loaded: Loaded) -> Iterator[str]:
         "epsilon": (lambda text: epsilon_of(text) is not None, number_text(FIRST), f"{LEAST:g} to {MOST:g}"),
         "depth": (DEPTHS.__contains__, DEPTHS[0], f"auto or 1 to {DEPTHS[-1]}"),
         "learner-of-numbers" if of_numbers else "learner": (titles.__contains__, titles[0], "an algorithm for this table"),
-        "draw": (lambda text: text.isdecimal() and 1 <= int(text[:9]) <= _LAST_SEED, "1", f"1 to {_LAST_SEED:,}"),
+        "draw": (lambda text: text.isdecimal() and 1 <= int(text[:9]) <= MOST_SEED, "1", f"1 to {MOST_SEED:,}"),
     }
     for name, text in asked.items():
         if name in kinds:

@@ -16,7 +16,7 @@ from dpviz.app import frame
 from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, nearest, take_epsilon
 from dpviz.app.parts import error
 from dpviz.app.state import loaded
-from dpviz.app.widgets import learner_title, linked
+from dpviz.app.widgets import learner_title, linked, whole_number
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tree import paths
 from dpviz.figures.tree.labels import visible
@@ -34,6 +34,7 @@ FIRST_LEARNERS = ("pf-tree", "privatree", "privatree-corrected", "diffprivlib-tr
 #: A picture of more levels is a long list: depth "auto" goes no deeper on screen, whatever the learner's own cap is.
 AUTO_CAP = 4
 PRIVATE_DRAW = "_private_draw"
+MOST_SEED = 1_000_000
 _SLIDER = "_epsilon_slider"
 _SHOWN = "_shown_settings"
 _MOST_REMEMBERED = 50
@@ -184,7 +185,7 @@ def ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> 
         case "choice":
             return _noted(key, st.selectbox(about.label, about.options, index=about.options.index(default), **options))
         case "whole":
-            return _noted(key, st.number_input(about.label, int(about.low), int(about.high), int(default), **options))
+            return _noted(key, whole_number(about.label, int(about.low), int(about.high), int(default), key=key, help=about.help))
         case "number":
             low, high = (None if math.isinf(end) else float(end) for end in (about.low, about.high))
             return _noted(key, st.number_input(about.label, low, high, float(default), format="%g", **options))
@@ -226,13 +227,13 @@ def _ask_draw(role: DataRole) -> int:
     else:
         words, key = "Another seed.", "draw"
         same = "The same number gives the same noise, so this is a simulation, not a release."
-        draw = int(st.number_input("Seed", 1, 1_000_000, 1, help=same, width=112, **linked("draw")))
+        draw = whole_number("Seed", 1, MOST_SEED, 1, help=same, width=112, key=key)
     st.button("New noise", icon=":material/casino:", help=words, on_click=_next_draw, args=(key,))
     return _noted(key, draw)
 
 
 def _next_draw(key: str) -> None:
-    st.session_state[key] += 1
+    st.session_state[key] = st.session_state[key] % MOST_SEED + 1
 
 
 def note_shown(asked: Sidebar) -> None:

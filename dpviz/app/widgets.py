@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from dpviz.figures.tree.labels import visible
 from dpviz.learners.variants import variant_title
+
+T = TypeVar("T")
 
 _QUIET = {"displayModeBar": False, "responsive": True}
 _STYLE_OF_ROWS = Path(__file__).with_name("rows.css")
@@ -65,6 +67,31 @@ def _cell(cell: object) -> str:
 def linked(key: str) -> dict[str, Any]:
     """Arguments of an input whose value stays in the link and outlives a change of page."""
     return {"key": key, "bind": "query-params", "persist_state": "session"}
+
+
+def one_of(label: str, options: Sequence[T], **more: Any) -> T:
+    """One of several buttons: at first, and where the address names none, the `default` or else the first."""
+    first: T = more.setdefault("default", options[0])
+    found: T | None = st.segmented_control(label, options, required=True, **more)
+    return first if found is None else found
+
+
+def in_address(key: str, low: int, high: int, default: int) -> int:
+    """The whole number from `low` to `high` that the address has under `key`, else the default."""
+    given = (int(text) for text in st.query_params.get_all(key) if text.isdecimal() and len(text) <= len(str(high)))
+    return next((value for value in given if low <= value <= high), default)
+
+
+def whole_number(label: str, low: int, high: int, default: int, *, key: str, **more: Any) -> int:
+    """A whole number that stays in the link and outlives a change of page.
+
+    Streamlit does not bind it: an infinite number in an address raises there, and a bound box sometimes shows its default first.
+    """
+    linked = in_address(key, low, high, default)
+    value = int(st.number_input(label, low, high, linked, key=key, persist_state="session", **more))
+    if value != linked:
+        st.query_params[key] = str(value)
+    return value
 
 
 def download(label: str, content: str | bytes | Callable[[], Any], name: str, mime: str = "text/csv", **more: Any) -> None:

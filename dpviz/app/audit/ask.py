@@ -15,7 +15,7 @@ from dpviz.app.audit.why import has_own_text
 from dpviz.app.component import event_in
 from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error
-from dpviz.app.widgets import learner_title, linked
+from dpviz.app.widgets import learner_title, linked, one_of
 from dpviz.app.work.session import poll
 from dpviz.app.work.watch import watch
 from dpviz.figures.audit.axis import GUESSES, audit_axis, epsilon_axis
@@ -34,8 +34,7 @@ def ask(what: Known, learners: DeltaGenerator, more: DeltaGenerator) -> Search:
     with learners:
         steps = sorted({*EPSILONS, *stored_epsilons(what)})
         epsilon = st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **linked(_EPSILON))
-        axes = {"default": _AXES[0], "required": True, "label_visibility": "collapsed"}
-        is_of_guesses = st.segmented_control("Axis", _AXES, **axes, **linked(_AXIS)) == _AXES[1]
+        is_of_guesses = one_of("Axis", _AXES, label_visibility="collapsed", **linked(_AXIS)) == _AXES[1]
         lines = st.container()
     with more.expander("Search again, or with other settings", icon=":material/search:"):
         search = _ask_search(what, epsilon)

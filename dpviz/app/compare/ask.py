@@ -11,7 +11,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import parts
 from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, ask_param, auto_in_words, depth_of, nearest_step, settings_row
 from dpviz.app.state import Loaded, hidden_seed, rows_read
-from dpviz.app.widgets import learner_title, linked
+from dpviz.app.widgets import learner_title, linked, one_of
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.grid import SweepGrid
@@ -146,8 +146,8 @@ _VARIANTS = "You can type a variant too: PF-tree (lookahead=1)."
 def _ask_axis() -> Axis:
     """Over what the curves are drawn, and so what "best" compares."""
     titles: dict[Axis, str] = {"guesses": "right guesses of 100", "asked": "ε asked for", "composed": "ε composed"}
-    options = {"format_func": titles.__getitem__, "default": "guesses", "required": True, "help": _AXES, **linked("x-axis")}
-    axis: Axis = st.segmented_control("x axis", tuple(titles), **options)
+    options = {"format_func": titles.__getitem__, "help": _AXES, **linked("x-axis")}
+    axis: Axis = one_of("x axis", tuple(titles), **options)
     return axis
 
 
@@ -183,8 +183,8 @@ def _majority(loaded: Loaded) -> float:
 def _ask_view(*, with_rows: bool) -> str:
     views = tuple(view for view in VIEWS if with_rows or view != ROWS)
     words = None if with_rows else "Over number of rows: needs a public row count. Declare one on the Data page."
-    options = {"format_func": VIEWS.__getitem__, "required": True, "help": words, "width": "content", **linked("view")}
-    return str(st.segmented_control("Curves", views, default=EPSILON, **options))
+    options = {"format_func": VIEWS.__getitem__, "help": words, "width": "content", **linked("view")}
+    return one_of("Curves", views, **options)
 
 
 def _ask_epsilons() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dpviz.app.data.files.uploading import ask_file, ask_on_server
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.prose import prose
 from dpviz.app.state import use_sample
+from dpviz.app.widgets import one_of
 from dpviz.errors import DpvizError
 from dpviz.io.openml import fetch_openml, is_offline
 from dpviz.io.samples import samples
@@ -45,9 +46,9 @@ def ask_table(work: Prepared) -> None:
         st.info("The draft below is as you left it. Choose its file again: rows are never kept.", icon=":material/restore_page:")
     if len(ways) > 1:
         first = _FILE if work.draft is not None and work.sample is None else ways[0]
-        options = {"default": first, "required": True, "on_change": _forget_problem, "persist_state": "session"}
-        way = st.segmented_control("Which table?", ways, key=f"way-{work.role}", **options)
-    {_SAMPLE: _ask_sample, _FILE: ask_file, _OPENML: _ask_openml, _SERVER: ask_on_server}[way or ways[0]](work)
+        options = {"default": first, "on_change": _forget_problem, "persist_state": "session"}
+        way = one_of("Which table?", ways, key=f"way-{work.role}", **options)
+    {_SAMPLE: _ask_sample, _FILE: ask_file, _OPENML: _ask_openml, _SERVER: ask_on_server}[way](work)
     if work.problem is not None:
         parts.error(work.problem, kept="Nothing below has changed." if work.draft else "The data in use are as they were.")
 

@@ -13,6 +13,7 @@ from dpviz.app.learn import adding, choosing, groups, growing, noise, odds, pois
 from dpviz.app.learn.desk import ANSWER, ANSWERED, QUESTION, Desk, Numbers, ask
 from dpviz.app.prose import prose
 from dpviz.app.state import DEFAULT_SAMPLE
+from dpviz.app.widgets import one_of
 from dpviz.figures import as_python as figures
 from dpviz.installation import lessons_only
 from dpviz.learners import FitRequest, get_learner
@@ -73,9 +74,8 @@ _NAMES = tuple(lesson.name for lesson in LESSONS)
 
 def choose() -> Lesson:
     """Which of them; the first unless the link says otherwise."""
-    options = {"default": _NAMES[0], "required": True, "label_visibility": "collapsed", "bind": "query-params"}
-    name = st.segmented_control("Lesson", _NAMES, key=_KEY, **options)
-    return LESSONS[_NAMES.index(name or _NAMES[0])]
+    name = one_of("Lesson", _NAMES, key=_KEY, label_visibility="collapsed", bind="query-params")
+    return LESSONS[_NAMES.index(name)]
 
 
 def teach(lesson: Lesson) -> Mapping[str, list[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.prose import prose, sections
-from dpviz.app.widgets import chart, linked, table
+from dpviz.app.widgets import chart, in_address, linked, table, whole_number
 from dpviz.results.wording import number_text
 
 QUESTION, ANSWER = "question", "answer"
@@ -60,19 +60,13 @@ class Desk:
         return self._note(name, chosen, number_text)
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
-        """A whole number from `low` to `high`.
-
-        Not bound to the link by Streamlit: a bound number box sometimes shows its default at first, whatever the link says.
-        """
-        given = (int(text) for text in self._in_link(name) if text.isdecimal())
-        linked = next((value for value in given if low <= value <= high), default)
+        """A whole number from `low` to `high`."""
+        key = self.key(name)
         if name in self.hidden:
-            return self._note(name, linked)
-        options = self._options(name) | {"bind": None}
-        value = int(st.number_input(label, low, high, linked, width=NUMBER_WIDTH, **options))
-        if value != linked:
-            st.query_params[self.key(name)] = str(value)
-        return self._note(name, value)
+            return self._note(name, in_address(key, low, high, default))
+        return self._note(
+            name, whole_number(label, low, high, default, key=key, width=NUMBER_WIDTH, disabled=not self.may_move(name))
+        )
 
     def several(self, name: str, label: str, options: Sequence[str], default: Sequence[str], *, in_link: bool) -> list[str]:
         """Any of `options`, by buttons; what is made up by the person stays out of the link."""

@@ -56,7 +56,7 @@ def show(desk: Desk) -> None:
 
 
 def _another_seed(key: str) -> None:
-    st.session_state[key] += 1
+    st.session_state[key] = st.session_state[key] % MOST_SEED + 1
 
 
 def _draw_next(key: str) -> None:

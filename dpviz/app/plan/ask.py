@@ -9,7 +9,7 @@ from dpviz.app.parts import literal
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.trees import canonical_key
-from dpviz.app.widgets import linked
+from dpviz.app.widgets import linked, one_of, whole_number
 from dpviz.evaluation.plan.planner import Along, Goal, Measure
 from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
 from dpviz.figures.wording import percent
@@ -56,9 +56,9 @@ def ask_world(loaded: Loaded) -> Place:
     if loaded.role is DataRole.PRIVATE:
         st.info(prose("plan", "private rows"), icon=":material/lock:")
         return _ask_planted(loaded)
-    more = {"format_func": options.__getitem__, "default": ROWS_AT_HAND, "required": True, **linked("world")}
+    more = {"format_func": options.__getitem__, **linked("world")}
     more["help"] = prose("plan", "rows in use", rows=f"{loaded.data.n_rows:,}")
-    if st.segmented_control("Simulate with", tuple(options), **more) == SCHEMA:
+    if one_of("Simulate with", tuple(options), **more) == SCHEMA:
         return _ask_planted(loaded)
     return Place(Resampled(loaded.data), loaded.data.fingerprint, loaded.title)
 
@@ -97,8 +97,8 @@ def _ask_marginals(loaded: Loaded) -> Marginals:
     options = {UNIFORM: "uniform", TYPED: "typed here"}
     if loaded.role is not DataRole.PRIVATE:
         options[LIKE_ROWS] = "as in the rows in use"
-    more = {"format_func": options.__getitem__, "default": UNIFORM, "required": True, **linked("marginals")}
-    chosen = st.segmented_control("Distribution of each feature", tuple(options), **more)
+    more = {"format_func": options.__getitem__, **linked("marginals")}
+    chosen = one_of("Distribution of each feature", tuple(options), **more)
     if chosen == LIKE_ROWS:
         return marginals_of(loaded.data)
     return _ask_weights(loaded) if chosen == TYPED else {}
@@ -128,13 +128,13 @@ def _ask_weights(loaded: Loaded) -> Marginals:
 
 def ask_request(guess: float) -> PlanRequest:
     """Which question, and what is wanted. `guess` is what guessing reaches."""
-    options = {"format_func": QUESTIONS.__getitem__, "default": "epsilon", "required": True, **linked("wanted")}
-    name = st.segmented_control("What do you want to know?", tuple(QUESTIONS), **options)
+    options = {"format_func": QUESTIONS.__getitem__, **linked("wanted")}
+    name = one_of("What do you want to know?", tuple(QUESTIONS), **options)
     left, right = st.columns(2, gap="medium")
     if name == "poison":
         with left:
-            rows = st.number_input("Poisoned rows to withstand", 1, 100_000, 10, help=_POISON, **linked("protect"))
-        return PlanRequest(name, rows=int(rows))
+            rows = whole_number("Poisoned rows to withstand", 1, 100_000, 10, help=_POISON, key="protect")
+        return PlanRequest(name, rows=rows)
     measure: Measure = "labels" if name in ("labels", "depth") else "accuracy"
     with left:
         if measure == "accuracy":

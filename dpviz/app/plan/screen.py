@@ -17,7 +17,7 @@ from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, reque
 from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, linked, table
+from dpviz.app.widgets import chart, linked, one_of, table, whole_number
 from dpviz.app.work import tasks
 from dpviz.app.work.session import Status, begin, begin_unasked, poll
 from dpviz.app.work.tasks import Task, in_one, in_steps
@@ -215,7 +215,7 @@ def _ask_attack() -> int:
     titles = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         models = prose("plan", "attacks")
-        options = {"format_func": titles.__getitem__, "default": "fair", "required": True, "help": models, **linked("attack")}
-        if st.segmented_control("The attacker guesses", tuple(titles), **options) == "fair":
+        options = {"format_func": titles.__getitem__, "help": models, **linked("attack")}
+        if one_of("The attacker guesses", tuple(titles), **options) == "fair":
             return FAIR
-        return int(st.number_input("n, people who may be the one", 3, 100_000_000, 1_000, **linked("candidates")))
+        return whole_number("n, people who may be the one", 3, 100_000_000, 1_000, key="candidates")

@@ -8,7 +8,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, depth_of, settings_row
 from dpviz.app.parts import needs_classes
 from dpviz.app.state import Loaded, hidden_seed, rows_read
-from dpviz.app.widgets import learner_title, linked
+from dpviz.app.widgets import learner_title, linked, one_of
 from dpviz.figures import as_python
 from dpviz.figures.robustness.guaranteed_accuracy import Unit
 from dpviz.learners import FitRequest, get_learner
@@ -110,8 +110,6 @@ def _ask_wanted() -> float:
 
 def _ask_range() -> tuple[Unit, float]:
     """In what poisoned rows are counted, and up to which share of the rows."""
-    unit = st.segmented_control(
-        "Poisoned rows as", tuple(_UNITS), default="rows", format_func=_UNITS.__getitem__, required=True, **linked("robust-unit")
-    )
+    unit = one_of("Poisoned rows as", tuple(_UNITS), format_func=_UNITS.__getitem__, **linked("robust-unit"))
     shown = {"format_func": lambda share: f"{100 * share:g}%", **linked("robust-up-to")}
     return unit, float(st.select_slider("Up to", SHARES, value=SHARES[-1], **shown))

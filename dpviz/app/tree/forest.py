@@ -9,7 +9,7 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree_view import tree_view
-from dpviz.app.widgets import chart, once_of
+from dpviz.app.widgets import chart, once_of, whole_number
 from dpviz.figures.tree.effects import amount, answer_name, asked_by, asked_in_words, by_size, effect_figure, effect_rows
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
@@ -89,5 +89,5 @@ def _ask_tree(model: Any, trees: Sequence[Tree]) -> int:
     note = "How often a feature is used says little where features are chosen at random; its effect is shown above."
     feature = words[st.selectbox("Trees", words, key="asking", help=note)]
     if feature is None:
-        return int(st.number_input(f"Tree, of {len(trees):,}", 1, len(trees), key="member", bind="query-params"))
+        return whole_number(f"Tree, of {len(trees):,}", 1, len(trees), 1, key="member")
     return int(st.selectbox("Open", asked[feature], format_func="Tree {}".format, key="asking-member"))

@@ -1,0 +1,79 @@
+"""Whatever an address holds, a page opens: odd values of every setting that a page has."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.runtime.state.query_params import QueryParams
+
+from dpviz.app import address
+from dpviz.app.learn.course import LESSONS
+from dpviz.app.state import use_sample
+from dpviz.learners import get_learner
+from tests.pages.opened import OF_EACH_KIND, PAGES, opened, texts
+
+OPENED = [(path.stem, {}) for path in sorted(PAGES.glob("*.py")) if path.stem != "learn"]
+OPENED += [("tree", {"learner": get_learner(name).title}) for name in OF_EACH_KIND]
+OPENED += [("plan", {"wanted": "poison", "attack": "one-of-n"})]
+OPENED += [("compare", {"view": view}) for view in ("over depth", "over number of rows")]
+OPENED += [("learn", {"lesson": lesson.name}) for lesson in LESSONS]
+#: Read by the app itself rather than by a widget.
+READ = ("data", "draft", "pinned", "epsilon", "lock", "hide", "lesson", "tree")
+ODD = {
+    "many digits": "9" * 5_000,
+    "many digits below zero": "-" + "9" * 5_000,
+    "zero": "0",
+    "negative": "-1",
+    "nan": "nan",
+    "infinite": "1e999",
+    "tiny": "1e-320",
+    "empty": "",
+    "foreign digits": "\u0661" * 30,
+    "power": "\u00b2",
+    "direction and null": "\U0001f332\u202e\x00",
+    "several": ["1", "2"],
+    "several empty": ["", ""],
+    "many": [str(number) for number in range(200)],
+    "json": '{"a": [1]}',
+    "tag": "<script>",
+    "long": "a" * 100_000,
+}
+
+
+def names_of(page: str, url: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """What the address may set on a page."""
+    names: set[str] = set()
+    bind = QueryParams.bind_widget
+
+    def noted(self: QueryParams, name: str, *rest: object, **more: object) -> None:
+        names.add(name)
+        bind(self, name, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(QueryParams, "bind_widget", noted)
+        opened(page, **url)
+    of_lesson = {lesson.name: {f"{lesson.text}.{name}" for name in lesson.controls} for lesson in LESSONS}
+    return names | of_lesson.get(url.get("lesson", ""), set())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "url"), OPENED)
+def test_a_page_opens_whatever_its_settings_are_in_the_address(page, url, monkeypatch):
+    names = names_of(page, url, monkeypatch)
+    unknown = [said for name in names for said in address.ignored({name: "1"}, use_sample("loans")) if "no setting" in said]
+    assert not unknown
+    for kind, value in ODD.items():
+        asked = dict.fromkeys(names | set(READ), value) | url
+        assert texts(opened(page, **asked)), kind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_a_lesson_leads_to_settings_that_are_some(lesson):
+    at = opened("learn", lesson=lesson.name, hide="question")
+    (way,) = [link for link in at.get("link_button") if "sample" in link.proto.label]
+    asked = dict(parse_qsl(urlsplit(way.proto.url).query))
+    assert asked["data"] == lesson.sample.sample
+    loaded = use_sample(asked["data"])
+    assert not list(address.ignored(asked, loaded))
