@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from dpviz.table.checked_numbers import checked_delta, checked_loss
+
 #: Of one plan. holds: proved; violated: a counterexample for this plan is known; unproven: neither; none: no privacy is claimed.
 Standing = Literal["holds", "unproven", "violated", "none"]
 
@@ -23,6 +25,10 @@ class Claim:
     because: str
     delta: float = 0.0
     evidence: str = ""
+
+    def __post_init__(self) -> None:
+        checked_loss("Claim", "epsilon", self.epsilon)
+        checked_delta("Claim", "delta", self.delta)
 
     @property
     def is_private(self) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dpviz.errors import ParameterError
+from dpviz.table.checked_numbers import is_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class RandomParts:
     shared: bool = False  #: True if all rows of a person are assigned together; else each by itself
 
     def __post_init__(self) -> None:
-        if not (all(chance >= 0 for chance in self.chances) and sum(self.chances) <= 1 + 1e-12):
+        if not (all(is_number(chance) and chance >= 0 for chance in self.chances) and sum(self.chances) <= 1 + 1e-12):
             raise ParameterError("RandomParts", "chances", self.chances, "not negative, and at most 1 in all")
         if not len(self.events) == len(self.chances) <= 26:
             raise ParameterError("RandomParts", "chances", self.chances, "one per part, of which there are at most 26")

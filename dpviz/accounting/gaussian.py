@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from dpviz.accounting.events import GaussianRounds
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.table.checked_numbers import is_number
 
 if TYPE_CHECKING:
     from dp_accounting.pld import PLDAccountant
@@ -82,9 +83,13 @@ def gaussian_epsilon(delta: float, mu: float) -> float:
 @lru_cache(maxsize=4096)
 def covers(event: GaussianRounds) -> bool:
     """True when the event's (epsilon, delta) is at least what its rounds cost."""
-    epsilon, delta = event.epsilon - 2 * GRID_SLACK, event.delta / (1 + 2 * GRID_SLACK)
     noise, sampling, rounds, order = event.noise_multiplier, event.sampling, event.rounds, event.order
-    if noise <= 0 or not 0 < delta < 1 or epsilon < 0:
+    if not all(map(is_number, (event.epsilon, event.delta, noise, sampling, rounds, order or 2))):
+        return False
+    epsilon, delta = event.epsilon - 2 * GRID_SLACK, event.delta / (1 + 2 * GRID_SLACK)
+    if order is not None and order <= 1:
+        return False
+    if not (noise > 0 and sampling > 0 and rounds > 0 and 0 < delta < 1 and epsilon >= 0):
         return False
     if order is not None:
         return renyi_epsilon(order, rounds * renyi_loss(noise, sampling, order), delta) <= epsilon
@@ -112,12 +117,12 @@ def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: i
     `order`: Renyi order of an individual filter; None: no filter.
     """
     for name, value, allowed, fits in (
-        ("epsilon", epsilon, "a finite number of at least 1e-8", 1e-8 <= epsilon < math.inf),
-        ("delta", delta, "a number in [1e-30, 1)", 1e-30 <= delta < 1),
-        ("sampling", sampling, "a number in [1e-4, 1]", 1e-4 <= sampling <= 1),
-        ("rounds", rounds, "a whole number of at least 1", rounds >= 1),
+        ("epsilon", epsilon, "a finite number of at least 1e-8", lambda number: number >= 1e-8),
+        ("delta", delta, "a number in [1e-30, 1)", lambda number: 1e-30 <= number < 1),
+        ("sampling", sampling, "a number in [1e-4, 1]", lambda number: 1e-4 <= number <= 1),
+        ("rounds", rounds, "a whole number of at least 1", lambda number: number >= 1),
     ):
-        if not fits:
+        if not (is_number(value) and fits(value)):
             raise ParameterError("noise_multiplier", name, value, allowed)
 
     def enough(log_noise: float) -> bool:

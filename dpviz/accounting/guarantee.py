@@ -16,6 +16,7 @@ from functools import lru_cache
 from dpviz.accounting.events import Approximate, Event, GaussianRounds, NoCost, NonPrivate, Parallel, RandomParts, Sequential
 from dpviz.accounting.gaussian import covers
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.table.checked_numbers import checked_count, checked_delta, checked_loss, is_loss, is_number
 
 #: Printed wherever an epsilon is printed.
 NEIGHBOURS = "add/remove one row"
@@ -27,6 +28,10 @@ class PrivacyLoss:
 
     epsilon: float
     delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        checked_loss("PrivacyLoss", "epsilon", self.epsilon)
+        checked_delta("PrivacyLoss", "delta", self.delta)
 
     @property
     def is_finite(self) -> bool:
@@ -46,6 +51,7 @@ def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
 
     Source: group privacy, Dwork & Roth 2014, Theorem 2.2; with a delta, the sum of a geometric series, bounded from above.
     """
+    rows = checked_count("for_unit", "rows", rows)
     if not loss.is_finite:
         return loss
     epsilon = round_up(Fraction(loss.epsilon) * rows)
@@ -77,7 +83,7 @@ def _cost(event: Event) -> Fraction | float:
             return math.inf
         case GaussianRounds() if not covers(event):
             raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {event!r}.")
-        case _ if not event.epsilon >= 0:
+        case _ if not is_loss(event.epsilon):
             raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
     return math.inf if math.isinf(event.epsilon) else Fraction(event.epsilon)
 
@@ -90,7 +96,7 @@ def _delta(event: Event) -> Fraction:
         case Parallel(events) | RandomParts(events):
             return max(map(_delta, events), default=Fraction(0))
         case Approximate(_, delta) | GaussianRounds(_, delta):
-            if not 0 <= delta <= 1:
+            if not (is_number(delta) and 0 <= delta <= 1):
                 raise DpvizError(f"An event must cost a delta in [0, 1]. Got {event!r}.")
             return Fraction(delta)
         case _:
@@ -119,9 +125,9 @@ def split_budget(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...
 
     The smallest positive share takes what rounding leaves over, rounded down, so that the composed total prints as `epsilon`.
     """
-    if not (epsilon >= 0 and math.isfinite(epsilon)):
+    if not (is_number(epsilon) and epsilon >= 0):
         raise ParameterError("split_budget", "epsilon", epsilon, "finite and not negative")
-    if not (all(weight >= 0 and math.isfinite(weight) for weight in weights) and any(weights)):
+    if not (all(is_number(weight) and weight >= 0 for weight in weights) and any(weights)):
         raise ParameterError("split_budget", "weights", weights, "finite and not negative, at least one above 0")
     total = sum(map(Fraction, weights))
     shares = [round_down(Fraction(epsilon) * Fraction(weight) / total) for weight in weights]

@@ -26,6 +26,7 @@ from dpviz.accounting.events import Approximate, Event
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee
 from dpviz.accounting.profile import LARGEST_LOSS, Group, Profile, profile, pure_deltas
 from dpviz.errors import ParameterError
+from dpviz.table.checked_numbers import checked_delta, checked_loss
 from dpviz.table.strict_json import wrong
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
@@ -102,8 +103,7 @@ class Risk:
 
     def delta(self, epsilon: float) -> float:
         """The least delta with which this is (epsilon, delta)-differentially private. Raises ParameterError below 0."""
-        if not epsilon >= 0:
-            raise ParameterError("Risk", "epsilon", epsilon, "a number of at least 0")
+        checked_loss("Risk", "epsilon", epsilon)
         composed = max(self._profile.at(epsilon), self._profile.reversed.at(epsilon))
         return min(composed, self.plain.delta) if epsilon >= self.plain.epsilon else composed
 
@@ -210,9 +210,7 @@ def check_risks(risks: Sequence[StatedRisk], risk: Risk, where: str) -> None:
 
 
 def _share(name: str, value: float) -> float:
-    if not 0 <= value <= 1:
-        raise ParameterError("Risk", name, value, "a number from 0 to 1")
-    return float(value)
+    return float(checked_delta("Risk", name, value))
 
 
 def _count(name: str, value: int) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.privacy.source import NoiseSource
+from dpviz.table.checked_numbers import is_number
 
 #: Bits after the binary point of one row's contribution: sums over up to 2^32 rows are exact in 53 bits.
 CONTRIBUTION_BITS = 20
@@ -36,7 +37,7 @@ class GaussianNoise:
     title: ClassVar[str] = "Gaussian"
 
     def __post_init__(self) -> None:
-        if not 0 < self.scale < 2.0**60:
+        if not is_number(self.scale) or not 0 < self.scale < 2.0**60:
             raise ParameterError("GaussianNoise", "scale", self.scale, "a number in (0, 2^60)")
 
     def add(self, values: np.ndarray, *, source: NoiseSource) -> np.ndarray:
@@ -78,7 +79,7 @@ class NoiseGrid:
     scales: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not all(0 < scale < _LARGEST_SCALE for scale in self.scales):
+        if not all(is_number(scale) and 0 < scale < _LARGEST_SCALE for scale in self.scales):
             raise ParameterError("NoiseGrid", "scales", self.scales, "numbers in (0, 2^40)")
 
     @property

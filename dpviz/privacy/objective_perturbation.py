@@ -25,6 +25,7 @@ from dpviz.accounting.events import Noise
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.sensitivity import check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
+from dpviz.table.checked_numbers import is_number
 
 #: Largest second derivative of ln(1 + exp(-z)).
 CURVATURE = 0.25
@@ -51,7 +52,7 @@ class ObjectivePerturbation:
 
     def __post_init__(self) -> None:
         check_epsilon("ObjectivePerturbation", self.epsilon, positive=True)
-        if not (self.penalty > 0 and math.isfinite(self.penalty)):
+        if not is_number(self.penalty) or self.penalty <= 0:
             raise ParameterError("ObjectivePerturbation", "penalty", self.penalty, "positive and finite")
 
     @property

@@ -18,6 +18,7 @@ from dpviz.accounting.events import Event, RandomParts
 from dpviz.errors import ParameterError
 from dpviz.privacy.source import NoiseSource
 from dpviz.randomness import secure_uniforms
+from dpviz.table.checked_numbers import is_number
 
 #: Parts that are drawn at once: eight bytes each, in the processor's cache.
 _AT_ONCE = 1 << 15
@@ -31,7 +32,7 @@ class RandomAssignment:
     title: ClassVar[str] = "random assignment"
 
     def __post_init__(self) -> None:
-        if not (all(share >= 0 for share in self.shares) and sum(self.shares) < 1):
+        if not (all(is_number(share) and share >= 0 for share in self.shares) and sum(self.shares) < 1):
             raise ParameterError("RandomAssignment", "shares", self.shares, "not negative, and below 1 in all")
 
     def flip(self, n_rows: int, *, persons: np.ndarray | None = None, source: NoiseSource) -> np.ndarray:
@@ -78,7 +79,7 @@ class PoissonSample:
     title: ClassVar[str] = "Poisson sample"
 
     def __post_init__(self) -> None:
-        if not 0 < self.rate <= 1:
+        if not is_number(self.rate) or not 0 < self.rate <= 1:
             raise ParameterError("PoissonSample", "rate", self.rate, "a number in (0, 1]")
 
     def among(self, n_rows: int, *, source: NoiseSource) -> np.ndarray:

@@ -1,6 +1,5 @@
 """How much one row can change a mechanism's input."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,6 +8,7 @@ import numpy as np
 from dpviz.accounting.events import NonPrivate, Select
 from dpviz.accounting.guarantee import round_up
 from dpviz.errors import ParameterError
+from dpviz.table.checked_numbers import checked_count, is_loss, is_number
 
 #: Noise of a larger scale leaves 64-bit numbers: 64 scales are 2^63.
 LARGEST_SCALE = 2.0**57
@@ -28,8 +28,8 @@ class Sensitivity:
     is_bound: bool = True
 
     def __post_init__(self) -> None:
-        if not self.value > 0:
-            raise ParameterError("Sensitivity", "value", self.value, "positive")
+        if not is_number(self.value) or self.value <= 0:
+            raise ParameterError("Sensitivity", "value", self.value, "positive and finite")
 
     def exponent(self, epsilon: float) -> float:
         """The factor on utilities inside exp(): eps / (2 Delta), or eps / Delta if monotone."""
@@ -68,6 +68,9 @@ class Width:
     value: int  #: In the units of the utilities, which are whole numbers
     source: str  #: Why it holds: a proof in words
 
+    def __post_init__(self) -> None:
+        checked_count("Width", "value", self.value)
+
     def rate(self, epsilon: float) -> Fraction:
         """The factor on utilities inside exp(), exactly."""
         return Fraction(epsilon) / self.value
@@ -75,13 +78,14 @@ class Width:
 
 def check_epsilon(owner: str, epsilon: float, *, positive: bool = False) -> None:
     """Raise ParameterError for an epsilon no mechanism can have: negative, infinite, NaN, or 0 where noise would be infinite."""
-    enough = epsilon > 0 if positive else epsilon >= 0
-    if not (enough and math.isfinite(epsilon)):
+    if not is_number(epsilon) or not (epsilon > 0 if positive else epsilon >= 0):
         raise ParameterError(owner, "epsilon", epsilon, "positive and finite" if positive else "finite and not negative")
 
 
 def check_scale(owner: str, l1: float, epsilon: float) -> None:
     """Raise ParameterError where noise of scale `l1` / `epsilon` would leave 64-bit numbers."""
+    if not is_loss(l1) or l1 == 0:
+        raise ParameterError(owner, "l1", l1, "positive and finite")
     if not 0 < l1 / epsilon < LARGEST_SCALE:
         raise ParameterError(owner, "epsilon", epsilon, f"so large that the noise has a scale below {LARGEST_SCALE:.3g}")
 

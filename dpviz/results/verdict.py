@@ -214,11 +214,11 @@ def verdict(
 
 
 def _without_risk(claim: Claim, guarantee: PrivacyLoss, released: bool, why_not: str, unit: Unit) -> Verdict:
-    larger = guarantee.epsilon > claim.epsilon or guarantee.delta > claim.delta
+    larger = not (guarantee.epsilon <= claim.epsilon and guarantee.delta <= claim.delta)
     proven = guarantee if larger or claim.verdict != "violated" else NO_BOUND
     if claim.verdict == "none":
         return Verdict("none", "Not guaranteed, because it is not private", claim.because, NO_BOUND, unit)
-    if claim.is_sound and not larger:
+    if claim.is_sound and not larger and guarantee.is_finite:
         return _of_a_sound_claim(claim, guarantee, released, why_not, unit)
     kind: Kind = "violated" if claim.verdict == "violated" else "unproven"
     fate = "violated" if kind == "violated" else "not proven"

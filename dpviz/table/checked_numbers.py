@@ -37,6 +37,27 @@ def checked_number(
     return float(value)
 
 
+def is_loss(value: Any) -> bool:
+    """Whether this is a number of at least 0, or infinity."""
+    return (is_number(value) or (isinstance(value, Real) and value == math.inf)) and value >= 0
+
+
+def checked_loss(owner: str, name: str, value: Any) -> float:
+    """`value`, if it is a number of at least 0 or infinity, as an epsilon or a log ratio is; raises ParameterError.
+
+    Not-a-number compares as neither more nor less than a bound, so every verdict would hold.
+    """
+    if not is_loss(value):
+        raise ParameterError(owner, name, value, "a number of at least 0, or infinity")
+    return value
+
+
+def checked_delta(owner: str, name: str, value: Any) -> float:
+    """`value`, if it is a number from 0 to 1; raises ParameterError."""
+    checked_number(owner, name, value, least=0, most=1, allowed="a number from 0 to 1")
+    return value
+
+
 def checked_share(owner: str, name: str, value: Any) -> float:
     """`value` as a float between 0 and 1, both excluded; raises ParameterError."""
     return checked_number(owner, name, value, least=0, most=1, open=True, allowed="a number between 0 and 1, both excluded")

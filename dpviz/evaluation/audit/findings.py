@@ -9,6 +9,7 @@ import numpy as np
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.table.checked_numbers import checked_loss
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 from dpviz.table.strict_json import PlainValue
@@ -76,7 +77,8 @@ class Separation:
 
 
 def judge(log_ratio: float, claim: Claim, composed: PrivacyLoss) -> Finding:
-    """The verdict on a certified lower bound of epsilon."""
+    """The verdict on a certified lower bound of epsilon. Raises ParameterError where it is none, such as not-a-number."""
+    checked_loss("judge", "log_ratio", log_ratio)
     if exceeds(log_ratio, composed.epsilon):
         return "ledger violated"
     if not claim.is_private:
@@ -87,8 +89,8 @@ def judge(log_ratio: float, claim: Claim, composed: PrivacyLoss) -> Finding:
 
 
 def exceeds(ratio: float, bound: float) -> bool:
-    """True when `ratio` is above `bound` by more than rounding."""
-    return ratio > bound * (1 + SLACK) + SLACK * 1e-3
+    """True when `ratio` is above `bound` by more than rounding, and where one of them is not a number."""
+    return not ratio <= bound * (1 + SLACK) + SLACK * 1e-3
 
 
 def worst_of(results: list[AuditResult]) -> AuditResult:

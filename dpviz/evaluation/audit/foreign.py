@@ -25,7 +25,7 @@ from dpviz.evaluation.workers import in_chunks
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds, generator
 from dpviz.results.wording import number_text
-from dpviz.table.checked_numbers import checked_count, checked_share
+from dpviz.table.checked_numbers import checked_count, checked_number, checked_share, is_number
 
 #: An output: a number, a text, anything hashable; or several things that a run shows, by name.
 Output = Hashable | Mapping[str, Hashable]
@@ -53,7 +53,7 @@ class OutputBound:
     @property
     def refutes(self) -> bool:
         """True when no guarantee of the claimed epsilon holds, at this confidence."""
-        return self.claimed is not None and self.bound > self.claimed
+        return self.claimed is not None and not self.bound <= self.claimed
 
     def __str__(self) -> str:
         seen = f" in {self.event}" if self.event else ""
@@ -99,6 +99,7 @@ def audit_outputs(
     """
     delta = _delta(delta)
     checked_share("audit_outputs", "beta", beta)
+    _checked_claim(claimed)
     shown = [_shown(_outputs(given)) for given in (first, second)]
     n = min(map(len, shown))
     if n < 2:
@@ -163,6 +164,9 @@ def audit_estimator(
         The second table is not the first with one more row at the end, or something was raised on the way, which is named
         without its words: they may quote a cell.
     """
+    _delta(delta)
+    checked_share("audit_outputs", "beta", beta)
+    _checked_claim(claimed)
     checked_count("audit_estimator", "draws", draws, 2)
     checked_count("audit_estimator", "seed", seed, 0)
     with cells_stay_inside(_in_words):
@@ -192,9 +196,14 @@ def _in_words(theirs: Exception) -> DpvizError:
 
 
 def _delta(delta: float) -> float:
-    if not 0 <= delta < 1:
+    if not is_number(delta) or not 0 <= delta < 1:
         raise ParameterError("audit_outputs", "delta", delta, "a number of at least 0 and below 1")
     return float(delta)
+
+
+def _checked_claim(claimed: float | None) -> None:
+    if claimed is not None:
+        checked_number("audit_outputs", "claimed", claimed, least=0, allowed="a number of at least 0, or None")
 
 
 def _outputs(given: Outputs) -> Sequence[Hashable] | Sequence[Mapping[str, Hashable]]:

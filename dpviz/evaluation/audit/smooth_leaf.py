@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from dpviz.errors import ParameterError
+from dpviz.table.checked_numbers import is_number
 
 Rule = Literal["smooth", "global", "permute-and-flip"]
 RULES: tuple[Rule, ...] = ("smooth", "global", "permute-and-flip")
@@ -49,7 +50,7 @@ def log_flip(rule: Rule, epsilon: float, gaps: np.ndarray) -> np.ndarray:
     """The natural logarithm of `flip_probability`, exact far beyond the range of floats."""
     if rule not in RULES:
         raise ParameterError("smooth_leaf", "rule", rule, f"one of {', '.join(map(repr, RULES))}")
-    if not 0 < epsilon <= 100:
+    if not is_number(epsilon) or not 0 < epsilon <= 100:
         raise ParameterError("smooth_leaf", "epsilon", epsilon, "a number above 0 and up to 100")
     gaps = np.asarray(gaps, dtype=np.float64)
     if rule == "permute-and-flip":

@@ -28,6 +28,7 @@ from dpviz.accounting.risk import Risk
 from dpviz.evaluation.intervals import clopper_pearson
 from dpviz.evaluation.robustness.draws import Draws
 from dpviz.models.tree import Forest
+from dpviz.table.checked_numbers import checked_delta, checked_loss
 from dpviz.table.dataset import EncodedDataset
 
 #: Order statistics of a band, fixed before anything is drawn.
@@ -44,16 +45,19 @@ def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
 
     `below`: probabilities u in [0, 1].
     `rows`: k, rows added or removed.
-    `epsilon`: privacy loss per row, finite.
+    `epsilon`: privacy loss per row; nothing survives an infinite one.
 
     Notes
     -----
     While u <= 1/(1 + e^eps) a row multiplies u by e^eps, from then on it multiplies 1 - u by e^-eps. Any split of the k rows
     into these two is an upper bound on T^k, so a rounding error of the turning point can only make the result smaller.
     """
+    checked_loss("survival", "epsilon", epsilon)
     u = np.asarray(below, dtype=np.float64)
     if rows == 0 or epsilon == 0:
         return 1 - u
+    if math.isinf(epsilon):
+        return np.zeros_like(u)
     with np.errstate(divide="ignore"):
         log_u = np.log(u)
     turning = np.ceil((-np.logaddexp(0.0, epsilon) - log_u) / epsilon)
@@ -64,6 +68,7 @@ def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
 
 def group_delta(rows: int, epsilon: float, delta: float) -> float:
     """The delta of k rows together: delta (e^(k eps) - 1) / (e^eps - 1), at most 1."""
+    PrivacyLoss(epsilon, delta)  # raises where it is none
     if delta == 0 or rows == 0:
         return 0.0
     if epsilon == 0:
@@ -106,6 +111,8 @@ def _composed_rows(rows: int) -> int:
 
 def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) -> float:
     """e^(-k eps) E[A]: Corollary 2 (and 3 for 1 minus attack success); with delta, e^(-k eps) (E[A] - the group's delta)."""
+    checked_delta("published_bound", "mean", mean)
+    checked_loss("published_bound", "epsilon", epsilon)
     return math.exp(-rows * epsilon) * max(0.0, mean - group_delta(rows, epsilon, delta))
 
 
