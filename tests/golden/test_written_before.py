@@ -1,7 +1,7 @@
 """The promise to whoever kept a file: what an earlier version wrote is read, says the same, and predicts the same.
 
-`written_before` holds documents of every kind of model as dpviz wrote them in November 2026, and what they predicted then. They
-are never written anew.
+`written_before` holds a document of each kind of model, of persons with several rows and of a release, as dpviz wrote them in
+November 2026, and what they predicted then. They are never written anew.
 """
 
 import json
