@@ -1,10 +1,9 @@
 # make run    set up and open the dashboard          make test    set up and run every test
 # make check  the fast tests and linters             make clean   remove what the others made
 # make docs   the documentation, for `dpviz docs` and for the wheel
-# make supply what dpviz is made of: wheels with hashes, tried without a network, licences, bill of materials
 SHELL := /bin/bash
 .DEFAULT_GOAL := run
-.PHONY: run test check docs supply clean
+.PHONY: run test check docs clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -35,11 +34,8 @@ check: $(VENV)/.test
 docs: $(VENV)/.test
 	$(PY) docs/build.py
 
-supply: $(VENV)/.test docs
-	.ci/supply $(PY) supply
-
 clean:
-	rm -rf $(VENV) supply dpviz/manual *.egg-info build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf $(VENV) dpviz/manual *.egg-info build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.run: requirements.txt pyproject.toml | $(PY)

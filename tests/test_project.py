@@ -150,7 +150,7 @@ def test_ci_runs_every_test() -> None:
     assert not re.search(r"pytest.* (-m|-k|--ignore)", called)
 
 
-@pytest.mark.parametrize("script", [".ci/run", ".ci/browser", ".ci/supply", ".ci/programs"])
+@pytest.mark.parametrize("script", [".ci/run", ".ci/browser", ".ci/programs"])
 def test_shell_scripts_parse(script: str) -> None:
     assert (ROOT / script).read_text().startswith("#!/usr/bin/env bash\n")
     assert subprocess.run(["bash", "-n", script], cwd=ROOT, capture_output=True, text=True, check=True).stderr == ""

@@ -18,7 +18,6 @@ from time import sleep
 from typing import Any, TypeVar
 
 from dpviz.errors import WorkersEnded
-from dpviz.evaluation.cluster import active_cluster, on_cluster
 from dpviz.progress import Progress, Stop, steps
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.counting.remembered import LIMIT
@@ -38,20 +37,16 @@ _KEPT: dict[Hashable, EncodedDataset] = {}
 def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_order: bool = True) -> Iterator[R]:
     """Yield the result of `work` on each task.
 
-    Raises WorkersEnded where a process was killed (on a cluster: several times). Results that were yielded before stand, and the
+    Raises WorkersEnded where a process was killed. Results that were yielded before stand, and the
     next call starts new processes.
 
     `work`: a function of a module (or a method, or a partial of one), so that it can be sent to a process.
     `tasks`: consumed a little ahead of the workers; when it ends early, so does the work.
-    `workers`: 1 works in this process; more are joblib's n_jobs, on the active backend. A Dask cluster uses all of its own.
+    `workers`: 1 works in this process; more are joblib's n_jobs, on the active backend.
     `in_order`: False may yield results as they finish.
     """
     if workers == 1:
         yield from map(work, tasks)
-        return
-    cluster = active_cluster()
-    if cluster is not None:
-        yield from on_cluster(cluster, work, tasks)
         return
     try:
         yield from _spread(work, tasks, workers, in_order=in_order)

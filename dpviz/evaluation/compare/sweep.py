@@ -2,10 +2,6 @@
 
 The seed of a fit follows from its learner, depth, rows, fold and repeat, so the frame does not depend on the number of workers
 or on earlier sweeps. Draws of one learner on one fold share their counts.
-
-With more than one worker, joblib's active backend does the work: local processes, or a cluster. For Dask:
-`with distributed.Client(address), joblib.parallel_config(backend="dask"): sweep(..., workers=2)`, which uses all of the cluster;
-other backends (Ray, Spark) are first named with `joblib.register_parallel_backend`.
 """
 
 from __future__ import annotations
