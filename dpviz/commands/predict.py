@@ -2,8 +2,9 @@
 
 DATA needs the columns the model asks for and no target. The output has the column `label` and, where the model holds
 probabilities, `p_CLASS` for every class; for a number the column `value`. A line is empty where the model's schema has no
-answer (a missing or unknown cell that drops the row) and where the line of DATA is no record of the table. With --key the
-first column is that column of DATA.
+answer (a missing or unknown cell that drops the row) and where the line of DATA is no record of the table; a record whose
+quoted cell spans lines has one answer. With --key the first column is that column of DATA. Keys and labels are written as they
+are; --guard-formulas puts an apostrophe before those that a spreadsheet might run (=, +, -, @), but not before numbers.
 
 With ENGINE://PLACE?table=NAME&order=KEY the rows are read from a database in the order of the column KEY, which comes first in
 the output. The model's columns and KEY leave the database for that; `dpviz export --to duckdb` writes SQL that answers inside.
@@ -12,6 +13,7 @@ the output. The model's columns and KEY leave the database for that; `dpviz expo
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from dpviz.commands import console
@@ -20,7 +22,7 @@ from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import reading_of, require_plain, table_of
 from dpviz.engines.address import parse_address
 from dpviz.engines.opening import read_rows
-from dpviz.io.answers import Answers, answers_to, keys_of, parts
+from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
 from dpviz.io.large.arrow import table_of_batch
 from dpviz.io.large.source import IN_BATCHES, is_large, pieces_of
 from dpviz.io.results import read_model_file
@@ -39,6 +41,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "rows, in a file or folder of any kind that `train` reads, or ENGINE://PLACE?table=NAME&order=KEY; no target is needed",
     )
     parser.add_argument("--key", metavar="COLUMN", help="a column of DATA that says whose answer it is; it comes first")
+    guard = "write CSV for a spreadsheet: an apostrophe before keys and labels that begin like formulas"
+    parser.add_argument("--guard-formulas", action="store_true", help=guard)
     add_output_arguments(parser, "the answers, as CSV, or as Parquet where FILE ends in .parquet")
 
 
@@ -46,9 +50,13 @@ def run(args: Namespace) -> int:
     """Read, predict, write, and say how many rows got an answer."""
     check_output(args.out, force=args.force, inputs=[path for path in (args.model, args.data) if isinstance(path, Path)])
     model = model_from_json(read_model_file(args.model))
-    unanswered = Unanswered()
-    found = _answers(model, _pieces(args, model), unanswered)
-    write_whole(args.out, parts(args.out.suffix, found), force=args.force)
+    unanswered, formulas = Unanswered(), _Formulas()
+    found = formulas.seen(_answers(model, _pieces(args, model), unanswered))
+    write_whole(args.out, parts(args.out.suffix, found, guard=args.guard_formulas), force=args.force)
+    if formulas.found and not args.guard_formulas and args.out.suffix.lower() != ".parquet":
+        console.warn(
+            "Some keys or labels begin like formulas of a spreadsheet and are written as they are; see --guard-formulas."
+        )
     if unanswered.sentence:
         console.warn(unanswered.sentence)
     pairs = [("Rows", f"{unanswered.n_rows:,}"), ("Without an answer", f"{unanswered.count:,}"), ("File", str(args.out))]
@@ -65,6 +73,19 @@ class _Piece:
     keys: Sequence[object] | None = None  #: None: they are in the table
 
 
+@dataclass
+class _Formulas:
+    """Whether a key, a label or a name among answers begins like a formula."""
+
+    found: bool = False
+
+    def seen(self, pieces: Iterable[Answers]) -> Iterator[Answers]:
+        """The same answers, looked at."""
+        for piece in pieces:
+            self.found = self.found or any(map(is_formula, chain(piece.header, piece.labels, piece.keys)))
+            yield piece
+
+
 def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
     """DATA as a whole, or in pieces where it is in an engine, a folder, a database, of a typed kind or too large for memory."""
     names, key = model.schema.feature_names, args.key or ""
@@ -76,11 +97,11 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
             yield _Piece(table_of_batch(batch, ReadRequest(str(address))), address.order, keys)
     elif is_large(args.data) or (args.data.suffix.lower() in IN_BATCHES and args.data.is_file()):
         wanted = tuple(dict.fromkeys([*names, *([key] if key else [])]))
-        asked = ReadRequest(args.data.name, **reading_of(args), wanted=wanted, keep_empty=True)
+        asked = ReadRequest(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True)
         for table in pieces_of(args.data, asked).read(console.telling(f"Predicting {args.data}")):
             yield _Piece(table, key)
     else:
-        yield _Piece(table_of(args), key)
+        yield _Piece(table_of(args, by_record=True), key)
 
 
 def _answers(model: Model, pieces: Iterable[_Piece], unanswered: Unanswered) -> Iterator[Answers]:

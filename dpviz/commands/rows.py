@@ -15,8 +15,10 @@ from dpviz.errors import DpvizError
 from dpviz.io.large.encode import encode_large
 from dpviz.io.large.source import is_large
 from dpviz.io.schemas import load_schema
-from dpviz.io.tables.read import read_table
+from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.tables.read import read_asked
 from dpviz.learners import require_counts, require_task
+from dpviz.progress import watched
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.proposal import left_out, propose_schema
@@ -131,10 +133,11 @@ def large_rows(args: Namespace, schema: Schema) -> ArrayRows:
     return encode_large(args.data, schema, **reading_of(args), progress=console.telling(f"Reading and encoding {args.data}"))
 
 
-def table_of(args: Namespace) -> RawTable:
-    """DATA as it is."""
+def table_of(args: Namespace, *, by_record: bool = False) -> RawTable:
+    """DATA as it is; `by_record` as in `ReadRequest`."""
     console.doing(f"Reading {args.data}")
-    return read_table(args.data, **reading_of(args), progress=console.telling(f"Reading {args.data}"))
+    step = watched(console.telling(f"Reading {args.data}"), None)
+    return read_asked(args.data, ReadRequest(args.data.name, **reading_of(args), step=step, by_record=by_record))
 
 
 def reading_of(args: Namespace) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Most models say few different things, so each is spelled once; what is different
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,11 @@ import numpy as np
 
 from dpviz.errors import NoProbabilities
 from dpviz.installation import require_extra
-from dpviz.io.csv_text import csv_text
+from dpviz.io.csv import told_apart
+from dpviz.io.csv_text import csv_text, harmless
 from dpviz.models.base import Model
 from dpviz.table.encode import NewRows
-from dpviz.table.raw import NumberColumn, RawColumn
+from dpviz.table.raw import RawColumn, canonical_number, finite_number
 from dpviz.table.schema import NumericTarget
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -34,6 +35,12 @@ class Answers:
     codes: np.ndarray  #: int16 of shape (n_rows,): which class, -1 for no answer; for a number 0 throughout
     names: tuple[str, ...]  #: Of `numbers`
     numbers: np.ndarray  #: float64 of shape (n_rows, len(names)): probabilities, or the number; not-a-number for no answer
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the columns, all different: an answer gives way to the key."""
+        label = ["label"] if self.labels else []
+        return tuple(told_apart([*([self.key] if self.key else []), *label, *self.names]))
 
 
 def answers_to(model: Model, new: NewRows, key: str = "", keys: Sequence[Any] = ()) -> tuple[Answers, str]:
@@ -60,13 +67,8 @@ def _spread(usable: np.ndarray, found: np.ndarray, nothing: float) -> np.ndarray
 
 
 def keys_of(column: RawColumn, usable: np.ndarray, left_out: Sequence[int]) -> list[Any]:
-    """The cells of a column, one per record; None where it is missing or the record was left out."""
-    if isinstance(column, NumberColumn):
-        cells = column.values.tolist()
-        cells = [None if cell != cell else int(cell) if cell == int(cell) else cell for cell in cells]
-    else:
-        texts = [*column.texts, None]
-        cells = [texts[code] for code in column.codes.tolist()]
+    """The cells of a column as they are given, one per record; None where it is missing or the record was left out."""
+    cells = column.cells()
     if not left_out:
         return cells
     every: list[Any] = [None] * len(usable)
@@ -78,21 +80,20 @@ def keys_of(column: RawColumn, usable: np.ndarray, left_out: Sequence[int]) -> l
 # --- CSV
 
 
-def csv_parts(pieces: Iterable[Answers]) -> Iterator[bytes]:
-    """The answers as CSV, some rows at a time."""
+def csv_parts(pieces: Iterable[Answers], *, guard: bool = False) -> Iterator[bytes]:
+    """The answers as CSV, some rows at a time. `guard`: an apostrophe before what a spreadsheet might run."""
     for number, piece in enumerate(pieces):
         if number == 0:
-            label = ["label"] if piece.labels else []
-            yield csv_text([*([piece.key] if piece.key else []), *label, *piece.names], ()).encode()
-        yield _csv(piece).encode()
+            yield _line(piece.header, guard).encode()
+        yield _csv(piece, guard).encode()
 
 
-def _csv(piece: Answers) -> str:
-    labels: list[Any] = [*map(_cell, piece.labels), None]
+def _csv(piece: Answers, guard: bool) -> str:
+    labels: list[Any] = [*piece.labels, None]
 
     def line(row: int) -> str:
         said = [None if value != value else value for value in piece.numbers[row].tolist()]
-        return csv_text((), [[*([labels[piece.codes[row]]] if labels[1:] else []), *said]])
+        return _line([*([labels[piece.codes[row]]] if labels[1:] else []), *said], guard)
 
     distinct = _distinct(piece)
     if distinct is not None:
@@ -100,19 +101,26 @@ def _csv(piece: Answers) -> str:
         lines = list(map(line, first.tolist()))
         every: Iterable[str] = map(lines.__getitem__, places.tolist())
     else:
-        heads = [csv_text((), [[label]]).rstrip("\n") for label in labels] if labels[1:] else []
+        heads = [_line([label], guard).rstrip("\n") for label in labels] if labels[1:] else []
         columns: list[Iterable[str]] = [map(heads.__getitem__, piece.codes.tolist())] if heads else []
         empty = "" if piece.key or heads or len(piece.names) > 1 else '""'  # a blank line would be no row
         columns += [[repr(value) if value == value else empty for value in column.tolist()] for column in piece.numbers.T]
         every = map("{}\n".format, map(",".join, zip(*columns, strict=True)))
     if not piece.key:
         return "".join(every)
-    keys = map(str, piece.keys) if all(isinstance(key, int) for key in piece.keys) else map(_key, piece.keys)
+    is_whole = all(type(key) is int for key in piece.keys)
+    keys = map(str, piece.keys) if is_whole else (_line([key, ""], guard)[:-2] for key in piece.keys)
     return "".join(f"{key},{rest}" for key, rest in zip(keys, every, strict=True))
 
 
-def _key(key: Any) -> str:
-    return csv_text((), [[key, ""]])[:-2]
+def _line(cells: Iterable[Any], guard: bool) -> str:
+    written = [canonical_number(cell) if isinstance(cell, float) else cell for cell in cells]
+    return csv_text((), [[harmless(cell) if guard and is_formula(cell) else cell for cell in written]], guard=False)
+
+
+def is_formula(cell: Any) -> bool:
+    """Whether a spreadsheet might run it. A number, such as -100, is shown as one."""
+    return isinstance(cell, str) and harmless(cell) != cell and finite_number(cell) != finite_number(cell)
 
 
 def _distinct(piece: Answers) -> tuple[np.ndarray, np.ndarray] | None:
@@ -127,18 +135,6 @@ def _distinct(piece: Answers) -> tuple[np.ndarray, np.ndarray] | None:
     _, first, places = np.unique(mixed, return_index=True, return_inverse=True)
     is_same = (piece.codes[first][places] == piece.codes).all() and (bits[first][places] == bits).all()
     return (first, places) if is_same else None
-
-
-def _cell(label: str) -> str | float:
-    """A class that is a number stays one: no spreadsheet takes it for a formula."""
-    for kind in (int, float):
-        try:
-            value = kind(label)
-        except ValueError:
-            continue
-        if str(value) == label:
-            return value
-    return label
 
 
 # --- Parquet
@@ -196,19 +192,14 @@ class _Written:
 def _arrow(piece: Answers) -> Any:
     import pyarrow as pa
 
-    columns: dict[str, Any] = {piece.key: pa.array(piece.keys)} if piece.key else {}
+    columns: list[Any] = [pa.array(piece.keys)] if piece.key else []
     if piece.labels:
         labels = pa.DictionaryArray.from_arrays(pa.array(piece.codes, mask=piece.codes < 0), pa.array(piece.labels))
-        columns["label"] = labels.cast(pa.string())
-    for name, values in zip(piece.names, piece.numbers.T, strict=True):
-        columns[name] = pa.array(np.ascontiguousarray(values), from_pandas=True)
-    return pa.table(columns)
+        columns.append(labels.cast(pa.string()))
+    columns += [pa.array(np.ascontiguousarray(values), from_pandas=True) for values in piece.numbers.T]
+    return pa.table(columns, names=list(piece.header))
 
 
-#: Ending of a file -> how answers are written into it; any other is CSV.
-WRITERS: dict[str, Callable[[Iterable[Answers]], Iterator[bytes]]] = {".parquet": parquet_parts}
-
-
-def parts(ending: str, pieces: Iterable[Answers]) -> Iterator[bytes]:
-    """The answers in the form of a file with this ending: .parquet, else CSV."""
-    return WRITERS.get(ending.lower(), csv_parts)(pieces)
+def parts(ending: str, pieces: Iterable[Answers], *, guard: bool = False) -> Iterator[bytes]:
+    """The answers in the form of a file with this ending: .parquet, else CSV; `guard` as in `csv_parts`."""
+    return parquet_parts(pieces) if ending.lower() == ".parquet" else csv_parts(pieces, guard=guard)

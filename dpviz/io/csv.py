@@ -13,8 +13,10 @@ declared domain, speak of the file or its header. No message quotes a cell, or t
 from __future__ import annotations
 
 import csv
-from collections import defaultdict
+import re
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice
 
@@ -95,8 +97,9 @@ def read_lines(source: Source, asked: ReadRequest, *, row_wise: bool = True) -> 
     require_rows(n_lines - has_header, asked.max_rows, "lines")
     lines = text.lines()
     header = Header.of(lines, asked)
-    records = _records(_followed(lines, n_lines + 1, asked.step), header, row_wise)
-    reason = "" if row_wise else "its reader let cells in quotes span lines"
+    followed = _followed(lines, n_lines + 1, asked.step)
+    records = _spanning(followed, header.delimiter, header.width) if asked.by_record else _records(followed, header, row_wise)
+    reason = "" if row_wise and not asked.by_record else "its reader let cells in quotes span lines"
     return table_of_records(records, header.names, asked.title, (*text.notes, *header.notes), reason)
 
 
@@ -133,6 +136,54 @@ def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | N
         if not some:
             return
         yield some
+
+
+def _spanning(lines: Iterator[str], delimiter: str, width: int) -> Chunks:
+    """Records as a spreadsheet counts them: an open quote takes lines in up to its end, and is no record where it has none.
+
+    What a line without quotes holds stays as it is written, blanks too.
+    """
+    waiting = deque[str]()
+    while True:
+        waiting.extend(islice(lines, _LINES_AT_ONCE))
+        if not waiting:
+            return
+        is_short = sum(map(len, waiting)) <= LONGEST_LINE
+        columns = columns_of(list(waiting), delimiter, width) if is_short else None
+        if columns is not None:
+            waiting.clear()
+            yield Aligned(columns)
+        while waiting:
+            yield [_next_record(waiting, lines, delimiter) for _ in range(_LINES_AT_ONCE if is_short else 1) if waiting]
+
+
+def _next_record(waiting: deque[str], lines: Iterator[str], delimiter: str) -> list[str] | None:
+    """The cells of the first waiting line, and of what its quotes take in; these lines wait no longer."""
+    bare = waiting[0].removesuffix("\n").removesuffix("\r")
+    if '"' not in bare and "\r" not in bare:
+        waiting.popleft()
+        return bare.split(delimiter) if max(map(len, bare.split(delimiter))) <= csv.field_size_limit() else None
+    skips = re.search(f'(?:^|{re.escape(delimiter)}) +"', bare) is not None
+    record, n_lines = cells_of([waiting[0]], delimiter, skips)[0], 1
+    if record is None:
+        reader = csv.reader(_up_to_longest(waiting, lines), delimiter=delimiter, skipinitialspace=skips, strict=True)
+        with suppress(csv.Error, StopIteration):
+            record = next(reader)
+            n_lines = reader.line_num
+    for _ in range(n_lines):
+        waiting.popleft()
+    return record
+
+
+def _up_to_longest(waiting: deque[str], lines: Iterator[str]) -> Iterator[str]:
+    """The waiting lines and, once they are used up, further ones, which wait then; no more letters than a line may have."""
+    n_letters = 0
+    for place in count():
+        if place == len(waiting):
+            waiting.extend(islice(lines, 1))
+        if place == len(waiting) or (n_letters := n_letters + len(waiting[place])) > LONGEST_LINE:
+            return
+        yield waiting[place]
 
 
 # --- the header
@@ -265,20 +316,20 @@ def columns_of(lines: list[str], delimiter: str, width: int) -> list[list[str]] 
     return [cells[place:-1:width] for place in range(width)]
 
 
-def cells_of(lines: list[str], delimiter: str) -> list[list[str] | None]:
+def cells_of(lines: list[str], delimiter: str, skip_blanks: bool = True) -> list[list[str] | None]:
     """Cells of every line by itself; None where a quote stays open or a cell is too long.
 
     The lines go through one reader where none of them runs into the next, which is the case when there are as many records
     as lines; else each has a reader of its own. Both give the same.
     """
     try:
-        records: list[list[str] | None] = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+        records: list[list[str] | None] = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=skip_blanks))
     except csv.Error:
         records = []
     if len(records) != len(lines):
         if len(lines) == 1:
             return [None]
-        return [cells_of([line], delimiter)[0] for line in lines]
+        return [cells_of([line], delimiter, skip_blanks)[0] for line in lines]
     if records and records[-1] and records[-1][-1].endswith("\n"):  # only an open quote takes in the end of a line
         records[-1] = None
     return records

@@ -36,13 +36,17 @@ def _shown(text: str) -> str:
     return ""
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A header (none where it has no names) and rows as CSV with a line feed after each; None is an empty cell."""
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, guard: bool = True) -> str:
+    """A header (none where it has no names) and rows as CSV with a line feed after each; None is an empty cell.
+
+    `guard`: whether what a spreadsheet might run gets an apostrophe.
+    """
     lines = _Lines()
     writer = csv.writer(lines, lineterminator=lines.end)
+    shown = harmless if guard else lambda cell: cell
     if header:
-        writer.writerow(map(harmless, header))
-    writer.writerows([harmless(cell) for cell in row] for row in rows)
+        writer.writerow(map(shown, header))
+    writer.writerows([shown(cell) for cell in row] for row in rows)
     return "".join(lines)
 
 

@@ -149,6 +149,10 @@ class TextColumn(RawColumn):
         missing = np.concatenate([np.empty(0, dtype=bool), *(missing for _, missing in read)])
         return without_codes(values, missing, missing_codes)
 
+    def cells(self) -> list[str | None]:
+        """Every cell as it is written, blanks and marks for missing ones too; None where nothing is."""
+        return [cell or None for cell in self._cells()]
+
     def text(self, row: int) -> str:
         """The text of one cell."""
         return next(islice(self._cells(), row, None)).strip()

@@ -25,8 +25,8 @@ def answers(model: Model, rows: Any) -> np.ndarray:
     Raises SchemaError where a feature of the model is not among the columns; TableError or ParameterError where what was given is
     no table. Warns (UnansweredWarning) where at least 10% of the rows have no answer, and says why in shares; as private as they.
 
-    `rows`: DataFrame, Arrow table, RawTable, encoded rows, or the path or bytes of a file, of which every line after the header
-    that is not blank is a row.
+    `rows`: DataFrame, Arrow table, RawTable, encoded rows, or the path or bytes of a file. Every record after the header that is
+    not blank is a row, also one whose cells in quotes span lines.
     Returns an array of shape (n_rows,): names of classes (object), or numbers in the target's units (float64). None, or
     not-a-number, where there is no answer: the schema drops such a row, or the line is no record of the table.
     """
@@ -99,7 +99,7 @@ class Unanswered:
 def _encoded(model: Model, rows: Any) -> NewRows:
     if isinstance(rows, EncodedDataset):
         return NewRows(rows, np.ones(rows.n_rows, dtype=bool), {})
-    new, unanswered = encode_new(table_of(rows, model.schema.feature_names), model.schema), Unanswered()
+    new, unanswered = encode_new(table_of(rows, model.schema.feature_names, by_record=True), model.schema), Unanswered()
     unanswered.add(new)
     if unanswered.sentence:
         warnings.warn(unanswered.sentence, UnansweredWarning, stacklevel=3)

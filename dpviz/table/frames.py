@@ -24,14 +24,15 @@ ALLOWED = "a DataFrame of pandas or Polars, an Arrow table, a table from read_ta
 _REMEDY = "Give it numbers, texts, dates or categories."
 
 
-def table_of(rows: Any, names: Sequence[str] | None = None) -> RawTable:
+def table_of(rows: Any, names: Sequence[str] | None = None, *, by_record: bool = False) -> RawTable:
     """The table of `rows`, one row each, in order. Only columns that are in `names` (None: all) need be in it.
 
     Takes a DataFrame of pandas, whatever hands out Arrow data (Polars, Arrow, a query of DuckDB) and a RawTable;
-    `dpviz.io.tables.read` adds paths, bytes and files. Raises ParameterError for anything else, and what a reader raises.
+    `dpviz.io.tables.read` adds paths, bytes and files. `by_record`: a quoted cell of text may span lines, so that a broken line
+    can change others: for rows that are predicted. Raises ParameterError for anything else, and what a reader raises.
     """
     load_for(rows)
-    return in_this_form(rows, names)
+    return in_this_form(rows, names, by_record)
 
 
 def load_for(rows: Any) -> None:
@@ -41,7 +42,7 @@ def load_for(rows: Any) -> None:
 
 
 @singledispatch
-def in_this_form(rows: Any, names: Sequence[str] | None = None) -> RawTable:
+def in_this_form(rows: Any, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     """`table_of`; readers of files register here."""
     if hasattr(rows, "iloc") and hasattr(rows, "columns"):
         places = _chosen("The DataFrame", list(map(str, rows.columns)), names)
@@ -52,7 +53,7 @@ def in_this_form(rows: Any, names: Sequence[str] | None = None) -> RawTable:
 
 
 @in_this_form.register
-def _(rows: RawTable, names: Sequence[str] | None = None) -> RawTable:
+def _(rows: RawTable, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     return rows
 
 

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -122,6 +123,11 @@ class RawColumn(ABC):
     def rows(self, chosen: np.ndarray) -> RawColumn:
         """The column with these rows (bool) alone."""
         return CodedColumn(self.name, self.texts, self.codes[chosen])
+
+    def cells(self) -> list[Any]:
+        """Every cell as near as can be to what was given: a number, else its text; None where it is missing. Private."""
+        texts = [*self.texts, None]
+        return [texts[code] for code in self.codes.tolist()]
 
     def text(self, row: int) -> str:
         """The text of a cell that is not missing."""
@@ -252,6 +258,10 @@ class NumberColumn(RawColumn):
                 missing |= values == float(text)
             values = np.where(infinite, np.nan, values)
         return without_codes(values.copy(), missing, missing_codes) if missing_codes else (values, missing)
+
+    def cells(self) -> list[Any]:
+        """Every number, infinities too; None where it is missing."""
+        return [None if cell != cell else cell for cell in self.given.tolist()]
 
     def rows(self, chosen: np.ndarray) -> RawColumn:
         """The column with these rows (bool) alone."""

@@ -5,12 +5,14 @@ The header decides the names, the delimiter and the encoding, as in `read_csv`; 
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
+
+import numpy as np
 
 from dpviz.errors import TableError
 from dpviz.io.csv import Header, read_lines
@@ -45,7 +47,8 @@ def csv_pieces(path: Path, asked: ReadRequest) -> Pieces:
         with _opened(path) as (packed, file):
             if has_header:
                 _read_header(file)
-            for piece in _whole_lines(iter(partial(file.read, _AT_ONCE), b"")):
+            end_of = _end_of_records if asked.by_record else _end_of_lines
+            for piece in _whole_lines(iter(partial(file.read, _AT_ONCE), b""), end_of):
                 step(min(1.0, packed.tell() / size))
                 n_pieces += 1
                 yield table(piece)
@@ -78,11 +81,23 @@ def _read_header(file: BinaryIO) -> bytes:
     return read
 
 
-def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+def _end_of_lines(rest: bytes, block: bytes) -> int:
+    return block.rfind(b"\n") + 1
+
+
+def _end_of_records(rest: bytes, block: bytes) -> int:
+    """Behind the last line feed that no open quote holds; behind the last one where every one is in quotes."""
+    found = np.frombuffer(block, dtype=np.uint8)
+    n_quotes = np.cumsum(found == ord('"'), dtype=np.int32) + rest.count(b'"')
+    ends = np.flatnonzero((found == ord("\n")) & (n_quotes % 2 == 0))
+    return int(ends[-1]) + 1 if len(ends) else _end_of_lines(rest, block)
+
+
+def _whole_lines(blocks: Iterator[bytes], end_of: Callable[[bytes, bytes], int] = _end_of_lines) -> Iterator[bytes]:
     """The same bytes in pieces that end with a line feed; a line that is too long becomes one that is no record."""
     rest, is_too_long = b"", False
     for block in blocks:
-        end = block.rfind(b"\n") + 1
+        end = end_of(rest, block)
         if not end:
             is_too_long = is_too_long or len(rest) + len(block) > _LONGEST
             rest = b"" if is_too_long else rest + block

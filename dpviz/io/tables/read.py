@@ -76,21 +76,26 @@ def read_table(
     MissingExtra
         What reads this kind of file is not installed.
     """
+    given = None if names is None else tuple(names)
+    about = (given, delimiter, encoding, sheet, rename_duplicates, watched(progress, stop))
+    return read_asked(source, ReadRequest(name_of(source, name), max_bytes, max_rows, max_columns, *about))
+
+
+def read_asked(source: Source, asked: ReadRequest) -> RawTable:
+    """As `read_table`."""
     if isinstance(source, str) and (scheme := source.partition("://")[0]) != source and scheme.isalnum():
         what = f"{scheme}:// is the address of a place, not the path of a file."
         remedy = "Of a table in DuckDB, PostgreSQL or Spark use open_table; save others as Parquet or CSV."
         raise TableError("not-a-file", what, remedy=remedy)
-    given = None if names is None else tuple(names)
-    about = (given, delimiter, encoding, sheet, rename_duplicates, watched(progress, stop))
-    asked = ReadRequest(name_of(source, name), max_bytes, max_rows, max_columns, *about)
+    max_bytes, by_name = asked.max_bytes, asked.names is not None
     raw = read_bytes(source, max_bytes)
     file_name = name_of(source, None)
-    packing = _packing_of(file_name, raw, by_name=names is not None)
+    packing = _packing_of(file_name, raw, by_name=by_name)
     if packing and not _is_office(raw):
         file_name, raw = _unpacked(file_name, raw, packing, max_bytes)
-    reader = _reader(file_name, raw, by_name=names is not None)
-    if sheet is not None and reader is not _read_excel:
-        what = f"{asked.title!r:.80} is no workbook, so it has no sheet {sheet!r:.80}."
+    reader = _reader(file_name, raw, by_name=by_name)
+    if asked.sheet is not None and reader is not _read_excel:
+        what = f"{asked.title!r:.80} is no workbook, so it has no sheet {asked.sheet!r:.80}."
         raise TableError("no-sheet", what, remedy="Leave the sheet out, or name a workbook (.xlsx).")
     return reader(raw, asked)
 
@@ -99,9 +104,9 @@ def read_table(
 @in_this_form.register(Path)
 @in_this_form.register(bytes)
 @in_this_form.register(io.IOBase)
-def _read_rows(rows: Source, names: Sequence[str] | None = None) -> RawTable:
+def _read_rows(rows: Source, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     """Rows of a file that holds its column names."""
-    return read_table(rows)
+    return read_asked(rows, ReadRequest(name_of(rows, None), by_record=by_record))
 
 
 def has_header_line(file_name: str) -> bool:
