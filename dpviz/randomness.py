@@ -1,6 +1,6 @@
 """The only place where random number generators are made.
 
-All other code takes an `rng` or a seed, which makes it repeatable; `tests/test_architecture.py` enforces this. Noise for a
+All other code takes an `rng` or a seed, which makes it repeatable; ruff enforces this. Noise for a
 release comes from OpenDP's samplers instead (`dpviz/privacy/source.py`).
 """
 

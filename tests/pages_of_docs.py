@@ -15,8 +15,6 @@ from tests.conftest import ROOT
 
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md"))
 README = ROOT / "README.md"
-#: In words; of texts that people read on screen, in README, tutorials and how-to guides.
-LONGEST_SENTENCE = 30
 _BLOCK = re.compile(r"^```(\S.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -56,11 +54,3 @@ def run(page: Path) -> Iterator[tuple[str, str]]:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as err:
                 code = main(words)
             assert code == 0, (words, err.getvalue())
-
-
-def sentences(text: str) -> list[str]:
-    """Those of the prose alone: no code, tables or formulas; an item of a list is a text of its own."""
-    text = re.sub(r"^(```|~~~).*?^\1$|\$\$.*?\$\$|^\|.*$", "\n\n", text, flags=re.MULTILINE | re.DOTALL)
-    texts = re.split(r"\n\s*\n|^ *(?:[-*]|\d+\.) |^#.*$|^\w+: ", text, flags=re.MULTILINE)
-    ends = re.compile(r"(?<=[.!?])[*)\"”]* +(?=[\"“(*`\[{A-ZΕε0-9])")
-    return [said for piece in texts if piece.strip() for said in ends.split(" ".join(piece.split()))]
