@@ -17,7 +17,8 @@ import numpy as np
 from dpviz.randomness import generator, secure_uniforms
 from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.raw import RawTable, listed_names
-from dpviz.table.schema import ClassTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
+from dpviz.table.sums import Cells, TableSums
 
 T = TypeVar("T")
 #: Fields of EncodingReport that count changed cells.
@@ -91,6 +92,7 @@ class EncodedDataset:
     persons: np.ndarray | None = None
     identity_before: str = ""  #: The fingerprint of the rows that these were chosen from at random; empty where they were not
     caches_counts: bool = False
+    source_sums: TableSums | None = None  #: Of the table that these rows came from; None where they were made by hand
 
     def __post_init__(self) -> None:
         for array in (*self.columns, self.target):
@@ -134,6 +136,14 @@ class EncodedDataset:
         """What the register knows these rows by: the same whichever of a person's rows were chosen. Private."""
         return self.identity_before or self.fingerprint
 
+    @cached_property
+    def table_sums(self) -> TableSums:
+        """What the table is recognised by that these rows, and all parts of them, came from. Private."""
+        if self.source_sums is not None:
+            return self.source_sums
+        declared = zip((*self.schema.features, self.schema.target), (*self.columns, self.target), strict=True)
+        return TableSums(self.n_rows, [Cells(one.name, cells, _labels_of(one)) for one, cells in declared])
+
     def of_persons(self, persons: np.ndarray, chosen: np.ndarray, rows_per_person: int) -> EncodedDataset:
         """The chosen rows (bool), at most `rows_per_person` of each of `persons`; `dpviz.table.encode` chooses them."""
         kept = int(chosen.sum())
@@ -141,6 +151,7 @@ class EncodedDataset:
         columns, target = tuple(column[chosen] for column in self.columns), self.target[chosen]
         whose = persons[chosen].astype(np.int64)
         about = {"rows_per_person": rows_per_person, "persons": whose, "identity_before": self.fingerprint}
+        about["source_sums"] = self.table_sums
         return EncodedDataset(self.schema, columns, target, report, self.not_row_wise, **about)  # type: ignore[arg-type]
 
     def with_cached_counts(self) -> EncodedDataset:
@@ -176,6 +187,7 @@ class EncodedDataset:
         columns = tuple(column[rows] for column in self.columns)
         persons = None if self.persons is None else self.persons[rows]
         about = {"not_row_wise": not_row_wise, "rows_per_person": self.rows_per_person, "persons": persons}
+        about["source_sums"] = self.table_sums
         return EncodedDataset(self.schema.scaled(share), columns, self.target[rows], **about)  # type: ignore[arg-type]
 
     def split(self, test_share: float = 0.2, *, seed: int) -> tuple[EncodedDataset, EncodedDataset]:
@@ -218,6 +230,12 @@ class EncodedDataset:
         """Rows in random order, class after class; without classes in random order."""
         order = rng.permutation(self.n_rows)
         return order[np.argsort(self.target[order], kind="stable")] if isinstance(self.schema.target, ClassTarget) else order
+
+
+def _labels_of(declared: Feature | Target) -> tuple[str, ...] | None:
+    if isinstance(declared, CategoricalFeature):
+        return declared.categories
+    return declared.classes if isinstance(declared, ClassTarget) else None
 
 
 class Memo(Generic[T]):

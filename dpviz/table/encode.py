@@ -31,12 +31,14 @@ from dpviz.table.schema import (
     require_no_column,
     require_schema,
 )
+from dpviz.table.sums import Cells, ColumnSum, TableSums, of_column, of_keys
 from dpviz.table.texts import spelled
 
 _MOST_CATEGORIES = 1 << 16
 #: Stands in the text of a cell for what could not be read (U+FFFD).
 _UNREADABLE = "\ufffd"
 _MANY_ROWS = 50_000
+_NOTHING = np.zeros(0)
 
 Groups = tuple[tuple[str, str], ...]
 
@@ -52,6 +54,7 @@ class _Cells:
     unusable: tuple[np.ndarray, np.ndarray] | None
     #: By report field, bool of shape (n_rows,): which cells are changed by encoding; no entry where none is.
     changed: dict[str, np.ndarray]
+    given: np.ndarray | None = None  #: Numbers as they were read, NaN where there is none; None for categories
 
     def drop(self, kept: np.ndarray) -> tuple[int, int]:
         """Take unusable rows out of `kept` (in place); (missing, unknown) rows that this column drops."""
@@ -112,7 +115,8 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
 
 def encode_bins(table: RawTable, schema: Schema, candidates: Sequence[FeatureCandidates]) -> EncodedDataset:
     """As `encode`, with the bin of every value in its place: what `bin_column` makes of it."""
-    return _data_set(table, schema, all_prepared(table, (*schema.features, schema.target), candidates))
+    columns = all_prepared(table, (*schema.features, schema.target), candidates)
+    return _data_set(table, schema, columns, n_binned=len(candidates))
 
 
 def _data_set(
@@ -121,6 +125,7 @@ def _data_set(
     columns: list[_Cells],
     person: str | None = None,
     rows_per_person: int | None = None,
+    n_binned: int = 0,
 ) -> EncodedDataset:
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = [(column.name, column.drop(kept)) for column in columns]
@@ -128,12 +133,40 @@ def _data_set(
     if persons is not None:
         dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
         kept &= persons >= 0
+    sums = _sums(table, columns, kept, n_binned)
     encoded, changes, unchanged = encoded_columns(columns, kept)
+    sums = [replace(one, cells=cells) if isinstance(one, Cells) else one for one, cells in zip(sums, encoded, strict=True)]
+    if person is not None:
+        sums.append(of_keys(_column(table, person)))
     report = report_of(table, schema, int(kept.sum()), dropped, changes, unchanged)
-    data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise)
+    told = TableSums(table.n_rows, sums)
+    data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise, source_sums=told)
     if persons is None or rows_per_person is None:
         return data
     return data.of_persons(persons[kept], chosen_rows(persons[kept], rows_per_person), rows_per_person)
+
+
+def _sums(table: RawTable, columns: list[_Cells], kept: np.ndarray, n_binned: int) -> list[Cells | ColumnSum]:
+    """What tells each column again. Of numbers only what their encoded cells will not: those that are dropped or changed.
+
+    Numbers as they were read are given up.
+    """
+    found = list[Cells | ColumnSum]()
+    dropped = [] if kept.all() else [~kept]
+    for place, column in enumerate(columns):
+        flags, given, name = [*dropped, *column.changed.values()], column.given, column.name
+        if given is None:
+            found.append(of_column(_column(table, name)))
+        elif place < n_binned:
+            found.append(Cells(name, given).sum())
+        elif flags:
+            others = np.flatnonzero(np.logical_or.reduce(flags))
+            became = column.values[others[kept[others]]]
+            found.append(Cells(name, _NOTHING, added=Cells(name, given[others]).sum() + -Cells(name, became).sum()))
+        else:
+            found.append(Cells(name, _NOTHING))
+        columns[place] = replace(column, given=None)
+    return found
 
 
 def _persons(column: RawColumn) -> np.ndarray:
@@ -230,7 +263,7 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
             unusable = _flags(len(values), outside[is_nan]), missing
         if len(clipped := outside[~(is_nan | missing[outside])]):
             changed["clipped"] = _flags(len(values), clipped)
-    return _Cells(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed)
+    return _Cells(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed, numbers)
 
 
 def _in_bins(column: NumberColumn, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells) -> _Cells:
@@ -240,7 +273,7 @@ def _in_bins(column: NumberColumn, declared: NumericFeature, candidates: Feature
     found[others] = bin_column(candidates, few.values)
     unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))
     changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
-    return _Cells(column.name, found, unusable, changed)
+    return _Cells(column.name, found, unusable, changed, column.given)
 
 
 def _flags(n_rows: int, rows: np.ndarray) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from pathlib import Path
 
 from dpviz.errors import DpvizError
@@ -14,6 +16,7 @@ from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.encode import encode, encode_bins
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema, require_no_persons
+from dpviz.table.sums import TableSums
 from dpviz.training.counting.arrays import ArrayRows
 from dpviz.training.counting.binned import Binned, in_pieces, with_bins, written
 from dpviz.training.counting.contract import Rows
@@ -65,7 +68,7 @@ def encode_large(
     require_no_persons(schema)
     wanted = (*schema.feature_names, schema.target.name)
     given = None if names is None else tuple(names)
-    path, step, reports = Path(source), watched(progress, stop), list[EncodingReport]()
+    path, step, reports, sums = Path(source), watched(progress, stop), list[EncodingReport](), list[TableSums]()
     asked = ReadRequest(path.name, names=given, delimiter=delimiter, encoding=encoding, sheet=sheet, wanted=wanted)
     pieces = pieces_of(path, asked)
     stamp = stamp_of(path)
@@ -75,6 +78,7 @@ def encode_large(
             data = encoded(table)
             assert data.report is not None
             reports.append(data.report)
+            sums[:] = [reduce(add, (*sums, data.table_sums.made()))]  # at once, so that no piece is held for its sums
             yield data
 
     def require_unchanged() -> None:
@@ -95,7 +99,7 @@ def encode_large(
     else:
         bins = read(lambda table: encode_bins(table, schema, candidates))
         binned, again = Binned.of(bins, candidates, schema), values
-    about = {"report": _joined(reports, wanted), "names": pieces.names, "notes": pieces.notes}
+    about = {"report": _joined(reports, wanted), "names": pieces.names, "notes": pieces.notes, "table_sums": sums[0]}
     return ArrayRows(binned.rows, binned=binned, values=again, stop=stop, **about)  # type: ignore[arg-type]
 
 

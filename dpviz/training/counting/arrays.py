@@ -19,6 +19,7 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.progress import Stop, watched
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset, EncodingReport, Memo
+from dpviz.table.sums import TableSums
 from dpviz.training.counting.binned import Binned, by_bins, features_of, in_pieces, piece_of, slices, with_bins, written
 from dpviz.training.counting.contract import CountedRows, Measure, Rows
 from dpviz.training.counting.levels import Levels
@@ -49,6 +50,7 @@ class ArrayRows(CountedRows):
         report: EncodingReport | None = None,
         names: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
+        table_sums: TableSums | None = None,
         stop: Stop | None = None,
     ) -> None:
         """Out of core `rows` have the columns of `binned`, and `values` writes them with their values, where these are needed."""
@@ -56,7 +58,7 @@ class ArrayRows(CountedRows):
         self._open = rows, binned, cache(values or (lambda: rows))
         self.schema, self.report, self.names, self.notes = rows.schema, report or rows.report, names, notes
         self.not_row_wise, self.rows_per_person, self.persons = rows.not_row_wise, rows.rows_per_person, rows.persons
-        self._stop = stop
+        self._stop, self._table_sums = stop, table_sums
 
     def close(self) -> None:
         """Give up the rows. Their temporary files end once nothing uses their columns any more."""
@@ -84,6 +86,11 @@ class ArrayRows(CountedRows):
     def identity(self) -> str:
         """What the register knows these rows by: the same wherever they are. Private."""
         return self.data.identity
+
+    @property
+    def table_sums(self) -> TableSums:
+        """What the table is recognised by."""
+        return self._table_sums if self._table_sums is not None else self.data.table_sums
 
     def class_counts(self) -> np.ndarray:
         """Rows per class."""

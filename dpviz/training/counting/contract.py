@@ -20,6 +20,7 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset, EncodingReport
 from dpviz.table.schema import Schema
+from dpviz.table.sums import TableSums
 from dpviz.training.counting.nodes import CountedNode
 
 #: What can be asked of rows: their classes; the bins of the public grid, and pairs of these, in the nodes of a tree; leaves of a
@@ -76,6 +77,11 @@ class CountedRows(ABC):
     @abstractmethod
     def identity(self) -> str:
         """What the register knows these rows by, as `EncodedDataset.identity`. Private."""
+
+    @property
+    def table_sums(self) -> TableSums:
+        """What the table is recognised by; unknown where rows are counted in an engine, but for their number. Private."""
+        return TableSums(0 if self.report is None else self.report.rows_read, (), is_known=False)
 
     @abstractmethod
     def class_counts(self) -> np.ndarray:

@@ -1,0 +1,199 @@
+"""What tells a table again in any order and form: its row count and, per column, a sum over all of its cells.
+
+The sum is over hashes of 128 bits, one for each cell, so it depends on how often which cell occurs and on nothing else. Cells
+count as equal where people would call them the same: numbers of equal value (in float32, so that a copy in half the bytes is the
+table it was made of), texts without regard to capitals, missing cells of any mark. It is made to recognise a table that was
+forgotten; an edited copy has other sums. All of it is private.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from dpviz.table.raw import MISSING_MARKS, RawColumn, parse_numbers
+
+#: A column of more distinct cells than this recognises a table by itself.
+FEW_CELLS = 50
+_AT_ONCE = 1 << 15
+_MODULUS, _BUCKETS = 1 << 64, 1 << 12
+_MIX = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)))
+_OF_TEXTS = np.uint64(1 << 32)
+_SHIFT, _HALF, _TO_BUCKET = np.uint64(29), np.uint64(32), np.uint64(52)
+#: As a date and as a moment at midnight.
+_MIDNIGHT = " 00:00:00\0", "t00:00:00\0"
+_MISSING = frozenset(text.casefold() for text in MISSING_MARKS)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ColumnSum:
+    """The sum of a column."""
+
+    name: str
+    first: int  #: Sum of hashes, and of their squares, modulo 2^64
+    second: int
+    occupied: int  #: A bit for each bucket of hashes that holds a cell: about how many distinct cells there are
+
+    @property
+    def text(self) -> str:
+        """The sum, hexadecimal; the name is no part of it."""
+        return f"{self.first:016x}{self.second:016x}"
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it has so many distinct cells that another table hardly has the same."""
+        return self.occupied.bit_count() > FEW_CELLS
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it has one distinct cell, or none."""
+        return self.occupied.bit_count() <= 1
+
+    def __neg__(self) -> ColumnSum:
+        """What takes these cells away from a sum."""
+        return ColumnSum(self.name, -self.first % _MODULUS, -self.second % _MODULUS, 0)
+
+    def __add__(self, other: ColumnSum) -> ColumnSum:
+        """The sum of both columns' cells."""
+        first, second = (self.first + other.first) % _MODULUS, (self.second + other.second) % _MODULUS
+        return ColumnSum(self.name, first, second, self.occupied | other.occupied)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cells:
+    """The cells of a column whose sum nobody has asked for: numbers, or codes into texts (negative: missing)."""
+
+    name: str
+    cells: np.ndarray
+    texts: Sequence[str] | None = None
+    numbers: np.ndarray | None = None  #: Of the texts, NaN for those that are none; None: to be read from them
+    added: ColumnSum | None = None  #: Of cells that are not among these
+
+    def sum(self) -> ColumnSum:
+        """Their sum."""
+        adding = _Adding()
+        if self.texts is None:
+            for start in range(0, len(self.cells), _AT_ONCE):
+                adding.add(_of_numbers(self.cells[start : start + _AT_ONCE]))
+        else:
+            codes = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
+            counts = np.bincount(codes, minlength=len(self.texts))
+            held = np.flatnonzero(counts)
+            adding.add(_of_texts(self.texts, self.numbers)[held], counts[held].astype(np.uint64))
+        occupied = int.from_bytes(np.packbits(adding.occupied).tobytes(), "big")
+        found = ColumnSum(self.name, adding.first, adding.second, occupied)
+        return found + self.added if self.added is not None else found
+
+
+class TableSums:
+    """The row count and the sums of a table's columns, made when they are asked for.
+
+    Nothing of it is shown or pickled. It goes into no file but the register, and there under the register's key.
+    """
+
+    def __init__(self, n_rows: int, columns: Sequence[ColumnSum | Cells], *, is_known: bool = True) -> None:
+        self.n_rows = n_rows
+        self.is_known = is_known  #: False where sums were lost, or rows are counted where they are
+        self._columns = tuple(columns)
+
+    def __repr__(self) -> str:
+        """No count and no sum."""
+        return "TableSums()"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """What comes back says that it does not know."""
+        return _unknown, ()
+
+    @property
+    def columns(self) -> tuple[ColumnSum, ...]:
+        """The sums."""
+        self._columns = found = tuple(one.sum() if isinstance(one, Cells) else one for one in self._columns)
+        return found
+
+    def made(self) -> TableSums:
+        """These, once every sum is made: no cell is held for them any more."""
+        assert self.columns is not None
+        return self
+
+    def __add__(self, other: TableSums) -> TableSums:
+        """Of both tables' rows, which have the same columns."""
+        columns = [one + more for one, more in zip(self.columns, other.columns, strict=True)]
+        return TableSums(self.n_rows + other.n_rows, columns, is_known=self.is_known and other.is_known)
+
+
+def _unknown() -> TableSums:
+    return TableSums(0, (), is_known=False)
+
+
+def of_column(column: RawColumn) -> ColumnSum:
+    """The sum of a column by its texts, for one that is read so."""
+    return Cells(column.name, column.codes, column.texts, column.text_numbers).sum()
+
+
+def of_keys(column: RawColumn) -> ColumnSum:
+    """The sum of a column whose texts are nothing but keys: there may be one per row."""
+    return Cells(column.name, column.codes, column.texts, np.full(len(column.texts), np.nan)).sum()
+
+
+class _Adding:
+    def __init__(self) -> None:
+        self.first = self.second = 0
+        self.occupied = np.zeros(_BUCKETS, dtype=bool)
+        self._is_wide = False
+
+    def add(self, hashes: np.ndarray, counts: np.ndarray | None = None) -> None:
+        each = hashes if counts is None else hashes * counts
+        self.first = (self.first + int(each.sum())) % _MODULUS
+        self.second = (self.second + int(np.dot(each, hashes))) % _MODULUS
+        if not self._is_wide:
+            places = (hashes[hashes > 0] >> _TO_BUCKET).view(np.int64)
+            if not self.occupied[places].all():
+                self.occupied[places] = True
+                self._is_wide = np.count_nonzero(self.occupied) > FEW_CELLS
+
+
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    """Hashes of these, in place."""
+    bits += _MIX[0]
+    bits *= _MIX[1]
+    bits ^= bits >> _SHIFT
+    bits *= _MIX[2]
+    bits ^= bits >> _HALF
+    return bits
+
+
+def _of_numbers(values: np.ndarray) -> np.ndarray:
+    """Hashes of the numbers among these, uint64: of float32, with one zero."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = values.astype(np.float32)
+        narrow += np.float32(0)
+        if not np.isfinite(narrow.sum()):
+            narrow = narrow[~np.isnan(narrow)]
+    return _mixed(narrow.view(np.uint32).astype(np.uint64))
+
+
+def _of_texts(texts: Sequence[str], numbers: np.ndarray | None) -> np.ndarray:
+    """A hash of each text, uint64: of its number where it is one; 0 for a mark of a missing cell."""
+    plain = _plain(texts)
+    numbers = parse_numbers(plain) if numbers is None else numbers
+    is_text = np.isnan(numbers)
+    hashes = np.zeros(len(plain), dtype=np.uint64)
+    hashes[~is_text] = _of_numbers(numbers[~is_text])
+    others = [plain[place] for place in np.flatnonzero(is_text).tolist()]
+    words = np.fromiter((crc32(text.encode("utf-8", "surrogatepass")) for text in others), np.uint64, len(others))
+    is_missing = np.fromiter(map(_MISSING.__contains__, others), bool, len(others))
+    hashes[is_text] = np.where(is_missing, np.uint64(0), _mixed(words + _OF_TEXTS))
+    return hashes
+
+
+def _plain(texts: Sequence[str]) -> list[str]:
+    """Texts in one form: composed, in small letters, without midnight. All at once, for there may be one per row."""
+    joined = unicodedata.normalize("NFC", "\0".join((*texts, ""))).casefold()
+    for midnight in _MIDNIGHT:
+        joined = joined.replace(midnight, "\0")
+    found = joined.split("\0")[:-1]
+    return found if len(found) == len(texts) else [text.replace("\0", " ").casefold() for text in texts]
