@@ -89,7 +89,9 @@ def whole_number(label: str, low: int, high: int, default: int, *, key: str, **m
     """
     linked = in_address(key, low, high, default)
     value = int(st.number_input(label, low, high, linked, key=key, persist_state="session", **more))
-    if value != linked:
+    if value == default:
+        st.query_params.pop(key, None)
+    elif value != linked:
         st.query_params[key] = str(value)
     return value
 
