@@ -28,7 +28,7 @@ def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app:
         content = Path(saved.value.path()).read_bytes()
         assert content.startswith(start)
         assert saved.value.suggested_filename == f"compare-epsilon-curves.{kind.lower()}"
-        assert kind == "PNG" or "right guesses of 100" in content.decode()
+        assert kind == "PNG" or "ε asked for" in content.decode()
     page.get_by_role("button", name=re.compile("Refine: .* fits .about")).click()
     page.get_by_text(re.compile(r"of [\d,]+ fits, about")).wait_for()
     page.locator(".js-plotly-plot").first.wait_for()  # a figure while the work goes on

@@ -12,6 +12,7 @@ from dpviz.app.work.session import poll
 from dpviz.evaluation.compare.grid import columns_of
 from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.learners import get_learner
+from dpviz.learners.which import which_learner
 from dpviz.table.role import DataRole
 from tests.pages.opened import after_work, bundled, in_use, job_of, opened, said_in_boxes, texts, values_in
 
@@ -60,7 +61,6 @@ def test_a_variant_is_a_line_of_its_own_in_the_link_and_in_python():
     test.selectbox(key="variant-pf-tree").set_value("lookahead").run()
     test.selectbox(key="variant-pf-tree.lookahead").set_value("1").run()
     button(test, "Add ").click().run()
-    button(test, "Compute").click().run()
     finished(test)
     assert set(frame_of(test).learner) == {"pf-tree", "pf-tree(lookahead=1)"}
     assert test.multiselect(key="learners").value == ["pf-tree", "PF-tree (lookahead=1)"]
@@ -77,35 +77,32 @@ def test_what_is_no_variant_is_said_and_the_others_are_compared(typed):
 
 @pytest.mark.slow
 def test_a_large_comparison_takes_a_first_look_and_asks_before_it_refines(monkeypatch):
-    monkeypatch.setattr(compare_run, "SMALL", 0)
-    monkeypatch.setattr(compare_run, "COARSE_REPEATS", 1)
+    monkeypatch.setattr(compare_run, "FIRST_LOOK", 3)
     test = filled()
     assert len(frame_of(test)) == 2 * 1 + 1
     assert "A first look: 3 of 7 fits" in texts(test)
     assert "settings before" not in texts(test)
     assert "No spread is drawn from fewer than 20 fits" in texts(test)
-    assert "(about" in button(test, "Refine: 4 fits").label
     button(test, "Refine: 4 fits").click().run()
     test = finished(test)
     assert len(frame_of(test)) == 2 * 3 + 1
     assert "first look" not in texts(test)
 
 
-@pytest.mark.parametrize("most_whole", [0, 250], ids=["a first look", "all of it"])
+@pytest.mark.parametrize("most_whole", [3, 300], ids=["a first look", "all of it"])
 @pytest.mark.slow
 def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_like_them(monkeypatch, most_whole):
     def on(rows):
         return opened("compare", rows.role, rows=rows, learners=titles("pf-tree", "cart"), **SMALL)
 
-    monkeypatch.setattr(compare_run, "SMALL", most_whole)
-    monkeypatch.setattr(compare_run, "COARSE_REPEATS", 1)
+    monkeypatch.setattr(compare_run, "FIRST_LOOK", most_whole)
     first, second = finished(on(bundled())), on(bundled())
     assert job_of(first, compare_run.SLOT) is not None
     assert job_of(second, compare_run.SLOT) is None
     drawn, again = (test.get("plotly_chart")[0].proto.spec for test in (first, second))
     assert drawn == again
     assert [found.label for found in second.button] == [found.label for found in first.button]  # with the time it takes
-    assert ("A first look: 3 of 7 fits" in texts(second)) == (most_whole == 0)
+    assert ("A first look: 3 of 7 fits" in texts(second)) == (most_whole == 3)
     assert job_of(on(replace(bundled(), sample=None)), compare_run.SLOT) is not None
     private = on(replace(bundled(), role=DataRole.PRIVATE))
     assert job_of(private, compare_run.SLOT) is None
@@ -145,7 +142,7 @@ def test_the_spread_of_one_learner_is_drawn_where_there_are_enough_fits():
 def test_every_picture_has_words_and_a_table():
     test = filled()
     curves, differences = test.get("plotly_chart")
-    where = "Where at most 60 of 100 guesses about one row may be right, PF-tree (ε = 0.1, add/remove one row)"
+    where = "At ε = 1 (add/remove one row), PF-tree"
     said = f"accuracy of 2 algorithms. {where}"
     assert said in curves.proto.alt
     assert "in points" in differences.proto.alt
@@ -179,44 +176,85 @@ def test_a_false_claim_is_named_with_its_reason():
     assert "(violated)" in texts(test)
 
 
-@pytest.mark.slow
-def test_composed_epsilons_list_who_leaves_the_axis():
-    test = filled(names=("pf-tree", "privatree"), **{"x-axis": "ε asked for"})
-    assert "Off the axis" not in texts(test)
-    test.segmented_control(key="x-axis").set_value("ε composed").run()
-    said = texts(test)
-    assert "Off the axis, because nothing bounds what their steps tell: PrivaTree." in said.replace("\\", "")
-    assert "**PrivaTree** (" in said
-    axis = json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"]
-    assert axis == "ε the steps compose to (add/remove one row)"
+def drawn(test):
+    """Name -> colour of every line of the curves."""
+    spec = json.loads(test.get("plotly_chart")[0].proto.spec)
+    return {trace["name"]: trace["line"]["color"] for trace in spec["data"] if trace.get("name")}
+
+
+def axis_of(test):
+    return json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"]
 
 
 @pytest.mark.slow
-def test_algorithms_are_compared_where_they_let_others_guess_equally_well_unless_asked_otherwise():
-    test = filled()
-    axis = json.loads(test.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"]
-    assert axis == "right guesses of 100, at most (a coin: 50)"
-    words = "best is the algorithm that predicts best where all let others guess equally well"
-    assert words in test.segmented_control(key="x-axis").help
+@pytest.mark.parametrize("axis", ["ε asked for", "ε composed", "right guesses of 100"])
+def test_the_axis_that_was_asked_for_stays_and_every_curve_is_on_it(axis):
+    test = page(names=("pf-tree", "privatree", "cart"), **{"x-axis": axis})
+    at_first = axis_of(test)
+    test = finished(test)
+    assert axis_of(test) == at_first
+    assert len(drawn(test)) == 4  # and guessing
+    assert ("Nothing bounds what PrivaTree may tell" in texts(test).replace("\\", "")) == (axis != "ε asked for")
+    assert "**PrivaTree** (" in texts(test)
+
+
+@pytest.mark.slow
+def test_epsilon_is_the_axis_unless_asked_otherwise():
+    assert axis_of(filled()) == "ε asked for (add/remove one row)"
+    test = filled(**{"x-axis": "right guesses of 100"})
+    assert axis_of(test) == "right guesses of 100, at most (a coin: 50)"
     assert "ε = 0.1" in test.get("plotly_chart")[0].proto.alt
     test.select_slider(key="place-guesses").set_value(70).run()
     assert "Where at most 70 of 100" in test.get("plotly_chart")[0].proto.alt
     assert "PF-tree (ε = 1," in test.get("plotly_chart")[0].proto.alt
-    of_epsilon = filled(**{"x-axis": "ε asked for"})
-    assert "At ε = 1 (add/remove one row), PF-tree" in of_epsilon.get("plotly_chart")[0].proto.alt
 
 
 @pytest.mark.slow
-def test_changed_settings_keep_the_last_curves_and_say_so():
+def test_every_change_has_a_first_look_of_at_most_300_fits_and_keeps_colours(monkeypatch):
+    """Settings of all kinds, one after the other; what was asked for in whole is not worked on unasked."""
+    begun = []
+    original = compare_run.run_batches
+
+    def counted(grid, data, batches, **how):
+        for rows in original(grid, data, batches, **how):
+            begun.append(len(rows))
+            yield rows
+
+    monkeypatch.setattr(compare_run, "run_batches", counted)
+    test = finished(opened("compare", learners=titles("pf-tree", "diffprivlib-tree"), draws="20", epsilons=["0.1", "1"]))
+    colours = drawn(test)
+    changes = [
+        lambda: test.multiselect(key="learners").set_value(["pf-tree", "diffprivlib-tree", "privatree-corrected"]),
+        lambda: test.select_slider(key="splits").set_value(3),
+        lambda: test.segmented_control(key="view").set_value("over number of rows"),
+        lambda: test.segmented_control(key="view").set_value("over ε"),
+        lambda: test.select_slider(key="epsilons").set_value((0.001, 10.0)),
+    ]
+    for change in changes:
+        begun.clear()
+        change().run()
+        finished(test)
+        assert sum(begun) <= compare_run.FIRST_LOOK
+        assert not test.exception
+        assert "settings before" not in texts(test)
+        assert colours.items() <= drawn(test).items()
+    assert button(test, "Refine")
+
+
+def test_the_recommended_algorithm_is_compared_at_first():
+    loaded = in_use(DataRole.SIMULATED)
+    recommended = which_learner(loaded.schema, epsilon=1.0).learner
+    assert recommended != "pf-tree"
+    assert recommended in opened("compare", **SMALL).multiselect(key="learners").value
+
+
+@pytest.mark.parametrize(("pace", "said"), [({}, ""), ({"pf-tree": 10.0}, "(about 40 s)"), ({"cart": 10.0}, "")])
+def test_time_is_said_where_every_algorithm_was_timed_and_nowhere_else(pace, said, monkeypatch):
+    monkeypatch.setattr(compare_run, "FIRST_LOOK", 3)
     test = filled()
-    before = test.get("plotly_chart")[0].proto.spec
-    test.select_slider(key="draws").set_value(5).run()
-    assert "The curves below are for the settings before." in texts(test)
-    assert test.get("plotly_chart")[0].proto.spec == before
-    button(test, "Compute 4 fits").click().run()  # two more draws at each of two epsilons
-    test = finished(test)
-    assert len(frame_of(test)) == 2 * 5 + 1
-    assert "settings before" not in texts(test)
+    test.session_state["_compare_pace"] = pace
+    label = button(test.run(), "Refine: 4 fits").label
+    assert label.removeprefix("Refine: 4 fits").strip() == said
 
 
 @pytest.mark.slow
@@ -230,8 +268,11 @@ def test_going_back_to_earlier_settings_computes_nothing():
 
 def test_another_learner_only_adds_its_own_fits():
     test = filled()
+    before = {json.dumps(row) for row in values_in(test, compare_run.SLOT)}
     test.multiselect(key="learners").set_value(["pf-tree", "cart", "privatree-star"]).run()
-    assert button(test, "Compute 6 fits")
+    finished(test)
+    found = {json.dumps(row) for row in values_in(test, compare_run.SLOT)}
+    assert (len(found - before), len(before - found)) == (6, 0)
 
 
 @pytest.mark.slow
@@ -243,6 +284,7 @@ def test_a_stop_keeps_what_is_done(monkeypatch):
     original = compare_run.run_batches
     test = filled()
     monkeypatch.setattr(compare_run, "run_batches", half)
+    monkeypatch.setattr(compare_run, "begin_unasked", poll)
     test.select_slider(key="splits").set_value(3).run()
     button(test, "Compute").click().run()
     test = finished(test)
@@ -278,7 +320,7 @@ def test_one_batch_at_least_is_computed_at_once_however_busy_the_machine(monkeyp
 
 @pytest.mark.slow
 def test_while_it_runs_the_page_says_how_far_it_is(monkeypatch):
-    monkeypatch.setattr(compare_run, "first_curves", lambda task, loaded: poll(task))
+    monkeypatch.setattr(compare_run, "begin_unasked", poll)
     test = page()
     monkeypatch.setattr(Pool, "submit", lambda self, session, lane, work, patience: Job(work))  # waits in line for ever
     button(test, "Compute 7 fits").click().run()

@@ -20,6 +20,7 @@ from dpviz.figures.compare.bands import Axis
 from dpviz.figures.wording import capital
 from dpviz.learners import get_learner
 from dpviz.learners.variants import parse_variant, variant, variant_of_title
+from dpviz.learners.which import which_learner
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
@@ -77,7 +78,7 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
     """Fill the row of settings; None when something is missing, which is then said."""
     names, sizes = loaded.learners, row_sizes(loaded)
     with settings_row():
-        key, first = f"learners{_suffix(loaded)}", FIRST_OF_NUMBERS if _suffix(loaded) else FIRST_LEARNERS
+        key, first = f"learners{_suffix(loaded)}", _first_learners(loaded)
         chosen, problems = _ask_learners(names, key, first)
         _offer_variant(names, key)
         along = _ask_view(with_rows=len(sizes) > 1)
@@ -95,6 +96,14 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
         return None
     grid = SweepGrid(tuple(chosen), **axes, folds=int(folds), repeats=int(repeats), seed=hidden_seed(loaded.role, _SECRET))
     return CompareRequest(along, metric, grid, round_to_two_digits(grid.train_share * (_public_rows(loaded) or 1)), axis)
+
+
+def _first_learners(loaded: Loaded) -> tuple[str, ...]:
+    """Those to compare at first: the default, what is recommended for so many rows, and the most usual comparisons."""
+    usual = FIRST_OF_NUMBERS if _suffix(loaded) else FIRST_LEARNERS
+    if loaded.schema.n_public is None:
+        return usual
+    return tuple(dict.fromkeys((usual[0], which_learner(loaded.schema, epsilon=1.0).learner, *usual[1:])))
 
 
 def _ask_learners(names: tuple[str, ...], key: str, wished: tuple[str, ...]) -> tuple[list[str], list[DpvizError]]:
@@ -145,7 +154,7 @@ _VARIANTS = "You can type a variant too: PF-tree (lookahead=1)."
 
 def _ask_axis() -> Axis:
     """Over what the curves are drawn, and so what "best" compares."""
-    titles: dict[Axis, str] = {"guesses": "right guesses of 100", "asked": "ε asked for", "composed": "ε composed"}
+    titles: dict[Axis, str] = {"asked": "ε asked for", "guesses": "right guesses of 100", "composed": "ε composed"}
     options = {"format_func": titles.__getitem__, "help": _AXES, **linked("x-axis")}
     axis: Axis = one_of("x axis", tuple(titles), **options)
     return axis

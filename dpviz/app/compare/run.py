@@ -33,16 +33,16 @@ FIRST_POINTS = 1.0
 SLOT = "compare"
 #: Nobody has looked for so many seconds: the session is gone, and others are waiting.
 PATIENCE = 120
-#: A first look at a large comparison: so many splits and draws, at every other place of the axis.
-COARSE_FOLDS, COARSE_REPEATS = 2, 5
-#: A comparison of no more fits is computed whole.
-SMALL = 250
+#: Most fits of a first look, which begins unasked after every change.
+FIRST_LOOK = 300
+#: First looks, the finest first: so many splits, draws per split, and every so manieth place of the axis.
+LOOKS = ((2, 5, 1), (2, 5, 2), (2, 4, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2), (1, 1, 2), (1, 1, 4))
 #: Fits of other comparisons that stay in the session.
 KEPT = 30_000
 #: Worker processes have been started before.
 _THERE = Event()
-_STARTED, _PACE = "_compare_started", "_compare_pace"
-_PACE_OF_SAMPLES: list[tuple[int, float]] = []
+_WHOLE, _PACE = "_compare_whole", "_compare_pace"
+_PACE_OF_SAMPLES: dict[str, float] = {}
 
 
 def compare_task(request: CompareRequest, loaded: Loaded) -> Task:
@@ -54,44 +54,51 @@ def compare_task(request: CompareRequest, loaded: Loaded) -> Task:
     return Task(SLOT, keys, compute, about=(loaded.data.fingerprint, request.along), asked=request, **more)
 
 
-def _pace(loaded: Loaded) -> list[tuple[int, float]]:
-    """(fits done, seconds since it began) of the last comparison: of any session where its fits are shared."""
-    return _PACE_OF_SAMPLES if loaded.is_as_bundled else st.session_state.setdefault(_PACE, [])
+def _pace(loaded: Loaded) -> dict[str, float]:
+    """Learner -> seconds per fit in the last comparison it was part of: of any session where its fits are shared."""
+    return _PACE_OF_SAMPLES if loaded.is_as_bundled else st.session_state.setdefault(_PACE, {})
 
 
-def coarse_task(request: CompareRequest, loaded: Loaded) -> Task:
-    """The fits of a first look; all of them where there are few."""
-    whole, grid = compare_task(request, loaded), request.grid
-    if len(whole.keys) <= SMALL:
-        return whole
-    epsilons = {*grid.epsilons[::2], grid.epsilons[-1], math.inf}
-    fold, repeat, epsilon = (1 + KEYS.index(name) for name in ("fold", "repeat", "epsilon"))
-    keys = (key for key in whole.keys if key[fold] < COARSE_FOLDS and key[repeat] < COARSE_REPEATS and key[epsilon] in epsilons)  # type: ignore[index]
-    return replace(whole, keys=tuple(keys))
+def first_look(request: CompareRequest, loaded: Loaded) -> Task:
+    """The fits of a first look: all where there are few, else those of the finest of LOOKS that has at most FIRST_LOOK."""
+    whole = compare_task(request, loaded)
+    fold, repeat, axis = (1 + KEYS.index(name) for name in ("fold", "repeat", request.along))
+    places = list(dict.fromkeys(key[axis] for key in whole.keys if key[axis] != math.inf))  # type: ignore[index]
+    keys = whole.keys
+    for folds, repeats, stride in LOOKS:
+        if len(keys) <= FIRST_LOOK:
+            break
+        kept = {*places[::stride], places[-1], math.inf}
+        keys = tuple(k for k in whole.keys if k[fold] < folds and k[repeat] < repeats and k[axis] in kept)  # type: ignore[index]
+    return replace(whole, keys=keys)
 
 
-def task_in_view(request: CompareRequest, loaded: Loaded) -> Task:
-    """The first look of a table's first comparison until it is there; else the whole comparison."""
-    coarse = coarse_task(request, loaded)
-    started = st.session_state.setdefault(_STARTED, {})
-    is_first = loaded.role is not DataRole.PRIVATE and started.setdefault(loaded.data.fingerprint, coarse.keys) == coarse.keys
-    return coarse if is_first and len(values_of(coarse)) < len(coarse.keys) else compare_task(request, loaded)
+def in_view(request: CompareRequest, loaded: Loaded) -> tuple[Task, Status]:
+    """What is worked on and shown: the first look until it is there or the whole is asked for, then the whole.
+
+    A first look begins unasked, but never at private rows.
+    """
+    whole, coarse = compare_task(request, loaded), first_look(request, loaded)
+    if st.session_state.get(_WHOLE) == whole.keys:
+        return whole, poll(whole)
+    st.session_state.pop(_WHOLE, None)
+    if len(values_of(coarse)) < len(coarse.keys):
+        may_begin = loaded.role is not DataRole.PRIVATE and len(coarse.keys) <= FIRST_LOOK
+        return coarse, begin_unasked(coarse) if may_begin else poll(coarse)
+    poll(coarse)  # is what is shown last, also where it was there already
+    return whole, poll(whole)
 
 
 def is_first_look(request: CompareRequest, loaded: Loaded, status: Status) -> bool:
-    """True when what is shown is the first look at exactly this comparison, and nothing more was asked for."""
-    coarse = coarse_task(request, loaded)
-    is_there = len(values_of(coarse)) == len(coarse.keys)
-    return is_there and not status.is_current and len(status.shown) == len(coarse.keys) > 0
+    """True when what is shown is the first look at exactly this comparison."""
+    return not status.is_current and len(status.shown) == len(first_look(request, loaded).keys) > 0
 
 
-def seconds_for(n_fits: int, loaded: Loaded) -> float | None:
-    """About how long so many fits take, by the pace of those before; None before any."""
-    pace = list(_pace(loaded))  # another session may begin anew meanwhile
-    if len(pace) < 2:
-        return None
-    (n_half, half), (n_done, done) = pace[len(pace) // 2 - 1], pace[-1]  # worker processes take a while to start
-    return n_fits * (done - half) / max(1, n_done - n_half)
+def seconds_for(task: Task, loaded: Loaded) -> float | None:
+    """About how long the missing fits of a comparison take; None where one of its learners was not timed before."""
+    pace, there = _pace(loaded), poll(task).answers
+    missing = [key[1] for key, answer in zip(task.keys, there, strict=True) if answer is None]  # type: ignore[index]
+    return sum(pace[learner] for learner in missing) if pace.keys() >= set(missing) else None
 
 
 def origin_of(loaded: Loaded, grid: SweepGrid) -> str:
@@ -109,7 +116,7 @@ def _rows(
     grid: SweepGrid,
     data: EncodedDataset,
     origin: str,
-    pace: list[tuple[int, float]],
+    pace: dict[str, float],
     missing: Sequence[Hashable],
     progress: Progress,
     stop: Stop,
@@ -119,12 +126,15 @@ def _rows(
     wanted = set(missing)
     every = (key for batch in grid.batches() for key in batch.row_keys())
     done = pd.DataFrame([key for key in every if (origin, *key) not in wanted], columns=list(KEYS))
-    began, n_fits = monotonic(), 0
-    pace.clear()
+    learners = {str(key[1]) for key in wanted}  # type: ignore[index]
+    began, n_fits, n_at_first = monotonic(), 0, 0
     for rows in _all_batches(grid, data, pending(grid, done), stop):
         yield from ((key_of(origin, row), Answer(row)) for row in rows)
         n_fits += len(rows)
-        pace.append((n_fits, monotonic() - began))
+        if not n_at_first:  # the first ones also wait for the counts and for worker processes
+            began, n_at_first = monotonic(), n_fits
+        elif len(learners) < n_fits:
+            pace.update(dict.fromkeys(learners, (monotonic() - began) / (n_fits - n_at_first)))
 
 
 def _all_batches(grid: SweepGrid, data: EncodedDataset, left: list[Batch], stop: Stop) -> Iterator[list[Row]]:
@@ -150,18 +160,6 @@ def begin_noted(task: Task, loaded: Loaded) -> None:
     """Begin; on private rows that is an exploration no guarantee covers, and it is noted."""
     learners = ", ".join(task.asked.grid.learners)
     keep_unnoted(note(loaded, "curves on the Compare page", learners, {}, times=max(1, poll(task).n_missing)))
+    if task.keys == compare_task(task.asked, loaded).keys:
+        st.session_state[_WHOLE] = task.keys
     begin(task)
-
-
-def first_curves(task: Task, loaded: Loaded) -> Status:
-    """The first look at a table begins unasked; private rows are never computed on unasked."""
-    status = poll(task)
-    if loaded.role is DataRole.PRIVATE or status.shown:
-        return status
-    coarse = coarse_task(task.asked, loaded)
-    if st.session_state.get(_STARTED, {}).get(loaded.data.fingerprint) != coarse.keys:
-        return status
-    if task.keys == coarse.keys:
-        return begin_unasked(task)
-    poll(coarse)  # another session took this first look: it is what is shown last here too
-    return poll(task)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.app.compare import run
 from dpviz.app.compare.ask import DEPTH, EPSILON, CompareRequest
 from dpviz.app.compare.draws_view import draws_view
@@ -34,13 +34,14 @@ from dpviz.figures.compare.bands import (
     headline_at_risk,
     is_cut,
     lines_text,
-    off_axis,
+    unbounded,
 )
 from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
 from dpviz.figures.compare.dots import WHAT_A_DOT_IS, DotRow, dot_rows, dots_file
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_unit
-from dpviz.figures.compare.style import line_styles
+from dpviz.figures.compare.style import LineStyle, line_styles
 from dpviz.io.csv_text import frame_csv
+from dpviz.results.verdict import right_guesses
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
 
@@ -49,12 +50,12 @@ if TYPE_CHECKING:
 
 #: So long, in seconds, the page waits for the first points rather than show none and come back later.
 _PATIENCE = 0.8
+_STYLES = "_compare_styles"
 
 
 def compare_screen(request: CompareRequest, loaded: Loaded) -> None:
     """The curves asked for, as far as they are there."""
-    task = run.task_in_view(request, loaded)
-    status = run.first_curves(task, loaded)
+    task, status = run.in_view(request, loaded)
     if status.job is not None:
         await_first(task, _PATIENCE)
         watch(task, "Computing", unit="fits", draw=lambda now: _so_far(request, now, loaded))
@@ -69,7 +70,7 @@ def compare_screen(request: CompareRequest, loaded: Loaded) -> None:
 
 
 def _so_far(request: CompareRequest, status: Status, loaded: Loaded) -> None:
-    _curves(request, request.placed(as_frame(status.values)), loaded, chosen=None, axis="asked", so_far=True)
+    _curves(request, request.placed(as_frame(status.values)), loaded, chosen=None, axis=request.axis, so_far=True)
 
 
 def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded: Loaded) -> None:
@@ -88,7 +89,7 @@ def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded:
         words = f":material/pause: Stopped: {status.n_missing:,} fits are missing. The curves below show what is done."
     elif status.shown:
         words = ":material/history: The curves below are for the settings before."
-    seconds = run.seconds_for(status.n_missing, loaded)
+    seconds = run.seconds_for(task, loaded)
     label = label.format(fits=f"{status.n_missing:,} fits") + (f" (about {duration_text(seconds)})" if seconds else "")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.button(label, icon=":material/play_arrow:", on_click=run.begin_noted, args=(task, loaded))
@@ -102,8 +103,6 @@ def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> No
     x = _ask_most() if axis == "guesses" else _ask_place(request, places)
     with drawn:
         found = _curves(request, frame, loaded, chosen=x, axis=axis)
-        if axis != "asked":
-            _say_off_axis(found, axis)
     points = curve_rows(found, along=request.along, metric=request.metric)
     table(points, "Every point of the curves.", key="compare-points")
     if loaded.role is not DataRole.PRIVATE:
@@ -127,6 +126,14 @@ def _ask_most() -> float:
     return float(st.select_slider("In detail where at most so many of 100 guesses may be right", MOST, **options))
 
 
+def _styles(found: Sequence[comparison.Curve]) -> dict[str, LineStyle]:
+    """As they were in this session: another algorithm changes nobody's colour."""
+    before = st.session_state.setdefault(_STYLES, {})
+    styles = line_styles({curve.learner: curve.verdict for curve in found}, before)
+    before.update(styles)
+    return styles
+
+
 def _guesses(request: CompareRequest, loaded: Loaded) -> Callable[[str, float], float]:
     """By (learner, epsilon): the most right guesses of 100 about whom the rows protect, from the plan."""
     unit, grid, schema = unit_in_use(), request.grid, loaded.schema.scaled(request.grid.train_share)
@@ -138,13 +145,17 @@ def _guesses(request: CompareRequest, loaded: Loaded) -> Callable[[str, float], 
     return of
 
 
+def _claimed_guesses(epsilon: float) -> float:
+    return right_guesses(PrivacyLoss(epsilon), unit_in_use())
+
+
 def _curves(
     request: CompareRequest, frame: pd.DataFrame, loaded: Loaded, *, chosen: float | None, axis: Axis, so_far: bool = False
 ) -> tuple[comparison.Curve, ...]:
     along, metric = request.along, request.metric
     found = comparison.curves(frame, along, metric)
     if axis == "guesses":
-        found = comparison.with_guesses(found, _guesses(request, loaded))
+        found = comparison.with_guesses(found, _guesses(request, loaded), _claimed_guesses)
     if not found:
         words = f"None of these algorithms gives probabilities, so there is no {comparison.METRICS[metric]}."
         st.info(words, icon=":material/info:")
@@ -159,7 +170,8 @@ def _curves(
     if so_far and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
     st.markdown(plain(words))
-    figure = compare_figure(found, along=along, metric=metric, level=level, axis=axis, chosen=chosen, banded=banded)
+    shown: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": _styles(found)}
+    figure = compare_figure(found, along=along, metric=metric, **shown)
     chart(figure, f"{comparison.METRICS[metric]} of {len(found)} algorithms. {words}", key="curves")
     if is_cut(found, metric):
         st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
@@ -189,13 +201,6 @@ def _ask_place(request: CompareRequest, places: Sequence[float]) -> float:
     return st.select_slider(label, places, value=start, format_func=name, key=f"place-{request.along}")
 
 
-def _say_off_axis(found: Sequence[comparison.Curve], axis: Axis) -> None:
-    """Algorithms that have no place on the axis; the box below has the reasons."""
-    if gone := off_axis(found, axis):
-        names = ", ".join(map(learner_title, gone))
-        st.caption(f":material/gpp_bad: Off the axis, because nothing bounds what their steps tell: {plain(names)}.")
-
-
 def _doubts(found: Sequence[comparison.Curve], request: CompareRequest, loaded: Loaded) -> None:
     doubtful = [curve for curve in found if curve.verdict in ("unproven", "violated")]
     if doubtful:
@@ -218,9 +223,8 @@ def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[compariso
     st.divider()
     st.header("What a single draw may give", anchor=False)
     st.markdown(WHAT_A_DOT_IS)
-    verdicts = {curve.learner: curve.verdict for curve in found}
-    drawn = comparison.shared_draws(rows, list(verdicts), metric)
-    styles = line_styles(verdicts)
+    styles = _styles(found)
+    drawn = comparison.shared_draws(rows, list(styles), metric)
     outcomes = {name: np.asarray(rows.loc[rows.learner == name, metric]) for name in drawn.learners}
     lines = [DotRow(styles[name], comparison.quantile_dots(values)) for name, values in outcomes.items()]
     if lines:
@@ -233,8 +237,12 @@ def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[compariso
 
 def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[comparison.Curve], loaded: Loaded) -> None:
     st.header("Who beats whom on the same splits", anchor=False)
-    verdicts = {curve.learner: curve.verdict for curve in found}
-    names = [name for name in verdicts if (rows.learner == name).any()]
+    styles = _styles(found)
+    names = [name for name in styles if (rows.learner == name).any()]
+    if request.axis == "guesses" and (without := unbounded(found, "guesses")):
+        st.caption(
+            f"Nothing bounds them, so they are not compared at equal risk: {plain(', '.join(map(learner_title, without)))}."
+        )
     if len(names) < 2:
         st.caption("Choose at least two algorithms to compare them.")
         return
@@ -245,7 +253,7 @@ def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[co
     st.markdown("\n".join([f"{plain(learner_title(ours))}", "", *lines]))
     unit = gap_unit(request.metric)
     words = f"Differences of {learner_title(ours)} to {len(known)} other algorithms, in {unit}; the table has the numbers."
-    chart(difference_figure(known, line_styles(verdicts), request.metric), words, key="differences")
+    chart(difference_figure(known, styles, request.metric), words, key="differences")
     st.caption(MEANING)
     lines_of_table = difference_rows(known, request.metric)
     table(lines_of_table, "Every difference with its probability.", key="compare-differences")

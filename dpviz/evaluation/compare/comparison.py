@@ -59,6 +59,7 @@ class Point:
     high: float
     n_fits: int
     guesses: float = math.inf  #: Of 100 about one unit: the most right ones; infinite where nothing bounds them
+    claimed_guesses: float = math.inf  #: The same by the claimed epsilon alone, whether the claim holds or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,18 @@ def _points(rows: pd.DataFrame, along: str, metric: str) -> Iterator[Point]:
         yield Point(float(x), float(group.composed.max()), float(low), float(median), float(high), len(group))
 
 
-def with_guesses(found: Sequence[Curve], guesses: Callable[[str, float], float]) -> tuple[Curve, ...]:
-    """The curves with what each (learner, epsilon) lets somebody guess; what is not private has no place among them."""
+def with_guesses(
+    found: Sequence[Curve], guesses: Callable[[str, float], float], claimed: Callable[[float], float]
+) -> tuple[Curve, ...]:
+    """The curves with what each (learner, epsilon) lets somebody guess, and what its claim would let them.
+
+    What is not private has no place among them.
+    """
 
     def placed(curve: Curve) -> Iterator[Point]:
         for point in curve.points:
-            yield point if math.isinf(point.x) else replace(point, guesses=guesses(curve.learner, point.x))
+            is_free = math.isinf(point.x)
+            yield point if is_free else replace(point, guesses=guesses(curve.learner, point.x), claimed_guesses=claimed(point.x))
 
     return tuple(replace(curve, points=tuple(placed(curve))) for curve in found)
 

@@ -6,7 +6,8 @@ are read as ranges of outcomes).
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import cycle
 from typing import Literal
 
@@ -35,15 +36,26 @@ _GUESSES = (50.1, 50.3, 51, 53, 60, 75, 100)
 
 
 def visible_points(curve: Curve, *, axis: Axis = "asked") -> tuple[tuple[float, Point], ...]:
-    """(x, point) of what can be drawn, by x; right guesses are counted from the 50 of a coin."""
-    of = {"asked": lambda it: it.x, "composed": lambda it: it.composed, "guesses": lambda it: it.guesses - 50}[axis]
-    places = ((of(point), point) for point in curve.points)
+    """(x, point) of what can be drawn, by x; right guesses are counted from the 50 of a coin.
+
+    A point whose place nothing bounds stands where the claim would put it.
+    """
+    places = ((_place(point, axis), point) for point in curve.points)
     return tuple(sorted((place for place in places if math.isfinite(place[0])), key=lambda place: place[0]))
 
 
-def off_axis(curves: Iterable[Curve], axis: Axis) -> tuple[str, ...]:
-    """Private learners with points that have no place on the axis: nothing bounds what they cost."""
-    return tuple(it.learner for it in curves if it.is_private and len(visible_points(it, axis=axis)) < len(it.points))
+def _place(point: Point, axis: Axis) -> float:
+    if axis == "guesses":
+        return (point.guesses if math.isfinite(point.guesses) else point.claimed_guesses) - 50
+    return point.composed if axis == "composed" and math.isfinite(point.composed) else point.x
+
+
+def unbounded(curves: Iterable[Curve], axis: Axis) -> tuple[str, ...]:
+    """Private learners with points that stand where their claim puts them: nothing bounds them on this axis."""
+    if axis == "asked":
+        return ()
+    bound = {"guesses": lambda it: it.guesses, "composed": lambda it: it.composed}[axis]
+    return tuple(it.learner for it in curves if it.is_private and not all(math.isfinite(bound(p)) for p in it.points))
 
 
 def bandable(curves: Iterable[Curve]) -> tuple[str, ...]:
@@ -60,8 +72,11 @@ def lines_text(curves: Sequence[Curve], banded: str | None, axis: Axis = "asked"
         words.append(f"Band: nine of ten outcomes (5% to 95%) of {title}, from {fits:,} fits or more at each point.")
     elif not bandable(curves):
         words.append(f"No spread is drawn from fewer than {ENOUGH} fits at a point.")
-    if any(curve.verdict in ("unproven", "violated") and visible_points(curve, axis=axis) for curve in curves):
+    if any(curve.verdict in ("unproven", "violated") for curve in curves):
         words.append("Dashed with open markers: the claim does not hold as published.")
+    if gone := unbounded(curves, axis):
+        names = ", ".join(_styles(curves)[name].title for name in gone)
+        words.append(f"Nothing bounds what {names} may tell: drawn, dashed, where the claim would put it.")
     return " ".join(words)
 
 
@@ -74,18 +89,22 @@ def compare_figure(
     axis: Axis = "asked",
     chosen: float | None = None,
     banded: str | None = None,
+    styles: Mapping[str, LineStyle] | None = None,
 ) -> Figure:
     """Lines `along` epsilon, max_depth or n_rows, and the band of the learner `banded`.
 
     `level` is what guessing reaches, a dotted line; `chosen` marks a place. `axis`: where points over epsilon stand.
+    `styles` by learner, where they were chosen before.
     """
-    ends, styles, dashes = _ends(curves, axis), _styles(curves), cycle(LEVEL_DASHES)
+    ends, styles, dashes = _ends(curves, axis), styles or _styles(curves), cycle(LEVEL_DASHES)
+    claimed = unbounded(curves, axis)
     figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, **_axes(along, metric, axis, ends))
     for curve in curves:
         style = styles[curve.learner]
         if along == "epsilon" and len(curve.points) == 1 and math.isinf(curve.points[0].x):  # without privacy
             _add_level(figure, style.name, curve.points[0].median, metric, ends, next(dashes))
         else:
+            style = replace(style, dash="dash") if curve.learner in claimed else style
             _add_line(figure, curve, style, along, metric, axis, has_band=curve.learner == banded)
     if level is not None and math.isfinite(ends[0]):
         _add_level(figure, level_name(metric), level, metric, ends, "dot")
@@ -136,8 +155,13 @@ def _hover(point: Point, along: str, metric: str) -> str:
     low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
     between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
     said = f"median {median}{between}<br>{point.n_fits:,} fits"
-    guesses = f"<br>right guesses of 100, at most: {rounded_up(point.guesses, 1)}" if math.isfinite(point.guesses) else ""
+    is_placed = math.isfinite(point.claimed_guesses)
+    guesses = f"<br>right guesses of 100, at most: {_bound(point.guesses)}" if is_placed else ""
     return f"{_place_words(along, point.x)}{guesses}<br>{said}<br>composed ε {number_text(point.composed)} ({NEIGHBOURS})"
+
+
+def _bound(guesses: float) -> str:
+    return rounded_up(guesses, 1) if math.isfinite(guesses) else "no bound"
 
 
 def _place_words(along: str, x: float) -> str:
@@ -214,7 +238,7 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
             "claim": "none made" if curve.verdict == "none" else curve.verdict,
             AXES[along]: number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
             COMPOSED_AXIS: number_text(point.composed),
-            **({"right guesses of 100, at most": rounded_up(point.guesses, 1)} if math.isfinite(point.guesses) else {}),
+            **({"right guesses of 100, at most": _bound(point.guesses)} if math.isfinite(point.claimed_guesses) else {}),
             f"median {METRICS[metric]}": measure_text(point.median, metric),
             "5%": measure_text(point.low, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
             "95%": measure_text(point.high, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,

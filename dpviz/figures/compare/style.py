@@ -6,6 +6,7 @@ words.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from dpviz.figures.theme import NEUTRAL, SERIES
 from dpviz.learners import get_learner, learner_names
@@ -26,22 +27,26 @@ class LineStyle:
     dash: str
 
 
-def line_styles(verdicts: Mapping[str, str]) -> dict[str, LineStyle]:
+def line_styles(verdicts: Mapping[str, str], before: Mapping[str, LineStyle] = MappingProxyType({})) -> dict[str, LineStyle]:
     """The style of each learner of one figure, by the verdict on its claim. No two share a colour while there are enough.
 
-    A learner keeps the colour of its place among all learners unless another one in the figure has it; a variant takes colour and
-    marker that are free. Learners to compare with are grey.
+    A learner keeps the colour and marker that it has in `before`; else it has the colour of its place among all learners unless
+    another one in the figure has it. A variant takes colour and marker that are free. Learners to compare with are grey.
     """
     every = [name for name in learner_names() if not get_learner(name).is_baseline]
-    taken: set[str] = set()
+    kept = {name: (before[name].colour, before[name].symbol.removesuffix("-open")) for name in verdicts if name in before}
+    taken = {part for look in kept.values() for part in look}
     styles = {}
     for name in sorted(verdicts, key=lambda name: (parse_variant(name)[0] != name, place_of(name))):
         learner, colour = parse_variant(name)[0], NEUTRAL
-        if learner in every:
-            colour = _free(SERIES, every.index(learner), taken)
         title, symbol = variant_title(name), symbol_of(learner)
-        if name != learner:
-            symbol = _free(SYMBOLS, SYMBOLS.index(symbol), taken)
+        if name in kept:
+            colour, symbol = kept[name]
+        else:
+            if learner in every:
+                colour = _free(SERIES, every.index(learner), taken)
+            if name != learner:
+                symbol = _free(SYMBOLS, SYMBOLS.index(symbol), taken)
         taken |= {colour, symbol}
         words = _WORDS[verdicts[name]]
         look = (f"{symbol}-open", "dash") if words else (symbol, "solid")

@@ -18,7 +18,7 @@ from dpviz.figures.compare.bands import (
     headline_at_risk,
     is_cut,
     lines_text,
-    off_axis,
+    unbounded,
     visible_points,
 )
 from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
@@ -84,7 +84,6 @@ def test_no_band_is_drawn_unasked_or_offered_for_too_few_fits():
     said = lines_text(ALL, "pf-tree")
     assert "of PF-tree, from 30 fits or more at each point. Dashed" in said
     assert "Dashed" in lines_text((SOUND, FALSE), "pf-tree")
-    assert "Dashed" not in lines_text((SOUND, FALSE), "pf-tree", "composed")  # nothing bounds it: it is off that axis
     assert "nine of ten" not in headline((few,), along="epsilon", x=1.0, metric="accuracy", level=None)
 
 
@@ -98,7 +97,7 @@ def test_epsilon_and_rows_are_logarithmic_and_depth_is_not():
 
 
 def at_risk(found, guesses):
-    return with_guesses(found, lambda learner, epsilon: guesses[learner][epsilon])
+    return with_guesses(found, lambda learner, epsilon: guesses[learner][epsilon], lambda epsilon: 50 + 10 * epsilon)
 
 
 GUESSES = {"pf-tree": {0.01: 50.2, 0.1: 52.0, 1.0: 62.0}, "bdpt": {0.01: 50.1, 0.1: 50.5, 1.0: 54.0}}
@@ -117,22 +116,38 @@ def test_over_equal_risk_a_curve_stands_where_its_guesses_are_and_the_best_is_th
     assert said.startswith("Where at most 55 of 100 guesses about one patient may be right, BDPT (ε = 1, add/remove one row)")
     assert {name: point.x for name, point in at_equal_risk(found, 55).items()} == {"pf-tree": 0.1, "bdpt": 1.0, "cart": math.inf}
     assert "No algorithm" in headline_at_risk(found, most=50.05, **asked)
-    endless = with_guesses((FALSE,), lambda *_: math.inf)
-    assert off_axis(endless, "guesses") == ("privatree",)
-    assert len(compare_figure(endless, **EPSILON, axis="guesses").data) == 0
 
 
-def test_composed_epsilons_move_false_claims_right_and_endless_ones_off_the_axis():
+@pytest.mark.parametrize("axis", ["asked", "composed", "guesses"])
+def test_no_curve_leaves_the_figure_and_one_without_a_bound_is_dashed_and_said(axis):
+    """A claim that holds may have no finite bound on an axis either."""
+    sound = replace(FALSE, verdict="holds", learner="s-gbdt")
+
+    def guesses(name, epsilon):
+        return GUESSES.get(name, {}).get(epsilon, math.inf)
+
+    found = with_guesses((SOUND, FALSE, sound, OPEN, PLAIN), guesses, lambda epsilon: 50 + 10 * epsilon)
+    drawn = lines(compare_figure(found, **EPSILON, axis=axis))
+    assert len(drawn) == 6  # and the majority
+    gone = ("privatree", "s-gbdt") if axis != "asked" else ()
+    assert unbounded(found, axis) == gone
+    for name in ("pf-tree", "s-gbdt"):
+        assert drawn[get_learner(name).title].line.dash == ("dash" if name in gone else "solid")
+    if gone:
+        where = {"composed": [0.01, 0.1, 1.0], "guesses": [0.1, 1.0, 10.0]}[axis]
+        assert list(drawn[get_learner("s-gbdt").title].x) == pytest.approx(where)
+        assert all(get_learner(name).title in lines_text(found, None, axis) for name in gone)
+    assert "Nothing bounds" not in lines_text((SOUND, OPEN, PLAIN), None, "composed")
+
+
+def test_composed_epsilons_move_false_claims_right():
     assert [x for x, _ in visible_points(OPEN, axis="composed")] == pytest.approx([0.12, 1.2, 12.0])
-    assert visible_points(FALSE, axis="composed") == ()
-    assert off_axis(ALL, "composed") == ("privatree",)
     drawn = lines(compare_figure(ALL, **EPSILON, axis="composed"))
-    assert not any("violated" in name for name in drawn)
     assert tuple(drawn["Majority class"].x) == (0.01, 12.0)
 
 
 def test_with_nothing_on_the_axis_the_figure_is_empty_and_not_an_error():
-    assert len(compare_figure((FALSE,), **EPSILON, axis="composed").data) == 0
+    assert len(compare_figure((), **EPSILON, axis="composed").data) == 0
     assert len(compare_figure((), **EPSILON).data) == 0
 
 
@@ -168,6 +183,21 @@ def test_learners_of_one_figure_never_look_alike():
     for start in range(len(private)):
         few = (private[start:] + private[:start])[: len(SERIES)]
         assert len({look.colour for look in line_styles(dict.fromkeys(few, "holds")).values()}) == len(few)
+
+
+def test_another_learner_changes_nobody_s_look(rng):
+    """Whatever is added or taken away, in any order, as in a session."""
+    private = [name for name in learner_names() if not get_learner(name).is_baseline] + ["pf-tree(lookahead=1)"]
+    for _ in range(50):
+        before, chosen = {}, []
+        for name in rng.permutation(private):
+            chosen.append(str(name))
+            if len(chosen) > 3 and rng.random() < 0.4:
+                chosen.pop(rng.integers(len(chosen)))
+            styles = line_styles(dict.fromkeys(chosen, "holds"), before)
+            kept = styles.keys() & before.keys()
+            assert {name: styles[name] for name in kept} == {name: before[name] for name in kept}
+            before |= styles
 
 
 def found(probability=0.8, n_draws=150):
