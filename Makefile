@@ -1,9 +1,10 @@
-# make run    set up and open the dashboard          make test    set up and run every test
-# make check  the fast tests and linters             make clean   remove what the others made
+# make run    set up and open the dashboard          make test    set up and run the tests of every change
+# make check  the fast tests and linters             make verify  the tests that take too long for that
+# make clean  remove what the others made
 # make docs   the documentation, for `dpviz docs` and for the wheel
 SHELL := /bin/bash
 .DEFAULT_GOAL := run
-.PHONY: run test check docs clean
+.PHONY: run test check verify docs clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -22,13 +23,19 @@ run: $(VENV)/.run
 test: $(VENV)/.test
 	@.ci/programs $(PY)
 	@browser=$$(.ci/browser $(PY)) || [ "$(CI)" != true ] || exit 1; \
-	DPVIZ_BROWSER="$$browser" $(PYTEST) $(ARGS)
+	DPVIZ_BROWSER="$$browser" $(PYTEST) -m "not verify" $(ARGS)
+
+# What takes too long for every change: before a release, every night, and after anything that touches privacy.
+verify: $(VENV)/.test
+	@.ci/programs $(PY)
+	@browser=$$(.ci/browser $(PY)) || [ "$(CI)" != true ] || exit 1; \
+	DPVIZ_BROWSER="$$browser" $(PYTEST) -m verify $(ARGS)
 
 # The types are checked beside the tests and said last; whichever fails, the target fails.
 check: $(VENV)/.test
 	$(PY) -m ruff check .
 	@$(PY) -m mypy >$(VENV)/.types 2>&1 & mypy=$$!; trap 'kill $$mypy 2>/dev/null' EXIT; \
-	$(PYTEST) -m "not slow and not browser" --hypothesis-profile fast $(ARGS); tests=$$?; \
+	$(PYTEST) -m "not slow and not browser and not verify" --hypothesis-profile fast $(ARGS); tests=$$?; \
 	wait $$mypy; types=$$?; cat $(VENV)/.types; exit $$((tests | types))
 
 docs: $(VENV)/.test

@@ -136,18 +136,18 @@ def test_no_tracked_file_is_large() -> None:
     assert {file.name: file.stat().st_size for file in tracked_files() if file.stat().st_size > LARGEST_FILE} == {}
 
 
-def test_ci_runs_every_test() -> None:
+def test_every_test_is_in_one_lane() -> None:
+    """`.ci/run` calls `make test`, the nightly workflow `make verify`; together they leave nothing out."""
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     assert "make --no-print-directory test" in script.read_text()
+    assert "- run: make verify" in (ROOT / ".github" / "workflows" / "verify.yml").read_text()
     makefile = (ROOT / "Makefile").read_text()
-    recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", makefile, re.M)
-    assert recipe is not None
-    command = re.search(r"^PYTEST = (.*)", makefile, re.M)
-    assert command is not None
-    called = recipe[1].replace("$(PYTEST)", command[1])
-    assert "-m pytest" in called
-    assert not re.search(r"pytest.* (-m|-k|--ignore)", called)
+    for lane, chosen in {"test": '-m "not verify"', "verify": "-m verify"}.items():
+        recipe = re.search(rf"^{lane}:.*\n((?:\t.*\n)+)", makefile, re.M)
+        assert recipe is not None
+        assert f"$(PYTEST) {chosen} $(ARGS)" in recipe[1]
+    assert not re.search(r"^PYTEST =.* (-m (?!pytest)|-k|--ignore)", makefile, re.M)
 
 
 @pytest.mark.parametrize("script", [".ci/run", ".ci/browser", ".ci/programs"])

@@ -21,7 +21,7 @@ from dpviz.results.exports import export, export_names, form_called
 from tests.installing import build_wheel, clean_environment, install
 from tests.test_project import ROOT, tracked_files
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 #: What a user of the library may write: trees of two samples, and one of them in every format.
 SCRIPT = """

@@ -159,7 +159,7 @@ def test_survivors_come_first_on_the_page_and_end_with_an_error(run, monkeypatch
 
 
 @forks
-@pytest.mark.slow
+@pytest.mark.verify
 def test_a_fifth_of_the_changes_is_noticed() -> None:
     """Another fifth for every state of the code, the same one wherever it runs; `python -m benchmarks mutants` tries them all."""
     state = crc32(b"".join(file.read_bytes() for file in sorted((ROOT / "dpviz").rglob("*.py"))))

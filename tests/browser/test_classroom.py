@@ -14,7 +14,7 @@ from dpviz.app.learn.course import LESSONS
 from tests.browser.serving import ROOT, running
 from tests.browser.visiting import faults_of, idle, press
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.visiting import press, settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 #: Small enough to end at once: two learners, few draws and steps.
 SMALL = "data=clinic&learners=PF-tree&draws=20&splits=1&steps=1"

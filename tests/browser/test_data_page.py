@@ -77,6 +77,7 @@ def _type(page: Any, grid: int, right: int, cell: tuple[int, int], text: str) ->
     editor.wait_for(state="detached")
 
 
+@pytest.mark.verify
 def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_every_edit(page: Any) -> None:
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
@@ -121,6 +122,7 @@ def _count_of(page: Any) -> Any:
     return page.get_by_role("spinbutton", name="Public row count")
 
 
+@pytest.mark.verify
 def test_a_draft_survives_a_server_that_is_killed_and_a_reload(page: Any, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPVIZ_REGISTER": str(tmp_path / "releases.db")}
     with process_of(command_for(ROOT / "app.py"), ROOT, environment) as (first, server):
@@ -155,6 +157,7 @@ def test_a_draft_survives_a_server_that_is_killed_and_a_reload(page: Any, tmp_pa
         page.wait_for_url(re.compile(kept.stem))
 
 
+@pytest.mark.verify
 def test_private_tables_of_the_server_are_chosen_from_a_list(page: Any, tmp_path: Path) -> None:
     """The configuration stands in Streamlit's secrets; of the rows nothing reaches the browser but the names of columns."""
     folder, settings = tmp_path / "tables", tmp_path / ".streamlit"

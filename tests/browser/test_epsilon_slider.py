@@ -9,7 +9,7 @@ import pytest
 
 from dpviz.app import epsilon_slider as module
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 SOURCE = Path(module.__file__)
 SHOW = """async (code) => {

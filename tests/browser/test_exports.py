@@ -13,7 +13,7 @@ from dpviz.io.exports.sql import TABLE, identifier
 from dpviz.io.samples import load_sample
 from tests.browser.visiting import choose, downloaded, idle, open_downloads
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 
 def _open_tree(page: Any, app: str) -> None:

@@ -10,7 +10,7 @@ from tests.browser.faulty_files import from_file_to_tree
 from tests.browser.owner import Owner
 from tests.io.tables.faulty import parquet_file
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 
 def test_a_parquet_file_of_100_columns_and_its_codebook_become_a_tree_in_a_dozen_clicks(page: Any, app: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.visiting import idle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 MARKED = "CSS.highlights.get('dpviz-term')?.size ?? 0"
 

@@ -10,7 +10,7 @@ import pytest
 from dpviz.__main__ import main
 from dpviz.app.learn.course import LESSONS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 
 @pytest.fixture(scope="module")

@@ -139,6 +139,7 @@ def browser(request: pytest.FixtureRequest, browser_path: str | None) -> Iterato
         found.close()
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize(("dashboard", "browser"), WAYS, indirect=True)
 def test_no_page_elsewhere_gets_anything_and_our_own_goes_on_working(dashboard: str, browser: Any) -> None:
     context = visitor(browser)
@@ -164,6 +165,7 @@ def test_no_page_elsewhere_gets_anything_and_our_own_goes_on_working(dashboard: 
     context.close()
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize(("dashboard", "browser"), WAYS, indirect=True)
 def test_a_link_elsewhere_leads_here(dashboard: str, browser: Any) -> None:
     page = visitor(browser).new_page()

@@ -101,6 +101,7 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     assert [url for url in outside if url.startswith("http")] == []
 
 
+@pytest.mark.verify
 def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same(page: Any, app: str) -> None:
     page.goto(f"{app}/?data=rents&epsilon=2&draw=5")
     page.get_by_text("Preview: ε = 2 (add/remove one row)").wait_for()
@@ -116,6 +117,7 @@ def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same
     page.get_by_text("needs a target of classes").first.wait_for()
 
 
+@pytest.mark.verify
 def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str) -> None:
     sent: list[BackMsg] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda payload: sent.append(BackMsg.FromString(payload))))
@@ -148,6 +150,7 @@ def test_moving_the_slider_is_one_rerun_and_the_tree_follows(page: Any, app: str
     assert exact.input_value() == "0.5"
 
 
+@pytest.mark.verify
 def test_a_permalink_brings_back_the_settings_and_holds_no_data(page: Any, app: str) -> None:
     page.goto(f"{app}/?data=clinic")
     exact = page.get_by_role("spinbutton", name="ε, exactly")

@@ -21,7 +21,7 @@ from tests.browser.serving import command_for, process_of
 from tests.browser.visiting import downloaded, settled
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 
 #: The most clicks and minutes that a journey may take; half of what it did. The machine's minutes are not among them.
 MOST, MINUTES = 20, 6

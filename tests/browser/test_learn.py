@@ -59,6 +59,7 @@ def test_a_walk_through_the_lessons_by_keyboard_alone(page: Any, app: str) -> No
     assert [url for url in outside if url.startswith("http")] == []
 
 
+@pytest.mark.verify
 def test_a_person_edits_two_tables_and_grows_a_tree(page: Any, app: str) -> None:
     page.goto(f"{app}/learn?lesson=Noise")
     _title(page, LESSONS[1])
@@ -77,6 +78,7 @@ def test_a_person_edits_two_tables_and_grows_a_tree(page: Any, app: str) -> None
     page.get_by_role("heading", name="What was drawn at the root").wait_for()
 
 
+@pytest.mark.verify
 def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> None:
     page.goto(f"{app}/learn?lesson=Growing&growing.epsilon=4&growing.seed=12&growing.steps=2")
     _title(page, LESSONS[4])
@@ -107,6 +109,7 @@ def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> N
     fresh.get_by_text(drawn).first.wait_for()
 
 
+@pytest.mark.verify
 def test_a_teachers_link_is_built_followed_and_kept(page: Any, app: str) -> None:
     page.goto(f"{app}/learn?odds.epsilon=2")
     _title(page, LESSONS[0])
@@ -131,6 +134,7 @@ def test_a_teachers_link_is_built_followed_and_kept(page: Any, app: str) -> None
     expect(student.get_by_role("button", name="Make a teacher's link")).to_have_count(0)
 
 
+@pytest.mark.verify
 def test_a_hidden_setting_stays_in_the_address(page: Any, app: str) -> None:
     page.goto(f"{app}/learn?odds.epsilon=2&hide=epsilon")
     _title(page, LESSONS[0])
@@ -140,6 +144,7 @@ def test_a_hidden_setting_stays_in_the_address(page: Any, app: str) -> None:
     assert "odds.epsilon=2" in page.url
 
 
+@pytest.mark.verify
 def test_no_lesson_has_a_serious_accessibility_fault_or_scrolls_sideways_on_a_telephone(visit: Any, app: str) -> None:
     page = visit(viewport={"width": 390, "height": 844}).new_page()
     for lesson in LESSONS:

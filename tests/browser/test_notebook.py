@@ -12,7 +12,7 @@ import dpviz
 from dpviz.widget import _script
 from tests.test_widget import ROWS, SCHEMA
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 #: As Jupyter does: keys are its shortcuts unless a place says that they are not, and Enter ends no typing.
 KEYS_OF_JUPYTER = """
 document.addEventListener("keydown", (e) => e.target.closest("[data-lm-suppress-shortcuts]") || e.preventDefault(), true);

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.visiting import idle, settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 
 def _trees(page: Any) -> list[str]:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.visiting import press, settled
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 
 def _tab_to(page: Any, found: Any) -> None:

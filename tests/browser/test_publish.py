@@ -167,6 +167,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     assert [url for url in outside if url.startswith("http")] == []
 
 
+@pytest.mark.verify
 def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients: tuple[Path, Path]) -> None:
     contexts = [visit(viewport={"width": 1440, "height": 2400}) for _ in range(2)]
     pages = [context.new_page() for context in contexts]
@@ -191,6 +192,7 @@ def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients
     assert [entry.loss.epsilon for entry in ReleaseRegister().releases("two sessions")] == [0.7]
 
 
+@pytest.mark.verify
 def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, patients: tuple[Path, Path]) -> None:
     table, schema = patients
     table.write_text(table.read_text().replace("no", "yes", 1), encoding="utf-8")

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.release.rows import requested, small_rows
 from tests.release.test_checking import changed, copied, put_back
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 NAME = "ward seven"
 AS_WRITTEN, NOT_AS_WRITTEN = "No entry was changed", "This register was changed"

@@ -14,7 +14,7 @@ from tests.io.nasty_names import NAMES, SYNTAX
 from tests.io.test_export_syntax import NAMES as ATTACKS
 from tests.io.test_export_syntax import written
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 
 #: Every element with the names of its attributes, and what in it could run or lead elsewhere.
 SHAPE = """[...document.querySelectorAll("*")].map(part => [

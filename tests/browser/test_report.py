@@ -13,7 +13,7 @@ from dpviz.figures.publish.report import report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 WIDE, NARROW = '"DejaVu Sans Mono", monospace', '"Liberation Sans Narrow", "Arial Narrow", sans-serif'
 #: Pixels of A4 between margins of 16 mm.

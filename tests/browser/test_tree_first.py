@@ -14,7 +14,7 @@ from tests.browser.screenshots import book_releases
 from tests.browser.serving import ROOT, serve
 from tests.browser.visiting import idle, settled, visitor
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 #: Pixels of a screen 900 high above the tree, words on a first screen, and pixels that anything may move by.
 HIGHEST, MOST_WORDS, STILL = 320, {"tree": 110, "others": 100}, 4

@@ -17,7 +17,7 @@ from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
 JS = Path(module.__file__).with_suffix(".js").read_text(encoding="utf-8")
 CSS = COLOURS + Path(module.__file__).with_suffix(".css").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from tests.browser.serving import running
 from tests.browser.visiting import downloaded, idle, open_downloads
 from tests.installing import build_wheel, clean_environment, install
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 
 TREE = "?data=clinic&epsilon=0.5&depth=3&draw=7"
 

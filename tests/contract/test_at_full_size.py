@@ -10,7 +10,7 @@ from dpviz.learners import get_learner
 from tests.contract.fits import FEW
 from tests.contract.tables import reordered, schema_of, table
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 learners_of_many_trees = pytest.mark.parametrize("name", sorted(FEW))
 

@@ -24,7 +24,6 @@ from dpviz.results.exports import forms
 from tests.conftest import ROOT
 from tests.pages_of_docs import PAGES, README, blocks, run
 
-#: Where no sentence is longer than 30 words.
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 SHOWN = [page for page in (README, *PAGES) if any(block.language in ("python", "sh") for block in blocks(page))]
 

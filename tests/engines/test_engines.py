@@ -41,6 +41,8 @@ from tests.engines import killing_clients, servers
 from tests.engines.nasty import HIGH, N_ROWS, SCHEMA, cells, shuffled
 from tests.engines.servers import Engine, InPostgreSQL, InSpark, quoted
 
+pytestmark = pytest.mark.verify
+
 LEARNERS = ("pf-tree", "majority", "diffprivlib-tree")
 
 

@@ -17,6 +17,8 @@ from dpviz.table.schema_json import schema_from_json
 from tests.fuzzing.mutations import exchanged, spoiled
 from tests.release.rows import SCHEMA, small_numbers, small_rows
 
+pytestmark = pytest.mark.verify
+
 #: How many files of each kind: 10,000 in all.
 N_CSV, N_CSV_WHOLE, N_SCHEMA, N_SCHEMA_PARTS, N_MODEL, N_MODEL_PARTS = 3500, 500, 1000, 2000, 1000, 2000
 FUZZ = {"suppress_health_check": list(HealthCheck), "deadline": None, "derandomize": True, "database": None}

@@ -15,6 +15,8 @@ from dpviz.io.tables.read import read_table
 from tests.fuzzing.mutations import spoiled
 from tests.io.tables.writing import WRITERS, drawn_rows
 
+pytestmark = pytest.mark.verify
+
 FUZZ = {"suppress_health_check": list(HealthCheck), "deadline": None, "derandomize": True, "database": None}
 KINDS = [kind for kind in WRITERS if kind != "csv"]
 

@@ -22,7 +22,7 @@ from tests.fuzzing.mutations import exchanged, spoiled
 from tests.fuzzing.test_readers import FUZZ, model_texts
 from tests.release.rows import small_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 #: Forms that show what the document says about itself.
 PAGES = ("report", "svg")

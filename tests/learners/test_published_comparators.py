@@ -16,6 +16,8 @@ from benchmarks.data import bench_data
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 
+pytestmark = pytest.mark.verify
+
 DATA = ("adult", "mushroom", "nursery", "vote", "breast-w", "diabetes", "MagicTelescope")
 WITH_CATEGORIES = ("adult", "mushroom", "nursery", "vote")
 #: The published run read a group that was never set; see the learner's file.

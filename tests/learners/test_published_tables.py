@@ -11,6 +11,8 @@ import pytest
 import dpviz
 from dpviz.table.dataset import EncodedDataset
 
+pytestmark = pytest.mark.verify
+
 DATA = ("adult", "nursery", "mushroom", "MagicTelescope")
 
 

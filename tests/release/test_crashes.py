@@ -14,6 +14,8 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.verify
+
 MEMORY = Path("/dev/shm")
 
 

@@ -29,6 +29,8 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from dpviz.training.counting import binned
 from dpviz.training.counting.arrays import counter_of
 
+pytestmark = pytest.mark.verify
+
 FEATURES = (
     NumericFeature("income", 0, 1000),
     NumericFeature("age", 0, 99, whole=True, missing_as=40),

@@ -25,6 +25,8 @@ from pyarrow import parquet
 from dpviz.io.limits import MEMORY_PER_BYTE
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.verify
+
 MAX_BYTES = 40_000_000
 #: What each would take if nothing were charged, about.
 BIG = 600_000_000

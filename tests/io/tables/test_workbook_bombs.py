@@ -15,6 +15,8 @@ from dpviz.io.limits import MEMORY_PER_BYTE
 from dpviz.io.tables.read import read_table
 from tests.io.tables.test_bombs import AT_ONCE, MAX_BYTES, needs_linux, read_by_a_process
 
+pytestmark = pytest.mark.verify
+
 NAMESPACE = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 SHARED = b'<c r="A%d" t="s"><v>0</v></c>'
 
