@@ -12,12 +12,15 @@ Every fit without a `random_state` is a release of its own: a copy of such an es
 them, says so (`SpendsAgain`).
 """
 
+import datetime as dt
 import re
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,6 +32,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 
 from dpviz.errors import (
     CellTypeError,
+    DpvizWarning,
     ParameterError,
     PublicValuesWarning,
     RowsError,
@@ -47,8 +51,9 @@ from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode, encode_new
 from dpviz.table.frames import table_of
 from dpviz.table.proposal import rounded_count
-from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable, parse_numbers
+from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+from dpviz.table.texts import text_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -110,11 +115,7 @@ class _PrivateEstimator:
             For what the learner refuses; NotReleasable when it has no exact sampler and `random_state` is None.
         """
         with cells_stay_inside(partial(_in_words, X)):
-            return self._fitted(self._given(X), y)
-
-    def _given(self, X: Any) -> Any:
-        """As scikit-learn takes it."""
-        return with_named_moments(X) if self.categories else X
+            return self._fitted(X, y)
 
     def _fitted(self, X: Any, y: Any) -> Self:
         if self.missing not in (None, "middle") or (self.missing and not self._is_declared):
@@ -147,24 +148,24 @@ class _PrivateEstimator:
             return self.schema
         return replace(self.schema, features=tuple(map(_with_rule, self.schema.features)))
 
-    def _cells_of_target(self, schema: Schema, given: np.ndarray, y: Any) -> np.ndarray:
+    def _cells_of_target(self, schema: Schema, given: np.ndarray, y: Any) -> Any:
         """The target's column as the schema reads it."""
         return given
 
     def _table(self, X: Any, schema: Schema) -> RawTable:
-        """The columns of the schema; an array has them in the schema's order."""
+        """The columns of the schema; an array has them in the order of the frame that was fitted, or else of the schema."""
         if not hasattr(X, "columns"):
             rows = validate_data(self, _cell_by_cell(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0, reset=False)
-            if rows.shape[1] != schema.n_features:
+            names = getattr(self, "feature_names_in_", schema.feature_names)
+            if rows.shape[1] != len(names):
                 what = f"X has {rows.shape[1]:,} columns without names, the schema {schema.n_features:,} features."
                 raise RowsError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
-            X = DataFrame(rows, columns=list(schema.feature_names))
+            X = DataFrame(rows, columns=list(names))
         columns = map(table_of(X, schema.feature_names).column, schema.feature_names)
         return RawTable(tuple(columns if self.missing is None else map(_or_missing, columns, schema.features)), "X")
 
     def _new_by_schema(self, X: Any, schema: Schema) -> EncodedDataset:
         """Rows to be predicted; raises RowsError where the schema has no answer to one."""
-        validate_data(self, X, skip_check_array=True, reset=False)
         new = encode_new(self._table(X, schema), schema)
         if not new.usable.all():
             column = next(name for name, count in new.dropped.items() if count)
@@ -174,9 +175,9 @@ class _PrivateEstimator:
 
     def _by_parameters(self, X: Any, y: Any) -> EncodedDataset:
         self._named = _name_of(y)
-        rows, given = self._taken(X, y)
+        rows, given = self._taken(with_named_moments(X), y)
         self._categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
-        target, encoded = self._target(given)
+        target, encoded = self._target(given, y)
         schema = Schema(self._features(rows), target, n_public=self.n_public)
         return usable_rows(schema, [*self._columns(rows, schema), encoded], refuse=not self._is_declared)
 
@@ -190,7 +191,7 @@ class _PrivateEstimator:
         check_consistent_length(rows, given)
         return rows, given
 
-    def _target(self, given: np.ndarray) -> tuple[Target, np.ndarray]:
+    def _target(self, given: np.ndarray, y: Any) -> tuple[Target, np.ndarray]:
         """What is public about the target, and its values: codes or numbers, NaN for an undeclared class or no number."""
         raise NotImplementedError
 
@@ -218,10 +219,8 @@ class _PrivateEstimator:
         with cells_stay_inside(partial(_in_words, X)):
             if self._reads_tables:
                 return self._new_by_schema(X, schema)
-            if self.missing is None:
-                rows = validate_data(self, self._given(X), dtype=self._dtype(), ensure_all_finite=True, reset=False)
-            else:
-                rows = validate_data(self, self._given(X), dtype=None, ensure_all_finite=False, reset=False)
+            usual = {"dtype": None, "ensure_all_finite": False} if self.missing else {"dtype": self._dtype()}
+            rows = validate_data(self, with_named_moments(X), ensure_min_samples=0, reset=False, **usual)
             return usable_rows(schema, [*self._columns(rows, schema), np.zeros(len(rows))], refuse=True)
 
     @property
@@ -231,12 +230,14 @@ class _PrivateEstimator:
         return self.result_.model
 
     def _seed(self) -> int | None:
-        """None releases; a RandomState gives one seed per fit."""
+        """None releases; a RandomState or Generator gives one seed per fit."""
         if self.random_state is None:
             return None
+        if isinstance(self.random_state, np.random.Generator):
+            return int(self.random_state.integers(2**31 - 1))
         if hasattr(self.random_state, "randint"):
             return int(self.random_state.randint(2**31 - 1))
-        allowed = "a whole number of at least 0, a RandomState, or None for a release"
+        allowed = "a whole number of at least 0, a RandomState or Generator, or None for a release"
         return checked_count(type(self).__name__, "random_state", self.random_state, 0, allowed=allowed)
 
     def _dtype(self) -> Any:
@@ -336,7 +337,7 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     missing : "middle" or None
         What a missing or unknown cell counts as, alike in `fit` and `predict`: the middle of the public range, or the first
         category. None: `fit` leaves such rows out where everything is declared, and `predict` refuses them.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         None releases: exact samplers, no seed. A number simulates: repeatable, and protects nobody.
     accept_rows : bool
         Release although few of the rows can be used as they are, or far from `n_public` of them.
@@ -358,34 +359,37 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     _kind_of_target = ClassTarget
     _wants = "one with classes; PrivateTreeRegressor predicts numbers"
 
-    def _target(self, given: np.ndarray) -> tuple[ClassTarget, np.ndarray]:
+    def _target(self, given: np.ndarray, y: Any) -> tuple[ClassTarget, np.ndarray]:
         if self.classes is None:
             check_classification_targets(given)
-        self.classes_ = np.unique(given) if self.classes is None else _as_in(given.dtype, self.classes)
-        if len(self.classes_) < 2:
+        classes = np.unique(given).tolist() if self.classes is None else list(self.classes)
+        if len(classes) < 2:
             what = "There is one class only; a classifier needs at least two."
             raise RowsError("one-class", what, remedy="Declare `classes`.")
-        read = () if self.classes is not None else ("classes",)
-        names = texts_of(self.classes_ if self.classes is None else self.classes)
-        return ClassTarget(self._target_name(), names, read), codes_of(given, self.classes_.tolist())
+        codes = self._codes(given, classes, _dtype_of(y, given))
+        return ClassTarget(self._target_name(), texts_of(classes), () if self.classes is not None else ("classes",)), codes
 
-    def _cells_of_target(self, schema: Schema, given: np.ndarray, y: Any) -> np.ndarray:
-        """Names of classes as the schema has them; where y has them in other types, each as the one that it stands for."""
-        self.classes_ = _as_in(_dtype_of(y, given), schema.classes)
-        if self.classes_.dtype.kind == "U":
-            return given
-        codes = codes_of(given, self.classes_.tolist())
+    def _cells_of_target(self, schema: Schema, given: np.ndarray, y: Any) -> Any:
+        """The class that each cell says, in the words of the schema; None where it says none."""
+        groups = schema.target.groups if isinstance(schema.target, ClassTarget) else ()
+        codes = self._codes(given, schema.classes, _dtype_of(y, given), groups)
         return np.array([*schema.classes, None], dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
+
+    def _codes(self, given: np.ndarray, classes: Sequence[Any], dtype: np.dtype, groups: Sequence[Any] = ()) -> np.ndarray:
+        """The place of each cell's class in `classes`, NaN where it says none; what is answered takes the form of `given`."""
+        codes, self._answers = _Labels(classes, groups).read(given, dtype)
+        self.classes_, self._order = np.unique(self._answers, return_index=True)
+        return codes
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes, shape (n_rows,)."""
         codes = self.model_.predict(self._encoded(X))
-        return self.classes_[codes]
+        return self._answers[codes]
 
     @available_if(lambda estimator: not hasattr(estimator, "result_") or holds_probabilities(estimator.result_.model))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of every class, shape (n_rows, n_classes), if the model holds any; the likeliest need not be the label."""
-        return self.model_.predict_proba(self._encoded(X))
+        return self.model_.predict_proba(self._encoded(X))[:, self._order]
 
 
 @dataclass(eq=False, repr=False)
@@ -414,7 +418,7 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
     _kind_of_target = NumericTarget
     _wants = "one with a number to predict; PrivateTreeClassifier predicts classes"
 
-    def _target(self, given: np.ndarray) -> tuple[NumericTarget, np.ndarray]:
+    def _target(self, given: np.ndarray, y: Any) -> tuple[NumericTarget, np.ndarray]:
         low, high = _range_of(given) if self.target_bounds is None else _pair("target_bounds", self.target_bounds)
         read = () if self.target_bounds is not None else ("low", "high")
         return NumericTarget(self._target_name(), low, high, read), numbers_of(given)
@@ -446,34 +450,103 @@ def _or_missing(column: RawColumn, feature: Feature) -> RawColumn:
 
 
 def _dtype_of(y: Any, given: np.ndarray) -> np.dtype:
-    """The type of the target's column: of a nullable column of numbers, too, that of its numbers."""
+    """The type of the target's column: of a nullable column of numbers, too, that of its numbers, and so of categories."""
     kinds = {"b": np.dtype(bool), "i": np.dtype(np.int64), "u": np.dtype(np.int64), "f": np.dtype(np.float64)}
-    return kinds.get(getattr(getattr(y, "dtype", None), "kind", ""), given.dtype)
+    of_y = getattr(y, "dtype", None)
+    return kinds.get(getattr(getattr(getattr(of_y, "categories", None), "dtype", of_y), "kind", ""), given.dtype)
 
 
-def _as_in(dtype: np.dtype, classes: Sequence[Any]) -> np.ndarray:
-    """The declared classes as a target of this type has them. The type decides, never a row.
+class _Labels:
+    """What the cells of a target say: the class of a cell follows from the cell and the declared classes alone.
 
-    Texts beside whole numbers: numbers if they read as such, else the places that scikit-learn's LabelEncoder gives them.
+    A text is the class of these words, a number or truth value the class of equal value, also where that class is its text. A
+    whole number that is no class is a place in the sorted classes, as scikit-learn's LabelEncoder gives it; but not where another
+    number is a class at another place, such as 1 among the classes 1 and 2.
     """
-    declared = np.asarray(classes)
-    if dtype.kind not in "biuf" or not all(isinstance(name, str) for name in classes):
-        return declared
-    if dtype.kind == "b":
-        return np.array([name.lower() in ("true", "1") for name in classes]) if _are_truth_values(classes) else declared
-    numbers = parse_numbers(classes)
-    if not np.isnan(numbers).any():
-        return numbers.astype(dtype)
-    if dtype.kind == "f":
-        return declared
-    if list(classes) != sorted(classes):
-        allowed = "sorted texts, as y has whole numbers that count as places in the sorted list; or give y in these words"
-        raise ParameterError("the estimator", "classes", classes, allowed)
-    return np.arange(len(classes))
+
+    def __init__(self, classes: Sequence[Any], groups: Sequence[tuple[str, str]] = ()) -> None:
+        self.classes, codes = tuple(classes), range(len(classes))
+        try:
+            in_order = sorted(self.classes)
+        except TypeError:
+            allowed = "all texts, all numbers or all truth values"
+            raise ParameterError("the estimator", "classes", self.classes, allowed) from None
+        values = list(map(_value_of, self.classes))
+        truths = {value: code for code, value in enumerate(values) if isinstance(value, bool)}
+        #: By class: the number that it is, or None
+        self.numbers = [None if isinstance(value, bool) and len(truths) < len(values) else value for value in values]
+        by_number = {number: code for code, number in enumerate(self.numbers) if number is not None}
+        self._places = list(map(in_order.index, self.classes))
+        by_place = dict(zip(self._places, codes, strict=True))
+        in_order = [self.numbers[code] for _, code in sorted(by_place.items())]
+        self.places_differ = any(by_number.get(place, code) != code for place, code in by_place.items())
+        self.places_differ |= None not in in_order and in_order != sorted(in_order)  # as texts 10 is before 9
+        self._truths = {bool(number): code for number, code in by_number.items() if number in (0, 1)} | truths
+        self._codes: dict[Any, int] = {text: self.classes.index(label) for text, label in groups}
+        self._codes |= ({} if self.places_differ else by_place) | by_number
+        self._codes |= {self._text(code): code for code in codes} | dict(zip(self.classes, codes, strict=True))
+
+    def read(self, given: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+        """(place of each cell's class, float64, NaN where it says none; the classes as such a target has them).
+
+        Raises RowsError where y has other numbers for its classes.
+        """
+        cells = given.tolist()
+        found = np.array(list(map(self._code, cells)), dtype=np.float64)
+        used, places = ~np.isnan(found), range(len(self.classes))
+        is_place = np.array([is_number(cell) and cell in places for cell in cells], dtype=bool)
+        place_only = sum(cell not in self.numbers for cell, whether in zip(cells, is_place.tolist(), strict=True) if whether)
+        class_only = int(np.count_nonzero(used & ~is_place))
+        if self.places_differ and place_only > class_only:
+            what = f"y seems to number its classes from 0 to {places[-1]}, but the classes are declared as others."
+            remedy = "Voting, stacking, bagging and one-vs-rest do so: number them from 0 in y, too, and declare these numbers."
+            raise RowsError("places", what, remedy=remedy)
+        if place_only and class_only and not self.places_differ:
+            what = "y has some whole numbers that are no class; they count as places in the sorted classes."
+            warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=3)
+        return found, np.array(self._places) if place_only > class_only else self._written_as(given[used], dtype)
+
+    def _code(self, cell: Any) -> float:
+        if isinstance(cell, (bool, np.bool_)):
+            return self._truths.get(bool(cell), np.nan)
+        if isinstance(cell, dt.date):
+            cell = texts_of((cell,))[0]
+        try:
+            return self._codes.get(cell, np.nan)
+        except TypeError:  # a list, or a tuple that holds one
+            return np.nan
+
+    def _text(self, code: int) -> str:
+        label = self.classes[code]
+        return label if isinstance(label, str) or self.numbers[code] is None else text_of(label)
+
+    def _written_as(self, cells: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """The classes as a target of this type has them; as most of these cells are where the type promises nothing."""
+        kinds = Counter(map(type, cells.tolist())) if dtype.kind == "O" else {dtype.type: 1}
+        kind = max(kinds, key=kinds.__getitem__, default=object)
+        if issubclass(kind, str):
+            return np.array(list(map(self._text, range(len(self.classes)))), dtype=object if dtype.kind == "O" else None)
+        if issubclass(kind, (Real, np.number, np.bool_)) and None not in self.numbers:
+            exact, wanted = np.array(self.numbers), np.dtype(kind)
+            cast = exact.astype(wanted)
+            return cast if (cast == exact).all() else exact
+        return np.array(self.classes)
 
 
-def _are_truth_values(classes: Sequence[str]) -> bool:
-    return {name.lower() for name in classes} in ({"true", "false"}, {"0", "1"})
+#: A number as a class is called by it: not 042 and not 1e5.
+_PLAIN = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?", re.ASCII)
+
+
+def _value_of(label: Any) -> bool | float | None:
+    """The truth value or number that a class is, or that its text says."""
+    if isinstance(label, str):
+        if label.lower() in ("true", "false"):
+            return label.lower() == "true"
+        number = float(label) if _PLAIN.fullmatch(label) else None
+        return int(number) if number is not None and number.is_integer() else number
+    if isinstance(label, (bool, np.bool_)):
+        return bool(label)
+    return label if is_number(label) else None
 
 
 def _name_of(y: Any) -> tuple[str, ...]:

@@ -50,11 +50,13 @@ def codes_of(values: np.ndarray, known: Sequence[Any]) -> np.ndarray:
 
 
 def with_named_moments(rows: Any) -> Any:
-    """A frame of pandas or Polars with texts for moments, which scikit-learn joins with no other column; else `rows` itself."""
+    """A frame or an array with texts for moments and seconds for durations, which scikit-learn reads by their units; or itself."""
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in "mM":
+        return rows / np.timedelta64(1, "s") if rows.dtype.kind == "m" else rows.astype(str)
     if hasattr(rows, "iloc") and hasattr(rows, "isetitem"):
         found = rows.copy(deep=False)
         for place, kind in enumerate(rows.dtypes):
-            if getattr(kind, "kind", "") == "M":
+            if getattr(kind, "kind", "") in ("m", "M"):
                 found.isetitem(place, rows.iloc[:, place].astype(object).map(_named))
         return found
     if hasattr(rows, "with_columns") and hasattr(rows, "iter_columns"):
@@ -64,7 +66,9 @@ def with_named_moments(rows: Any) -> Any:
 
 
 def _named(value: Any) -> Any:
-    """A day or a moment as readers of files write it, as its clock shows it; anything else as it is."""
+    """A day or a moment as readers of files write it, as its clock shows it, a duration as seconds; anything else as it is."""
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
     if not isinstance(value, dt.date) or value != value:
         return value
     return text_of(value.replace(tzinfo=None) if isinstance(value, dt.datetime) else value)
@@ -80,16 +84,21 @@ def _is_plain(value: Any) -> bool:
 
 
 def numbers_of(values: np.ndarray) -> np.ndarray:
-    """As float64; NaN where a cell is no number."""
-    try:
+    """As float64, a duration as its seconds; NaN where a cell is no number."""
+    if values.dtype.kind in "biuf":
         return values.astype(np.float64) + 0.0
-    except (TypeError, ValueError):
-        return np.array([_number(value) for value in values.tolist()], dtype=np.float64)
+    if values.dtype.kind in "mM":
+        return values / np.timedelta64(1, "s") if values.dtype.kind == "m" else np.full(values.shape, np.nan)
+    return np.array([_number(value) for value in values.tolist()], dtype=np.float64) + 0.0
 
 
 def _number(value: Any) -> float:
     try:
+        if isinstance(value, (dt.timedelta, np.timedelta64)):
+            return value / np.timedelta64(1, "s")
         return float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return np.inf if value > 0 else -np.inf
     except (TypeError, ValueError):
         return np.nan
 

@@ -1,0 +1,314 @@
+"""Labels of any type in any order of declaration, with scikit-learn's own tools; what a cell of y means depends on it alone."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.inspection import permutation_importance
+from sklearn.metrics import accuracy_score, make_scorer, roc_auc_score
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    HalvingGridSearchCV,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_val_predict,
+    cross_val_score,
+    learning_curve,
+)
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import dpviz
+from dpviz.errors import DpvizWarning, ParameterError, RowsError
+from dpviz.sklearn import PrivateTreeClassifier
+
+N = 600
+X = np.random.default_rng(0).uniform(0, 1, (N, 2))
+UP = X[:, 0] > 0.4  # the upper class, so that the two are not of a size
+TWO = {
+    "places": (0, 1),
+    "from 1": (1, 2),
+    "signs": (-1, 1),
+    "far": (3, 7),
+    "truth": (False, True),
+    "floats": (0.0, 1.0),
+    "texts": ("died", "survived"),
+    "texts of numbers": ("1", "2"),
+    "texts of places": ("0", "1"),
+    "texts of truth": ("False", "True"),
+    "capitals": ("Yes", "no"),
+}
+#: A number of these is a class, and at another place among the sorted classes: 1 is the first of 1 and 2.
+PLACES_DIFFER = ("from 1", "texts of numbers")
+
+
+def of_two(kind: str) -> np.ndarray:
+    return np.array(TWO[kind])[UP.astype(int)]
+
+
+FORMS = {
+    "array": lambda y: y,
+    "list": lambda y: y.tolist(),
+    "objects": lambda y: y.astype(object),
+    "Series": pd.Series,
+    "nullable": lambda y: pd.Series(y).convert_dtypes(),
+    "Arrow": lambda y: pd.Series(y).convert_dtypes(dtype_backend="pyarrow"),
+    "categorical": lambda y: pd.Series(y).astype("category"),
+    "Polars": lambda y: pytest.importorskip("polars").Series(y.tolist()),
+}
+
+
+def estimator(classes, by: str, n_features: int = 2, **more) -> PrivateTreeClassifier:
+    """Everything is declared, by a schema (whose classes are texts) or by parameters."""
+    asked = {"epsilon": 20.0, "max_depth": 2, "random_state": 0} | more
+    if by == "parameters":
+        return PrivateTreeClassifier(bounds=(0, 1), classes=classes, n_public=N, **asked)
+    features = tuple(dpviz.NumericFeature(f"x{k}", 0, 1) for k in range(n_features))
+    return PrivateTreeClassifier(schema=dpviz.Schema(features, dpviz.ClassTarget("label", tuple(map(str, classes))), N), **asked)
+
+
+@pytest.mark.parametrize("by", ["schema", "parameters"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", TWO)
+def test_classes_are_sorted_and_of_the_type_of_y_and_columns_are_in_their_order(kind, form, by):
+    y = FORMS[form](of_two(kind))
+    for classes in (TWO[kind], TWO[kind][::-1]):
+        fitted = estimator(classes, by).fit(X, y)
+        assert fitted.classes_.tolist() == np.unique(of_two(kind)).tolist() == list(TWO[kind])
+        is_whole = kind == "floats" and form in ("nullable", "Arrow")  # so does pandas
+        assert {type(one) for one in fitted.classes_.tolist()} == {int if is_whole else type(TWO[kind][0])}
+        assert set(fitted.predict(X).tolist()) == set(TWO[kind])
+        assert roc_auc_score(UP, fitted.predict_proba(X)[:, 1]) > 0.95
+        assert fitted.score(X, of_two(kind)) > 0.95
+
+
+@pytest.mark.parametrize("by", ["schema", "parameters"])
+@pytest.mark.parametrize("classes", [("low", "mid", "top"), (0, 1, 2), (1, 2, 3), (-1, 0, 1), (1.0, 2.0, 7.0), ("10", "9", "8")])
+def test_three_classes_in_any_order_and_classes_that_no_row_has(classes, by):
+    y = np.array(sorted(classes))[np.digitize(X[:, 0], (0.3, 0.6))]
+    for order in itertools.permutations(classes):
+        fitted = estimator(order, by).fit(X, y)
+        assert fitted.classes_.tolist() == sorted(classes)
+        assert roc_auc_score(y, fitted.predict_proba(X), multi_class="ovr", labels=fitted.classes_) > 0.9
+        for absent in classes:
+            fitted.fit(X[y != absent], y[y != absent])
+            assert fitted.classes_.tolist() == sorted(classes)
+            assert fitted.score(X[y != absent], y[y != absent]) > 0.9
+            assert fitted.predict_proba(X).shape == (N, 3)
+    scores = cross_val_score(estimator(order, by), X, y, cv=3, scoring="roc_auc_ovr")
+    assert scores.min() > 0.85
+
+
+#: Scores that take no word for which class is positive, as scikit-learn's own classifiers have them for any labels.
+SCORES = {"accuracy": 0.9, "roc_auc": 0.9, "neg_log_loss": -0.4, "balanced_accuracy": 0.9}
+#: These want 1 among the labels.
+OF_ONES = {"average_precision": 0.9, "neg_brier_score": -0.12, "f1": 0.9}
+
+
+@pytest.mark.parametrize("by", ["schema", "parameters"])
+@pytest.mark.parametrize("kind", TWO)
+def test_cross_validation_and_searches_score_what_is_right(kind, by):
+    y, model = of_two(kind), estimator(TWO[kind][::-1], by)
+    for name, least in (SCORES | (OF_ONES if TWO[kind][1] == 1 else {})).items():
+        assert cross_val_score(model, X, y, cv=3, scoring=name).min() > least, name
+    if kind in PLACES_DIFFER:
+        with pytest.raises(RowsError, match="y seems to number its classes from 0 to 1"):
+            cross_val_predict(model, X, y, cv=3, method="predict_proba")
+    else:
+        assert roc_auc_score(UP, cross_val_predict(model, X, y, cv=3, method="predict_proba")[:, 1]) > 0.9
+    assert accuracy_score(y, cross_val_predict(model, X, y, cv=3)) > 0.9
+    asked = {"param_grid": {"epsilon": [0.001, 20.0]}, "scoring": "roc_auc", "cv": 3}
+    assert GridSearchCV(model, **asked).fit(X, y).best_params_ == {"epsilon": 20.0}
+    if kind in ("from 1", "texts"):
+        random = RandomizedSearchCV(model, {"epsilon": [0.001, 20.0]}, n_iter=2, scoring="roc_auc", cv=3, random_state=0)
+        assert random.fit(X, y).best_params_ == {"epsilon": 20.0}
+        halving = HalvingGridSearchCV(model, **asked, min_resources=200, random_state=0).fit(X, y)
+        assert halving.best_params_ == {"epsilon": 20.0}
+        _, trained, tested = learning_curve(model, X, y, cv=3, scoring="roc_auc", train_sizes=[0.5, 1.0])
+        assert min(trained.min(), tested.min()) > 0.9
+        found = permutation_importance(model.fit(X, y), X, y, scoring="roc_auc", n_repeats=3, random_state=0)
+        assert found.importances_mean[0] > 0.3 > 0.05 > found.importances_mean[1]
+
+
+CALIBRATIONS = [(how, ensemble) for how in ("sigmoid", "isotonic", "temperature") for ensemble in (True, False)]
+
+
+@pytest.mark.parametrize("kind", TWO)
+def test_calibration_and_thresholds_take_labels_as_they_are(kind):
+    y = of_two(kind)
+    for by, (how, ensemble) in itertools.product(("schema", "parameters"), CALIBRATIONS):
+        made = CalibratedClassifierCV(estimator(TWO[kind][::-1], by), method=how, ensemble=ensemble, cv=3)
+        if kind == "texts of numbers" or (kind in PLACES_DIFFER and not ensemble):
+            with pytest.raises(RowsError, match="y seems to number its classes from 0 to 1"):
+                made.fit(X, y)
+            continue
+        made.fit(X, y)
+        assert made.score(X, y) > 0.95, (by, how, ensemble)
+        assert roc_auc_score(UP, made.predict_proba(X)[:, 1]) > 0.95
+    model = estimator(TWO[kind][::-1], by)
+    positive = {"pos_label": TWO[kind][1]}
+    scoring = make_scorer(accuracy_score)
+    assert TunedThresholdClassifierCV(model, scoring=scoring, cv=3).fit(X, y).score(X, y) > 0.95
+    assert FixedThresholdClassifier(model, threshold=0.5, **positive).fit(X, y).score(X, y) > 0.95
+
+
+def ensembles(model) -> list:
+    """Tools that number the classes before they fit."""
+    two = [("one", model), ("two", clone(model).set_params(epsilon=15.0))]
+    return [
+        VotingClassifier(two),
+        VotingClassifier(two, voting="soft"),
+        StackingClassifier(two, cv=3),
+        StackingClassifier(two, cv=3, stack_method="predict"),
+        BaggingClassifier(model, n_estimators=3, random_state=0),
+    ]
+
+
+@pytest.mark.parametrize("by", ["schema", "parameters"])
+@pytest.mark.parametrize("kind", TWO)
+def test_ensembles_that_number_the_classes_are_right_or_refused(kind, by):
+    y = of_two(kind)
+    for made in ensembles(estimator(TWO[kind][::-1], by)):
+        if kind in PLACES_DIFFER:
+            with pytest.raises(
+                RowsError, match="y seems to number its classes from 0 to 1, but the classes are declared as others"
+            ):
+                made.fit(X, y)
+        else:
+            assert made.fit(X, y).score(X, y) > 0.95, made
+            assert set(made.predict(X).tolist()) == set(TWO[kind])
+
+
+@pytest.mark.parametrize("tool", [OneVsRestClassifier, OneVsOneClassifier])
+@pytest.mark.parametrize("classes", [("low", "mid", "top"), (0, 1, 2), (1, 2, 3), (-5, 3, 8)])
+def test_one_against_others_is_right_or_refused(tool, classes):
+    y = np.array(classes)[np.digitize(X[:, 0], (0.3, 0.6))]
+    for by in ("schema", "parameters"):
+        made = tool(estimator(classes[::-1], by))
+        if classes[0] == 1:
+            with pytest.raises(RowsError, match="number them from 0 in y, too, and declare these numbers"):
+                made.fit(X, y)
+        else:
+            assert made.fit(X, y).score(X, y) > 0.9
+        assert tool(estimator((0, 1), by)).fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("by", ["schema", "parameters"])
+@pytest.mark.parametrize("kind", ["from 1", "signs", "truth", "texts", "capitals"])
+def test_in_pipelines_and_in_all_types_where_nothing_is_declared(kind, by):
+    frame, y = pd.DataFrame(X, columns=["x0", "x1"]), pd.Series(of_two(kind))
+    scaled = make_column_transformer((FunctionTransformer(lambda rows: rows / 2), ["x0"]), remainder="passthrough")
+    piped = make_pipeline(scaled.set_output(transform="pandas"), FunctionTransformer())
+    model = estimator(TWO[kind][::-1], by)
+    if by == "schema":
+        piped = make_pipeline(FunctionTransformer())
+    assert cross_val_score(make_pipeline(piped, model), frame, y, cv=3, scoring="roc_auc").min() > 0.9
+
+
+@pytest.mark.parametrize("kind", TWO)
+@pytest.mark.filterwarnings("ignore::dpviz.errors.PublicValuesWarning")
+def test_classes_read_from_the_rows_need_no_order(kind):
+    y, model = of_two(kind), PrivateTreeClassifier(epsilon=20.0, max_depth=2, random_state=0, bounds=(0, 1), n_public=N)
+    assert cross_val_score(model, X, y, cv=3, scoring="roc_auc").min() > 0.9
+    for made in [*ensembles(model), CalibratedClassifierCV(model, cv=3)]:
+        assert made.fit(X, y).score(X, y) > 0.95, made
+
+
+# --- each cell of y by itself
+
+DECLARED = [
+    ("no", "yes"),
+    ("yes", "no"),
+    ("0", "1"),
+    ("1", "2"),
+    ("false", "true"),
+    (0, 1),
+    (1, 2),
+    (-1, 1),
+    (False, True),
+    (0.5, 2),
+]
+HUGE = 10**400
+ODD = [None, np.nan, pd.NA, pd.NaT, "secret", "", "yes", "1", 0, 1, 2, -1, 0.5, 1.0, 7, True, [1], float("inf"), HUGE, b"1"]
+
+
+def ways_to_say(classes) -> list[list]:
+    """Columns of y that say the classes, as plain cells."""
+    first, second = classes
+    ways = [[first, second]]
+    if isinstance(first, str) and first[0].isdigit():
+        ways.append([int(first), int(second)])
+    if set(map(str, classes)) == {"no", "yes"}:
+        ways.append([0, 1] if classes == ("no", "yes") else [1, 0])
+    if set(map(str, classes)) & {"0", "false", "False"}:
+        ways += [[False, True], [0, 1]]
+    return ways
+
+
+CASES = [(classes, way) for classes in DECLARED for way in ways_to_say(classes)]
+
+
+@pytest.mark.parametrize("by", ["schema", "parameters"])
+@pytest.mark.parametrize(("classes", "way"), CASES, ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_one_odd_cell_changes_no_other_whatever_type_it_gives_the_column(classes, way, by):
+    """A row more is either of a class, and then it is in every form of the column, or it is left out in every form."""
+    plain = [way[k % 2] for k in range(40)]
+    asked = {"learner": "cart", "max_depth": 1}
+
+    def trained(cells, place=None):
+        where = np.linspace(0, 1, 40)
+        where = np.append(where, 0.5) if len(cells) > 40 else where
+        model = estimator(classes, by, n_features=1, **asked).fit(where.reshape(-1, 1), cells)
+        return model.result_.to_json()
+
+    alone = trained(plain)
+    possible = {alone} | {trained([*plain, label]) for label in way}
+    for odd in ODD:
+        forms = [[*plain, odd], np.array([*plain, odd], dtype=object), pd.Series([*plain, odd], dtype=object)]
+        if not isinstance(odd, (list, bytes)) and odd is not HUGE:
+            forms += [pd.concat([pd.Series(plain), pd.Series([odd])], ignore_index=True), pd.Series([*plain, odd])]
+        found = {trained(form) for form in forms}
+        assert len(found) == 1, odd
+        assert found <= possible, odd
+
+
+def test_numbers_that_count_as_places_beside_classes_are_said():
+    rows = np.linspace(0, 1, 41).reshape(-1, 1)
+    for classes in ((-1, 1), ("no", "yes")):
+        model, y = estimator(classes, "parameters", n_features=1), [*classes] * 20
+        with pytest.warns(DpvizWarning, match="they count as places in the sorted classes"):
+            counted = model.fit(rows, [*y, 0]).result_.to_json()
+        assert counted == model.fit(rows, [*y, classes[0]]).result_.to_json()
+        assert model.fit(rows[:40], y).classes_.tolist() == list(classes)
+
+
+def test_classes_of_several_kinds_are_refused():
+    with pytest.raises(ParameterError, match="all texts, all numbers or all truth values"):
+        estimator((0, "yes"), "parameters").fit(X, of_two("places"))
+
+
+# --- the example of the documentation
+
+
+@pytest.mark.slow
+def test_the_example_of_the_documentation_scores_what_fit_and_score_by_hand_give():
+    frame = pd.read_csv("data/loans.csv.gz")
+    schema = dpviz.load_schema("data/loans.schema.json")
+    rows, y = frame.drop(columns="defaulted"), frame["defaulted"]
+    explore = PrivateTreeClassifier(epsilon=1, schema=schema, missing="middle", random_state=0)
+    scores = cross_val_score(explore, rows, y, cv=3, scoring="roc_auc")
+    for score, (train, test) in zip(scores, StratifiedKFold(3).split(rows, y), strict=True):
+        result = dpviz.fit("pf-tree", frame.iloc[train], schema=explore._declared_schema(), epsilon=1, seed=0)
+        shares = result.predict_proba(frame.iloc[test])[:, schema.classes.index("defaulted")]
+        assert score == pytest.approx(roc_auc_score(y.iloc[test] == "defaulted", shares), abs=0.01)
+        assert score > 0.75
