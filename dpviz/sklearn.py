@@ -41,7 +41,7 @@ from dpviz.errors import (
     cells_stay_inside,
 )
 from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
-from dpviz.learners.request import require_rows
+from dpviz.learners.request import few_usable, require_rows, warn_of
 from dpviz.models.base import Model, holds_probabilities
 from dpviz.results.result import FitResult
 from dpviz.table.arrays import codes_of, numbers_of, texts_of, usable_rows, with_named_moments
@@ -202,12 +202,18 @@ class _PrivateEstimator:
         if request.seed is None and request.spec.releases and not self.accept_rows:
             require_rows(data, accept="set accept_rows=True")
         try:
-            return request.fit(data)
-        except SchemaError as error:  # raised by the plan, before any row is touched
+            request.plan(data.schema)
+        except SchemaError as error:  # before any row is touched
             if error.field != "n_public":
                 raise
-        counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
-        return request.fit(replace(data, schema=counted))
+            if not data.n_rows:
+                remedy = "Give rows as they are declared, and n_public from public knowledge."
+                raise RowsError("unused", few_usable(data), remedy=remedy) from None
+            counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
+            data = replace(data, schema=counted)
+        result = request.fit(data)
+        warn_of(request, data, accepted=self.accept_rows, stacklevel=5)
+        return result
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """As of scikit-learn: the accuracy, or R² of a number. As private as the rows."""
@@ -293,7 +299,7 @@ class _PrivateEstimator:
             what = f"Public values of {shown} were read from the rows; no epsilon covers that."
             given = "them in the schema" if self._reads_tables else f"`bounds`, `{self._public}` and `n_public`"
             remedy = f"Give {given} from public knowledge."
-            warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=3)
+            warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=4)
 
     def _columns(self, rows: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """Codes and numbers by feature, float64 of shape (n_rows,); NaN for an undeclared category or no number."""
@@ -328,8 +334,9 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     categories : mapping, or None
         Column name or position -> its categories, public. All other columns are numbers.
     classes : sequence, or None
-        The classes, public. None reads them from the rows, a disclosure. Where they (or those of the schema) are texts and y has
-        whole numbers, these are places in the list, as scikit-learn's voting, stacking and bagging give them; so is `classes_`.
+        The classes, public. None reads them from the rows, a disclosure. A whole number in y that is none of them (or of those of
+        the schema) is a place in the sorted classes, as scikit-learn's voting, stacking, bagging and calibration give it. Where
+        numbers are classes at other places, such as 1 and 2, y is refused if these tools have numbered it.
     n_public : int or None
         A row count that is public, for learners that need one. Without it they take the rounded count of the rows, a disclosure.
     params : mapping, or None
@@ -345,6 +352,7 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        Sorted, in the type of y, whatever order the schema or `classes` has; so are the columns of `predict_proba`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     result_ : FitResult
@@ -503,7 +511,7 @@ class _Labels:
             raise RowsError("places", what, remedy=remedy)
         if place_only and class_only and not self.places_differ:
             what = "y has some whole numbers that are no class; they count as places in the sorted classes."
-            warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=3)
+            warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=7)
         return found, np.array(self._places) if place_only > class_only else self._written_as(given[used], dtype)
 
     def _code(self, cell: Any) -> float:

@@ -1,6 +1,7 @@
 """Labels of any type in any order of declaration, with scikit-learn's own tools; what a cell of y means depends on it alone."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -28,8 +29,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import dpviz
-from dpviz.errors import DpvizWarning, ParameterError, RowsError
-from dpviz.sklearn import PrivateTreeClassifier
+from dpviz.errors import DpvizWarning, FewRowsWarning, ParameterError, RefusedRelease, RowsError
+from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
 
 N = 600
 X = np.random.default_rng(0).uniform(0, 1, (N, 2))
@@ -114,6 +115,7 @@ SCORES = {"accuracy": 0.9, "roc_auc": 0.9, "neg_log_loss": -0.4, "balanced_accur
 OF_ONES = {"average_precision": 0.9, "neg_brier_score": -0.12, "f1": 0.9}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["schema", "parameters"])
 @pytest.mark.parametrize("kind", TWO)
 def test_cross_validation_and_searches_score_what_is_right(kind, by):
@@ -142,6 +144,7 @@ def test_cross_validation_and_searches_score_what_is_right(kind, by):
 CALIBRATIONS = [(how, ensemble) for how in ("sigmoid", "isotonic", "temperature") for ensemble in (True, False)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TWO)
 def test_calibration_and_thresholds_take_labels_as_they_are(kind):
     y = of_two(kind)
@@ -173,6 +176,7 @@ def ensembles(model) -> list:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["schema", "parameters"])
 @pytest.mark.parametrize("kind", TWO)
 def test_ensembles_that_number_the_classes_are_right_or_refused(kind, by):
@@ -188,6 +192,7 @@ def test_ensembles_that_number_the_classes_are_right_or_refused(kind, by):
             assert set(made.predict(X).tolist()) == set(TWO[kind])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", [OneVsRestClassifier, OneVsOneClassifier])
 @pytest.mark.parametrize("classes", [("low", "mid", "top"), (0, 1, 2), (1, 2, 3), (-5, 3, 8)])
 def test_one_against_others_is_right_or_refused(tool, classes):
@@ -214,6 +219,7 @@ def test_in_pipelines_and_in_all_types_where_nothing_is_declared(kind, by):
     assert cross_val_score(make_pipeline(piped, model), frame, y, cv=3, scoring="roc_auc").min() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TWO)
 @pytest.mark.filterwarnings("ignore::dpviz.errors.PublicValuesWarning")
 def test_classes_read_from_the_rows_need_no_order(kind):
@@ -295,6 +301,131 @@ def test_numbers_that_count_as_places_beside_classes_are_said():
 def test_classes_of_several_kinds_are_refused():
     with pytest.raises(ParameterError, match="all texts, all numbers or all truth values"):
         estimator((0, "yes"), "parameters").fit(X, of_two("places"))
+
+
+# --- rows that cannot be used are said
+
+
+AGES = pd.DataFrame({"age": list(range(20, 90)), "ward": ["north", "south"] * 35})
+LABELS = pd.Series(["yes" if age > 50 else "no" for age in AGES.age])
+BY = {
+    "schema": {
+        "schema": dpviz.Schema(
+            (dpviz.NumericFeature("age", 0, 99), dpviz.CategoricalFeature("ward", ("north", "south"))),
+            dpviz.ClassTarget("label", ("no", "yes")),
+            n_public=70,
+        )
+    },
+    "parameters": {
+        "bounds": {"age": (0, 99)},
+        "categories": {"ward": ("north", "south")},
+        "classes": ("no", "yes"),
+        "n_public": 70,
+    },
+}
+SPOILED = {
+    "label": (AGES, " " + LABELS + " secret"),
+    "age": (AGES.assign(age="secret"), LABELS),
+    "age without a cell": (AGES.assign(age=np.nan), LABELS),
+    "ward": (AGES.assign(ward="secret"), LABELS),
+    "ward without a cell": (AGES.assign(ward=None), LABELS),
+}
+WANTED = {"label": "one of 'no', 'yes'", "age": "a number or date as declared", "ward": "one of 'north', 'south'"}
+
+
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("kind", SPOILED)
+@pytest.mark.parametrize("share", [1, 0.6])
+def test_hardly_a_usable_row_is_a_warning_that_names_the_column_and_no_cell(kind, by, share):
+    rows, y = SPOILED[kind]
+    if share < 1:
+        last = int(70 * share)
+        rows = pd.concat([rows[:last].astype(object), AGES[last:]], ignore_index=True)
+        y = pd.concat([y[:last], LABELS[last:]], ignore_index=True)
+    column = kind.split()[0]
+    name = "y" if column == "label" and by == "parameters" else column
+    few = "No row is used" if share == 1 else "Fewer than 50% of the rows can be used"
+    said = f"^{few}.* left out by '{name}', which must be {WANTED[column]}"
+    with pytest.warns(FewRowsWarning, match=said) as caught:
+        PrivateTreeClassifier(random_state=0, **BY[by]).fit(rows, y)
+    assert all("secret" not in str(one.message) and one.filename == __file__ for one in caught)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PrivateTreeClassifier(random_state=0, accept_rows=True, **BY[by]).fit(rows, y)
+        PrivateTreeClassifier(random_state=0, **BY[by]).fit(AGES, LABELS)
+    with pytest.raises(RefusedRelease, match="Fewer than" if share < 1 else said):
+        PrivateTreeClassifier(**BY[by]).fit(rows, y)
+
+
+@pytest.mark.parametrize("kind", SPOILED)
+def test_a_row_count_is_not_blamed_for_rows_that_cannot_be_used(kind):
+    asked = BY["parameters"] | {"n_public": None}
+    with pytest.raises(RowsError, match=r"^No row is used\. Most are left out by '(y|age|ward)', which must be") as refused:
+        PrivateTreeClassifier(random_state=0, **asked).fit(*SPOILED[kind])
+    assert "n_public = 0" not in str(refused.value)
+    with pytest.raises(RowsError, match=r"^No row is used"):
+        PrivateTreeClassifier(random_state=0, **asked).fit(AGES[:0], LABELS[:0])
+
+
+def test_a_number_to_predict_that_is_none_is_said():
+    asked = {"bounds": (0, 1), "target_bounds": (0, 9), "n_public": N, "random_state": 0}
+    with pytest.warns(FewRowsWarning, match="left out by 'y', which must be a number"):
+        PrivateTreeRegressor("dp-mean", **asked).fit(X, ["secret"] * N)
+
+
+# --- columns
+
+
+def test_with_a_schema_columns_are_found_by_name_when_rows_are_predicted():
+    fitted = PrivateTreeClassifier(random_state=0, **BY["schema"]).fit(AGES[["ward", "age"]], LABELS)
+    expected = fitted.predict_proba(AGES)
+    for other in (AGES[["ward", "age"]], AGES.assign(more=1), AGES.assign(more="x")[["more", "ward", "age"]]):
+        np.testing.assert_array_equal(fitted.predict_proba(other), expected)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_array_equal(fitted.predict_proba(AGES[["ward", "age"]].to_numpy()), expected)
+    assert fitted.predict(AGES[:0]).shape == (0,)
+
+
+def test_no_row_is_predicted_as_none():
+    fitted = estimator((0, 1), "parameters").fit(X, of_two("places"))
+    assert fitted.predict(X[:0]).shape == (0,)
+    assert fitted.predict_proba(X[:0]).shape == (0, 2)
+
+
+def test_a_generator_gives_another_draw_at_each_fit():
+    model = estimator((0, 1), "parameters", random_state=np.random.default_rng(3), epsilon=0.05)
+    assert model.fit(X, of_two("places")).result_.seed != model.fit(X, of_two("places")).result_.seed
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("beside", [None, 1, 0.5, "text", pd.Timedelta("1h")])
+def test_a_duration_is_its_seconds_in_every_unit_and_beside_every_column(unit, beside):
+    hours = np.arange(40) % 24
+    y = np.where(hours > 11, "late", "early")
+    plain = pd.DataFrame({"time": hours * 3600.0})
+    typed = pd.DataFrame({"time": pd.Series(pd.to_timedelta(hours, unit="h")).astype(f"timedelta64[{unit}]")})
+    asked = {"classes": ("early", "late"), "n_public": 40, "random_state": 0, "epsilon": 50.0, "bounds": {"time": (0, 86_400)}}
+    if beside is not None:
+        plain, typed = plain.assign(more=1.0), typed.assign(more=beside)
+        asked |= {"categories": {"more": (1.0,)}}
+        typed["more"] = 1.0 if not isinstance(beside, int) else 1
+    model = PrivateTreeClassifier(**asked)
+    expected = model.fit(plain, y).predict(plain).tolist()
+    assert model.fit(typed, y).predict(typed).tolist() == expected
+    assert model.fit(typed.astype(object), y).predict(typed).tolist() == expected
+    if beside is None:
+        assert model.set_params(bounds=(0, 86_400)).fit(typed.to_numpy(), y).predict(typed.to_numpy()).tolist() == expected
+
+
+@pytest.mark.filterwarnings("ignore::dpviz.errors.FewRowsWarning")
+@pytest.mark.parametrize("odd", [None, "x", HUGE, -HUGE, 1j, pd.NaT, pd.Timestamp("2020-01-01"), True, b"5", [1], "1_0"])
+def test_one_odd_cell_of_a_feature_changes_no_other_row(odd):
+    plain = [[float(k)] for k in range(40)]
+    y = [0, 1] * 20
+    model = PrivateTreeClassifier("cart", bounds=(0, 40), classes=(0, 1), n_public=40, random_state=0, max_depth=1)
+    possible = {model.fit(plain, y).result_.to_json()}
+    possible |= {model.fit([*plain, [end]], [*y, 0]).result_.to_json() for end in (0, 1, 5, 10, 40)}
+    assert model.fit([*plain, [odd]], [*y, 0]).result_.to_json() in possible
 
 
 # --- the example of the documentation

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, singledispatch
@@ -375,12 +376,13 @@ def read_rows(rows: Any, schema: Schema) -> Rows:
 SHARES = (10, 25, 50, 75, 90)
 #: The used row count is far from the declared one beyond this factor, either way.
 FAR = 1.25
+_MOST_NAMED = 5
 
 
 def doubts(data: Rows) -> tuple[str, ...]:
     """Sentences: few rows are used as they are, or far fewer or more than were declared; none where all is well. Private."""
     if not data.n_rows:
-        return ("No row is used.",)
+        return (few_usable(data),)
     return tuple(filter(None, (_of_share(data), _of_count(data.schema.n_public, data.n_rows))))
 
 
@@ -389,12 +391,31 @@ def few_usable(data: Rows) -> str:
 
     A row that is clipped, rounded or replaced by a rule is used; so is one beyond the rows that are kept of a person.
     """
-    if not data.n_rows:
-        return "No row is used."
     report = data.report
+    if not data.n_rows:
+        return f"No row is used. {_of_column(data)}".strip()
     if report is None or 2 * (report.rows_kept + report.over_limit) >= report.rows_read + report.malformed:
         return ""
-    return "Fewer than 50% of the rows can be used; the others have missing or undeclared values."
+    return f"Fewer than 50% of the rows can be used; the others have missing or undeclared values. {_of_column(data)}".strip()
+
+
+def _of_column(data: Rows) -> str:
+    """Which column leaves out most rows, and what the schema wants of it; empty where none does."""
+    left_out = Counter[str]()
+    for counts in (
+        () if data.report is None else (data.report.dropped_missing, data.report.dropped_unknown, data.report.dropped_target)
+    ):
+        left_out.update(dict(counts))
+    if not left_out:
+        return ""
+    name = max(left_out, key=left_out.__getitem__)
+    column = next((one for one in (*data.schema.features, data.schema.target) if one.name == name), None)
+    known = getattr(column, "categories", getattr(column, "classes", ()))
+    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    wanted = (
+        f"one of {', '.join(f'{text!r:.40}' for text in known[:_MOST_NAMED])}{more}" if known else "a number or date as declared"
+    )
+    return f"Most are left out by {name!r:.80}" + (f", which must be {wanted}." if column is not None else ".")
 
 
 def require_rows(data: Rows, *, accept: str, where: str = "") -> None:

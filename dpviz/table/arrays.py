@@ -28,7 +28,9 @@ def usable_rows(schema: Schema, values: list[np.ndarray], *, refuse: bool) -> En
     clipped = [_clipped(column, value) for column, value in zip(declared, used, strict=True)]
     unchanged = np.logical_and.reduce([value == before for value, before in zip(clipped, used, strict=True)])
     columns: list[np.ndarray] = [value.astype(_dtype_of(column)) for column, value in zip(declared, clipped, strict=True)]
-    report = EncodingReport(len(kept), int(kept.sum()), unchanged=int(unchanged.sum()))
+    of_columns = np.bincount(unusable.argmax(axis=0)[~kept], minlength=len(declared)).tolist()  # a row counts for the first
+    dropped = tuple((column.name, count) for column, count in zip(declared, of_columns, strict=True) if count)
+    report = EncodingReport(len(kept), int(kept.sum()), dropped_unknown=dropped, unchanged=int(unchanged.sum()))
     return EncodedDataset(schema, tuple(columns[:-1]), columns[-1], report)
 
 
@@ -50,7 +52,7 @@ def codes_of(values: np.ndarray, known: Sequence[Any]) -> np.ndarray:
 
 
 def with_named_moments(rows: Any) -> Any:
-    """A frame or an array with texts for moments and seconds for durations, which scikit-learn reads by their units; or itself."""
+    """A frame or an array with texts for moments and seconds for durations, which scikit-learn would read by their units."""
     if isinstance(rows, np.ndarray) and rows.dtype.kind in "mM":
         return rows / np.timedelta64(1, "s") if rows.dtype.kind == "m" else rows.astype(str)
     if hasattr(rows, "iloc") and hasattr(rows, "isetitem"):

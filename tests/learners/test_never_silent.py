@@ -62,7 +62,8 @@ def test_rows_that_are_clipped_or_over_a_persons_limit_are_usable():
 
 def test_no_row_is_said_of_parts_too_which_have_no_report():
     data = dpviz.encode(frame(0), schema_of(2, 100))
-    assert few_usable(data.parts(0.5)[0]) == few_usable(data) == "No row is used."
+    assert few_usable(data.parts(0.5)[0]) == "No row is used."
+    assert few_usable(data).startswith("No row is used.")
 
 
 def rows(classes: int, n_rows: int) -> EncodedDataset:

@@ -328,6 +328,27 @@ MUTANTS = (
         ("tests/release/test_rows_used.py::test_an_estimator_refuses_them_too",),
     ),
     Mutant(
+        "columns of an estimator's probabilities have the order of the schema",
+        "dpviz.sklearn:PrivateTreeClassifier.predict_proba",
+        "[:, self._order]",
+        "[:, :]",
+        ("tests/test_sklearn_labels.py::test_classes_are_sorted_and_of_the_type_of_y_and_columns_are_in_their_order",),
+    ),
+    Mutant(
+        "labels that an ensemble has numbered are read as the declared numbers",
+        "dpviz.sklearn:_Labels.read",
+        "self.places_differ and place_only > class_only",
+        "False",
+        ("tests/test_sklearn_labels.py::test_ensembles_that_number_the_classes_are_right_or_refused",),
+    ),
+    Mutant(
+        "an estimator says nothing of rows that it cannot use",
+        "dpviz.sklearn:_PrivateEstimator._trained",
+        "accepted=self.accept_rows",
+        "accepted=True",
+        ("tests/test_sklearn_labels.py::test_hardly_a_usable_row_is_a_warning_that_names_the_column_and_no_cell",),
+    ),
+    Mutant(
         "clipped rows of an estimator count as unchanged",
         "dpviz.table.arrays:usable_rows",
         "int(unchanged.sum())",
