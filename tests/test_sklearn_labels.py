@@ -153,8 +153,8 @@ def test_calibration_and_thresholds_take_labels_as_they_are(kind):
         try:  # some of them number the classes
             made.fit(X, y)
         except RowsError as refused:
-            assert kind in PLACES_DIFFER
-            assert "y seems to number its classes from 0 to 1" in str(refused)
+            if kind not in PLACES_DIFFER or "y seems to number its classes" not in str(refused):
+                raise
             continue
         assert made.score(X, y) > 0.95, (by, how, ensemble)
         assert roc_auc_score(UP, made.predict_proba(X)[:, 1]) > 0.95
