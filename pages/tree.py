@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dpviz.app import controls, explorations, frame, parts, state, tree_parts
+from dpviz.app.plan import expected
 from dpviz.app.tree import measured, opened, person, resampling
 from dpviz.app.tree import screen as tree_screen
 from dpviz.figures import as_python
@@ -28,10 +29,11 @@ if trained is not None:
     with guarantee:
         tree_parts.guarantee_of(result)
     with st.container():
+        explorations.say_made_up(loaded, partial(expected.expected_screen, trained.asked.request))
         tree_screen.tree_screen(trained, loaded, row)
     tree_parts.recommended_line(trained.asked.request, loaded.schema)
     person.person_screen(result.model, trained.tree, person.withstood_by(trained, loaded))
-    measured.measured_screen(trained.held_out, loaded.schema, result.test_report)
+    measured.measured_screen(trained.held_out, loaded.schema, None if loaded.is_made_up else result.test_report)
     tree_parts.export(trained, loaded.role)
     tree_parts.noise_line(result, loaded.role)
     with st.container():

@@ -1,4 +1,4 @@
-"""Looking at private rows: only after somebody has agreed to, once for all pages, and noted in the release register.
+"""Looking at private rows: only after a question is answered, once for all pages, and noted in the release register.
 
 Before, pages show rows simulated from the schema. What was explored is covered by no guarantee, and noted apart from releases.
 """
@@ -33,7 +33,8 @@ def rows_to_explore() -> Loaded:
     if now.role is not DataRole.PRIVATE:
         return now
     if st.session_state.get(AGREED) == now.data.identity:
-        _line("looking", ":material/lock_open:", "Back to simulated rows", st.session_state.pop, (AGREED, None))
+        with _line("looking", ":material/lock_open:"):
+            st.button("Back to simulated rows", type="tertiary", on_click=st.session_state.pop, args=(AGREED, None))
         return now
     try:
         data = _stand_in(now.schema.key, now.schema)
@@ -42,19 +43,29 @@ def rows_to_explore() -> Loaded:
         _ask(now)
         st.stop()
     _ask(now)
-    return Loaded(DataRole.SIMULATED, f"{now.title}, simulated", None, RawTable(()), data.schema, data)
+    return Loaded(DataRole.SIMULATED, f"{now.title}, simulated", None, RawTable(()), data.schema, data, is_made_up=True)
 
 
 def _ask(now: Loaded) -> None:
+    """Offer the private rows; what that costs is said before."""
     agreed = ({AGREED: now.data.identity},)
-    _line("simulated", ":material/science:", "Explore the private rows", st.session_state.update, agreed)
+    with _line("simulated", ":material/science:"), st.popover("Explore the private rows", type="tertiary"):
+        st.markdown(prose("private", "explore"))
+        st.button("Look at them and record it", icon=":material/lock_open:", on_click=st.session_state.update, args=agreed)
 
 
-def _line(words: str, icon: str, label: str, go: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    """Whose rows are on screen, and the way to the others, on one line."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.WHOSE):
-        st.markdown(f"{icon} {prose('private', words)}", width="content")
-        st.button(label, type="tertiary", on_click=go, args=args)
+def _line(words: str, icon: str) -> Any:
+    """Whose rows are on screen; what is added stands on the same line."""
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.WHOSE)
+    line.markdown(f"{icon} {prose('private', words)}", width="content")
+    return line
+
+
+def say_made_up(shown: Loaded, expect: Callable[[Loaded], None]) -> None:
+    """Where rows are made up, what to `expect` of the private ones instead of a measure, and that the picture is made up."""
+    if shown.is_made_up:
+        expect(loaded())
+        st.markdown(prose("private", "made up"))
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

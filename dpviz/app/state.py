@@ -31,7 +31,8 @@ DRAFT = "draft"
 class Loaded:
     """The data in use. `sample` is the sample's name, None for an upload; `data` is the table encoded by the schema.
 
-    `person` is the column that says whose row it is; None where nobody said.
+    `person` is the column that says whose row it is; None where nobody said. `is_made_up`: the rows stand in for private ones,
+    simulated from their schema.
     """
 
     role: DataRole
@@ -41,6 +42,7 @@ class Loaded:
     schema: Schema
     data: EncodedDataset
     person: str | None = None
+    is_made_up: bool = False
 
     @property
     def learners(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from dpviz.app.work.session import Status, begin, begin_unasked
 from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
+from dpviz.figures.split import STYLE, split_html, split_of
 from dpviz.learners import FitRequest, get_learner, result_verdict
 from dpviz.learners.which import which_learner
 from dpviz.results.result import FitResult
@@ -52,6 +53,11 @@ def guarantee_of(result: FitResult, *, released: bool = False) -> None:
             box(f"{head}  \n{plain(said.odds)} {said.because}", icon=icon)
             plain_bound(said.plain_bound)
             disclosures(result)
+
+
+def split_bar(result: FitResult) -> None:
+    """What every part is asked to cost and what is paid, as one bar; its numbers are in its words."""
+    st.html(f"<style>{STYLE}</style>{split_html(split_of(result))}")
 
 
 def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:

@@ -92,20 +92,23 @@ class View {
 
   // The measure of the tree, and beside it that of the draws.
   say(said, step) {
-    this.measured.hidden = !said;
+    this.measured.hidden = !said?.lead;
     if (!said) return;
-    this.measured.classList.remove("unknown");
-    const put = (part, words) => { this.measured.querySelector(part).textContent = words; };
-    put(".lead", said.lead);
-    put(".tested", said.tested);
-    put(".spread", step?.spread ?? "");
-    put(".besides", said.besides ?? "");
+    this.sayMeasured({ ...said, ...step?.said }, step);
+    if (said.mark) this.element.querySelector(".field").dataset.mark = said.mark;
+    this.element.querySelector(".costs").innerHTML = (step ?? said).split ?? "";  // names of parts and numbers, made by dpviz
     const [survives, shape] = this.element.querySelector(".survives").children;
     survives.textContent = (step ?? said).survives ?? "";
     const next = (step ?? said).shape ?? "", jumped = Boolean(this.at && this.rule && next !== this.rule);
     shape.textContent = jumped ? `The public rule changes here: ${next}.` : next && `${next[0].toUpperCase()}${next.slice(1)}.`;
     shape.classList.toggle("changed", jumped);
     this.rule = next;
+  }
+
+  sayMeasured(said, step) {
+    if (!said.lead) return;
+    this.measured.classList.remove("unknown");
+    for (const part of ["lead", "tested", "spread", "besides"]) this.measured.querySelector(`.${part}`).textContent = said[part] ?? "";
     this.measured.querySelector(".strip").replaceChildren(drawing(step?.strip ?? said.strip));
     this.measured.setAttribute("aria-label", step?.words ?? "");
   }

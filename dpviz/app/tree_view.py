@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.app.component import component, event_in, ignore
+from dpviz.figures.split import STYLE
 
 
 def tree_view(
@@ -24,13 +25,14 @@ def tree_view(
     the drawings may be made without a selection. `selected` is the node to mark, as the page knows it; a choice made just now
     goes before it.
 
-    `said` is the line above the drawing, as `dpviz.figures.tree.headline` makes it. `steps` is the tree at other epsilons, which
-    are shown while `epsilon_slider` is dragged, as `dpviz.app.tree.paths` packs them; `epsilon` is that of the drawings.
+    `said` is what stands around the drawing: the line above it ("lead", "tested", "spread", "besides", "strip"; left out where
+    nothing was measured), "survives", "shape" and "split" below it, and a "mark" on it. `steps` is the tree at other epsilons,
+    which are shown while `epsilon_slider` is dragged, as `dpviz.app.tree.paths` packs them; `epsilon` is that of the drawings.
     """
     marked = chosen_node(key) or selected
     data: dict[str, Any] = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key}
     data |= {"steps": steps, "epsilon": epsilon, "said": said}
-    result = component("dpviz_tree", Path(__file__))(key=key, data=data, on_clicked_change=ignore)
+    result = component("dpviz_tree", Path(__file__), css=STYLE)(key=key, data=data, on_clicked_change=ignore)
     return result.clicked
 
 

@@ -100,7 +100,7 @@ def _tree(asked: Sidebar, loaded: Loaded, parts: Parts | None, *, progress: Prog
     result = request.fit(parts[0] if parts else loaded.data)
     _require_wanted(stop)
     progress(0.5)
-    counted = held_out(result.model, parts) if parts else None
+    counted = held_out(result.model, parts) if parts and not loaded.is_made_up else None
     _require_wanted(stop)
     return Trained(asked, result, counted)
 

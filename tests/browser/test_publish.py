@@ -137,6 +137,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     page.get_by_text("Preview: ε = 1 (add/remove one row)").wait_for()
     assert len(ReleaseRegister().explorations()) == looks  # these are rows simulated from the schema
     press(page, page.get_by_role("button", name="Explore the private rows"))
+    press(page, page.get_by_role("button", name="Look at them and record it"))
     page.get_by_text("You look at the private rows").wait_for()
     page.get_by_text("Explored, not released").wait_for()
     idle(page)

@@ -329,9 +329,9 @@ SAID = {"lead": "80.0%", "tested": "right on 9 rows", "besides": "AUC .7", "stri
 def path(*depths: int) -> dict[str, Any]:
     """Steps at epsilon .1, .2, ..., with a tree of another depth each; the page stands at .2."""
     steps = [
-        {"value": depth / 10, "strip": SAID["strip"], "words": f"depth {depth}", "spread": f"{depth} reruns"}
+        {"value": depth / 10, "strip": SAID["strip"], "words": f"depth {depth}"}
         | {
-            "said": {"lead": f"{depth}0.0%", "tested": "right on 9 rows"},
+            "said": {"lead": f"{depth}0.0%", "tested": "right on 9 rows", "spread": f"{depth} reruns"},
             "guarantee": {"kind": "would", "words": f"Preview {depth}"},
         }
         | {name: text for name, text in data(grown(depth)).items() if name in ("wide", "narrow")}

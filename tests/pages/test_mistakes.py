@@ -89,9 +89,9 @@ def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set
 @pytest.mark.slow
 def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
     test = opened(page, DataRole.PRIVATE, agreed=False)
-    assert "Simulated from the schema, these rows describe nobody" in texts(test)
+    assert "Made-up rows, simulated from the schema" in texts(test)
     assert register.explorations() == ()
-    click(test, "Explore the private rows")
+    click(test, "Look at them and record it")
     assert "You look at the private rows" in texts(test)
     assert test.session_state[AGREED] == in_use(DataRole.PRIVATE).data.identity
 
@@ -100,7 +100,7 @@ def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
 def test_it_is_asked_once_and_can_be_taken_back(register):
     test = opened("tree", DataRole.PRIVATE, agreed=False)
     assert "Simulation, not a release" in texts(test)
-    click(test, "Explore the private rows")
+    click(test, "Look at them and record it")
     assert [item.times for item in register.explorations()] == [1]
     click(test, "Back to simulated rows")
     assert "describe nobody" in texts(test)

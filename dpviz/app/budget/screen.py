@@ -8,6 +8,7 @@ from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
+from dpviz.app.tree_parts import split_bar
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import chart, on_demand, table
 from dpviz.app.work.session import begin, poll
@@ -27,7 +28,8 @@ _PRIVATREE = "privatree"
 
 
 def spending_of(result: FitResult) -> None:
-    """What one row pays on its way down, and what that adds up to beside the claim."""
+    """Where epsilon goes at one look, then what one row pays on its way down, and what that adds up to beside the claim."""
+    split_bar(result)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Paid level by level", anchor=False, width="content")
         with st.popover("How to read this", type="tertiary"):

@@ -5,18 +5,20 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app.held_out import TEST_SHARE, HeldOut, HeldOutNumber, Ranked, private_test, rows_of_the_tree
+from dpviz.app.held_out import TEST_SHARE, HeldOut, HeldOutNumber, Ranked, parts_of, private_test, rows_of_the_tree
 from dpviz.app.parts import literal
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.tree.paths import tested_text
-from dpviz.app.widgets import on_demand, rows_table
+from dpviz.app.widgets import on_demand, once_of, rows_table
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.intervals import wilson
 from dpviz.evaluation.measures import RARE, CalibrationBin, recalls
+from dpviz.evaluation.tree.paths import scored
+from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.tree.labels import visible
-from dpviz.figures.tree.paths import measure_of, score_text, strip_svg
+from dpviz.figures.tree.paths import headline, measure_of, strip_svg
 from dpviz.figures.wording import capital, percent
 from dpviz.models.tree import format_value
 from dpviz.results.result import TestReport
@@ -35,8 +37,8 @@ def _how_tested(found: HeldOut | HeldOutNumber) -> str:
     return f"Trained on {percent(1 - TEST_SHARE)} of the rows, tested on the other {found.n_rows:,}; 95% intervals."
 
 
-def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded) -> dict[str, str]:
-    """The line above a tree, as its view takes it: until it is drawn at other epsilons, without reruns."""
+def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, drawn: Resamples | None) -> dict[str, str]:
+    """The line above a tree, as its view takes it: the mean of its reruns `drawn`, once they are there."""
     measure = measure_of(rows_of_the_tree(loaded))
     if isinstance(found, HeldOutNumber):
         score, constant, besides = found.measures["r2"], 0.0, f"{METRICS['rmse']} {measure_text(found.measures['rmse'], 'rmse')}"
@@ -47,8 +49,14 @@ def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded) -> dict[str, str]:
         auc = found.measures["auc"]
         besides = f"finds {found_of_100(found)} of 100 {visible(rarest(found, loaded.schema))}"
         besides = besides if math.isnan(auc) else f"AUC {measure_text(auc, 'auc')} · {besides}"
-    strip = strip_svg(score, (), {"constant": constant}, measure)
-    return {"lead": score_text(score, measure), "tested": tested_text(loaded), "besides": besides, "strip": strip}
+    scores = () if drawn is None else once_of(drawn, "_scores", lambda them: _scores(them, loaded))
+    strip = strip_svg(score, scores, {"constant": constant}, measure)
+    return {"besides": besides, "strip": strip, **headline(score, scores, measure, tested_text(loaded))}
+
+
+def _scores(drawn: Resamples, loaded: Loaded) -> tuple[float, ...]:
+    parts = parts_of(loaded.data)
+    return () if parts is None else tuple(scored(model, *parts) for model in drawn.models)
 
 
 def _rarest(found: HeldOut) -> int:

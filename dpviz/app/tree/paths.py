@@ -98,7 +98,9 @@ def _beside_pinned(keys: tuple[Hashable, ...], shown: tuple[DrawnStep, ...], key
 
 
 def tested_text(loaded: Loaded) -> str:
-    """What stands beside the leading measure, as in "right on 4,000 held-out rows"."""
+    """What stands beside the leading measure, as in "right on 4,000 held-out rows"; empty for rows that are made up."""
+    if loaded.is_made_up:
+        return ""
     parts = parts_of(loaded.data)
     assert parts is not None
     measure = measure_of(parts[0])

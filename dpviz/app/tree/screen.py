@@ -16,12 +16,14 @@ from dpviz.app.tree.node_card import node_card
 from dpviz.app.tree.paths import WORDS, path_now
 from dpviz.app.tree.pinned import beside, key_of, named, pair_words, pin_bar, pinned_now
 from dpviz.app.tree.resampling import draws_of, is_resampled, resamples_now, resampling_task
+from dpviz.app.tree_parts import split_bar
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import on_demand
 from dpviz.app.work.session import poll
 from dpviz.app.work.watch import watch, watch_missing
 from dpviz.evaluation.tree.resampling import Resamples
+from dpviz.figures.split import split_html, split_of
 from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
 from dpviz.figures.tree.pair import Side, pair_svg
 from dpviz.figures.tree.resampling import survival_sentence
@@ -42,7 +44,7 @@ SELECTED = "_selected_node"
 VIEW = "tree-view"
 _FAINT = "Dashed: less than a third of them do. In brackets: where most of their thresholds are."
 _TIED = "A question can be faint just because another one predicts about as well."
-_ONLY = "“only 40%”: the label comes from the rows that grew the tree; of the leaf’s held-out rows most have another."
+_ONLY = "“only 40%”: most of the leaf’s rows that were kept for probabilities have another label than those that grew it."
 
 
 def tree_screen(trained: Trained, loaded: Loaded, row: Any) -> None:
@@ -52,6 +54,7 @@ def tree_screen(trained: Trained, loaded: Loaded, row: Any) -> None:
     if complete is None:
         model = trained.result.model
         measured_line(trained.held_out)
+        split_bar(trained.result)
         boosted_screen(model, loaded) if isinstance(model, BoostedTrees) else forest_screen(model, loaded)
         return
     trace = exact_trace(complete, rows_of_the_tree(loaded)) if loaded.role.may_show_rows else None
@@ -133,11 +136,14 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
     chosen, path = chosen_in(VIEW, now.tree)
     climbing, steps = path_now(trained.asked.request, loaded, fold=fold, pinned=pinned)
     wide, narrow = (_drawing(trained, now, pinned, chosen, narrow=narrow) for narrow in (False, True))
-    said = None if trained.held_out is None else said_of(trained.held_out, loaded)
-    if said is not None:
-        drawn = resamples_now(trained.asked.request, loaded)
-        said["survives"] = "" if drawn is None else survival_sentence(now.tree.schema, drawn)
-        said["shape"] = shape_in_words(trained.result.plan)
+    said = {"shape": shape_in_words(trained.result.plan), "split": split_html(split_of(trained.result))}
+    drawn = resamples_now(trained.asked.request, loaded)
+    if drawn is not None and not loaded.is_made_up:
+        said["survives"] = survival_sentence(now.tree.schema, drawn)
+    if trained.held_out is not None:
+        said |= said_of(trained.held_out, loaded, drawn)
+    if loaded.is_made_up:
+        said["mark"] = "Made-up rows"
     epsilon = trained.asked.request.settings.epsilon
     tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=epsilon, said=said)
     with st.container(key=frame.WORK):

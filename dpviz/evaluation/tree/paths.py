@@ -61,12 +61,12 @@ def path_step(
     found = _DRAWN.pop(key, None)
     if found is None:
         drawn = resample(request, train, draws=draws, seed=0, progress=progress, stop=stop)
-        found = drawn, np.array([_scored(model, train, test) for model in drawn.models])
+        found = drawn, np.array([scored(model, train, test) for model in drawn.models])
     if found[0].n_done == draws:
         _DRAWN[key] = found
     for oldest in list(_DRAWN)[:-_MOST_KEPT]:
         _DRAWN.pop(oldest, None)
-    return PathStep(result, found[0], _scored(result.model, train, test), found[1])
+    return PathStep(result, found[0], scored(result.model, train, test), found[1])
 
 
 def has_rare_classes(train: EncodedDataset) -> bool:
@@ -74,7 +74,8 @@ def has_rare_classes(train: EncodedDataset) -> bool:
     return isinstance(train.schema.target, ClassTarget) and bool(train.class_counts().max() >= RARE * train.n_rows)
 
 
-def _scored(model: Model, train: EncodedDataset, test: EncodedDataset) -> float:
+def scored(model: Model, train: EncodedDataset, test: EncodedDataset) -> float:
+    """What leads above a tree: accuracy, balanced accuracy where `has_rare_classes`, or R²."""
     if not has_rare_classes(train):
         return score(model, test)
     return balanced_accuracy(confusion(test.target, model.predict(test), test.n_classes))
@@ -90,4 +91,4 @@ def references(train: EncodedDataset, test: EncodedDataset, *, max_depth: int) -
         constant = float(np.mean(test.target == train.class_counts().argmax()))
     else:
         constant = r_squared(test.target, np.full(test.n_rows, train.target.mean() if train.n_rows else 0.0))
-    return {"ordinary tree": _scored(ordinary.model, train, test), "constant": constant}
+    return {"ordinary tree": scored(ordinary.model, train, test), "constant": constant}

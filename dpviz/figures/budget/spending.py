@@ -5,8 +5,6 @@ differ by colour *and* hatching; what is infinite is an open, hatched bar with �
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -14,65 +12,18 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, Style, bar, chart, hatched_bar, line, longest, outline
-from dpviz.figures.theme import BLUE, MAUVE, NEUTRAL, ORANGE, SOUND, TEAL, UNSOUND, WHITE, translucent
+from dpviz.figures.split import OTHER, PART_STYLES, SpendingStep, Spent, asked_steps, level_title, steps
+from dpviz.figures.theme import NEUTRAL, SOUND, UNSOUND, WHITE, translucent
 from dpviz.figures.wording import capital, percent
 from dpviz.results.verdict import NO_BOUND, ROW, Unit, Verdict, short_text, verdict
 from dpviz.results.wording import number_text
 
 AXIS = f"ε ({NEIGHBOURS})"
 IN_ALL = "in all"
-#: Part -> (colour, hatching).
-PART_STYLES = {
-    "quantile": (MAUVE, "/"),
-    "median": (MAUVE, ""),
-    "node": (BLUE, ""),
-    "node, numeric": (BLUE, ""),
-    "node, categorical": (BLUE, "\\"),
-    "node and leaf": (TEAL, "x"),
-    "two levels": (BLUE, "|"),
-    "two levels and leaf": (TEAL, "+"),
-    "leaf": (ORANGE, "."),
-    "tree": (NEUTRAL, "\\"),
-    "initial score": (MAUVE, "x"),
-    "count": (MAUVE, "."),
-}
-_OTHER = (NEUTRAL, "\\")
 #: Between pieces of one bar.
 _SEAM = {"line": {"color": translucent(WHITE, 0.7), "width": 1}}
-Spent = Mapping[tuple[str, int | None], float]
 #: What a formula has and a sentence has not.
 _SIGNS = frozenset("^≥≤·/*")
-
-
-@dataclass(frozen=True, slots=True)
-class SpendingStep:
-    """What one row pays for one part at one level: `start` is what it has paid before, `epsilon` may be infinite."""
-
-    level: str
-    part: str
-    start: float
-    epsilon: float
-
-
-def steps(plan: BudgetPlan, spent: Spent) -> tuple[SpendingStep, ...]:
-    """The costliest path from top to bottom; what is infinite counts nothing towards the starts below it."""
-    found, paid = [], 0.0
-    levels = {(share.part, share.level): share.levels for share in plan.shares}
-    deepest = any(level is not None for _, level in spent)
-    for (part, level), epsilon in sorted(spent.items(), key=lambda entry: -1 if entry[0][1] is None else entry[0][1]):
-        if epsilon:
-            where = _level_title(level, plan.depth, levels.get((part, level), 1)) if deepest else "all"
-            found.append(SpendingStep(where, part, paid, epsilon))
-            paid += epsilon if math.isfinite(epsilon) else 0.0
-    return tuple(found)
-
-
-def _level_title(level: int | None, depth: int, levels: int = 1) -> str:
-    if level is None:
-        return "before the tree"
-    names = {0: "root", depth: "leaves"}
-    first = names.get(level, f"depth {level}")
-    return first if levels == 1 else f"{first} and depth {level + 1}" if level == 0 else f"{first} and {level + 1}"
 
 
 def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: PrivacyLoss, unit: Unit = ROW) -> Figure:
@@ -104,7 +55,7 @@ def spending_figure(plan: BudgetPlan, spent: Spent, claim: Claim, guarantee: Pri
 
 
 def _add_step(figure: Figure, step: SpendingStep, most: float, *, is_named: bool) -> None:
-    colour, hatch = PART_STYLES.get(step.part, _OTHER)
+    colour, hatch = PART_STYLES.get(step.part, OTHER)
     endless, value = math.isinf(step.epsilon), number_text(step.epsilon)
     length = most / 4 if endless else step.epsilon
     style = outline(colour) if endless else hatched_bar(colour, hatch) | _SEAM
@@ -160,7 +111,7 @@ def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
     return [
         {
             "for": share.part,
-            "where": _level_title(share.level, plan.depth, share.levels),
+            "where": level_title(share.level, plan.depth, share.levels),
             "features": share.group or "all features",
             "ε each": number_text(share.epsilon),
             "times a row meets it": share.n_compositions,
@@ -174,10 +125,8 @@ def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
 def shares_sentence(title: str, plan: BudgetPlan) -> str:
     """What each part gets of epsilon, as PrivaTree counts: once per level, and of features in parallel the numeric ones."""
     parts: dict[str, float] = {}
-    kept = {share.group for share in plan.shares} - {"categorical"} or {"categorical"}
-    for share in plan.shares:
-        if share.group in kept:
-            parts[share.part] = parts.get(share.part, 0.0) + share.epsilon
+    for step in asked_steps(plan):
+        parts[step.part] = parts.get(step.part, 0.0) + step.epsilon
     said = ", ".join(f"{part} {percent(epsilon / plan.epsilon)}" for part, epsilon in parts.items())
     return f"{title}, by its own count: {said} of ε."
 

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from dpviz.evaluation.tree.paths import PathStep, has_rare_classes
+from dpviz.figures.split import split_html, split_of
 from dpviz.figures.tree.headline import guarantee_said
 from dpviz.figures.tree.levels import level_epsilons, shape_in_words
 from dpviz.figures.tree.pair import Side, pair_sentence, pair_svg
@@ -42,7 +43,7 @@ class DrawnStep:
 
     `beside` is what the tree is compared with, by name; `shown` and `style` are the tree and how `tree_svg` draws it. `verdict`
     is what may be said of it, `survives` what comes back with fresh noise, `shape` what the public rule makes of this epsilon,
-    `note` what else there is to say.
+    `split` where epsilon goes, `note` what else there is to say.
     """
 
     value: float
@@ -56,6 +57,7 @@ class DrawnStep:
     verdict: Verdict
     survives: str = ""
     shape: str = ""
+    split: str = ""
     note: str = ""
 
 
@@ -87,7 +89,8 @@ def step(
     wide, narrow = (_without(tree_css(numbers=bool(shown.values)), drawing) for drawing in both)
     said = replace(result_verdict(path_step.result), unit=unit)
     survives, shape = survival_sentence(shown.schema, path_step.drawn), shape_in_words(plan)
-    return DrawnStep(value, wide, narrow, path_step.score, path_step.scores, beside, shown, style, said, survives, shape)
+    split = split_html(split_of(replace(path_step.result, unit=unit)))
+    return DrawnStep(value, wide, narrow, path_step.score, path_step.scores, beside, shown, style, said, survives, shape, split)
 
 
 def beside_pinned(one: DrawnStep, pinned: Side) -> DrawnStep:
@@ -124,17 +127,20 @@ def score_text(value: float, measure: str) -> str:
     return "–" if not np.isfinite(value) else f"{value:.1%}" if measure.endswith("accuracy") else explained(value)
 
 
-def spread_text(scores: np.ndarray, measure: str) -> str:
-    """As in "79.7% to 83.0% in 30 reruns"; empty without any."""
-    known = scores[np.isfinite(scores)]
-    if not len(known):
-        return ""
-    return f"{score_text(known.min(), measure)} to {score_text(known.max(), measure)} in {len(scores)} reruns"
+def headline(score: float, scores: Sequence[float] | np.ndarray, measure: str, tested: str) -> dict[str, str]:
+    """The mean of the tree on screen and its reruns, on what, and their range; only the tree's own score without reruns."""
+    known = np.array([value for value in (score, *scores) if np.isfinite(value)])
+    if len(known) < 2:
+        return {"lead": score_text(score, measure), "tested": tested, "spread": ""}
+    low, high = score_text(known.min(), measure), score_text(known.max(), measure)
+    lead, tested = score_text(float(known.mean()), measure), f"{tested}, mean of {len(known)} trees"
+    return {"lead": lead, "tested": tested, "spread": f"{low} to {high}; this tree is one of them: {score_text(score, measure)}"}
 
 
 def step_in_words(one: DrawnStep, measure: str) -> str:
     """What a step shows: the measure of the tree and of the draws, beside what it is compared with."""
-    said = [f"ε = {number_text(one.value)}: {measure} {score_text(one.score, measure)}", spread_text(one.scores, measure)]
+    line = headline(one.score, one.scores, measure, measure)
+    said = [f"ε = {number_text(one.value)}: {line['tested']}: {line['lead']}", line["spread"]]
     said += [f"{name} {score_text(value, measure)}" for name, value in one.beside.items()]
     said.append(f"right guesses of 100, at most: {times_text(one.verdict.right_guesses)}")
     return "; ".join(filter(None, said)) + (one.note and f". {one.note}")
@@ -150,18 +156,27 @@ def measure_of(train: EncodedDataset) -> str:
 def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
     """Everything the view shows, as gzipped JSON in base 64: the drawings repeat each other. "" without any step.
 
-    The same steps give the same text at any time: what has not changed is not unpacked again.
+    The same steps give the same text at any time: what has not changed is not unpacked again. `tested` is empty where the rows
+    are made up: then no measure is in it.
     """
     if not steps:
         return ""
     shown = [
-        {"value": one.value, "wide": one.wide, "narrow": one.narrow, "words": step_in_words(one, measure)}
-        | {"said": {"lead": score_text(one.score, measure), "tested": tested}, "spread": spread_text(one.scores, measure)}
-        | {"strip": strip_svg(one.score, one.scores, one.beside, measure), "guarantee": guarantee_said(one.verdict)}
-        | {"survives": one.survives, "shape": one.shape}
+        {"value": one.value, "wide": one.wide, "narrow": one.narrow, "guarantee": guarantee_said(one.verdict)}
+        | {"shape": one.shape, "split": one.split, "said": {}}
+        | (_measured(one, measure, tested) if tested else {})
         for one in steps
     ]
     return base64.b64encode(gzip.compress(json.dumps(shown).encode(), 6, mtime=0)).decode()
+
+
+def _measured(one: DrawnStep, measure: str, tested: str) -> dict[str, Any]:
+    return {
+        "said": headline(one.score, one.scores, measure, tested),
+        "words": step_in_words(one, measure),
+        "strip": strip_svg(one.score, one.scores, one.beside, measure),
+        "survives": one.survives,
+    }
 
 
 def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:

@@ -1,3 +1,6 @@
+import base64
+import gzip
+import json
 import re
 from collections.abc import Mapping
 
@@ -11,9 +14,9 @@ from dpviz.figures.tree.paths import (
     MARGIN,
     DrawnStep,
     beside_pinned,
+    headline,
     packed_steps,
     scale_of,
-    spread_text,
     step_in_words,
     strip_svg,
 )
@@ -78,13 +81,26 @@ def test_what_has_no_value_is_left_out():
     missing = step(float("nan"), (float("nan"),), {"constant": 0.0})
     assert "circle" not in strip(missing, "R²")
     assert "–" in step_in_words(missing, "R²")
-    assert spread_text(missing.scores, "R²") == ""
+    assert headline(missing.score, missing.scores, "R²", "on 9 rows") == {"lead": "–", "tested": "on 9 rows", "spread": ""}
 
 
 def test_words_say_what_the_strip_shows():
     said = step_in_words(step(), "test accuracy")
-    of_draws = "ε = 0.1: test accuracy 80.0%; 70.0% to 85.0% in 3 reruns; ordinary tree 90.0%; constant 50.0%"
-    assert said == f"{of_draws}; right guesses of 100, at most: 63"
+    of_draws = "ε = 0.1: test accuracy, mean of 4 trees: 77.5%; 70.0% to 85.0%; this tree is one of them: 80.0%"
+    assert said == f"{of_draws}; ordinary tree 90.0%; constant 50.0%; right guesses of 100, at most: 63"
+
+
+def test_the_headline_is_the_mean_of_all_trees_and_without_reruns_the_tree_s_own():
+    said = headline(0.8, (0.7, 0.75, 0.85), "test accuracy", "right on 9 rows")
+    assert (said["lead"], said["tested"]) == ("77.5%", "right on 9 rows, mean of 4 trees")
+    assert re.findall(r"[0-9.]+%", said["spread"]) == ["70.0%", "85.0%", "80.0%"]
+    assert headline(0.8, (), "test accuracy", "x") == {"lead": "80.0%", "tested": "x", "spread": ""}
+
+
+def test_of_rows_that_are_made_up_no_measure_is_sent():
+    (shown,) = json.loads(gzip.decompress(base64.b64decode(packed_steps([step()], "test accuracy", ""))))
+    assert shown["said"] == {}
+    assert not {"words", "strip", "survives"} & set(shown)
 
 
 def test_a_pinned_tree_stands_beside_every_step():
