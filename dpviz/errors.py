@@ -4,6 +4,7 @@ Each says what is wrong, where, and what to do about it, both as a sentence and 
 line and a test read the same thing. Imports nothing of dpviz.
 """
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from typing import Any
 _MOST_LISTED = 50
 #: Characters of what, of where and of remedy.
 _LONGEST = 2_000
+#: Letters of a name or a path that an error quotes, and what separates cells rather than names of folders.
+_LONGEST_NAMED, _BETWEEN_CELLS = 500, frozenset(",;\t|{}<>\"")
 #: Entries of a list, and bits of a whole number, that an error quotes.
 _MOST_SHOWN, _MOST_BITS = 20, 200
 
@@ -48,12 +51,36 @@ def _bounded(text: str) -> str:
 
 def shown(value: Any) -> str:
     """A parameter in words. Whatever could hold rows, and a number of thousands of digits, is named by its type alone."""
+    if isinstance(value, str) and _may_hold_rows(value):
+        return "a text of several lines, or a long one"
     if isinstance(value, (list, tuple)) and len(value) <= _MOST_SHOWN and not any(map(_is_list, value)):
         items = ", ".join(map(shown, value))
         return f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
     is_short = value is None or isinstance(value, (float, str)) or (isinstance(value, int) and value.bit_length() < _MOST_BITS)
     kind = type(value).__name__
     return repr(value) if is_short else f"{'an' if kind[:1] in 'aeiouAEIOU' else 'a'} {kind}"
+
+
+def _may_hold_rows(text: str) -> bool:
+    return len(text) > _LONGEST_NAMED or len(text.splitlines()) > 1
+
+
+def named(path: Any) -> str:
+    """The name of a file in quotes, as messages have it. A text of rows in place of a path is not quoted."""
+    return repr(os.path.basename(path)) if _is_path(str(path)) else "A text, not a path,"
+
+
+def place(path: Any) -> str:
+    """The whole path as the place of an error, with the same exception."""
+    return str(path) if _is_path(str(path)) else "a text, not a path"
+
+
+def _is_path(text: str) -> bool:
+    """Whether something is there, or the name of a new file holds nothing that separates cells."""
+    if os.path.lexists(text):
+        return True
+    folder, name = os.path.split(text)
+    return not _may_hold_rows(text) and not _BETWEEN_CELLS & set(name if folder and os.path.isdir(folder) else text)
 
 
 def _is_list(value: Any) -> bool:
@@ -112,7 +139,7 @@ class UnknownName(DpvizError):
         close = get_close_matches(str(name), self.known, n=1)
         listed = ", ".join(self.known[:_MOST_LISTED]) + (", ..." if len(self.known) > _MOST_LISTED else "")
         hint = f"Did you mean {close[0]!r}?" if close else f"Known: {listed or 'none'}."
-        called = f"{name!r:.80}" if isinstance(name, str) else shown(name)
+        called = f"{name!r:.80}" if isinstance(name, str) and not _may_hold_rows(name) else shown(name)
         super().__init__(f"There is no {kind} called {called}.", remedy=hint)
 
 
@@ -260,6 +287,14 @@ class OutOfMemory(DpvizError):
 
 class DpvizWarning(UserWarning):
     """Something that should be known before a result is used. It quotes no cell and says no exact count."""
+
+
+class ReadingWarning(DpvizWarning):
+    """A table may not mean what it was read as. `doubt` says so without the remedy, which follows in the text."""
+
+    def __init__(self, text: str, doubt: str) -> None:
+        self.doubt = doubt
+        super().__init__(text)
 
 
 class PublicValuesWarning(DpvizWarning):

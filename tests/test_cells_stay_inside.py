@@ -275,7 +275,7 @@ def test_what_holds_rows_prints_itself_in_a_few_lines_without_one():
         assert traces(repr(held)) == []
         assert len(repr(held)) < 1000
         assert str(N_ROWS) not in repr(held).replace("300", "") or held is grown
-    assert repr(raw) == "RawTable('table', 3 columns: 'num', 'cat', 'y')"
+    assert repr(raw) == "RawTable('table', 3 columns)"
     assert repr(data) == "EncodedDataset(2 columns: 'num', 'cat'; target 'y')"
     assert repr(TRAINED) == (
         "FitResult('pf-tree' predicts 'y' from 2 columns: 'num', 'cat'\n"

@@ -23,8 +23,8 @@ def test_classes_are_a_list_of_texts(classes, says):
         dpviz.ClassTarget("y", classes)
 
 
-def test_a_column_that_is_not_there_is_answered_with_the_nearest():
-    with pytest.raises(SchemaError, match="Did you mean 'Age'"):
+def test_a_column_that_is_called_otherwise_is_not_quoted():
+    with pytest.raises(SchemaError, match="called so but for capitals"):
         dpviz.fit("pf-tree", FRAME.rename(columns={"age": "Age"}), schema=SCHEMA, epsilon=1, seed=0)
 
 

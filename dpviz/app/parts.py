@@ -16,6 +16,7 @@ from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.figures.tree.labels import visible
 from dpviz.figures.wording import counted
+from dpviz.table.notes import Interface, said
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget, Provenance
@@ -199,8 +200,9 @@ def why_disabled(sentence: str) -> None:
 
 def notes(table: RawTable) -> None:
     """What the reader noticed in a file. Notes on columns quote cells, so they are for eyes that may see the rows."""
-    lines = [plain(note) for note in table.notes]
-    lines += [f"{literal(column.name)}: {plain(note)}" for column in table.columns for note in column.notes]
+    lines = [plain(said(note, Interface.SCREEN)) for note in table.notes]
+    for column in table.columns:
+        lines += [f"{literal(column.name)}: {plain(said(note, Interface.SCREEN, with_example=True))}" for note in column.notes]
     more = [f"and {len(lines) - _MOST_NOTES:,} more notes."] if len(lines) > _MOST_NOTES else []
     if lines:
         st.info("\n".join(f"- {line}" for line in lines[:_MOST_NOTES] + more), title="Noticed in the file")

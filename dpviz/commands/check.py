@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpviz.commands import console
 from dpviz.commands.register import NOT_AS_WRITTEN, add_register_argument
-from dpviz.errors import DpvizError, SignatureError
+from dpviz.errors import DpvizError, SignatureError, place
 from dpviz.figures.publish.released_file import checked_file, sentences, title, values
 from dpviz.io.results import read_model_file
 from dpviz.release.checking import findings
@@ -32,7 +32,7 @@ def run(args: Namespace) -> int:
     """Read, add up, look up, say."""
     register = ReleaseRegister(args.register)
     if args.register is not None and not register.path.is_file():
-        raise DpvizError("There is no register here.", where=str(args.register), remedy="Check the path.")
+        raise DpvizError("There is no register here.", where=place(args.register), remedy="Check the path.")
     document = read_model_file(args.file).encode()
     signer = _signer(args, document)
     found = checked_file(document, args.file.name, register)

@@ -6,12 +6,15 @@ Texts from files are printed on one line and without control characters, so that
 
 import json
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpviz.errors import DpvizError, ReadingWarning
 from dpviz.progress import Progress
+from dpviz.table.notes import Doubt, Interface, said
 
 _ERASE = "\r\x1b[2K"
 
@@ -23,6 +26,8 @@ class _Results:
     to_stderr: bool = False  #: stdout takes the file itself
     as_json: bool = False
     found: dict[str, Any] = field(default_factory=dict)
+    noted: list[str] = field(default_factory=list)  #: Of a reader, until something else is printed
+    doubted: list[str] = field(default_factory=list)
 
 
 _results = _Results()
@@ -34,12 +39,50 @@ def results(*, to_stderr: bool, as_json: bool) -> Iterator[None]:
     global _results
     before, _results = _results, _Results(to_stderr, as_json)
     try:
-        yield
+        with _doubts_noted():
+            yield
+        _print_notes()
         if as_json:
             _erase()
             _print(json.dumps(_results.found, indent=2, ensure_ascii=False))
+    except DpvizError:
+        _results.noted.clear()  # what is wrong is one line, beside what may be the reason of it
+        _print_notes()
+        raise
     finally:
         _results = before
+
+
+@contextmanager
+def _doubts_noted() -> Iterator[None]:
+    """What a reader warns of is said in the words of the command line; other warnings are shown as Python shows them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ReadingWarning)
+        shown = warnings.showwarning
+
+        def show(message: Any, *args: Any, **more: Any) -> None:
+            if isinstance(message, ReadingWarning):
+                note(message.doubt)
+            else:
+                shown(message, *args, **more)
+
+        warnings.showwarning = show
+        yield
+
+
+def note(text: str) -> None:
+    """Keep what a reader noticed until the work is done; each note is said once."""
+    kept, words = (_results.doubted, said(text, Interface.COMMAND_LINE)) if isinstance(text, Doubt) else (_results.noted, text)
+    if words not in kept:
+        kept.append(words)
+
+
+def _print_notes() -> None:
+    noted, _results.noted = _results.noted, []
+    doubted, _results.doubted = _results.doubted, []
+    for text in (*noted, *(f"Warning: {text}" for text in doubted)):
+        _erase()
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def doing(text: str) -> None:
@@ -55,11 +98,13 @@ def telling(what: str) -> Progress:
 
 def done(text: str) -> None:
     """Report a finished stage."""
+    _print_notes()
     _to_stderr(text)
 
 
 def warn(text: str) -> None:
     """Report something the user should know before trusting the result."""
+    _print_notes()
     _to_stderr(f"Warning: {text}")
 
 
@@ -88,6 +133,7 @@ def show_values(values: Mapping[str, Any]) -> None:
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
     """Print one name and value per line, with the values aligned."""
+    _print_notes()
     if _results.as_json:
         _results.found |= {_key(name): value for name, value in pairs}
         return
@@ -99,6 +145,7 @@ def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
 
 def show_table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print aligned columns; the last one may have any width. As JSON a list called `name`, one object per row."""
+    _print_notes()
     if _results.as_json:
         _results.found[name] = [dict(zip(map(_key, header), row, strict=True)) for row in rows]
         return

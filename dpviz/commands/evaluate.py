@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
 from dpviz.commands.rows import engine_rows, large_rows, table_of
-from dpviz.errors import DpvizError, EngineError
+from dpviz.errors import DpvizError, EngineError, place
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.metrics import Answered, answered_by_leaf, classifier_answers, metric_intervals, metrics
 from dpviz.evaluation.measures import recalls
@@ -77,7 +77,7 @@ def _evaluate(args: Namespace, model: Model, data: EncodedDataset, n_read: int) 
 def _start(args: Namespace, n_read: int, n_rows: int) -> None:
     """Say what the figures are computed from. Raises DpvizError where that is nothing."""
     if not n_rows:
-        raise DpvizError("No row can be used.", where=str(args.data), remedy="Give rows that the model's schema describes.")
+        raise DpvizError("No row can be used.", where=place(args.data), remedy="Give rows that the model's schema describes.")
     console.done("Computed from the rows themselves: on private rows for their owner only, not covered by any epsilon.")
     if n_rows < n_read:
         console.warn(f"{n_read - n_rows:,} rows are left out: missing or undeclared values.")

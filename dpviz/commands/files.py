@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dpviz import files
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, named, place
 
 #: What `--out` is for stdout. A command then prints its results on stderr.
 STDOUT = Path("-")
@@ -28,18 +28,18 @@ def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | None
             _check_existing(path, force, inputs)
         elif not path.parent.is_dir():
             remedy = "Create the folder first, or choose another one."
-            raise DpvizError(f"There is no folder {str(path.parent)!r}.", where=str(path), remedy=remedy)
+            raise DpvizError(f"There is no folder {named(path.parent)}.", where=place(path), remedy=remedy)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
 
 
 def _check_existing(path: Path, force: bool, inputs: Iterable[Path | None]) -> None:
     if not path.is_file():
-        raise DpvizError("This is not an ordinary file.", where=str(path), remedy="Give the name of a file to write.")
+        raise DpvizError("This is not an ordinary file.", where=place(path), remedy="Give the name of a file to write.")
     if any(other and other.exists() and path.samefile(other) for other in inputs):
-        raise DpvizError("The result would overwrite its own input.", where=str(path), remedy="Choose another --out.")
+        raise DpvizError("The result would overwrite its own input.", where=place(path), remedy="Choose another --out.")
     if not force:
-        raise DpvizError("The file exists.", where=str(path), remedy="Choose another --out, or add --force to overwrite it.")
+        raise DpvizError("The file exists.", where=place(path), remedy="Choose another --out, or add --force to overwrite it.")
 
 
 def write_whole(path: Path, content: files.Content, *, force: bool) -> None:
@@ -62,4 +62,4 @@ def write_whole(path: Path, content: files.Content, *, force: bool) -> None:
 def _unwritable(path: Path, error: Exception) -> DpvizError:
     reason = getattr(error, "strerror", None) or str(error)
     remedy = "Choose a folder that exists and may be written to."
-    return DpvizError(f"The file cannot be written: {reason}.", where=str(path), remedy=remedy)
+    return DpvizError(f"The file cannot be written: {reason}.", where=place(path), remedy=remedy)

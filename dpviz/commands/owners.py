@@ -61,7 +61,7 @@ def _stream(args: Namespace) -> int:
     stream = stream_of(*data.split(_TEST_SHARE, seed=args.seed), args.feature, args.share)
     asked = {"epsilon": args.epsilon, "delta": args.delta, "max_depth": args.max_depth, "seed": args.seed, **params}
     courses = [train_on_stream(stream, way, progress=console.telling(f"Training, {way}"), **asked) for way in WAYS]
-    warn_of_read_values(data.schema)
+    warn_of_read_values(data.schema, named=args.schema is not None)
     measure = "root mean squared error" if isinstance(data.schema.target, NumericTarget) else "share of wrong classes"
     console.show_title(f"{measure.capitalize()} ({NEIGHBOURS}). For the owner of the rows only.")
     console.show_table("ways", _HEADER, [_cells(course) for course in courses])

@@ -19,7 +19,7 @@ from pathlib import Path
 from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
-from dpviz.commands.rows import reading_of, require_plain, table_of
+from dpviz.commands.rows import reading_of, require_plain, table_of, tell
 from dpviz.engines.address import parse_address
 from dpviz.engines.opening import read_rows
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
@@ -31,6 +31,7 @@ from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import Unanswered
 from dpviz.table.encode import encode_new
+from dpviz.table.notes import Doubt
 from dpviz.table.raw import RawTable
 
 
@@ -98,7 +99,10 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
     elif is_large(args.data) or (args.data.suffix.lower() in IN_BATCHES and args.data.is_file()):
         wanted = tuple(dict.fromkeys([*names, *([key] if key else [])]))
         asked = ReadRequest(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True)
-        for table in pieces_of(args.data, asked).read(console.telling(f"Predicting {args.data}")):
+        pieces = pieces_of(args.data, asked)
+        tell(pieces.notes)
+        for table in pieces.read(console.telling(f"Predicting {args.data}")):
+            tell(note for note in table.notes if isinstance(note, Doubt))
             yield _Piece(table, key)
     else:
         yield _Piece(table_of(args, by_record=True), key)

@@ -18,7 +18,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.commands import console
 from dpviz.commands.arguments import number, whole
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
-from dpviz.errors import DpvizError, RefusedRelease, UnknownName
+from dpviz.errors import DpvizError, RefusedRelease, UnknownName, place
 from dpviz.figures.publish.paper_facts import answers_from, answers_template, facts_of
 from dpviz.figures.publish.papers import ASSESSMENT, ENTRY, FORMS, TITLES, paper
 from dpviz.figures.publish.release import account_sentence, composed_sentence, spent_sentence
@@ -114,7 +114,7 @@ def _check(args: Namespace, register: ReleaseRegister) -> int:
     unreadable = [path for path in args.files if seal_in(path) is None]
     if unreadable:
         remedy = "Give files that dpviz released from a register."
-        raise DpvizError("This file names no register.", where=str(unreadable[0]), remedy=remedy)
+        raise DpvizError("This file names no register.", where=place(unreadable[0]), remedy=remedy)
     found = findings(register, heads=args.head, files=args.files)
     about = [("Register", str(register.path)), ("Head", current_head(register))]
     console.show_pairs([*about, ("Checked", "as it was written" if not found else f"{len(found)} findings")])
@@ -135,7 +135,7 @@ def _list(args: Namespace, register: ReleaseRegister) -> None:
     else:
         write = _WRITERS.get(args.out.suffix.lower())
         if write is None:
-            raise DpvizError("The format is not known.", where=str(args.out), remedy="Give a name that ends in .csv or .json.")
+            raise DpvizError("The format is not known.", where=place(args.out), remedy="Give a name that ends in .csv or .json.")
         check_output(args.out, force=args.force, inputs=[register.path])
         write_whole(args.out, write(register), force=args.force)
         console.done(f"Wrote {args.out}.")
@@ -223,7 +223,8 @@ def _questions(args: Namespace, register: ReleaseRegister) -> None:
 def _paper(args: Namespace, register: ReleaseRegister) -> None:
     form = args.out.suffix.lower()
     if form not in FORMS:
-        raise DpvizError("The format is not known.", where=str(args.out), remedy=f"Give a name that ends in {', '.join(FORMS)}.")
+        remedy = f"Give a name that ends in {', '.join(FORMS)}."
+        raise DpvizError("The format is not known.", where=place(args.out), remedy=remedy)
     check_output(args.out, force=args.force, inputs=[register.path, args.answers])
     entry = _entry(register, args.release)
     answers = answers_from(read_document(args.answers, "The file of answers", "Write the questions first."))

@@ -21,7 +21,7 @@ from dpviz.commands.arguments import (
 )
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, place
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import FitRequest, get_learner, require_task
@@ -55,7 +55,7 @@ def run(args: Namespace) -> int:
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     data = encoded_rows(args)
     if data.n_rows < 2:
-        raise DpvizError("There are too few rows to hold some out.", where=str(args.data), remedy="Give at least two rows.")
+        raise DpvizError("There are too few rows to hold some out.", where=place(args.data), remedy="Give at least two rows.")
     require_classes(data.schema, "A poisoning guarantee")
     require_task(spec, data.schema)
     console.doing(f"Drawing {spec.title}")
@@ -70,7 +70,7 @@ def run(args: Namespace) -> int:
     )
     if args.out is not None:
         write_whole(args.out, frame_csv(found.frame()), force=args.force)
-    warn_of_read_values(data.schema)
+    warn_of_read_values(data.schema, named=args.schema is not None)
     _show(found, args)
     return 0
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz.commands import console
 from dpviz.engines.address import parse_address
 from dpviz.engines.opening import open_table
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, ReadingWarning
 from dpviz.io.large.encode import encode_large
 from dpviz.io.large.source import is_large
 from dpviz.io.schemas import load_schema
@@ -21,6 +22,7 @@ from dpviz.learners import require_counts, require_task
 from dpviz.progress import watched
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
+from dpviz.table.notes import Doubt
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema
@@ -39,7 +41,17 @@ def table_and_schema(args: Namespace) -> tuple[RawTable, Schema]:
     """DATA with its `--schema`, or with one read from the data."""
     declared = _declared(args)
     table = table_of(args)
-    return table, declared or propose_schema(_without(table, getattr(args, "person", None)), args.target)
+    return table, declared or _proposed(_without(table, getattr(args, "person", None)), args.target)
+
+
+def _proposed(table: RawTable, target: str | None) -> Schema:
+    """A schema read from the rows. Its doubts name no column: without a header line a name is a cell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)
+        schema = propose_schema(table, target)
+    for place, column in enumerate(table.columns, 1):
+        tell(note.about(f"column {place}") for note in column.notes if isinstance(note, Doubt))
+    return schema
 
 
 def _declared(args: Namespace) -> Schema | None:
@@ -56,7 +68,6 @@ class Given:
     rows: Rows
     names: tuple[str, ...]
     n_read: int
-    notes: tuple[str, ...]
     table: RawTable | None = None
 
 
@@ -71,7 +82,7 @@ def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
             require_counts(spec, rows)
             console.doing("Encoding in the engine")
             names = (*rows.schema.feature_names, rows.schema.target.name)
-            yield Given(str(parse_address(args.data)), rows, names, rows.report.rows_read, ())
+            yield Given(str(parse_address(args.data)), rows, names, rows.report.rows_read)
         return
     if is_large(args.data):
         schema = _schema_of_large(args)
@@ -79,13 +90,13 @@ def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
         require_counts(spec, schema)
         with large_rows(args, schema) as rows:
             assert rows.report is not None
-            yield Given(args.data.name, rows, rows.names, rows.report.rows_read, rows.notes)
+            yield Given(args.data.name, rows, rows.names, rows.report.rows_read)
         return
     table, schema = table_and_schema(args)
     require_task(spec, schema)
     console.doing("Encoding")
     data = encode(table, schema, person=args.person, rows_per_person=args.rows_per_person)
-    yield Given(table.source, data, table.names, table.n_rows, table.notes, table)
+    yield Given(table.source, data, table.names, table.n_rows, table)
 
 
 def _rows_to_train(args: Namespace) -> EngineRows:
@@ -130,14 +141,24 @@ def _schema_of_large(args: Namespace) -> Schema:
 
 def large_rows(args: Namespace, schema: Schema) -> ArrayRows:
     """DATA, read in pieces and encoded."""
-    return encode_large(args.data, schema, **reading_of(args), progress=console.telling(f"Reading and encoding {args.data}"))
+    rows = encode_large(args.data, schema, **reading_of(args), progress=console.telling(f"Reading and encoding {args.data}"))
+    tell(rows.notes)
+    return rows
 
 
 def table_of(args: Namespace, *, by_record: bool = False) -> RawTable:
     """DATA as it is; `by_record` as in `ReadRequest`."""
     console.doing(f"Reading {args.data}")
     step = watched(console.telling(f"Reading {args.data}"), None)
-    return read_asked(args.data, ReadRequest(args.data.name, **reading_of(args), step=step, by_record=by_record))
+    table = read_asked(args.data, ReadRequest(args.data.name, **reading_of(args), step=step, by_record=by_record))
+    tell(table.notes)
+    return table
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Keep what the reader noticed until the command prints."""
+    for note in notes:
+        console.note(note)
 
 
 def reading_of(args: Namespace) -> dict[str, Any]:
@@ -154,26 +175,32 @@ def encoded_rows(args: Namespace) -> EncodedDataset:
     return encode(*table_and_schema(args), person=args.person, rows_per_person=args.rows_per_person)
 
 
-def warn_of_proposal(table: RawTable, schema: Schema, target: str | None) -> None:
-    """Say which column is the target when nobody chose one, and which columns cannot be used."""
+def warn_of_proposal(table: RawTable, schema: Schema, target: str | None, *, named: bool = False) -> None:
+    """Say which column is the target when nobody chose one, and which columns cannot be used.
+
+    By name only where somebody wants to look at the file: its first line may be a row.
+    """
     if target is None:
-        console.warn(f"No --target: the last column, {schema.target.name!r}, is used.")
+        console.warn(f"No --target: the last column{f', {schema.target.name!r},' if named else ''} is used.")
     for column, reason in left_out(table, schema):
-        console.warn(f"The column {column!r} is left out: {reason}.")
+        which = f"The column {column!r}" if named else f"Column {table.names.index(column) + 1}"
+        console.warn(f"{which} is left out: {reason}.")
 
 
-def warn_of_read_values(schema: Schema) -> None:
-    """One warning that counts and names the values read from the data; none when everything is declared."""
+def warn_of_read_values(schema: Schema, *, named: bool) -> None:
+    """One warning that counts the values read from the data, and names them where the names are declared; else none."""
     by_column: dict[str, list[str]] = {}
     for column, field in schema.read_fields():
         by_column.setdefault(column, []).append(field)
     if not by_column:
         return
-    named = [
+    count = f"{len(schema.read_fields())} values of the schema were read from the data, not declared"
+    remedy = "No epsilon covers them. Declare them from public knowledge in a schema file."
+    if not named:
+        console.warn(f"{count}. {remedy}")
+        return
+    columns = [
         column if column in schema.read_from_data else f"{column} ({', '.join(fields)})" for column, fields in by_column.items()
     ]
-    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-    console.warn(
-        f"{len(schema.read_fields())} values of the schema were read from the data, not declared: "
-        f"{'; '.join(named[:_SHOWN])}{more}. No epsilon covers them. Declare them from public knowledge in a schema file."
-    )
+    more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
+    console.warn(f"{count}: {'; '.join(columns[:_SHOWN])}{more}. {remedy}")

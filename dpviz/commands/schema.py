@@ -4,12 +4,16 @@ Everything in it is read from the data and marked so. Replace each value with wh
 from "read_from_data".
 """
 
+import warnings
 from argparse import ArgumentParser, Namespace
 
 from dpviz.commands import console
 from dpviz.commands.arguments import add_data_arguments
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
-from dpviz.commands.rows import table_and_schema, warn_of_proposal, warn_of_read_values
+from dpviz.commands.rows import table_of, warn_of_proposal, warn_of_read_values
+from dpviz.errors import ReadingWarning, UnknownName
+from dpviz.table.notes import Interface, said
+from dpviz.table.proposal import propose_schema
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,9 +26,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Read, propose, write."""
     check_output(args.out, force=args.force, inputs=(args.data,))
-    table, schema = table_and_schema(args)
+    table = table_of(args)
+    if args.target is not None and args.target not in table.names:
+        raise UnknownName("column", args.target, table.names)  # only here: whoever asks for a proposal looks at the file
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)  # said below, with examples
+        schema = propose_schema(table, args.target)
     write_whole(args.out, schema.to_json(), force=args.force)
-    warn_of_proposal(table, schema, args.target)
-    warn_of_read_values(schema)
+    for column in table.columns:
+        for note in column.notes:
+            console.warn(f"{column.name!r:.60}: {said(note, Interface.COMMAND_LINE)}")
+    warn_of_proposal(table, schema, args.target, named=True)
+    warn_of_read_values(schema, named=True)
     console.show_pairs([("Target", schema.target.name), ("Features", str(schema.n_features)), ("File", str(args.out))])
     return 0

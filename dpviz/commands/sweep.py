@@ -19,7 +19,7 @@ from dpviz.commands import console
 from dpviz.commands.arguments import add_table_arguments, add_workers_argument, listed, number, whole
 from dpviz.commands.files import STDOUT, add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, place
 from dpviz.evaluation.compare.grid import SweepGrid, columns_of, n_fits
 from dpviz.evaluation.compare.sweep import sweep
 from dpviz.io.csv_text import frame_csv
@@ -64,7 +64,7 @@ def run(args: Namespace) -> int:
         points = {"epsilon": args.epsilon, "max_depth": args.max_depth, "n_rows": args.rows}
         frame = sweep(args.learners, data, **points, **how, progress=console.telling("Fitting"), stop=stop.is_set)
     write_whole(args.out, frame_csv(frame), force=overwrites)
-    warn_of_read_values(data.schema)
+    warn_of_read_values(data.schema, named=args.schema is not None)
     finished, total = len(grid.part_of(frame)), n_fits(list(grid.batches()))
     console.done(f"Wrote {args.out}: {finished:,} of {total:,} fits.")
     if finished < total:
@@ -102,4 +102,4 @@ def _read_frame(path: Path) -> pd.DataFrame:
         return texts.astype({name: _TYPES.get(name, float) for name in names})
     except (OSError, ValueError) as error:
         what = f"This file does not come from a sweep: {error}."
-        raise DpvizError(what, where=str(path), remedy="Leave --resume out, or name another file.") from error
+        raise DpvizError(what, where=place(path), remedy="Leave --resume out, or name another file.") from error

@@ -14,7 +14,7 @@ from dpviz.commands.files import STDOUT, add_output_arguments, check_output, wri
 from dpviz.commands.register import add_register_argument, balance_pairs
 from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
 from dpviz.commands.sign import Signing, add_key_argument
-from dpviz.errors import DpvizError, RefusedRelease
+from dpviz.errors import DpvizError, RefusedRelease, place
 from dpviz.figures.publish.proof import proof_of, proof_sentence
 from dpviz.figures.publish.summary import summary
 from dpviz.learners import FitRequest, get_learner
@@ -103,7 +103,7 @@ def _release(args: Namespace, given: Given, request: FitRequest, signing: Signin
     elif register.data_set(args.data_set) != register.data_set_of(data.identity):
         raise DpvizError(
             f"These rows are not assigned to {args.data_set!r} yet.",
-            where=str(args.data),
+            where=place(args.data),
             remedy="Add --add-rows if they belong to it; else declare another data set (`dpviz register declare`).",
         )
     assigned = {"assign_to": args.data_set, "columns": given.names} if args.add_rows else {}
@@ -133,7 +133,7 @@ def _prove(rows: Rows) -> None:
 def _require_rows(args: Namespace, data: Rows) -> None:
     """Refuse a release on few of the rows, or on far from as many as declared, until its owner accepts them."""
     try:
-        require_rows(data, accept="add --accept-rows", where=str(args.data))
+        require_rows(data, accept="add --accept-rows", where=place(args.data))
     except RefusedRelease:
         register = ReleaseRegister(args.register)
         if args.data_set and register.data_set(args.data_set).role is DataRole.PRIVATE:  # somebody has learned from the rows
@@ -145,12 +145,10 @@ def _report(args: Namespace, given: Given, request: FitRequest) -> None:
     """Stages and warnings. Row counts are private: they go to the owner's terminal, never into the file."""
     data, table = given.rows, given.table
     console.done(f"Read {given.source}: {given.n_read:,} rows, {len(given.names)} columns.")
-    for note in given.notes:
-        console.done(note)
     if table is not None and args.schema is None:
         console.warn("No --schema: one was read from the data. Write it with `dpviz schema` and correct it.")
         warn_of_proposal(table, data.schema, args.target)
-    warn_of_read_values(data.schema)
+    warn_of_read_values(data.schema, named=args.schema is not None)
     console.done(f"Encoded {data.n_rows:,} rows.")
     if data.report and data.report.over_limit:
         beyond = f"{data.report.over_limit:,} rows beyond {args.rows_per_person:,} of a person"

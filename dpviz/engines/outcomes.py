@@ -18,7 +18,8 @@ from dpviz.errors import SchemaError
 from dpviz.table.candidates import FeatureCandidates, bin_column, thresholds_candidates
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode_new
-from dpviz.table.raw import MISSING_MARKS, CodedColumn, NumberColumn, RawColumn, RawTable, finite_number, parse_numbers
+from dpviz.table.marks import number_of
+from dpviz.table.raw import MISSING_MARKS, CodedColumn, NumberColumn, RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 from dpviz.table.texts import spelled
 
@@ -194,7 +195,7 @@ def _ends_of(kind: ColumnKind, value: float) -> tuple[int, int] | None:
 
 def _require_words(name: str, texts: tuple[str, ...]) -> None:
     """In a column of text "1" and "1.0" are one category; no engine reads numbers from text as dpviz does."""
-    number = next((text for text in texts if not np.isnan(finite_number(text))), None)
+    number = next((text for text in texts if not np.isnan(number_of(text))), None)
     if number is not None:
         what = f"The column holds text, but {number!r:.40} in the schema is a number."
         raise SchemaError(what, field=name, remedy="Read the table through a view that casts the column to a number.")

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
-from dpviz.io.csv_text import csv_text
+from dpviz.io.csv import read_csv
+from dpviz.io.csv_text import csv_text, unguarded
 from dpviz.io.limits import LARGEST_SCHEMA
+from dpviz.io.lists import codes_in, groups_in, groups_text, list_text
+from dpviz.io.records import TextColumn
 from dpviz.io.tables.read import read_table
 from dpviz.io.text import Source, name_of, read_bytes
 from dpviz.table.column_draft import ColumnDraft, Use, feature_of, number_in, target_of
 from dpviz.table.dates import ORDERS, PARTS
+from dpviz.table.raw import RawColumn
 from dpviz.table.schema import Feature, Schema, Target
 from dpviz.table.strict_json import parse_json
 
@@ -162,11 +166,11 @@ def _line(name: str, column: Feature | Target | None, schema: Schema | None = No
         kind.get(said.get("kind", ""), said.get("kind") or (None if schema is None else "leave out")),
         _unmistakable(said.get("low")),
         _unmistakable(said.get("high")),
-        "; ".join(values) or None,
-        "; ".join(said.get("missing_codes", ())) or None,
+        list_text(values) or None,
+        list_text(said.get("missing_codes", ())) or None,
         *(said.get(field) or None for field in ("unit", "part", "order")),
         said.get("since") if said.get("part") == "days" else None,
-        "; ".join(f"{text} = {label}" for text, label in said.get("groups", ())) or None,
+        groups_text(said.get("groups", ())) or None,
         *(said.get(field) for field in ("missing_as", "unknown_as")),
         None if schema is None else "target" if name == schema.target.name else "person" if name == schema.person else None,
     ]
@@ -189,19 +193,43 @@ def read_codebook(source: Source, *, sheet: str | int | None = None, target: str
     raw = read_bytes(source, LARGEST_SCHEMA)
     if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         return _read(_from_json(parse_json(raw)), True, target)
-    table = read_table(raw, name=name_of(source, None), sheet=sheet, max_rows=20_000, max_columns=200)
+    options: dict[str, Any] = {"name": name_of(source, None), "max_rows": 20_000, "max_columns": 200}
+    if raw.startswith(b"PK"):
+        table = read_table(raw, sheet=sheet, **options)
+    else:  # it is public, so a cell in quotes may hold several lines
+        table = read_csv(raw, row_wise=False, **options)
+    _require_no_redcap(table.names)
     fields = [_FIELD_OF.get(_plain(name), "") for name in table.names]
     if "name" not in fields:
         remedy = f"Call the column of names 'name'; others may be {', '.join(HEADER[1:])}."
         raise SchemaError("The codebook has no column with the names of the table's columns.", remedy=remedy)
     columns = {
-        field: [None if code < 0 else column.texts[code] for code in column.codes.tolist()]
+        field: _cells(column)
         for field, column in zip(fields, table.columns, strict=True)
         if field
     }
     lines = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     unread = tuple(name for name, field in zip(table.names, fields, strict=True) if not field)
     return _read(lines, raw.startswith(b"PK"), target, unread)  # a workbook holds numbers, which have one meaning
+
+
+def _cells(column: RawColumn) -> list[str | None]:
+    """The cells; in a file of text NA is a text, for a column or a category may be called so."""
+    if isinstance(column, TextColumn):
+        return [unguarded(text) or None for text in column.written()]
+    return [None if code < 0 else column.texts[code] for code in column.codes.tolist()]
+
+
+def _require_no_redcap(names: Sequence[str]) -> None:
+    """Raise SchemaError for a data dictionary of REDCap, which has columns of its own."""
+    ours = {"Variable / Field Name": "name", "Choices, Calculations, OR Slider Labels": "values"}
+    ours |= {"Text Validation Min": "min", "Text Validation Max": "max"}
+    found = {theirs: name for theirs, name in ours.items() if theirs in names}
+    if len(found) > 1:
+        what = "This is a data dictionary of REDCap, not a codebook."
+        listed = ", ".join(f"{theirs!r} {name}" for theirs, name in found.items())
+        remedy = f"Call {listed}, and add type (number, integer, categories, date or leave out) and role (target)."
+        raise SchemaError(what, remedy=remedy)
 
 
 def _read(
@@ -250,7 +278,10 @@ def _column(line: Mapping[str, str | None], by_program: bool, target: str | None
     if kind in ("number", "whole", "") and low is None and high is None and (found := _RANGE.fullmatch(said.get("values", ""))):
         low, high = (number_in(end, point_is_decimal=by_program) for end in found.groups())
         kind, said["values"] = kind or "number", ""
-    values, is_open = _codes(said.get("values", "")), low is None and high is None
+    field = f"{name[:60]}, values"
+    values, is_open = codes_in(said.get("values", ""), field=field), low is None and high is None
+    if not values and _plain(said.get("kind", "")) in ("boolean", "bool"):
+        values = _TRUTH
     whole_codes = kind == "whole" and bool(values) and (name == target or (is_open and len(values) > 1))
     if kind == "categories" or whole_codes or (values and not kind and not part):
         use: Use | None = Use.CATEGORIES
@@ -272,9 +303,9 @@ def _column(line: Mapping[str, str | None], by_program: bool, target: str | None
         part=part,
         order=said.get("order", "").lower() or ORDERS[0],
         since=said.get("since", "") or "1970-01-01",
-        missing_codes=_codes(said.get("missing_codes", "")),
+        missing_codes=codes_in(said.get("missing_codes", ""), field=f"{name[:60]}, missing codes"),
         categories=values,
-        groups=groups_in(said.get("groups", ""), field=name[:60]),
+        groups=groups_in(said.get("groups", ""), field=f"{name[:60]}, groups"),
         missing_number=number_in(missing) if missing and use is Use.NUMBER else None,
         missing_as=missing if missing and use is not Use.NUMBER else None,
         unknown_as=said.get("unknown_as", "") or None,
@@ -323,28 +354,6 @@ def _kind(said: Mapping[str, str]) -> str:
     return _KIND_OF.get(word, "")
 
 
-def _codes(text: str) -> tuple[str, ...]:
-    """Values of one cell: one per line, or between semicolons, bars or commas; of "1=yes" the code."""
-    listed = (re.split(r"\s*=\s*", part, maxsplit=1)[0].strip().strip("\"'") for part in listed_in(text))
-    return tuple(dict.fromkeys(code for code in listed if code))
-
-
-def listed_in(text: str) -> tuple[str, ...]:
-    """The entries of one cell, each once: one per line, or between semicolons, bars or commas."""
-    mark = next((mark for mark in ("\n", ";", "|") if mark in text), ",")
-    return tuple(dict.fromkeys(part.strip() for part in text.split(mark) if part.strip()))
-
-
-def groups_in(text: str, *, field: str = "") -> tuple[tuple[str, str], ...]:
-    """The pairs of "M = m; male = m": a text, and the category it counts as. Raises SchemaError for an entry that is none."""
-    pairs = [tuple(side.strip() for side in part.partition("=")[::2]) for part in listed_in(text)]
-    for part, (written, label) in zip(listed_in(text), pairs, strict=True):
-        if not (written and label):
-            what = f"{part!r:.40} does not say which category it counts as."
-            raise SchemaError(what, field=field, remedy="Write the text, =, and a category, such as: M = m; male = m.")
-    return tuple(pairs)  # type: ignore[arg-type]
-
-
 def _from_json(document: Any) -> list[dict[str, str | None]]:
     """A list of objects, or a Frictionless Table Schema (also inside a resource's `schema`)."""
     if isinstance(document, dict) and isinstance(document.get("schema"), dict):
@@ -361,12 +370,21 @@ def _flat(line: Mapping[str, Any], common: Any) -> dict[str, str | None]:
     limits = line.get("constraints") if isinstance(line.get("constraints"), dict) else {}
     missing = {"missing codes": line.get("missingValues", common)} if line.get("missingValues", common) else {}
     said = {**line, **limits, **missing}  # type: ignore[dict-item]
+    if line.get("type") == "boolean" and "enum" not in limits:
+        said |= _boolean(line)
     return {field: _text(value) for key, value in said.items() if (field := _FIELD_OF.get(_plain(str(key))))}
+
+
+def _boolean(line: Mapping[str, Any]) -> dict[str, str]:
+    """False and true, with the spellings that the line lists; capitals make no difference to encoding."""
+    usual = {"true": ["true", "1"], "false": ["false", "0"]}
+    listed = [(text, word) for word in usual for text in map(str, line.get(f"{word}Values") or usual[word])]
+    return {"groups": groups_text(dict.fromkeys(pair for pair in listed if pair[0].lower() not in usual))}
 
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return "\n".join(_text(item.get("value") if isinstance(item, dict) else item) for item in value)
+        return list_text(filter(None, (_text(item.get("value") if isinstance(item, dict) else item) for item in value)))
     if isinstance(value, bool):
         return _TRUTH[value]
     return "" if value is None or isinstance(value, dict) else str(value)

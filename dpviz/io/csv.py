@@ -17,23 +17,28 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 
 import numpy as np
 
 from dpviz.errors import TableError
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
-from dpviz.io.records import Aligned, Chunks, table_of_records
+from dpviz.io.records import Aligned, Chunks, TextColumn, table_of_records
 from dpviz.io.tables.cells import ReadRequest
-from dpviz.io.text import LONGEST_LINE, Source, name_of, read_text
+from dpviz.io.text import LONGEST_LINE, UNREADABLE, Source, name_of, read_text
 from dpviz.progress import Progress, Stop, watched
+from dpviz.table.marks import MARKS_OF, Marks
+from dpviz.table.notes import Doubt, warn_of
 from dpviz.table.raw import RawTable, parse_numbers
 from dpviz.table.schema import LONGEST_NAME
 
 #: What may separate cells, with its name.
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _LINES_AT_ONCE = 1024
+#: How Spark and MySQL write a quote inside a cell.
+ESCAPED = '\\"'
+csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))  # of Python: 131,072
 
 
 def read_csv(
@@ -86,7 +91,9 @@ def read_csv(
     given = None if names is None else tuple(names)
     limits, told = (max_bytes, max_rows, max_columns), watched(progress, stop)
     asked = ReadRequest(name_of(source, name), *limits, given, delimiter, encoding, rename=rename_duplicates, step=told)
-    return read_lines(source, asked, row_wise=row_wise)
+    table = read_lines(source, asked, row_wise=row_wise)
+    warn_of(table.notes)
+    return table
 
 
 def read_lines(source: Source, asked: ReadRequest, *, row_wise: bool = True) -> RawTable:
@@ -97,10 +104,16 @@ def read_lines(source: Source, asked: ReadRequest, *, row_wise: bool = True) -> 
     require_rows(n_lines - has_header, asked.max_rows, "lines")
     lines = text.lines()
     header = Header.of(lines, asked)
+    escaped: list[bool] = []
     followed = _followed(lines, n_lines + 1, asked.step)
-    records = _spanning(followed, header.delimiter, header.width) if asked.by_record else _records(followed, header, row_wise)
+    if asked.by_record:
+        records = _spanning(followed, header.delimiter, header.width, escaped)
+    else:
+        records = _records(followed, header, row_wise, escaped)
     reason = "" if row_wise and not asked.by_record else "its reader let cells in quotes span lines"
-    return table_of_records(records, header.names, asked.title, (*text.notes, *header.notes), reason)
+    marks = MARKS_OF.get(header.delimiter, Marks.UNKNOWN)
+    table = table_of_records(records, header.names, asked.title, (*text.notes, *header.notes), reason, marks)
+    return replace(table, notes=(*table.notes, *_doubts(table, escaped, text.encoding)))
 
 
 def _followed(lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[str]:
@@ -111,17 +124,33 @@ def _followed(lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[st
         yield line
 
 
-def _records(lines: Iterator[str], header: Header, row_wise: bool) -> Chunks:
-    """Records in order, some at a time; None for a line that is none."""
+def _doubts(table: RawTable, escaped: Sequence[bool], encoding: str) -> Iterator[str]:
+    if any(escaped):
+        yield Doubt("In some lines a backslash stands before a quote: the quote was read as part of its cell.")
+    if any(UNREADABLE in pack for column in table.columns if isinstance(column, TextColumn) for pack in column.packs):
+        yield Doubt(f"Some cells are not {encoding.upper()}: letters in them are lost.", help="encoding")
+
+
+def _records(lines: Iterator[str], header: Header, row_wise: bool, escaped: list[bool]) -> Chunks:
+    """Records in order, some at a time; None for a line that is none. `escaped` hears of quotes after a backslash."""
     if not row_wise:
         yield from _joined(lines, header.delimiter)
         return
     while some := list(islice(lines, _LINES_AT_ONCE)):
         if sum(map(len, some)) > LONGEST_LINE:  # one at a time, for cells take up to ten times the memory of their text
-            yield from (cells_of([line if len(line) <= LONGEST_LINE else '"\n'], header.delimiter) for line in some)
+            for line in some:
+                yield from _records(iter([line if len(line) <= LONGEST_LINE else '"\n']), header, row_wise, escaped)
             continue
         columns = columns_of(some, header.delimiter, header.width)
-        yield cells_of(some, header.delimiter) if columns is None else Aligned(columns)
+        if columns is not None:
+            yield Aligned(columns)
+            continue
+        records = cells_of(some, header.delimiter)
+        for place, line in enumerate(some):
+            if ESCAPED in line and _strict_cells(line, header.delimiter, header.width) is None:
+                records[place] = escaped_cells(line, header.delimiter, header.width)
+                escaped.append(records[place] is not None)
+        yield records
 
 
 def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | None]]:
@@ -138,7 +167,7 @@ def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | N
         yield some
 
 
-def _spanning(lines: Iterator[str], delimiter: str, width: int) -> Chunks:
+def _spanning(lines: Iterator[str], delimiter: str, width: int, escaped: list[bool]) -> Chunks:
     """Records as a spreadsheet counts them: an open quote takes lines in up to its end, and is no record where it has none.
 
     What a line without quotes holds stays as it is written, blanks too.
@@ -154,7 +183,14 @@ def _spanning(lines: Iterator[str], delimiter: str, width: int) -> Chunks:
             waiting.clear()
             yield Aligned(columns)
         while waiting:
-            yield [_next_record(waiting, lines, delimiter) for _ in range(_LINES_AT_ONCE if is_short else 1) if waiting]
+            records: list[list[str] | None] = []
+            while waiting and len(records) < (_LINES_AT_ONCE if is_short else 1):
+                line, cells = waiting[0], None
+                if ESCAPED in line and len(line) <= LONGEST_LINE and _strict_cells(line, delimiter, width) is None:
+                    cells = escaped_cells(line, delimiter, width)
+                escaped += [True] * (cells is not None)
+                records.append(cells if cells and waiting.popleft() else _next_record(waiting, lines, delimiter))
+            yield records
 
 
 def _next_record(waiting: deque[str], lines: Iterator[str], delimiter: str) -> list[str] | None:
@@ -247,7 +283,8 @@ def _header_notes(names: list[str], header: list[str], delimiter: str) -> Iterat
         yield "Blanks around column names were removed."
     numbers = np.flatnonzero(~np.isnan(parse_numbers(names))) + 1
     if len(numbers):
-        yield f"Column names are numbers, first in column {numbers[0]}: make sure the first line is a header and not data."
+        what = f"Column names are numbers, first in column {numbers[0]}: the first line seems to be a row."
+        yield Doubt(what, help="names")
     if delimiter != ",":
         yield f"Cells are separated by {DELIMITERS[delimiter]}."
 
@@ -314,6 +351,28 @@ def columns_of(lines: list[str], delimiter: str, width: int) -> list[list[str]] 
         return None
     cells = text.replace("\n", delimiter).split(delimiter)
     return [cells[place:-1:width] for place in range(width)]
+
+
+def escaped_cells(line: str, delimiter: str, width: int) -> list[str] | None:
+    """The cells of a line in which a backslash makes a quote part of a cell; None where it is no record of this width."""
+    if _HELD in line:
+        return None
+    held = re.sub(r'(\\+)"', lambda found: "\\" * (len(found[1]) // 2) + (_HELD if len(found[1]) % 2 else '"'), line)
+    cells = _strict_cells(held, delimiter, width)
+    return None if cells is None else [cell.replace(_HELD, '"') for cell in cells]
+
+
+#: Stands for a quote that is part of a cell, while the others are read.
+_HELD = "\x02"
+
+
+def _strict_cells(line: str, delimiter: str, width: int) -> list[str] | None:
+    """The cells, where every quoted one ends at a delimiter or with the line and there are `width` of them."""
+    try:
+        (cells,) = csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        return None
+    return cells if len(cells) == width else None
 
 
 def cells_of(lines: list[str], delimiter: str, skip_blanks: bool = True) -> list[list[str] | None]:

@@ -28,6 +28,11 @@ def harmless(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and _shown(cell).startswith(_STARTS) else cell
 
 
+def unguarded(text: str) -> str:
+    """What `harmless` had been given."""
+    return text[1:] if text.startswith("'") and _shown(text[1:]).startswith(_STARTS) else text
+
+
 def _shown(text: str) -> str:
     """`text` from its first letter that is a tab, a line break or not blank: control signs and spaces of all kinds are blank."""
     for place, letter in enumerate(text):

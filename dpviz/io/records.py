@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable, finite_number, without_codes
+from dpviz.io.text import LONGEST_LINE
+from dpviz.table.marks import Marks, is_plain, number_of
+from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable, without_codes
 from dpviz.table.texts import Codes, narrowest, text_column
 
 
@@ -26,10 +28,12 @@ class Aligned:
 Chunks = Iterable[Aligned | list[list[str] | None]]
 
 
-def table_of_records(chunks: Chunks, names: Sequence[str], source: str, notes: Sequence[str], not_row_wise: str = "") -> RawTable:
+def table_of_records(
+    chunks: Chunks, names: Sequence[str], source: str, notes: Sequence[str], not_row_wise: str = "", marks: Marks = Marks.UNKNOWN
+) -> RawTable:
     """A table of text. A record with another number of cells than there are names is left out and counted."""
     packs, left_out, n_malformed = _packed(chunks, len(names))
-    columns = tuple(TextColumn(name, pack) for name, pack in zip(names, packs, strict=True))
+    columns = tuple(TextColumn(name, pack, marks) for name, pack in zip(names, packs, strict=True))
     lost = _lost(n_malformed, len(left_out) - n_malformed)
     return RawTable(columns, source, (*notes, *lost), n_malformed, tuple(left_out), not_row_wise)
 
@@ -48,7 +52,8 @@ def _lost(n_malformed: int, empty_rows: int) -> Iterator[str]:
     """Notes for the owner about lines that gave no row."""
     if n_malformed:
         what = "1 line was" if n_malformed == 1 else f"{n_malformed:,} lines were"
-        yield f"{what} left out: another number of cells than columns, or a quote that is never closed."
+        why = "another number of cells than columns, a quote that is never closed, "
+        yield f"{what} left out: {why}or over {LONGEST_LINE:,} letters."
     if empty_rows:
         yield f"Skipped {empty_rows:,} row{'s'[: empty_rows > 1]} without any value."
 
@@ -113,6 +118,7 @@ class TextColumn(RawColumn):
 
     name: str
     packs: list[str]  #: Cells joined by NUL
+    marks: Marks = Marks.UNKNOWN
 
     @cached_property
     def n_rows(self) -> int:
@@ -144,7 +150,7 @@ class TextColumn(RawColumn):
 
     def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
         """As every column, cell by cell: a number is read without its text being looked up."""
-        read = list(_numbers_of(self.packs, MISSING_MARKS.union(missing_codes)))
+        read = list(_numbers_of(self.packs, MISSING_MARKS.union(missing_codes), self.marks))
         values = np.concatenate([np.empty(0), *(values for values, _ in read)])
         missing = np.concatenate([np.empty(0, dtype=bool), *(missing for _, missing in read)])
         return without_codes(values, missing, missing_codes)
@@ -161,6 +167,10 @@ class TextColumn(RawColumn):
         """Texts as they are written, in order; some more than once."""
         return map(str.strip, self._cells())
 
+    def holding(self, mark: str) -> Iterator[str]:
+        """Texts that hold a mark, some more than once."""
+        return (cell.strip() for pack in self.packs if mark in pack for cell in pack.split("\0") if mark in cell)
+
     def _cells(self) -> Iterator[str]:
         return chain.from_iterable(pack.split("\0") for pack in self.packs)
 
@@ -174,19 +184,20 @@ _NOT_A_NUMBER = dict.fromkeys(MISSING_MARKS, "nan")
 Numbers = tuple[np.ndarray, np.ndarray]  # values, and which of them are missing
 
 
-def _numbers_of(packs: list[str], missing: frozenset[str]) -> Iterator[Numbers]:
+def _numbers_of(packs: list[str], missing: frozenset[str], marks: Marks) -> Iterator[Numbers]:
     """The numbers of all cells. Arrow reads most of them, or `float` where that is not installed; the rest is read one by one.
 
     All of them read the same number, the closest to the text there is, so what becomes of a cell does not depend on the others.
     """
-    read = cache(partial(_number_or_missing, missing))
+    read = cache(partial(_number_or_missing, missing, marks))
     if len(packs) < _MANY:
-        yield from (_by_float(pack, read) for pack in packs)
+        yield from (_by_float(pack, read, marks) for pack in packs)
         return
     for start in range(0, len(packs), _TOGETHER):
         some = packs[start : start + _TOGETHER]
-        found = _by_arrow("\0".join(some), missing)
-        yield from [found] if found is not None else (_by_arrow(pack, missing) or _by_float(pack, read) for pack in some)
+        found = _by_arrow("\0".join(some), missing, marks)
+        one_by_one = (_by_arrow(pack, missing, marks) or _by_float(pack, read, marks) for pack in some)
+        yield from one_by_one if found is None else [found]
 
 
 def _arrow_cells(pack: str) -> Any:
@@ -203,9 +214,9 @@ def _arrow_cells(pack: str) -> Any:
     return pa.LargeStringArray.from_buffers(len(starts) - 1, *buffers)
 
 
-def _by_arrow(pack: str, missing: frozenset[str]) -> Numbers | None:
+def _by_arrow(pack: str, missing: frozenset[str], marks: Marks) -> Numbers | None:
     """Numbers of cells that are all missing or finite numbers; None where one is neither, or might be more than a number."""
-    cells = None if "_" in pack or ("," in pack and "." in pack) else _arrow_cells(pack.replace(",", "."))
+    cells = _arrow_cells(pack.replace(",", ".")) if is_plain(pack, marks) else None
     if cells is None:
         return None
     import pyarrow as pa
@@ -222,11 +233,11 @@ def _by_arrow(pack: str, missing: frozenset[str]) -> Numbers | None:
     return np.where(is_missing, np.nan, values), is_missing
 
 
-def _by_float(pack: str, read: Callable[[str], tuple[float, bool]]) -> Numbers:
+def _by_float(pack: str, read: Callable[[str], tuple[float, bool]], marks: Marks) -> Numbers:
     """What `float` cannot read, or reads as no finite number, is read cell by cell."""
     cells = pack.split("\0")
-    if "_" not in pack:
-        plain = pack.replace(",", ".").split("\0") if "," in pack and "." not in pack else cells
+    if is_plain(pack, marks):
+        plain = pack.replace(",", ".").split("\0") if "," in pack else cells
         for quick in (plain, map(_NOT_A_NUMBER.get, plain, plain)):
             try:
                 values = np.fromiter(map(float, quick), np.float64, len(cells))
@@ -240,9 +251,9 @@ def _by_float(pack: str, read: Callable[[str], tuple[float, bool]]) -> Numbers:
     return np.array([value for value, _ in pairs]), np.array([is_missing for _, is_missing in pairs])
 
 
-def _number_or_missing(missing: frozenset[str], cell: str) -> tuple[float, bool]:
+def _number_or_missing(missing: frozenset[str], marks: Marks, cell: str) -> tuple[float, bool]:
     text = cell.strip()
-    return (np.nan, True) if text in missing else (finite_number(text), False)
+    return (np.nan, True) if text in missing else (number_of(text, marks), False)
 
 
 def _empty_rows(columns: Sequence[RawColumn]) -> np.ndarray:

@@ -11,7 +11,7 @@ from dpviz.accounting.claim import Disclosure, why_uncovered
 from dpviz.accounting.ledger import Ledger, ledger_from
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk, check_risks
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, place
 from dpviz.io.text import read_document
 from dpviz.learners import get_learner, registry
 from dpviz.models.document import model_from_json, read_leaf
@@ -184,7 +184,7 @@ def read_model_file(path: Path) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DpvizError(
-            "The model file is not UTF-8 text.", where=str(path), remedy="Give a file written by `dpviz train`."
+            "The model file is not UTF-8 text.", where=place(path), remedy="Give a file written by `dpviz train`."
         ) from error
 
 

@@ -6,13 +6,14 @@ How a line is read depends on that line and on the first one alone. Nothing here
 import codecs
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
-from dpviz.errors import DpvizError, ParameterError, TableError
+from dpviz.errors import DpvizError, ParameterError, TableError, named, place
 from dpviz.io.limits import require_bytes
 
 Source = str | Path | bytes | BinaryIO
@@ -37,6 +38,10 @@ ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-
 LONGEST_LINE = 4_000_000
 #: Bytes of a schema, a model or another document.
 _LARGEST_DOCUMENT = 256 << 20
+#: What a byte becomes that cannot be read.
+UNREADABLE = "\ufffd"
+#: How a file begins that holds JSON: an object, or a list of objects, lists or texts.
+_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[\[{"\]])')
 _AS_UTF8 = "Save the file as CSV in UTF-8 and try again."
 
 
@@ -150,8 +155,8 @@ def read_bytes(source: Any, max_bytes: int) -> bytes:
             raw = source.read(max_bytes + 1) if hasattr(source, "read") else bytes(source)  # the caller's file stays open
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        what = f"{name_of(source, None)!r} cannot be read: {reason}."
-        raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from error
+        what = f"{named(source) if is_path else repr(name_of(source, None))} cannot be read: {reason}."
+        raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from None
     if isinstance(raw, str):
         raw = raw.encode("utf-8", "surrogatepass")
     require_bytes("The file", len(raw), max_bytes)
@@ -165,9 +170,9 @@ def read_document(path: str | Path, which: str, remedy: str, most: int = _LARGES
             raw = file.read(most + 1)
     except (OSError, ValueError) as error:
         what = f"{which} cannot be read: {getattr(error, 'strerror', None) or error}."
-        raise DpvizError(what, where=str(path), remedy=remedy) from error
+        raise DpvizError(what, where=place(path), remedy=remedy) from None
     if len(raw) > most:
-        raise DpvizError(f"{which} is larger than {most / 1e6:.4g} MB.", where=str(path), remedy=remedy)
+        raise DpvizError(f"{which} is larger than {most / 1e6:.4g} MB.", where=place(path), remedy=remedy)
     return raw
 
 
@@ -183,7 +188,14 @@ def gunzip(raw: bytes, max_bytes: int) -> bytes:
     return data
 
 
+def refuse_json() -> NoReturn:
+    """Raise TableError."""
+    raise TableError("not-csv", "This is JSON, not CSV: save it as CSV or Parquet.", remedy="Then give that file.")
+
+
 def _refuse_other_kinds(raw: bytes) -> None:
+    if _JSON.match(raw):
+        refuse_json()
     for start, kind in _OTHER_KINDS.items():
         if raw.startswith(start):
             remedy = "Read it with dpviz.read_table, or open it in its own program and save the table as CSV."

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, TextIO
 
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, place
 
 if sys.platform != "win32":
     import fcntl
@@ -156,4 +156,4 @@ def _sync_folder(folder: Path) -> None:
 def _unwritable(path: Path, error: Exception) -> DpvizError:
     reason = getattr(error, "strerror", None) or str(error)
     remedy = "Choose a new file in a folder you can write to. What was started stays spent."
-    return DpvizError(f"The released file cannot be written: {reason}.", where=str(path), remedy=remedy)
+    return DpvizError(f"The released file cannot be written: {reason}.", where=place(path), remedy=remedy)

@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import TypeVar
 
-from dpviz.errors import RegisterError
+from dpviz.errors import RegisterError, place
 from dpviz.installation import lessons_only
 from dpviz.release import chain, sidecar
 
@@ -59,7 +59,7 @@ def default_path() -> Path:
 def refusal(code: str, path: Path) -> RegisterError:
     """The error of this kind."""
     what, remedy = _REFUSALS[code]
-    return RegisterError(code, what, where=str(path), remedy=remedy)
+    return RegisterError(code, what, where=place(path), remedy=remedy)
 
 
 class Store:
@@ -128,7 +128,7 @@ class Store:
             finally:
                 os.close(handle)
         except (OSError, ValueError) as error:
-            raise refusal(_kind_on_disk(error), self.path) from error
+            raise refusal(_kind_on_disk(error), self.path) from None  # whose words quote the path
         if not stat.S_ISREG(found.st_mode) or 0 < found.st_size < _SMALLEST:
             raise refusal("foreign", self.path)
         return _connection(self.path)

@@ -15,7 +15,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.ledger import Ledger, ledger_entries
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk, StatedRisk, risk_entries
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, place
 from dpviz.models.base import Model
 from dpviz.models.new_rows import answers, probabilities
 from dpviz.results.document import Booking, Estimate, LearnerEntry, Noise, PerPerson, Statement, TestEntry, document_text
@@ -97,7 +97,7 @@ class FitResult:
                 file.write(self.to_json() + "\n")
         except (OSError, ValueError) as error:
             what = f"The result cannot be saved: {getattr(error, 'strerror', None) or error}."
-            raise DpvizError(what, where=str(path), remedy="Choose a new file, in a folder that may be written to.") from error
+            raise DpvizError(what, where=place(path), remedy="Choose a new file, in a folder that may be written to.") from None
 
     def export(self, name: str) -> str | bytes:
         """The result in another form, one of `dpviz.export_names()`; checked: it predicts every golden row as the model does.

@@ -18,8 +18,9 @@ from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
-from dpviz.table.frames import no_column, table_of
-from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable, parse_numbers
+from dpviz.table.frames import table_of
+from dpviz.table.notes import Doubt, warn_of
+from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable, no_column, parse_numbers
 from dpviz.table.schema import (
     CategoricalFeature,
     ClassTarget,
@@ -110,11 +111,22 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     check_persons(schema, person, rows_per_person)
     schema = replace(schema, person=None)  # from here on the rows are limited
     table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
+    table = table.with_decimal(schema.decimal)
+    _warn_of_marks(table, (*schema.features, schema.target))
     return _data_set(table, schema, all_prepared(table, (*schema.features, schema.target)), person, rows_per_person)
+
+
+def _warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
+    """Say where numbers may be written with other marks than were assumed."""
+    for declared in columns:
+        if isinstance(declared, (NumericFeature, NumericTarget)) and not isinstance(declared, DateFeature):
+            notes = _column(table, declared.name).mark_notes
+            warn_of((note.about(repr(declared.name[:60])) for note in notes if isinstance(note, Doubt)), stacklevel=4)
 
 
 def encode_bins(table: RawTable, schema: Schema, candidates: Sequence[FeatureCandidates]) -> EncodedDataset:
     """As `encode`, with the bin of every value in its place: what `bin_column` makes of it."""
+    table = table.with_decimal(schema.decimal)
     columns = all_prepared(table, (*schema.features, schema.target), candidates)
     return _data_set(table, schema, columns, n_binned=len(candidates))
 
@@ -236,7 +248,7 @@ def _without_codes(column: RawColumn, missing: tuple[str, ...]) -> RawColumn:
         return column
     is_missing = np.append(_match(column, missing) >= 0, True)
     codes = np.where(is_missing[column.codes], column.codes.dtype.type(-1), column.codes)
-    return CodedColumn(column.name, column.texts, codes)
+    return CodedColumn(column.name, column.texts, codes, column.marks)
 
 
 def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: NumericFeature | NumericTarget) -> _Cells:
@@ -376,6 +388,8 @@ def encode_new(table: RawTable, schema: Schema) -> NewRows:
 
     Raises SchemaError where a feature of the schema is not in the table.
     """
+    table = table.with_decimal(schema.decimal)
+    _warn_of_marks(table, schema.features)
     columns = all_prepared(table, schema.features)
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = {"": len(table.left_out)} | {column.name: sum(column.drop(kept)) for column in columns}

@@ -5,7 +5,6 @@ are the same table: numbers stay numbers, everything else becomes texts by the r
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from functools import singledispatch
 from io import IOBase
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import ParameterError, RowsError, SchemaError, cells_stay_inside
+from dpviz.errors import ParameterError, RowsError, cells_stay_inside
 from dpviz.installation import offered, require_extra
 from dpviz.table.arrow import arrow_column, is_flat
-from dpviz.table.raw import NumberColumn, RawColumn, RawTable, as_written, is_exact
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable, as_written, is_exact, no_column
 from dpviz.table.texts import text_column, text_of
 
 #: What rows may be, in words that follow "must be".
@@ -57,14 +56,6 @@ def _(rows: RawTable, names: Sequence[str] | None = None, by_record: bool = Fals
     return rows
 
 
-def no_column(source: str, name: str, names: Sequence[str]) -> SchemaError:
-    """What to say where a table lacks a column of the schema."""
-    remedy = "Leave the column out of the schema, or choose the file the schema was made for: its first line holds the names."
-    if close := get_close_matches(name, names, n=1):
-        remedy = f"Did you mean {close[0]!r:.80}? {remedy}"
-    return SchemaError(f"{source} has no column {name!r} among its {len(names):,}.", field=name, remedy=remedy)
-
-
 def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[str, int]:
     """Name -> place of the columns that are wanted; raises SchemaError for one that is not there, RowsError for two of a name."""
     lacking = [name for name in names or () if name not in found]
@@ -75,7 +66,9 @@ def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[
     for place, name in enumerate(found):
         if wanted is None or name in wanted:
             if name in places:
-                raise RowsError("names", f"Two columns are called {name!r:.80}.", remedy="Give every column a name of its own.")
+                called = "have the same name" if wanted is None else f"are called {name!r:.80}"
+                what = f"Columns {places[name] + 1:,} and {place + 1:,} {called}."
+                raise RowsError("names", what, remedy="Give every column a name of its own.")
             places[name] = place
     if not places and wanted is None:
         raise RowsError("names", "There is no column.", remedy="Give a table with columns.")

@@ -4,6 +4,7 @@ Every such value is marked as read from the data. None of it is private; declari
 """
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
@@ -13,6 +14,7 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.table.dates import DateFeature, order_of_dates
 from dpviz.table.frames import table_of
+from dpviz.table.notes import Doubt, warn_of
 from dpviz.table.raw import RawColumn, RawTable, parse_numbers
 from dpviz.table.schema import (
     LEAST_WIDTH,
@@ -67,12 +69,16 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     if task not in (None, "classes", "number"):
         raise ParameterError("propose_schema", "task", task, "'classes', 'number' or None")
     table = table_of(rows)
-    goal = table.column(table.names[-1] if target is None else target)
-    proposed_target = _target(goal, task)
+    goal = table.columns[-1] if target is None else table.column(target)
+    called = "the last column" if target is None else str(target)[:60]  # without a header line its name is a cell
+    proposed_target = _target(goal, task, called)
+    for column in table.columns:
+        warn_of(note.about(repr(column.name[:60])) for note in column.notes if isinstance(note, Doubt))
     features = tuple(_feature(column) for column in table.columns if column is not goal and not _unfit(column))
     if not features:
-        reasons = [f"{column.name!r} ({_unfit(column)})" for column in table.columns if column is not goal]
-        what = f"No column besides the target {goal.name!r} can be a feature: {'; '.join(reasons[:5])}."
+        others = [(place, column) for place, column in enumerate(table.columns, 1) if column is not goal]
+        reasons = [f"column {place} ({_unfit(column)})" for place, column in others]
+        what = f"No column besides the target, {called}, can be a feature: {'; '.join(reasons[:5])}."
         raise SchemaError(what, remedy="Add a column of numbers, or of texts that repeat.")
     return Schema(features, proposed_target, n_public=rounded_count(table.n_rows), read_from_data=("n_public",))
 
@@ -107,7 +113,8 @@ def _feature(column: RawColumn) -> Feature:
     dates = None if column.is_numeric else order_of_dates(column.texts)
     if dates:
         return _date(column, *dates)
-    values = np.unique(column.text_numbers) if column.is_numeric else None
+    is_code = column.is_numeric and len(column.texts) <= MAX_CATEGORIES and column.is_code
+    values = np.unique(column.text_numbers) if column.is_numeric and not is_code else None
     if values is None or len(values) <= 2:
         return _categorical(column)
     whole = bool((values == np.rint(values)).all())
@@ -133,37 +140,49 @@ def _categorical(column: RawColumn) -> CategoricalFeature:
     return CategoricalFeature(column.name, categories, missing_as="missing", read_from_data=("kind", "categories"))
 
 
-def _target(column: RawColumn, task: Task | None) -> Target:
+def _target(column: RawColumn, task: Task | None, called: str) -> Target:
     distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(column.texts)
     if distinct < 2:
         what = "The target has only one value." if distinct else "The target has no value at all."
-        raise SchemaError(what, field=column.name, remedy="Choose another column as the target.")
+        raise SchemaError(what, field=called, remedy="Choose another column as the target.")
     if task == "number" or (task is None and column.is_numeric and distinct > MOST_NUMERIC_CLASSES):
-        return _numeric_target(column)
+        return _numeric_target(column, called)
     if distinct > MAX_CLASSES:
         what = f"The target has {distinct:,} different values; at most {MAX_CLASSES} classes can be learned."
         instead = "propose it as a number" if column.is_numeric else "a numeric column"
-        raise SchemaError(what, field=column.name, remedy=f"Choose another target, or {instead}.")
+        raise SchemaError(what, field=called, remedy=f"Choose another target, or {instead}.")
     return ClassTarget(column.name, _labels(column), read_from_data=("classes",))
 
 
-def _numeric_target(column: RawColumn) -> NumericTarget:
+def _numeric_target(column: RawColumn, called: str) -> NumericTarget:
     if not column.is_numeric:
         what = "The target is to be a number but holds other texts."
-        raise SchemaError(what, field=column.name, remedy="Choose another target, propose classes, or correct the file.")
+        raise SchemaError(what, field=called, remedy="Choose another target, propose classes, or correct the file.")
     values = column.text_numbers
     return NumericTarget(column.name, float(values.min()), float(values.max()), read_from_data=("kind", "low", "high"))
 
 
+#: Two of these are one category where they are the same number; 042 and 5E1 are codes.
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+_TRUTHS = ("true", "false")
+
+
 def _labels(column: RawColumn) -> tuple[str, ...]:
-    """Distinct texts in order: numbers by value, then texts. In a numeric column 1 and 1.0 are one label."""
+    """Distinct texts in order: numbers by value, then texts. In a numeric column 1 and 1.0 are one label, as encoding has it.
+
+    Truth values that are written in several ways are true and false.
+    """
     texts: Iterable[str] = column.texts
     if column.is_numeric:
-        by_value: dict[float, str] = {}
+        by_value: dict[float | str, str] = {}
         pairs = zip(column.texts, column.text_numbers.tolist(), strict=True)
         for text, value in sorted(pairs, key=lambda pair: (len(pair[0]), pair[0])):  # the shortest text stands for all
-            by_value.setdefault(value, text)
+            by_value.setdefault(value if _DECIMAL.fullmatch(text) else text, text)
         texts = by_value.values()
+    else:
+        truths = [text for text in texts if text.lower() in _TRUTHS]
+        if len(truths) > len({text.lower() for text in truths}):
+            texts = {text.lower() if text in truths else text for text in texts}
     return tuple(in_order(texts))
 
 

@@ -6,15 +6,20 @@ Nothing here decides what a column means; that is the schema's job. Built by `dp
 from __future__ import annotations
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import InitVar, dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from dpviz.errors import UnknownName
+from dpviz.errors import SchemaError, shown
+from dpviz.table.marks import EITHER, IN_DOUBT, Marks, is_plain, number_of
+from dpviz.table.notes import Doubt, Note
 
 #: Names of columns that stand in a `repr`.
 _MOST_NAMES = 6
@@ -26,34 +31,19 @@ MISSING_MARKS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 _MOST_EXACT = 1 << 53
 
 
-def parse_numbers(texts: Sequence[str]) -> np.ndarray:
-    """Each text as float64; NaN where it is no finite number. A single decimal comma is read as a decimal point."""
-    joined = "\n".join(texts)
-    if "," not in joined and "_" not in joined:
+def parse_numbers(texts: Sequence[str], marks: Marks = Marks.UNKNOWN) -> np.ndarray:
+    """Each text as float64; NaN where it is no finite number, or may be two (`dpviz.table.marks`)."""
+    if "," not in (joined := "\n".join(texts)) and is_plain(joined, marks):
         try:
             values = np.fromiter(map(float, texts), np.float64, len(texts))
         except ValueError:  # some text is no number: read one by one
-            return _parse_one_by_one(texts)
+            return _parse_one_by_one(texts, marks)
         return np.where(np.isfinite(values), values, np.nan)
-    return _parse_one_by_one(texts)
+    return _parse_one_by_one(texts, marks)
 
 
-def _parse_one_by_one(texts: Sequence[str]) -> np.ndarray:
-    return np.fromiter(map(finite_number, texts), np.float64, len(texts))
-
-
-def finite_number(text: str) -> float:
-    """The number that a text holds, NaN where it holds no finite one."""
-    plain = text.strip()
-    if "_" in plain:  # Python reads 1_000 as a number; no data file means that
-        return np.nan
-    if plain.count(",") == 1 and "." not in plain:
-        plain = plain.replace(",", ".")
-    try:
-        value = float(plain)
-    except ValueError:
-        return np.nan
-    return value if np.isfinite(value) else np.nan
+def _parse_one_by_one(texts: Sequence[str], marks: Marks) -> np.ndarray:
+    return np.fromiter((number_of(text, marks) for text in texts), np.float64, len(texts))
 
 
 def listed_names(names: Sequence[str]) -> str:
@@ -62,10 +52,24 @@ def listed_names(names: Sequence[str]) -> str:
     return f"{len(names):,} column{'s'[: len(names) != 1]}: {first}{', ...' * (len(names) > _MOST_NAMES)}"
 
 
+def no_column(source: str, name: str, names: Sequence[str]) -> SchemaError:
+    """What to say where a table lacks a column. Its own names are not quoted: without a header line they are a row."""
+    remedy = "Leave the column out of the schema, or choose the file the schema was made for: its first line holds the names."
+    if isinstance(name, str) and any(_plain(other) == _plain(name) for other in names):
+        remedy = "A column is called so but for capitals, blanks or signs between words: write the name as the file does."
+    field = name[:60] if isinstance(name, str) else ""
+    return SchemaError(f"{source} has no column {shown(name)} among its {len(names):,}.", field=field, remedy=remedy)
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
 class RawColumn(ABC):
     """One column, however it holds its cells."""
 
     name: str  #: Header cell
+    marks: Marks = Marks.UNKNOWN  #: What points and commas in its texts mean
 
     @property
     @abstractmethod
@@ -89,7 +93,7 @@ class RawColumn(ABC):
     @cached_property
     def text_numbers(self) -> np.ndarray:
         """`texts` as numbers, float64, NaN where a text is no number."""
-        return parse_numbers(self.texts)
+        return parse_numbers(self.texts, self.marks)
 
     @property
     def is_numeric(self) -> bool:
@@ -122,7 +126,11 @@ class RawColumn(ABC):
 
     def rows(self, chosen: np.ndarray) -> RawColumn:
         """The column with these rows (bool) alone."""
-        return CodedColumn(self.name, self.texts, self.codes[chosen])
+        return CodedColumn(self.name, self.texts, self.codes[chosen], self.marks)
+
+    def with_marks(self, marks: Marks) -> RawColumn:
+        """The column in which points and commas mean this."""
+        return self if marks == self.marks else replace(self, marks=marks)  # type: ignore[type-var]
 
     def cells(self) -> list[Any]:
         """Every cell as near as can be to what was given: a number, else its text; None where it is missing. Private."""
@@ -137,27 +145,98 @@ class RawColumn(ABC):
         """Every text at least once, in order of first appearance."""
         return self.texts
 
+    def holding(self, mark: str) -> Iterator[str]:
+        """Texts that hold a mark, some more than once."""
+        return (text for text in self.written() if mark in text)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether some text looks like a code rather than a number: 042, 5E1."""
+        return any(map(_CODE.fullmatch, self.texts))
+
+    @cached_property
+    def mark_notes(self) -> tuple[str, ...]:
+        """What was assumed of points and commas in numbers, without a cell."""
+        return tuple(_mark_notes(self))
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What is remarkable about the texts, e.g. decimal commas. It quotes cells: owner's eyes only."""
+        """What is remarkable about the texts, without a cell but in examples, which are for who may see the rows."""
         values, missing = self.numbers_and_missing()
         numbers = ~np.isnan(values)
         others = ~(numbers | missing)
-        if not numbers.any():
-            return ()
-        if not others.any():
-            return _comma_notes(self) + _code_notes(np.unique(values[numbers]))
-        number, text = (self.text(int(found.argmax())) for found in (numbers, others))
-        return (f"Holds numbers and text, for example {number!r} and {text!r}: a number only if such texts are missing codes.",)
+        found = list(self.mark_notes)
+        if numbers.any() and others.any():
+            example = tuple(self.text(int(flags.argmax())) for flags in (numbers, others))
+            found += _mixed_notes(self, example)
+        elif numbers.any():
+            found += _code_notes(np.unique(values[numbers]))
+            if self.is_code:
+                found.append(Doubt("Some cells are written as codes are (042, 5E1): as numbers 042 and 42 would be the same."))
+        return (*found, *_spelling_notes(self.texts))
 
 
-def _comma_notes(column: RawColumn) -> tuple[str, ...]:
-    comma = next((text for text in column.written() if "," in text), None)
-    if comma is None:
-        return ()
-    point = next((text for text in column.written() if "." in text), None)
-    doubt = "" if point is None else f" Decimal points appear too, as in {point!r}: make sure no comma separates thousands."
-    return (f"Decimal commas were read as decimal points, as in {comma!r}.{doubt}",)
+#: A text of digits that a program would not write for a number.
+_CODE = re.compile(r"0[0-9]+|[0-9]+[eE][0-9]+")
+#: What programs write where there is no value, beside the marks that always mean so.
+_OTHER_MARKS = frozenset((".", "..", "-", "--", "*", "#N/A", "n/a", "N.A.", "n.a.", "None", "none", "NaT", "<NA>"))
+#: With more texts they are no categories.
+_MOST_SPELLINGS = 1000
+
+
+def _mark_notes(column: RawColumn) -> Iterator[str]:
+    marks, one = column.marks, {"help": "decimal"}
+    if marks is Marks.COMMA:
+        if any(np.isnan(number_of(text, marks)) and not np.isnan(number_of(text)) for text in column.holding(".")):
+            yield Doubt("A comma stands before decimals, so cells with a point that groups no thousands are no numbers.", **one)
+        return
+    if marks is Marks.POINT:
+        commas = [np.isnan(number_of(text, marks)) for text in column.holding(",") if not np.isnan(number_of(text, Marks.EITHER))]
+        if not all(commas):
+            yield "Commas in numbers group thousands."
+        if any(commas):
+            yield Doubt("A point stands before decimals, so cells with a comma that groups no thousands are no numbers.", **one)
+        return
+    if marks is Marks.UNKNOWN and any(map(EITHER.fullmatch, column.holding(","))):
+        yield Doubt("A comma before three digits may group thousands or stand before decimals: such cells are no numbers.", **one)
+    elif any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.holding(",")):
+        yield "Decimal commas were read as decimal points."
+    for mark, word in ((".", "point"), (",", "comma")):
+        texts = (text for text in column.holding(mark) if not np.isnan(number_of(text, marks)))
+        if (first := next(texts, None)) is not None and all(map(IN_DOUBT.fullmatch, chain([first], texts))):
+            what = f"Each {word} in numbers stands before three digits: it was read as the mark before decimals"
+            yield Doubt(f"{what}, but may group thousands.", **one)
+
+
+def _mixed_notes(column: RawColumn, example: tuple[str, ...]) -> Iterator[str]:
+    """Of numbers beside other texts: a warning where most are numbers."""
+    others = {text for text, number in zip(column.texts, column.text_numbers.tolist(), strict=True) if np.isnan(number)}
+    if others <= _OTHER_MARKS:
+        listed = ", ".join(map(repr, sorted(others)))
+        yield Doubt(f"Holds numbers and {listed}: a number only if {listed} is declared as a missing code.")
+        return
+    what = "Holds numbers and text: a number only if such texts are missing codes."
+    quoted = f"For example {example[0]!r} and {example[1]!r}."
+    yield (Doubt if len(others) * 2 < len(column.texts) else Note)(what, example=quoted)
+
+
+def _spelling_notes(texts: Sequence[str]) -> Iterator[str]:
+    """Of texts that differ by capitals alone."""
+    if len(texts) > _MOST_SPELLINGS:
+        return
+    together = defaultdict[str, list[str]](list)
+    for text in texts:
+        together[text.casefold()].append(text)
+    several = {plain for plain, ways in together.items() if len(ways) > 1}
+    if several & _TRUTHS:
+        yield Doubt("Truth values are written with different capitals: each of true and false is one category.")
+    if several - _TRUTHS:
+        example = ", ".join(map(repr, together[min(several - _TRUTHS)]))
+        what = "Some texts differ by capitals alone, and are different categories unless the schema groups them."
+        yield Doubt(what, example=f"For example {example}.")
+
+
+_TRUTHS = frozenset(("true", "false"))
 
 
 def _code_notes(values: np.ndarray) -> tuple[str, ...]:
@@ -167,7 +246,8 @@ def _code_notes(values: np.ndarray) -> tuple[str, ...]:
         code, rest = values[end], np.delete(values, end)
         is_nines = float(code).is_integer() and set(str(int(abs(code)))) == {"9"}
         if is_nines and len(rest) > 2 and abs(code - values[nearest]) > rest[-1] - rest[0]:
-            found.append(f"{code:g} is far from all other numbers: if it means “missing”, list it as a missing code.")
+            what = "A number of nines is far from all other numbers: if it means “missing”, list it as a missing code."
+            found.append(Note(what, example=f"It is {code:g}."))
             values = rest
     return tuple(found)
 
@@ -189,6 +269,7 @@ class CodedColumn(RawColumn):
     name: str
     distinct: tuple[str, ...]  #: Its `texts`
     places: np.ndarray  #: Its `codes`
+    marks: Marks = Marks.UNKNOWN
 
     def __post_init__(self) -> None:
         self.places.flags.writeable = False
@@ -226,6 +307,10 @@ class NumberColumn(RawColumn):
             given = given.astype(np.float64, copy=not is_own)
         given.flags.writeable = False
         object.__setattr__(self, "given", given)
+
+    def with_marks(self, marks: Marks) -> RawColumn:
+        """A number that came as such has no marks."""
+        return self
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -305,6 +390,13 @@ class NumberColumn(RawColumn):
         """Numbers are not remarkable."""
         return ()
 
+    mark_notes = notes  # type: ignore[assignment]
+
+    @property
+    def is_code(self) -> bool:
+        """Numbers are numbers."""
+        return False
+
 
 _INFINITIES = frozenset(("inf", "-inf"))
 _NEGATIVE_ZERO = np.iinfo(np.int64).min  # its bits
@@ -345,8 +437,8 @@ class RawTable:
     not_row_wise: str = ""
 
     def __repr__(self) -> str:
-        """Where it came from; no cell, and no number of rows."""
-        return f"RawTable({self.source!r:.80}, {listed_names(self.names)})"
+        """Where it came from; no cell, no number of rows, and no name: the first line of a file may be a row."""
+        return f"RawTable({self.source!r:.80}, {len(self.columns):,} column{'s'[: len(self.columns) != 1]})"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -356,6 +448,10 @@ class RawTable:
             digest.update(repr((column.name, column.texts)).encode())
             digest.update(np.ascontiguousarray(column.codes, dtype=np.int32).data)
         return digest.hexdigest()
+
+    def with_decimal(self, mark: str | None) -> RawTable:
+        """The table whose numbers have this decimal mark (None: as it is)."""
+        return self if mark is None else replace(self, columns=tuple(column.with_marks(Marks(mark)) for column in self.columns))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -368,8 +464,8 @@ class RawTable:
         return self.columns[0].n_rows
 
     def column(self, name: str) -> RawColumn:
-        """The column called `name`; raises UnknownName."""
+        """The column called `name`; raises SchemaError, which names no other: the first line of a file may be a row."""
         for column in self.columns:
             if column.name == name:
                 return column
-        raise UnknownName("column", name, self.names)
+        raise no_column(self.source, name, self.names)

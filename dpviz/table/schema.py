@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
-from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName, shown
+from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName, place, shown
 from dpviz.table.checked_numbers import is_number, is_whole
 from dpviz.table.raw import listed_names
 
@@ -208,6 +208,9 @@ class Schema:
         "n_public" when the row count was read from the data, "features" when the choice of columns was.
     person : str or None
         The column that says whose row it is. `dpviz.encode` then needs `rows_per_person`; the schema of encoded rows has none.
+    decimal : "." or "," or None
+        The mark before decimals of numbers in cells of text; the other one groups thousands. None: where commas separate cells
+        it is the point, and elsewhere a comma before three digits is no number (`dpviz.table.marks`).
     """
 
     features: tuple[Feature, ...]
@@ -215,6 +218,7 @@ class Schema:
     n_public: int | None = None
     read_from_data: tuple[str, ...] = ()
     person: str | None = None
+    decimal: str | None = None
 
     def __post_init__(self) -> None:
         features = (self.features,) if isinstance(self.features, Sourced) else tuple(self.features)
@@ -232,6 +236,9 @@ class Schema:
             object.__setattr__(self, "n_public", int(count))
         if self.person is not None:
             require_no_column(self, self.person)
+        if self.decimal not in (None, ".", ","):
+            what = f"decimal = {shown(self.decimal)} is no decimal mark."
+            raise SchemaError(what, field="decimal", remedy="Give '.' or ',', or leave it out.")
 
     def __repr__(self) -> str:
         """Names, and how much was read from the data; no range and no category."""
@@ -246,6 +253,7 @@ class Schema:
         features = ", ".join(feature.key for feature in self.features) + "," * (len(self.features) == 1)
         more = f"n_public={self.n_public!r}, read_from_data={self.read_from_data!r}"
         more += f", person={self.person!r}" if self.person else ""
+        more += f", decimal={self.decimal!r}" if self.decimal else ""
         return f"Schema(features=({features}), target={self.target.key}, {more})"
 
     @property
@@ -305,6 +313,7 @@ class Schema:
             "n_public": self.n_public,
             "read_from_data": list(self.read_from_data),
             **({"person": self.person} if self.person else {}),
+            **({"decimal": self.decimal} if self.decimal else {}),
         }
 
     def to_json(self) -> str:
@@ -318,7 +327,7 @@ class Schema:
         except (OSError, ValueError) as error:
             what = f"The schema file cannot be written: {getattr(error, 'strerror', None) or error}."
             remedy = "Choose a folder that exists and may be written to."
-            raise DpvizError(what, where=str(path), remedy=remedy) from error
+            raise DpvizError(what, where=place(path), remedy=remedy) from None
 
     def read_fields(self) -> tuple[tuple[str, str], ...]:
         """(column, or "n_public" or "features", field) for every value that was read from the data."""
@@ -331,7 +340,7 @@ def require_schema(given: Any) -> None:
     """Raise ParameterError for what is no schema."""
     if not isinstance(given, Schema):
         allowed = "a Schema, such as from load_schema or propose_schema"
-        raise ParameterError("dpviz", "schema", given if isinstance(given, str) else type(given).__name__, allowed)
+        raise ParameterError("dpviz", "schema", type(given).__name__, allowed)
 
 
 def require_no_column(schema: Schema, person: Any) -> None:

@@ -27,6 +27,7 @@ class SchemaDocument:
     n_public: int | None = None
     read_from_data: tuple[str, ...] = ()
     person: str | None = None
+    decimal: str | None = None
 
 
 def schema_from_json(text: str | bytes) -> Schema:
@@ -41,7 +42,7 @@ def schema_from_dict(document: Any, *, path: str = "") -> Schema:
     _require_known(found.read_from_data, ("n_public", "features"), path)
     features = tuple(_column(FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
     target = _column(TARGETS, found.target, f"{path}.target")
-    return Schema(features, target, found.n_public, found.read_from_data, found.person)
+    return Schema(features, target, found.n_public, found.read_from_data, found.person, found.decimal)
 
 
 def _column(kinds: Mapping[str, type], document: Any, path: str) -> Any:

@@ -56,12 +56,11 @@ def test_decimal_commas_do_not_look_like_delimiters():
     assert table.names == ("x", "y")
     assert table.columns[0].numbers().tolist() == [1.5, 3.5]
     assert "Decimal commas" in table.columns[0].notes[0]
-    assert "'1,5'" in table.columns[0].notes[0]
 
 
 def test_commas_and_points_in_one_column_are_doubted():
     notes = read_csv(b'x;y\n"1,500";a\n12.5;b\n').columns[0].notes
-    assert "thousands" in notes[0]
+    assert "thousands" in notes[1]
 
 
 def test_delimiters_inside_quotes_do_not_count():
@@ -150,8 +149,9 @@ def test_rows_without_any_value_are_skipped_and_noted():
 
 def test_numbers_and_text_in_one_column_are_noted_with_an_example_of_each():
     note = read_csv(b"a,b\n1,x\nmore,y\n2,z\n").columns[0].notes[0]
-    assert "'1'" in note
-    assert "'more'" in note
+    assert "'1'" in note.example
+    assert "'more'" in note.example
+    assert "more" not in note, "a warning in Python quotes no cell"
 
 
 def test_a_numeric_name_among_others_is_noted():
@@ -174,11 +174,13 @@ def test_the_end_is_found_wherever_it_falls_in_a_chunk(count):
     assert (with_quote.n_rows, with_quote.n_malformed) == (count, 1)
 
 
-@pytest.mark.parametrize("line", [b"1", b"1,2,3", b'1,"2', b'"1,2', b"1,\r2", b"1," + b"x" * 140_000, b'"' + b"x," * 70_000])
+@pytest.mark.parametrize("line", [b"1", b"1,2,3", b'1,"2', b'"1,2', b"1,\r2", b'"' + b"x," * 70_000])
 def test_a_malformed_line_is_left_out_counted_and_noted(line):
     table = read_csv(b"a,b\n1,2\n" + line + b"\n3,4\n")
     assert (cells(table), table.n_malformed) == ([["1", "2"], ["3", "4"]], 1)
-    assert table.notes == ("1 line was left out: another number of cells than columns, or a quote that is never closed.",)
+    assert table.notes == (
+        "1 line was left out: another number of cells than columns, a quote that is never closed, or over 4,000,000 letters.",
+    )
 
 
 def test_a_line_longer_than_the_limit_is_left_out_before_it_is_split(monkeypatch):

@@ -66,7 +66,7 @@ def test_a_missing_number_takes_its_place_or_drops_the_row():
 
 
 def test_a_text_where_a_number_is_due_drops_the_row():
-    data = encoded(["1", "abc", "inf", "2,5"], NumericFeature("x", 0, 5, missing_as=4))
+    data = encoded(["1", "abc", "inf", "2.5"], NumericFeature("x", 0, 5, missing_as=4))
     assert data.columns[0].tolist() == [1, 2.5]
     assert data.report.dropped_unknown == (("x", 2),)
 
@@ -235,7 +235,8 @@ def test_each_row_is_encoded_by_itself(case):
         (" -2.5 ", -2.5),
         ("1,5", 1.5),
         ("1e3", 1000),
-        ("1,234,567", None),
+        ("1,234,567", 1_234_567),
+        ("1,234", None),
         ("1_000", None),
         ("", None),
         ("inf", None),

@@ -161,7 +161,7 @@ def test_encoded_rows_take_no_other_schema(every):
 
 @pytest.mark.parametrize("rows", [pd.DataFrame([[1, 2]], columns=["a", "a"]), pa.table([[1], [2]], names=["a", "a"])])
 def test_two_columns_of_one_name_are_refused(rows):
-    with pytest.raises(RowsError, match="Two columns are called 'a'"):
+    with pytest.raises(RowsError, match="Columns 1 and 2 are called 'a'"):
         table_of(rows, ["a"])
 
 

@@ -29,7 +29,8 @@ class SchemaDraft:
     """Columns in file order, the name of the target (None: not chosen), and the public row count (None: not declared).
 
     `person` is the column that says whose row it is, with the rows kept of each; None where every row is somebody else.
-    `before` is what was declared before its owner looked at how the rows fit; None while nobody has.
+    `before` is what was declared before its owner looked at how the rows fit; None while nobody has. `decimal` is the decimal
+    mark that a schema file declares.
     """
 
     columns: tuple[ColumnDraft, ...]
@@ -39,6 +40,7 @@ class SchemaDraft:
     person: str | None = None
     rows_per_person: int | None = None
     before: Choices | None = None
+    decimal: str | None = None
 
     @classmethod
     def blank(cls, names: Iterable[str]) -> SchemaDraft:
@@ -64,7 +66,7 @@ class SchemaDraft:
         _require_columns(filter(None, (*known, person)), names)
         columns = tuple(known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names)
         is_read = "n_public" in schema.read_from_data
-        return cls(columns, schema.target.name, schema.n_public, is_read, person, rows_per_person)
+        return cls(columns, schema.target.name, schema.n_public, is_read, person, rows_per_person, decimal=schema.decimal)
 
     def for_table(self, names: Sequence[str]) -> SchemaDraft:
         """The same for a table with these columns, in its order; raises SchemaError unless it has all of them and no other."""
@@ -152,7 +154,8 @@ class SchemaDraft:
             return self
         columns = tuple(column.before or column for column in self.columns)
         then = self.before
-        put_back = SchemaDraft(columns, then.target, then.n_public, False, then.person, then.rows_per_person)
+        persons = {"person": then.person, "rows_per_person": then.rows_per_person}
+        put_back = SchemaDraft(columns, then.target, then.n_public, decimal=self.decimal, **persons)  # type: ignore[arg-type]
         return put_back.looked_at()
 
     @property
@@ -191,7 +194,8 @@ class SchemaDraft:
         features = tuple(feature_of(column) for column in self.features if column.use is not Use.LEFT_OUT)
         target = target_of(self.column(str(self.target)))
         marks = {"n_public": self.count_read, "features": self.columns_read}
-        return Schema(features, target, self.n_public, tuple(name for name, is_read in marks.items() if is_read))
+        read = tuple(name for name, is_read in marks.items() if is_read)
+        return Schema(features, target, self.n_public, read, decimal=self.decimal)
 
 
 def _require_columns(named: Iterable[str], names: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 from dpviz.app.parts import in_list, literal, plain
 from dpviz.errors import DpvizError
 from dpviz.figures.tree.labels import visible
-from dpviz.io.codebook import groups_in, listed_in
+from dpviz.io.lists import groups_in, groups_text, list_text, listed_in
 from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, number_in
 from dpviz.table.dates import ORDERS, PARTS
 
@@ -95,7 +95,8 @@ def _said(cells: Cells, field: str) -> Any:
 def _shown(value: Any) -> Any:
     """A cell as it can be typed again: numbers and lists are texts, for a grid of numbers reads 220,5 as 2205."""
     if isinstance(value, tuple):
-        return "; ".join(" = ".join(map(visible, item)) if isinstance(item, tuple) else visible(item) for item in value)
+        is_pairs = any(isinstance(item, tuple) for item in value)
+        return groups_text([tuple(map(visible, item)) for item in value]) if is_pairs else list_text(map(visible, value))
     return f"{value:.15g}" if isinstance(value, float | int) and not isinstance(value, bool) else value
 
 

@@ -12,7 +12,7 @@ from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS, is_date
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.prose import prose
 from dpviz.errors import DpvizError
-from dpviz.io.codebook import groups_in
+from dpviz.io.lists import groups_in, groups_text
 from dpviz.table.column_draft import HOW_TO_USE, ColumnDraft, Use
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
@@ -207,7 +207,7 @@ def _ask_classes(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
     if not edited.categories:
         return edited
     _offer_with_source(edited, "list", f"declare-{revision}-{place}")
-    known = "; ".join(f"{text} = {label}" for text, label in edited.groups)
+    known = groups_text(edited.groups)
     words = "Other texts that count as a class"
     said = st.text_input(words, known, key=f"groups-{revision}-{place}", placeholder="ja = yes; true = yes; 1 = yes")
     try:

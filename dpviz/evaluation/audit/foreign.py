@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.errors import DpvizError, ParameterError, cells_stay_inside
+from dpviz.errors import DpvizError, ParameterError, cells_stay_inside, place
 from dpviz.evaluation.audit.distinguishing import CELLS, Shown, distinguish, most_that_shows
 from dpviz.evaluation.workers import in_chunks
 from dpviz.progress import Progress, Stop
@@ -211,10 +211,10 @@ def _outputs(given: Outputs) -> Sequence[Hashable] | Sequence[Mapping[str, Hasha
         return given
     try:
         lines = Path(given).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError):
         raise DpvizError(
-            "The outputs cannot be read.", where=str(given), remedy="Give a text file, one output per line."
-        ) from error
+            "The outputs cannot be read.", where=place(given), remedy="Give a text file, one output per line."
+        ) from None
     return [_parsed(line) for line in lines]
 
 

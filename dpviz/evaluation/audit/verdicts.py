@@ -14,7 +14,7 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, place
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.installation import bundled
@@ -136,7 +136,7 @@ def stored_run(path: Path | None = None) -> StoredRun:
     if not path.is_file():
         raise DpvizError(
             "There is no stored run of verification.",
-            where=str(path),
+            where=place(path),
             remedy=f"Make one: dpviz verify --all --out {path.name}",
         )
     return run_from_json(path.read_bytes())

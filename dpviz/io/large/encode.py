@@ -14,6 +14,7 @@ from dpviz.progress import Progress, Stop, watched
 from dpviz.table.candidates import multiscale_candidates
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.encode import encode, encode_bins
+from dpviz.table.notes import Doubt, warn_of
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema, require_no_persons
 from dpviz.table.sums import TableSums
@@ -71,10 +72,11 @@ def encode_large(
     path, step, reports, sums = Path(source), watched(progress, stop), list[EncodingReport](), list[TableSums]()
     asked = ReadRequest(path.name, names=given, delimiter=delimiter, encoding=encoding, sheet=sheet, wanted=wanted)
     pieces = pieces_of(path, asked)
-    stamp = stamp_of(path)
+    stamp, notes = stamp_of(path), dict.fromkeys(pieces.notes)
 
     def read(encoded: Callable[[RawTable], EncodedDataset]) -> Iterator[EncodedDataset]:
         for table in pieces.read(step):
+            notes.update(dict.fromkeys(note for note in table.notes if isinstance(note, Doubt)))
             data = encoded(table)
             assert data.report is not None
             reports.append(data.report)
@@ -99,7 +101,8 @@ def encode_large(
     else:
         bins = read(lambda table: encode_bins(table, schema, candidates))
         binned, again = Binned.of(bins, candidates, schema), values
-    about = {"report": _joined(reports, wanted), "names": pieces.names, "notes": pieces.notes, "table_sums": sums[0]}
+    warn_of(notes)
+    about = {"report": _joined(reports, wanted), "names": pieces.names, "notes": tuple(notes), "table_sums": sums[0]}
     return ArrayRows(binned.rows, binned=binned, values=again, stop=stop, **about)  # type: ignore[arg-type]
 
 

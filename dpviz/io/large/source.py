@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from dpviz.errors import TableError
+from dpviz.errors import TableError, named
 from dpviz.io.apart import DUCKDB_PIECES, FEATHER_PIECES, PARQUET_PIECES, pieces_apart
 from dpviz.io.large.csv import csv_pieces
 from dpviz.io.large.pieces import Pieces, files_of, joined
@@ -27,7 +27,7 @@ def is_large(path: Path) -> bool:
     """Whether a source is read in pieces unasked: a folder, a database, or a file that takes too much memory (`limits.py`)."""
     try:
         return path.is_dir() or (path.is_file() and (path.name.lower().endswith(_DATABASES) or path.stat().st_size > MAX_BYTES))
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
@@ -44,9 +44,10 @@ def pieces_of(path: Path, asked: ReadRequest) -> Pieces:
         if path.is_dir():
             return joined([_file(file, asked) for file in files_of(path)], path.name)
         return _file(path, asked)
-    except OSError as error:
-        what = f"{path.name!r} cannot be read: {error.strerror or error}."
-        raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no path"
+        what = f"{named(path)} cannot be read: {reason}."
+        raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from None
 
 
 def _file(path: Path, asked: ReadRequest) -> Pieces:

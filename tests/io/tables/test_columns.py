@@ -165,7 +165,7 @@ def test_lines_without_quotes_are_cut_as_a_csv_reader_cuts_them(lines):
 
 def test_lines_of_one_width_are_cut_at_once():
     assert columns_of(["1, 2\r\n", "3,\n"], ",", 2) == [["1", "3"], [" 2", ""]]
-    for lines in (['1,"2"\n'], ["1,2,3\n"], ["1\n"], ["1,2\r3\n"], ["1," + "x" * 140_000 + "\n"]):
+    for lines in (['1,"2"\n'], ["1,2,3\n"], ["1\n"], ["1,2\r3\n"]):
         assert columns_of(lines, ",", 2) is None
 
 

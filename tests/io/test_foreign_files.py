@@ -1,0 +1,310 @@
+"""What other programs write: groups of thousands, quotes after backslashes, JSON, long cells, letters of another encoding.
+
+A cell is read right, or is no number and doubted; how it is read follows from its line, the delimiter and the schema.
+"""
+
+import gzip
+import json
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpviz
+from dpviz.errors import ReadingWarning, SchemaError, TableError
+from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.tables.read import read_asked
+from dpviz.table.marks import Marks, number_of
+from dpviz.table.notes import Doubt
+from dpviz.table.schema_json import schema_from_json
+
+NONE = math.nan
+#: text, and the number it is where commas separate cells; semicolons; tabs; where the schema says point; comma.
+WRITTEN = [
+    ("950", 950, 950, 950, 950, 950),
+    ("1,311", 1311, 1.311, NONE, 1311, 1.311),
+    ("12,037", 12037, 12.037, NONE, 12037, 12.037),
+    ("-12,037", -12037, -12.037, NONE, -12037, -12.037),
+    ("1.311", 1.311, 1.311, 1.311, 1.311, 1311),
+    ("1,311.50", 1311.5, 1311.5, 1311.5, 1311.5, NONE),
+    ("1.311,50", NONE, 1311.5, 1311.5, NONE, 1311.5),
+    ("1,23,456", 123456, 123456, 123456, 123456, NONE),
+    ("12,34,56,789.5", 123456789.5, 123456789.5, 123456789.5, 123456789.5, NONE),
+    ("1,234,567", 1234567, 1234567, 1234567, 1234567, NONE),
+    ("1.234.567", NONE, 1234567, 1234567, NONE, 1234567),
+    ("1.234.567,8", NONE, 1234567.8, 1234567.8, NONE, 1234567.8),
+    ("1 311", 1311, 1311, 1311, 1311, 1311),
+    ("1\u00a0311", 1311, 1311, 1311, 1311, 1311),
+    ("1\u202f311,5", NONE, 1311.5, 1311.5, NONE, 1311.5),
+    ("1 311.5", 1311.5, 1311.5, 1311.5, 1311.5, NONE),
+    ("1'311", 1311, 1311, 1311, 1311, 1311),
+    ("1’311’000.25", 1311000.25, 1311000.25, 1311000.25, 1311000.25, NONE),
+    ("−1,311", -1311, -1.311, NONE, -1311, -1.311),
+    ("12,5", NONE, 12.5, 12.5, NONE, 12.5),
+    ("0,125", NONE, 0.125, 0.125, NONE, 0.125),
+    ("1234,567", NONE, 1234.567, 1234.567, NONE, 1234.567),
+    ("12.5", 12.5, 12.5, 12.5, 12.5, NONE),
+    ("1e3", 1000, 1000, 1000, 1000, 1000),
+    ("1.5e3", 1500, 1500, 1500, 1500, NONE),
+    ("1_000", NONE, NONE, NONE, NONE, NONE),
+    ("1,2,3", NONE, NONE, NONE, NONE, NONE),
+    ("1,1234", NONE, 1.1234, 1.1234, NONE, 1.1234),
+    ("1 31", NONE, NONE, NONE, NONE, NONE),
+    ("1 311'000", NONE, NONE, NONE, NONE, NONE),
+    ("1.311.50", NONE, NONE, NONE, NONE, NONE),
+    ("1,311,50", NONE, NONE, NONE, NONE, NONE),
+    (",5", NONE, 0.5, 0.5, NONE, 0.5),
+    ("1,", NONE, 1, 1, NONE, 1),
+    ("12,037 EUR", NONE, NONE, NONE, NONE, NONE),
+]
+
+
+def schema_of(decimal: str | None = None) -> dpviz.Schema:
+    features = (dpviz.NumericFeature("a", -1e12, 1e12, missing_as=0), dpviz.NumericFeature("x", -1e12, 1e12))
+    return dpviz.Schema(features, dpviz.ClassTarget("y", ("n", "p")), n_public=10, decimal=decimal)
+
+
+def written(delimiter: str, cells: list[str]) -> bytes:
+    lines = [delimiter.join(("a", "x", "y")), *(f'1{delimiter}"{cell}"{delimiter}n' for cell in cells)]
+    return "\n".join(lines).encode()
+
+
+def numbers(data: bytes, schema: dpviz.Schema) -> list[float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dpviz.encode(data, schema).columns[1].tolist()
+
+
+@pytest.mark.parametrize(("text", "comma", "semicolon", "tab", "point_said", "comma_said"), WRITTEN)
+def test_a_number_is_read_by_delimiter_and_schema(text, comma, semicolon, tab, point_said, comma_said):
+    found = [numbers(written(delimiter, [text]), schema_of()) for delimiter in ",;\t"]
+    found += [numbers(written(delimiter, [text]), schema_of(decimal)) for decimal in ".," for delimiter in ",;\t|"]
+    expected = [comma, semicolon, tab, *[point_said] * 4, *[comma_said] * 4]
+    assert found == [[] if math.isnan(number) else [number] for number in expected]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("decimal", [None, ".", ","])
+def test_no_cell_changes_how_another_is_read(delimiter, decimal):
+    texts = [text for text, *_ in WRITTEN]
+    alone = [number for text in texts for number in numbers(written(delimiter, [text]), schema_of(decimal))]
+    assert numbers(written(delimiter, texts), schema_of(decimal)) == alone
+    assert numbers(written(delimiter, texts[::-1]), schema_of(decimal)) == alone[::-1]
+
+
+def test_a_frame_of_texts_is_read_as_a_file_with_tabs():
+    texts = [text for text, *_ in WRITTEN]
+    frame = pd.DataFrame({"a": "1", "x": texts, "y": "n"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert dpviz.encode(frame, schema_of()).columns[1].tolist() == numbers(written("\t", texts), schema_of())
+
+
+DOUBTED = [
+    (",", ["12,5", "950"], "groups no thousands"),
+    (",", ["1.311,50", "950"], "groups no thousands"),
+    (";", ["1.311", "950"], "may group thousands"),
+    (";", ["1,311", "950"], "may group thousands"),
+    ("\t", ["1,311", "950"], "may group thousands"),
+    ("\t", ["1.311", "950"], "may group thousands"),
+    ("|", ["12,037", "437"], "may group thousands"),
+]
+
+
+@pytest.mark.parametrize(("delimiter", "cells", "words"), DOUBTED)
+def test_what_may_be_two_numbers_is_doubted_wherever_rows_are_read(delimiter, cells, words):
+    data = written(delimiter, cells)
+    for ask in (lambda: dpviz.encode(data, schema_of()), lambda: dpviz.propose_schema(data, "x", task="classes")):
+        with pytest.warns(ReadingWarning, match=words) as caught:
+            ask()
+        assert not any(cell in str(one.message) for one in caught for cell in cells), "a warning quotes no cell"
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "cells"),
+    [(",", ["12,037", "950"]), (";", ["1,5", "2,25"]), (";", ["93.994", "93.2"]), ("\t", ["1.25", "7"]), (",", ["1.311", "7"])],
+)
+def test_what_is_one_number_is_not_doubted(delimiter, cells):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dpviz.encode(written(delimiter, cells), schema_of())
+
+
+def test_the_mark_that_is_said_goes_with_the_schema():
+    schema = schema_of(",")
+    assert schema_from_json(schema.to_json()) == schema
+    assert '"decimal"' not in schema_of().to_json()
+    assert schema.key != schema_of().key
+    with pytest.raises(SchemaError, match="no decimal mark"):
+        schema_of(";")
+
+
+def test_every_text_is_one_number_or_none_whatever_the_marks():
+    assert all(np.isfinite(number_of(text, marks)) or np.isnan(number_of(text, marks)) for text, *_ in WRITTEN for marks in Marks)
+
+
+# --- quotes after a backslash
+
+ESCAPED = [
+    (r'1,"doctor \"A\"",n', 'doctor "A"'),
+    (r'1,"nurse \"lead\", night",n', 'nurse "lead", night'),
+    (r'1,"\"",n', '"'),
+    (r'1,"\"all\"",n', '"all"'),
+    (r'1,"ends with \"",n', 'ends with "'),
+    (r'1,"a\\ and \"b\"",n', 'a\\\\ and "b"'),
+    (r'1,"a \\\"b\" c",n', 'a \\"b" c'),
+    (r'1,"5\" pipe",n', '5" pipe'),
+    (r'1,"a\",\"b",n', 'a","b'),
+    ('1,"say ""hi""",n', 'say "hi"'),
+    ('1,"C:\\",n', "C:\\"),
+    ('1,"C:\\temp\\",n', "C:\\temp\\"),
+    ("1,C:\\temp,n", "C:\\temp"),
+    ('1,5\\" pipe,n', '5\\" pipe'),
+]
+
+
+@pytest.mark.parametrize(("line", "cell"), ESCAPED)
+def test_a_quote_after_a_backslash_is_part_of_its_cell(line, cell):
+    around = ["2,plain,p", line, '3,"in quotes",p']
+    table = dpviz.read_csv("\n".join(["x,job,y", *around]).encode())
+    assert table.column("job").texts == ("plain", cell, "in quotes")
+    is_escaped = any("backslash" in note for note in table.notes)
+    assert is_escaped == (line[2:3] == '"' and '\\"' in line and not line.endswith('\\",n'))
+
+
+@pytest.mark.parametrize(("line", "cell"), ESCAPED)
+def test_so_it_is_where_rows_are_predicted(line, cell):
+    data = "\n".join(["x,job,y", "2,plain,p", line, '3,"in quotes",p']).encode()
+    table = read_asked(data, ReadRequest("rows", by_record=True))
+    assert table.column("job").texts == ("plain", cell, "in quotes")
+
+
+def test_lines_that_cannot_be_read_either_way_are_left_out_alone():
+    table = dpviz.read_csv(b'x,job,y\n1,"a \\"b,n\n2,ok,p\n3,"c \\"d\\"",n\n')
+    assert (table.column("job").texts, table.n_malformed) == (("ok", 'c "d"'), 1)
+
+
+# --- JSON
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": 1, "age": 59}\n{"id": 2, "age": 60}\n',
+        '[{"id": 1}, {"id": 2}]',
+        '[\n  {\n    "id": 1\n  }\n]\n',
+        '{\n  "data": [1, 2]\n}',
+        '["id", "age"]\n[1, 59]\n',
+        '[["id", "age"], [1, 59]]',
+        '\ufeff{"id": 1}\n',
+        '\n\n{"id": 1}\n',
+        "{}\n",
+        "[]",
+    ],
+)
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.csv", "rows.txt", "rows.csv.gz"])
+def test_json_is_refused_by_name(text, name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    for read in (dpviz.read_table, dpviz.read_csv, lambda path: dpviz.encode(path, schema_of())):
+        with pytest.raises(TableError, match="This is JSON, not CSV: save it as CSV or Parquet"):
+            read(path)
+
+
+def test_json_is_refused_where_names_are_given(tmp_path):
+    (tmp_path / "rows.ndjson").write_text(json.dumps({"id": 1}))
+    with pytest.raises(TableError, match="This is JSON"):
+        dpviz.read_table(tmp_path / "rows.ndjson", names=["a", "b"])
+
+
+@pytest.mark.parametrize("header", ["[id],[age]", "{id},{age}", "id,{age}", "[id]\tage"])
+def test_brackets_in_a_header_are_no_json(header):
+    assert dpviz.read_csv(f"{header}\n1{header[4]}2\n".replace("1d", "1,").replace("1{", "1,").encode()).n_rows in (0, 1)
+
+
+# --- long cells
+
+
+@pytest.mark.parametrize("length", [131_071, 131_072, 131_073, 1_000_000, 3_900_000])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_long_cell_is_read_up_to_the_limit_of_a_line(length, quote):
+    table = dpviz.read_csv(f"x,y\n1,{quote}{'a' * length}{quote}\n2,b\n".encode())
+    assert [len(text) for text in table.column("y").texts] == [length, 1]
+    assert table.n_malformed == 0
+
+
+def test_a_line_beyond_the_limit_is_left_out_and_the_note_says_so():
+    table = dpviz.read_csv(f"x,y\n1,{'a' * 4_000_000}\n2,b\n".encode())
+    assert table.column("y").texts == ("b",)
+    assert "4,000,000 letters" in table.notes[0]
+
+
+# --- letters of another encoding
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "iso8859-15", "cp1254"])
+@pytest.mark.parametrize("town", ["Zürich", "Genève", "Köln"])
+def test_letters_of_another_encoding_are_doubted(encoding, town, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"x,town,y\n1,Bern,n\n2," + town.encode(encoding) + b",p\n")
+    with pytest.warns(ReadingWarning, match="Some cells are not UTF-8.*encoding='cp1252'"):
+        table = dpviz.read_table(path)
+    assert [isinstance(note, Doubt) for note in table.notes] == [True]
+    with pytest.warns(ReadingWarning, match="not UTF-8"):
+        dpviz.encode(path, dpviz.Schema((dpviz.NumericFeature("x", 0, 9),), dpviz.ClassTarget("y", ("n", "p"))))
+    with pytest.warns(ReadingWarning, match="not UTF-8"):
+        dpviz.encode_large(path, dpviz.Schema((dpviz.NumericFeature("x", 0, 9),), dpviz.ClassTarget("y", ("n", "p"))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert dpviz.read_table(path, encoding=encoding).column("town").texts == ("Bern", town)
+
+
+# --- what a proposal says
+
+
+def proposed(cells: list[str]) -> tuple[dpviz.Schema, str]:
+    data = "\n".join(["x,z,y", *(f"{cell},{place},{'np'[place % 2]}" for place, cell in enumerate(cells))]).encode()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        schema = dpviz.propose_schema(data)
+    return schema, " ".join(str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize("spellings", [("TRUE", "True", "true"), ("true", "TRUE"), ("True", "tRUE")])
+@pytest.mark.parametrize("others", [("FALSE", "False", "false"), ("false",), ("False", "FALSE")])
+def test_truth_values_in_several_spellings_are_two_categories_and_said(spellings, others):
+    schema, said = proposed([*spellings, *others] * 3)
+    assert schema.feature("x").categories == ("false", "true") or len(others) == 1
+    assert len({text.lower() for text in schema.feature("x").categories}) == 2 == len(schema.feature("x").categories)
+    assert "'x': Truth values are written with different capitals" in said
+
+
+@pytest.mark.parametrize("texts", [("yes", "Yes"), ("no", "NO", "No"), ("Ward", "ward"), ("straße", "STRASSE")])
+def test_texts_that_differ_by_capitals_are_said(texts):
+    schema, said = proposed([*texts, "another"] * 3)
+    assert set(texts) <= set(schema.feature("x").categories)
+    assert "'x': Some texts differ by capitals alone" in said
+
+
+@pytest.mark.parametrize("mark", [".", "-", "--", "*", "None", "n/a", "#N/A", ".."])
+def test_a_mark_among_numbers_is_said(mark):
+    assert f"'x': Holds numbers and {mark!r}" in proposed(["41.5", "46", mark, "50", "61"] * 5)[1]
+
+
+CODES = [("042", "0042", "42"), ("01", "02", "10", "11"), ("5E1", "50", "12"), ("00501", "10001", "94110")]
+
+
+@pytest.mark.parametrize("codes", CODES)
+def test_codes_are_categories_each_for_itself_and_said(codes):
+    schema, said = proposed([*codes] * 6)
+    assert set(schema.feature("x").categories) == set(codes)
+    assert "'x': Some cells are written as codes are" in said
+
+
+@pytest.mark.parametrize("numbers", [("0", "0.5", "10", "1.50"), ("-0.25", "0", "3e-05"), ("1.0", "2.0", "30.0")])
+def test_numbers_are_not_codes(numbers):
+    schema, said = proposed([*numbers] * 6)
+    assert isinstance(schema.feature("x"), dpviz.NumericFeature)
+    assert not said
