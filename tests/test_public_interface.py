@@ -128,7 +128,7 @@ def test_the_walk_from_a_file_to_a_file(tmp_path):
 def test_an_error_says_what_where_and_what_to_do():
     with pytest.raises(dpviz.DpvizError) as problem:
         dpviz.propose_schema(dpviz.read_csv(CSV), target="wealth")
-    assert problem.value.what == "There is no column called 'wealth'."
+    assert problem.value.what == "table has no column 'wealth' among its 3."
     assert problem.value.remedy
 
 

@@ -17,7 +17,8 @@ from dpviz.io.csv import told_apart
 from dpviz.io.csv_text import csv_text, harmless
 from dpviz.models.base import Model
 from dpviz.table.encode import NewRows
-from dpviz.table.raw import RawColumn, canonical_number, finite_number
+from dpviz.table.marks import number_of
+from dpviz.table.raw import RawColumn, canonical_number
 from dpviz.table.schema import NumericTarget
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -120,7 +121,7 @@ def _line(cells: Iterable[Any], guard: bool) -> str:
 
 def is_formula(cell: Any) -> bool:
     """Whether a spreadsheet might run it. A number, such as -100, is shown as one."""
-    return isinstance(cell, str) and harmless(cell) != cell and finite_number(cell) != finite_number(cell)
+    return isinstance(cell, str) and harmless(cell) != cell and number_of(cell) != number_of(cell)
 
 
 def _distinct(piece: Answers) -> tuple[np.ndarray, np.ndarray] | None:

@@ -370,7 +370,7 @@ def _flat(line: Mapping[str, Any], common: Any) -> dict[str, str | None]:
     limits = line.get("constraints") if isinstance(line.get("constraints"), dict) else {}
     missing = {"missing codes": line.get("missingValues", common)} if line.get("missingValues", common) else {}
     said = {**line, **limits, **missing}  # type: ignore[dict-item]
-    if line.get("type") == "boolean" and "enum" not in limits:
+    if line.get("type") == "boolean" and "enum" not in said:
         said |= _boolean(line)
     return {field: _text(value) for key, value in said.items() if (field := _FIELD_OF.get(_plain(str(key))))}
 

@@ -340,7 +340,7 @@ def require_schema(given: Any) -> None:
     """Raise ParameterError for what is no schema."""
     if not isinstance(given, Schema):
         allowed = "a Schema, such as from load_schema or propose_schema"
-        raise ParameterError("dpviz", "schema", type(given).__name__, allowed)
+        raise ParameterError("dpviz", "schema", place(given) if isinstance(given, str) else type(given).__name__, allowed)
 
 
 def require_no_column(schema: Schema, person: Any) -> None:
