@@ -118,14 +118,15 @@ class PlannedLearner:
 
     def result(self, found: Separation, composed: PrivacyLoss, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
         """The result with its verdict."""
+        log_ratio = 0.0 if found.log_ratio < 0 else found.log_ratio  # where little is certified; not-a-number stays what it is
         return AuditResult(
             learner=self.request.learner,
             epsilon=self.request.settings.epsilon,
             params=self.request.given,
-            log_ratio=max(0.0, found.log_ratio),
+            log_ratio=log_ratio,
             claimed=self.claim.epsilon,
             composed=composed.epsilon,
-            verdict=judge(found.log_ratio, self.claim, composed),
+            verdict=judge(log_ratio, self.claim, composed),
             because=self.claim.because,
             worst_pair=found.pair if found.log_ratio > 0 else None,
             output=found.output if found.log_ratio > 0 else {},
