@@ -54,7 +54,6 @@ GROUPS = {
         "stream_of",
         "train_on_stream",
     ),
-    "In a notebook": ("tree_widget", "widget_of"),
     "Ask about learners": ("sweep", "poisoning_curve", "verify", "audit", "audit_estimator", "audit_outputs"),
     "Release": ("open_register",),
     "Types": (

@@ -49,7 +49,5 @@ from .table.schema import NumericTarget as NumericTarget
 from .table.schema import Schema as Schema
 from .training.exact_trace import ExactTrace as ExactTrace
 from .training.exact_trace import exact_trace as exact_trace
-from .widget import tree_widget as tree_widget
-from .widget import widget_of as widget_of
 
 __version__: str

@@ -142,8 +142,6 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
             lambda seed: DecisionTreeClassifier(random_state=seed), (rows, rows), (rows, rows), seed=0, draws=4
         ),
         "audit_outputs": lambda: dpviz.audit_outputs(rows, rows),
-        "tree_widget": lambda: dpviz.tree_widget(rows, role="simulated", schema=SCHEMA, epsilon=1, reruns=1),
-        "widget_of": lambda: dpviz.widget_of(rows),
         "verify": lambda: dpviz.verify("pf-tree", epsilon=rows),
         "exact_trace": lambda: dpviz.exact_trace(TRAINED.model, rows),
         "ExactTrace": lambda: dpviz.ExactTrace({}, {}).rows(""),

@@ -20,10 +20,7 @@ class Slider {
     this.scale.addEventListener("input", () => this.drag());
     this.scale.addEventListener("change", () => this.choose(this.data.steps[this.scale.value]));
     this.exact.addEventListener("input", () => { this.isTyped = true; });
-    const chosen = () => this.exact.reportValidity() && this.choose(Number(this.exact.value));
-    this.exact.addEventListener("change", chosen);
-    // Jupyter keeps Enter from being a change.
-    this.exact.addEventListener("keydown", (event) => event.key === "Enter" && chosen());
+    this.exact.addEventListener("change", () => this.exact.reportValidity() && this.choose(Number(this.exact.value)));
     this.exact.addEventListener("blur", () => { this.isTyped = false; });
   }
 
