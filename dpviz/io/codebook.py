@@ -1,12 +1,12 @@
-"""Codebooks: what is publicly known about the columns of a table, one line per column, as people keep them in CSV, Excel or JSON.
+"""Codebooks: what is publicly known about the columns of a table, one line per column, in CSV or Excel.
 
-A codebook is written by people from public knowledge, not read from the rows, so everything in it counts as declared.
+The columns of a codebook have fixed names (`COLUMNS`). People write it from public knowledge, not from the rows, so everything in
+it counts as declared. What a line says is kept or refused, never dropped.
 """
 
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,47 +20,29 @@ from dpviz.io.tables.read import read_table
 from dpviz.io.text import Source, name_of, read_bytes
 from dpviz.table.column_draft import ColumnDraft, Use, feature_of, number_in, target_of
 from dpviz.table.dates import ORDERS, PARTS
-from dpviz.table.raw import RawColumn
+from dpviz.table.raw import RawColumn, RawTable
 from dpviz.table.schema import Feature, Schema, Target
-from dpviz.table.strict_json import parse_json
 
-#: Field -> how codebooks call its column, in small letters; the first is how we do.
-_HEADERS = {
-    "name": "name, variable, variable name, var, column, column name, field, field name, feature, spalte, merkmal",
-    "kind": "type, kind, data type, datatype, variable type, level, measurement level, scale, typ, datentyp, skala",
-    "low": "min, minimum, low, lower, lower bound, from, von",
-    "high": "max, maximum, high, upper, upper bound, to, bis",
-    "values": "values, categories, codes, levels, classes, enum, allowed values, value labels, range, werte, kategorien",
-    "missing_codes": "missing codes, missing, missing values, missing value, missingvalues, na codes, fehlend, fehlende werte",
-    "unit": "unit, units, einheit",
-    "part": "date as, date part, datum als",
-    "order": "date written, date order",
-    "since": "date since, days since",
-    "groups": "groups, grouping, also written, synonyms, recode, zusammengefasst",
-    "missing_as": "if missing, missing as",
-    "unknown_as": "if unknown, unknown as",
-    "role": "role, rolle",
+#: The columns of a codebook, in the order of a template; only `name` must be there.
+COLUMNS = ("name", "type", "min", "max", "values", "missing codes", "unit", "date as", "date written", "date since", "groups")
+COLUMNS += ("if missing", "if unknown", "role")
+TYPES = ("number", "integer", "categories", "date", "leave out")
+_ROLES = ("target", "person")
+_EVERY = {"name", "type", "missing codes", "if missing", "role"}
+#: Columns that say something of a type, beside these.
+_NUMBER = {"min", "max", "unit"}
+_HELD: dict[str, set[str]] = {
+    "": set(),
+    "number": _NUMBER,
+    "integer": _NUMBER,
+    "date": {*_NUMBER, "date as", "date written", "date since"},
+    "categories": {"values", "groups", "if unknown"},
+    "leave out": set(COLUMNS),
 }
-_KINDS = {
-    "number": "number, numeric, numerical, float, double, decimal, real, continuous, metric, interval, ratio, zahl, numerisch",
-    "whole": "integer, int, whole, whole number, count, discrete, year, ganzzahl",
-    "categories": "categories, categorical, category, factor, string, text, str, char, nominal, ordinal, boolean, bool, binary, "
-    "enum, kategorie, kategorial",
-    "date": "date, datetime, timestamp, datum",
-    "leave out": "leave out, id, identifier, key, ignore, skip, drop, weglassen",
-}
-_FIELD_OF = {word: field for field, words in _HEADERS.items() for word in words.split(", ")}
-_KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split(", ")}
-_RANGE = re.compile(r"[\[(]?\s*([-+−]?[\d.,'’ ]+?)\s*(?:-|–|\.\.\.?|…|to|bis|;)\s*([-+−]?[\d.,'’ ]+?)\s*[\])]?")
-_TRUTH = ("false", "true")
-Ends = tuple[float | None, float | None]
 #: What the name of a line begins with that shows how one is written: it is about no column.
 EXAMPLE = "# example: "
-_ROLES = {"target": "target", "ziel": "target", "person": "person", "person id": "person", "": ""}
-
-
-#: How we call the columns of a codebook, in order.
-HEADER = tuple(words.split(", ")[0] for words in _HEADERS.values())
+#: A codebook holds a line per column of the table.
+_MOST: dict[str, Any] = {"max_rows": 20_000, "max_columns": 200}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +50,11 @@ class Codebook:
     """A codebook as it was read: a description per column, complete or not.
 
     `target` and `person` are the columns that it says are to be predicted and whose row it is; None where it does not say.
-    `unread` are columns of the codebook itself that mean nothing here.
     """
 
     columns: tuple[ColumnDraft, ...]
     target: str | None = None
     person: str | None = None
-    unread: tuple[str, ...] = ()
 
 
 def import_codebook(
@@ -85,9 +65,10 @@ def import_codebook(
     Parameters
     ----------
     source : str, Path, bytes or binary file
-        CSV or Excel with a line per column of the table (name, type, min, max, values, missing codes, in usual spellings), or
-        JSON: a list of such objects, or a Frictionless Table Schema. Of values such as "1=yes; 2=no" the codes count, for cells
-        hold them; groups such as "M=m; male=m" say which further texts count as which value.
+        CSV or Excel with a line per column of the table, and the columns name, type, min, max, values, missing codes, unit, date
+        as, date written, date since, groups, if missing, if unknown, role, as far as they say something. Types are number,
+        integer, categories, date and leave out. Of values such as "1=yes; 2=no" the codes count, for cells hold them; groups
+        such as "M=m; male=m" say which further texts count as which value.
     target : str, optional
         The column to predict; by default the one whose role is target.
     sheet : str or int, optional
@@ -97,10 +78,11 @@ def import_codebook(
 
     Raises
     ------
-    TableError, DocumentError
+    TableError
         The file cannot be read.
     SchemaError, DpvizError
-        A line says too little, contradicts itself, or holds a number that may mean two; the target is not in it.
+        A column of the codebook is not known; a line says too little, contradicts itself, or holds a number that may mean two;
+        the target is not in it.
     """
     book = read_codebook(source, sheet=sheet, target=target)
     columns = {column.name: column for column in book.columns if column.name != book.person}
@@ -128,6 +110,9 @@ def _require_complete(column: ColumnDraft) -> None:
         raise SchemaError(f"The codebook gives no {what}.", field=name, remedy=remedy)
 
 
+# --- templates
+
+
 def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str:
     """A codebook as CSV to fill in, with a line per column; with what `schema` declares where one is given.
 
@@ -138,42 +123,47 @@ def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str
     if not all(isinstance(name, str) for name in names):
         raise ParameterError("codebook_template", "names", names, "a list of texts")
     if schema is None:
-        return csv_text(HEADER, [*map(_example, _EXAMPLES), *(_line(name, None) for name in names)])
-    known = {column.name: column for column in (*schema.features, schema.target)}
-    return csv_text(HEADER, [_line(name, known.get(name), schema) for name in names])
+        lines: list[dict[str, Any]] = [*({**line, "name": EXAMPLE + line["name"]} for line in _EXAMPLES)]
+        lines += [{"name": name} for name in names]
+    else:
+        known = {column.name: column for column in (*schema.features, schema.target)}
+        lines = [_line(name, known.get(name), schema) for name in names]
+    return csv_text(COLUMNS, [[line.get(column) for column in COLUMNS] for line in lines])
 
 
 #: How columns of four kinds are described.
 _EXAMPLES: tuple[dict[str, str], ...] = (
-    {"name": "age", "kind": "whole", "low": "18", "high": "99", "missing_codes": "999; k.A.", "unit": "years"},
-    {"name": "ward", "kind": "categories", "values": "internal medicine; surgery", "groups": "int. med. = internal medicine"},
-    {"name": "admitted", "kind": "date", "low": "1", "high": "12", "part": "month", "order": "dmy"},
-    {"name": "patient", "kind": "leave out", "role": "person"},
-    {"name": "readmitted", "kind": "categories", "values": "no; yes", "groups": "0 = no; 1 = yes", "role": "target"},
+    {"name": "age", "type": "integer", "min": "18", "max": "99", "missing codes": "999; k.A.", "unit": "years"},
+    {"name": "ward", "type": "categories", "values": "internal medicine; surgery", "groups": "int. med. = internal medicine"},
+    {"name": "admitted", "type": "date", "min": "1", "max": "12", "date as": "month", "date written": "dmy"},
+    {"name": "patient", "type": "leave out", "role": "person"},
+    {"name": "readmitted", "type": "categories", "values": "no; yes", "groups": "0 = no; 1 = yes", "role": "target"},
 )
+_TYPE_OF = {"numeric": "number", "number": "number", "date": "date", "categorical": "categories", "classes": "categories"}
 
 
-def _example(line: dict[str, str]) -> list[str | None]:
-    return [f"{EXAMPLE}{line[field]}" if field == "name" else line.get(field) for field in _HEADERS]
-
-
-def _line(name: str, column: Feature | Target | None, schema: Schema | None = None) -> list[Any]:
-    said = {} if column is None else column.to_dict()
-    kind = {"numeric": "whole" if said.get("whole") else "number", "categorical": "categories", "classes": "categories"}
-    values = said.get("categories") or said.get("classes") or ()
-    return [
-        name,
-        kind.get(said.get("kind", ""), said.get("kind") or (None if schema is None else "leave out")),
-        _unmistakable(said.get("low")),
-        _unmistakable(said.get("high")),
-        list_text(values) or None,
-        list_text(said.get("missing_codes", ())) or None,
-        *(said.get(field) or None for field in ("unit", "part", "order")),
-        said.get("since") if said.get("part") == "days" else None,
-        groups_text(said.get("groups", ())) or None,
-        *(said.get(field) for field in ("missing_as", "unknown_as")),
-        None if schema is None else "target" if name == schema.target.name else "person" if name == schema.person else None,
-    ]
+def _line(name: str, column: Feature | Target | None, schema: Schema) -> dict[str, Any]:
+    role = "target" if name == schema.target.name else "person" if name == schema.person else None
+    if column is None:
+        return {"name": name, "type": "leave out", "role": role}
+    said = column.to_dict()
+    kind = _TYPE_OF[said["kind"]]
+    return {
+        "name": name,
+        "type": "integer" if kind == "number" and said.get("whole") else kind,
+        "min": _unmistakable(said.get("low")),
+        "max": _unmistakable(said.get("high")),
+        "values": list_text(said.get("categories") or said.get("classes") or ()),
+        "missing codes": list_text(said.get("missing_codes", ())),
+        "unit": said.get("unit"),
+        "date as": said.get("part"),
+        "date written": said.get("order"),
+        "date since": said.get("since") if said.get("part") == "days" else None,
+        "groups": groups_text(said.get("groups", ())),
+        "if missing": said.get("missing_as"),
+        "if unknown": said.get("unknown_as"),
+        "role": role,
+    }
 
 
 def _unmistakable(number: float | None) -> float | str | None:
@@ -187,204 +177,117 @@ def _unmistakable(number: float | None) -> float | str | None:
 def read_codebook(source: Source, *, sheet: str | int | None = None, target: str | None = None) -> Codebook:
     """What a codebook says; raises what `import_codebook` raises for a file. `target` is predicted whatever it says.
 
-    Nothing that a line says is dropped: where its type cannot hold it, the line contradicts itself. Of missing and unknown cells
-    of which it says nothing, rows are dropped.
+    Of missing and unknown cells of which it says nothing, rows are dropped.
     """
-    raw = read_bytes(source, LARGEST_SCHEMA)
-    if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-        return _read(_from_json(parse_json(raw)), True, target)
-    options: dict[str, Any] = {"name": name_of(source, None), "max_rows": 20_000, "max_columns": 200}
-    if raw.startswith(b"PK"):
-        table = read_table(raw, sheet=sheet, **options)
-    else:  # it is public, so a cell in quotes may hold several lines
-        table = read_csv(raw, row_wise=False, **options)
-    _require_no_redcap(table.names)
-    fields = [_FIELD_OF.get(_plain(name), "") for name in table.names]
-    if "name" not in fields:
-        remedy = f"Call the column of names 'name'; others may be {', '.join(HEADER[1:])}."
-        raise SchemaError("The codebook has no column with the names of the table's columns.", remedy=remedy)
-    columns = {
-        field: _cells(column)
-        for field, column in zip(fields, table.columns, strict=True)
-        if field
-    }
+    table, is_workbook = _table(source, sheet)
+    columns = {_known_column(name): _cells(column) for name, column in zip(table.names, table.columns, strict=True)}
+    if "name" not in columns:
+        raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
     lines = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-    unread = tuple(name for name, field in zip(table.names, fields, strict=True) if not field)
-    return _read(lines, raw.startswith(b"PK"), target, unread)  # a workbook holds numbers, which have one meaning
+    lines = [line for line in lines if line["name"] and not line["name"].startswith(EXAMPLE.strip())]
+    name, times = next(iter(Counter(line["name"] for line in lines).most_common(1)), ("", 0))
+    if times > 1:
+        raise SchemaError(f"The codebook has two lines for {name!r:.60}.", field=name[:60], remedy="Keep one of them.")
+    roles = {role: _in_role(role, lines) for role in _ROLES}
+    target = target or roles["target"]
+    return Codebook(tuple(_column(line, is_workbook, target) for line in lines), target, roles["person"])
 
 
-def _cells(column: RawColumn) -> list[str | None]:
+def _table(source: Source, sheet: str | int | None) -> tuple[RawTable, bool]:
+    """(the codebook, whether it is a workbook, whose numbers have one meaning)."""
+    raw, name = read_bytes(source, LARGEST_SCHEMA), name_of(source, None)
+    if raw.startswith(b"PK"):
+        return read_table(raw, name=name, sheet=sheet, **_MOST), True
+    if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+        remedy = "Give a CSV or Excel file with a line per column; a schema is read with load_schema."
+        raise SchemaError("This is JSON, not a codebook.", remedy=remedy)
+    return read_csv(raw, name=name, row_wise=False, **_MOST), False  # it is public, so a cell in quotes may hold several lines
+
+
+def _known_column(name: str) -> str:
+    if name.lower() in COLUMNS:
+        return name.lower()
+    is_redcap = name in ("Variable / Field Name", "Choices, Calculations, OR Slider Labels")
+    what = "This is a data dictionary of REDCap, not a codebook" if is_redcap else "The codebook has a column that is not known"
+    raise SchemaError(f"{what}.", field=name[:60], remedy=f"Call its columns {', '.join(COLUMNS)}; leave others out.")
+
+
+def _cells(column: RawColumn) -> list[str]:
     """The cells; in a file of text NA is a text, for a column or a category may be called so."""
     if isinstance(column, TextColumn):
-        return [unguarded(text) or None for text in column.written()]
-    return [None if code < 0 else column.texts[code] for code in column.codes.tolist()]
+        return list(map(unguarded, column.written()))
+    return ["" if code < 0 else column.texts[code] for code in column.codes.tolist()]
 
 
-def _require_no_redcap(names: Sequence[str]) -> None:
-    """Raise SchemaError for a data dictionary of REDCap, which has columns of its own."""
-    ours = {"Variable / Field Name": "name", "Choices, Calculations, OR Slider Labels": "values"}
-    ours |= {"Text Validation Min": "min", "Text Validation Max": "max"}
-    found = {theirs: name for theirs, name in ours.items() if theirs in names}
-    if len(found) > 1:
-        what = "This is a data dictionary of REDCap, not a codebook."
-        listed = ", ".join(f"{theirs!r} {name}" for theirs, name in found.items())
-        remedy = f"Call {listed}, and add type (number, integer, categories, date or leave out) and role (target)."
-        raise SchemaError(what, remedy=remedy)
-
-
-def _read(
-    lines: Iterable[Mapping[str, str | None]], by_program: bool, target: str | None, unread: tuple[str, ...] = ()
-) -> Codebook:
-    about = [line for line in lines if line.get("name") and not str(line["name"]).startswith(EXAMPLE.strip())]
-    roles = {role: _in_role(role, about) for role in ("target", "person")}
-    target = target or roles["target"]
-    return Codebook(_checked([_column(line, by_program, target) for line in about]), target, roles["person"], unread)
-
-
-def _in_role(role: str, lines: Iterable[Mapping[str, str | None]]) -> str | None:
+def _in_role(role: str, lines: Iterable[Mapping[str, str]]) -> str | None:
     """The one column in this role."""
-    said = [(str(line["name"]).strip(), _plain(line.get("role") or "")) for line in lines]
-    strange = next((name for name, word in said if word not in _ROLES), None)
+    said = [(line["name"], line.get("role", "").lower()) for line in lines]
+    strange = next((name for name, word in said if word not in ("", *_ROLES)), None)
     if strange is not None:
         raise SchemaError("The codebook gives a role that is not known.", field=strange[:60], remedy="Write target or person.")
-    names = [name for name, word in said if _ROLES[word] == role]
+    names = [name for name, word in said if word == role]
     if len(names) > 1:
         raise SchemaError(f"The codebook names two columns as {role}.", field=names[1][:60], remedy="Keep one of them.")
     return names[0] if names else None
 
 
-def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[^\w]+|_", " ", text.lower()).split())
-
-
-def _checked(columns: Sequence[ColumnDraft]) -> tuple[ColumnDraft, ...]:
-    seen: set[str] = set()
-    for column in columns:
-        if column.name in seen:
-            what = f"The codebook has two lines for {column.name!r:.60}."
-            raise SchemaError(what, field=column.name[:60], remedy="Keep one of them.")
-        seen.add(column.name)
-    return tuple(columns)
-
-
-def _column(line: Mapping[str, str | None], by_program: bool, target: str | None) -> ColumnDraft:
-    said = {field: (text or "").strip() for field, text in line.items()}
-    name, kind, part = said["name"], _kind(said), said.get("part", "").lower()
+def _column(line: Mapping[str, str], is_workbook: bool, target: str | None) -> ColumnDraft:
+    """What a line says."""
+    name, kind, field = line["name"], line.get("type", "").lower(), line["name"][:60]
+    if kind not in _HELD:
+        what = f"The type {kind!r:.40} is not known."
+        raise SchemaError(what, field=field, remedy=f"Write {', '.join(TYPES[:-1])} or {TYPES[-1]}.")
     if kind == "leave out":
         return ColumnDraft(name, Use.LEFT_OUT)
-    low, high = (_number(said, field, by_program) for field in ("low", "high"))
-    if name == target and (part or kind == "date"):
-        raise SchemaError("A date cannot be predicted.", field=name[:60], remedy="Choose another target, or give its classes.")
-    if kind in ("number", "whole", "") and low is None and high is None and (found := _RANGE.fullmatch(said.get("values", ""))):
-        low, high = (number_in(end, point_is_decimal=by_program) for end in found.groups())
-        kind, said["values"] = kind or "number", ""
-    field = f"{name[:60]}, values"
-    values, is_open = codes_in(said.get("values", ""), field=field), low is None and high is None
-    if not values and _plain(said.get("kind", "")) in ("boolean", "bool"):
-        values = _TRUTH
-    whole_codes = kind == "whole" and bool(values) and (name == target or (is_open and len(values) > 1))
-    if kind == "categories" or whole_codes or (values and not kind and not part):
-        use: Use | None = Use.CATEGORIES
-    else:
-        use = Use.NUMBER if kind or part or not is_open else None
-    _require_held(said, use, kind == "date" or bool(part), values, (low, high))
-    if use is Use.NUMBER and (kind == "date" or part):
-        part = part or "year"
-        usual = (None, None) if part == "year" else PARTS.get(part) or (None, None)
-        low, high = (usual[place] if end is None else end for place, end in enumerate((low, high)))
-    missing = said.get("missing_as", "")
+    if kind == "date" and name == target:
+        raise SchemaError("A date cannot be predicted.", field=field, remedy="Choose another target, or give its classes.")
+    _require_held(line, kind)
+
+    def number(column: str) -> float | None:
+        try:
+            return number_in(line[column], point_is_decimal=is_workbook) if line.get(column) else None
+        except DpvizError as error:
+            raise SchemaError(error.what, field=f"{field}, {column}", remedy=error.remedy) from None
+
+    missing_codes = codes_in(line.get("missing codes", ""), field=f"{field}, missing codes")
+    if kind in ("", "categories"):
+        return ColumnDraft(
+            name,
+            Use.CATEGORIES if kind else None,
+            missing_number=None,
+            missing_codes=missing_codes,
+            categories=codes_in(line.get("values", ""), field=f"{field}, values"),
+            groups=groups_in(line.get("groups", ""), field=f"{field}, groups"),
+            missing_as=line.get("if missing") or None,
+            unknown_as=line.get("if unknown") or None,
+        )
+    part = (line.get("date as", "").lower() or "year") if kind == "date" else ""
+    usual = (None, None) if part in ("", "year") else PARTS[part] or (None, None)
+    low, high = (end if (end := number(column)) is not None else usual[place] for place, column in enumerate(("min", "max")))
     return ColumnDraft(
         name,
-        use,
+        Use.NUMBER,
         low,
         high,
-        said.get("unit", ""),
-        whole=use is Use.NUMBER and bool(kind == "whole" or part),
+        line.get("unit", ""),
+        whole=kind != "number",
+        missing_number=number("if missing"),
         part=part,
-        order=said.get("order", "").lower() or ORDERS[0],
-        since=said.get("since", "") or "1970-01-01",
-        missing_codes=codes_in(said.get("missing_codes", ""), field=f"{name[:60]}, missing codes"),
-        categories=values,
-        groups=groups_in(said.get("groups", ""), field=f"{name[:60]}, groups"),
-        missing_number=number_in(missing) if missing and use is Use.NUMBER else None,
-        missing_as=missing if missing and use is not Use.NUMBER else None,
-        unknown_as=said.get("unknown_as", "") or None,
+        order=line.get("date written", "").lower() or ORDERS[0],
+        since=line.get("date since", "") or "1970-01-01",
+        missing_codes=missing_codes,
+        missing_as=None,
+        unknown_as=None,
     )
 
 
-def _require_held(said: Mapping[str, str], use: Use | None, is_date: bool, values: Sequence[str], ends: Ends) -> None:
-    """Raise SchemaError for a cell that says what a column of this use cannot hold: it would be lost without a word."""
-    lost: dict[Use | None, tuple[str, ...]] = {
-        Use.NUMBER: ("values", "groups", "unknown_as", *(() if is_date else ("order", "since"))),
-        Use.CATEGORIES: ("unit", "part", "order", "since", *(() if _within(values, ends) else ("low", "high"))),
-    }
-    kind = "categories" if use is Use.CATEGORIES else "a date" if is_date else "a number"
-    for field in lost.get(use, ()):
-        if said.get(field):
-            what = f"The codebook gives {_HEADERS[field].split(',')[0]!r} for {kind}, which cannot hold it."
-            raise SchemaError(what, field=said["name"][:60], remedy="Leave that cell empty, or give another type.")
-    for field, known in {"part": tuple(PARTS), "order": ORDERS}.items():
-        if said.get(field) and said[field].lower() not in known:
-            what = f"{_HEADERS[field].split(',')[0]} = {said[field]!r:.40} is not known."
-            raise SchemaError(what, field=said["name"][:60], remedy=f"Give one of {', '.join(map(repr, known))}.")
-
-
-def _within(values: Sequence[str], ends: Ends) -> bool:
-    """True where the values are numbers within a range, which then says nothing more."""
-    low, high = (end if end is not None else other for end, other in zip(ends, (-math.inf, math.inf), strict=True))
-    with suppress(DpvizError):
-        return all(low <= number_in(value) <= high for value in values)  # type: ignore[operator]
-    return False
-
-
-def _number(said: Mapping[str, str], field: str, by_program: bool) -> float | None:
-    if not said.get(field):
-        return None
-    try:
-        return number_in(said[field], point_is_decimal=by_program)
-    except DpvizError as error:
-        raise SchemaError(error.what, field=f"{said['name'][:60]}, {field}", remedy=error.remedy) from None
-
-
-def _kind(said: Mapping[str, str]) -> str:
-    word = _plain(said.get("kind", ""))
-    if word and word not in _KIND_OF:
-        what = f"The type {word!r:.40} is not known."
-        raise SchemaError(what, field=said["name"][:60], remedy="Write number, integer, categories, date or leave out.")
-    return _KIND_OF.get(word, "")
-
-
-def _from_json(document: Any) -> list[dict[str, str | None]]:
-    """A list of objects, or a Frictionless Table Schema (also inside a resource's `schema`)."""
-    if isinstance(document, dict) and isinstance(document.get("schema"), dict):
-        document = document["schema"]
-    lines = document.get("fields") if isinstance(document, dict) else document
-    if not isinstance(lines, list) or not all(isinstance(line, dict) for line in lines):
-        remedy = "Give a list of objects with 'name', or a Frictionless Table Schema with 'fields'."
-        raise SchemaError("This JSON is no codebook.", remedy=remedy)
-    common = document.get("missingValues", []) if isinstance(document, dict) else []
-    return [_flat(line, common) for line in lines if line.get("name")]
-
-
-def _flat(line: Mapping[str, Any], common: Any) -> dict[str, str | None]:
-    limits = line.get("constraints") if isinstance(line.get("constraints"), dict) else {}
-    missing = {"missing codes": line.get("missingValues", common)} if line.get("missingValues", common) else {}
-    said = {**line, **limits, **missing}  # type: ignore[dict-item]
-    if line.get("type") == "boolean" and "enum" not in said:
-        said |= _boolean(line)
-    return {field: _text(value) for key, value in said.items() if (field := _FIELD_OF.get(_plain(str(key))))}
-
-
-def _boolean(line: Mapping[str, Any]) -> dict[str, str]:
-    """False and true, with the spellings that the line lists; capitals make no difference to encoding."""
-    usual = {"true": ["true", "1"], "false": ["false", "0"]}
-    listed = [(text, word) for word in usual for text in map(str, line.get(f"{word}Values") or usual[word])]
-    return {"groups": groups_text(dict.fromkeys(pair for pair in listed if pair[0].lower() not in usual))}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return list_text(filter(None, (_text(item.get("value") if isinstance(item, dict) else item) for item in value)))
-    if isinstance(value, bool):
-        return _TRUTH[value]
-    return "" if value is None or isinstance(value, dict) else str(value)
+def _require_held(line: Mapping[str, str], kind: str) -> None:
+    """Raise SchemaError for a cell that a column of this type cannot hold: it would be lost without a word."""
+    lost = next((column for column, cell in line.items() if cell and column not in _HELD[kind] | _EVERY), None)
+    if lost is not None:
+        what = f"The codebook gives {lost!r}, which {f'the type {kind!r}' if kind else 'a column without a type'} does not hold."
+        raise SchemaError(what, field=line["name"][:60], remedy="Leave that cell empty, or give another type.")
+    for column, known in {"date as": tuple(PARTS), "date written": ORDERS}.items():
+        if line.get(column) and line[column].lower() not in known:
+            what = f"{column} = {line[column]!r:.40} is not known."
+            raise SchemaError(what, field=line["name"][:60], remedy=f"Give one of {', '.join(map(repr, known))}.")

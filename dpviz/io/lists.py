@@ -87,15 +87,18 @@ def _pair(cell: _Cell, entry: str, field: str) -> tuple[str, str]:
 
 def list_text(values: Iterable[str]) -> str:
     """The values as `codes_in` and `listed_in` read them."""
-    return "; ".join(map(_entry, values))
+    values = tuple(values)
+    return "; ".join(_entry(value, len(values)) for value in values)
 
 
 def groups_text(groups: Iterable[Sequence[str]]) -> str:
     """The pairs as `groups_in` reads them."""
-    return "; ".join(f"{_entry(text)} = {_entry(label)}" for text, label in groups)
+    groups = tuple(groups)
+    return "; ".join(f"{_entry(text, len(groups))} = {_entry(label, len(groups))}" for text, label in groups)
 
 
-def _entry(value: str) -> str:
-    """The value, in quotes where it would be taken apart."""
-    is_plain = value == value.strip() and not set(value) & set(";|,\n\"'") and not _EQUALS.search(value)
+def _entry(value: str, n_entries: int) -> str:
+    """The value, in quotes where it would be taken apart: by a comma or a bar only where no semicolon stands between entries."""
+    marks = ";\n\"'" if n_entries > 1 else ";|,\n\"'"
+    is_plain = value == value.strip() and not set(value) & set(marks) and not _EQUALS.search(value)
     return value if is_plain else '"{}"'.format(value.replace('"', '""'))

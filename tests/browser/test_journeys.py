@@ -30,7 +30,7 @@ WARDS = {"internal medicine": ("internal medicine", "int. med."), "surgery": ("s
 CODEBOOK = """name,type,min,max,values,missing codes,unit,date as,date written,groups,role
 patient,leave out,,,,,,,,,person
 admitted,date,1,12,,,,month,dmy,,
-age,whole,18,99,,999,years,,,,
+age,integer,18,99,,999,years,,,,
 crp,number,0,200,,999; k.A.,mg/l,,,,
 ward,categories,,,internal medicine; surgery; other,,,,,int. med. = internal medicine; Surgery = surgery,
 days,number,0,60,,,,,,,

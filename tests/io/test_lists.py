@@ -1,7 +1,5 @@
 """An entry of a list stays what it is; only a plain code before an equals sign has a label."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,21 +114,5 @@ def test_a_column_may_have_any_name(name):
 
 def test_a_data_dictionary_of_redcap_is_named_with_what_to_do():
     names = '"Variable / Field Name","Form Name","Field Type","Choices, Calculations, OR Slider Labels","Text Validation Min"'
-    with pytest.raises(SchemaError, match=r"data dictionary of REDCap.*'Variable / Field Name' name.*role \(target\)"):
+    with pytest.raises(SchemaError, match=r"data dictionary of REDCap.*Call its columns name, type"):
         dpviz.import_codebook(f"{names}\nage,demo,text,,18\n".encode(), target="age")
-
-
-@pytest.mark.parametrize("true_values", [["1", "TRUE", "true"], ["Yes"], None, ["ja", "j"]])
-def test_a_boolean_of_frictionless_is_true_and_false_with_its_spellings(true_values):
-    line = {"name": "y", "type": "boolean", **({"trueValues": true_values, "falseValues": ["0", "no"]} if true_values else {})}
-    age = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}
-    target = dpviz.import_codebook(json.dumps({"fields": [age, line]}).encode(), target="y").target
-    assert target.classes == ("false", "true")
-    usual = {"1": "true", "0": "false"}
-    said = dict.fromkeys(true_values or ["1"], "true") | ({"0": "false", "no": "false"} if true_values else usual)
-    assert dict(target.groups) == {text: word for text, word in said.items() if text.lower() not in ("true", "false")}
-
-
-def test_a_boolean_in_a_codebook_is_true_and_false():
-    book = b"name,type,min,max,role\nx,number,0,9,\ny,boolean,,,target\n"
-    assert dpviz.import_codebook(book).target.classes == ("false", "true")

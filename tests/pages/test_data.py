@@ -636,7 +636,8 @@ def test_numbers_pasted_into_the_grid_mean_what_they_say() -> None:
 def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offered() -> None:
     at = _upload(_page(), b"id,age,town,y\n1,2,a,n\n2,3,b,p\n", role="private")
     at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
-    book = b"Variable;Type;Min;Max;Values;Missing;If missing\nage;integer;0;120;;999, k.A.;40,5\nid;id;;;;;\ny;factor;;;n|p;;\n"
+    book = b"Name;Type;Min;Max;Values;Missing codes;If missing\nage;integer;0;120;;999, k.A.;40,5\n"
+    book += b"id;leave out;;;;;\ny;categories;;;n|p;;\n"
     at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
     assert not at.exception
     draft = _draft(at)
@@ -652,8 +653,8 @@ def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offere
 
 def test_a_codebook_names_target_and_person_and_what_of_it_is_not_taken_is_said() -> None:
     at = _upload(_page(), b"id,age,y\n1,2,n\n2,3,p\n", role="private")
-    book = b"name,type,min,max,values,role,remark\nid,leave out,,,,person,x\nage,number,0,9,,,\n"
-    book += b"y,categories,,,n;p,target,\nb,number,0,1,,,\n"
+    book = b"name,type,min,max,values,role\nid,leave out,,,,person\nage,number,0,9,,\n"
+    book += b"y,categories,,,n;p,target\nb,number,0,1,,\n"
     at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
     assert not at.exception
     draft = _draft(at)
@@ -661,7 +662,6 @@ def test_a_codebook_names_target_and_person_and_what_of_it_is_not_taken_is_said(
     assert draft.gaps() == (("row count", ""),)
     said = _texts(at)
     assert "lines about columns that the table does not have: `b`" in said
-    assert "its columns `remark`" in said
     assert "codebook" in "".join(found.value for found in at.caption)
 
 

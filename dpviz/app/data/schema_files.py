@@ -57,12 +57,11 @@ def _draft_of(draft: SchemaDraft, file: Any) -> tuple[SchemaDraft, str]:
         document = parse_json(file.getvalue())
         if isinstance(document, dict) and document.get("format") == FORMAT:
             return draft_from_dict(document).draft.for_table(draft.names), ""
-        if not isinstance(document, dict | list) or not document or "format" in document:
-            schema = schema_from_dict(document)
-            if schema.person is None:
-                return SchemaDraft.of(schema, draft.names), ""
-            most = read_entry(int, document, _MOST) if _MOST in document else 1
-            return SchemaDraft.of(schema, draft.names, person=schema.person, rows_per_person=most), ""
+        schema = schema_from_dict(document)
+        if schema.person is None:
+            return SchemaDraft.of(schema, draft.names), ""
+        most = read_entry(int, document, _MOST) if _MOST in document else 1
+        return SchemaDraft.of(schema, draft.names, person=schema.person, rows_per_person=most), ""
     book = read_codebook(file, target=draft.target)
     found = SchemaDraft.of_codebook(book, draft.names).with_row_count(draft.n_public)
     person = draft.person or found.person
@@ -75,7 +74,6 @@ def _aside(book: Codebook, names: Sequence[str]) -> str:
     """What a codebook says that the draft does not hold, as Markdown; empty for nothing."""
     others = [column.name for column in book.columns if column.name not in names]
     told = [f"lines about columns that the table does not have: {parts.names_text(others)}"] if others else []
-    told += [f"its columns {parts.names_text(list(book.unread))}, which mean nothing here"] if book.unread else []
     return f"Not taken from the codebook: {'; '.join(told)}." if told else ""
 
 

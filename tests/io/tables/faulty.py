@@ -90,7 +90,7 @@ def _table(
 ) -> tuple[list[str], list[tuple], list[tuple]]:
     """(names, lines of the codebook, rows): an identifier, numbers, whole numbers, towns, dates, and the outcome."""
     rng = generator(seed)
-    names, lines, columns = ["patient"], [("patient", "identifier", "", "", "", "", "")], [[f"P{k:06d}" for k in range(n_rows)]]
+    names, lines, columns = ["patient"], [("patient", "leave out", "", "", "", "", "")], [[f"P{k:06d}" for k in range(n_rows)]]
     signal = np.zeros(n_rows)
     for place in range(width - 2):
         kind = ("number", "whole", "town", "date")[place % 4] if place < 16 or place % 4 < 3 else "number"
@@ -99,7 +99,7 @@ def _table(
         if kind == "number":
             values = rng.normal(50, 15, n_rows)
             signal += (values > 50) * (place == 0)
-            lines.append((name, "float", "0", "100", "", "; ".join(MISSING_CODES), ""))
+            lines.append((name, "number", "0", "100", "", "; ".join(MISSING_CODES), ""))
             columns.append(_with_faults([round(value, 1) for value in values.tolist()], rng))
         elif kind == "whole":
             values = rng.integers(18, 95, n_rows)
@@ -107,13 +107,13 @@ def _table(
             lines.append((name, "integer", "18", "95", "", "; ".join(MISSING_CODES), ""))
             columns.append(_with_faults(values.tolist(), rng))
         elif kind == "town":
-            lines.append((name, "categorical", "", "", "; ".join(TOWNS), "k.A.", ""))
+            lines.append((name, "categories", "", "", "; ".join(TOWNS), "k.A.", ""))
             columns.append([TOWNS[at] if rng.random() > 0.03 else "k.A." for at in rng.integers(0, len(TOWNS), n_rows)])
         else:
             lines.append((name, "date", "2018", "2026", "", "", "year"))
             columns.append([written(_START + dt.timedelta(days=int(day))) for day in rng.integers(0, 2_000, n_rows)])
     names.append("outcome")
-    lines.append(("outcome", "categorical", "", "", "gesund; krank", "", ""))
+    lines.append(("outcome", "categories", "", "", "gesund; krank", "", ""))
     columns.append(np.where(rng.random(n_rows) < 0.1 + 0.4 * signal, "krank", "gesund").tolist())
     return names, lines, list(zip(*columns, strict=True))
 
@@ -125,15 +125,15 @@ def _with_faults(cells: list[Any], rng: np.random.Generator) -> list[Any]:
 
 
 def _codebook(lines: Sequence[tuple], order: str = "ymd") -> bytes:
-    header = ("Variable", "Type", "Min", "Max", "Values", "Missing codes", "date as", "date order", "if missing", "if unknown")
+    header = ("Name", "Type", "Min", "Max", "Values", "Missing codes", "date as", "date written", "if missing", "if unknown")
     return csv_text(header, [(*line, order if line[6] else "", *_instead(line)) for line in lines]).encode()
 
 
 def _instead(line: tuple) -> tuple[str, str]:
     """What a missing number and a missing or unknown text become, so that few rows are lost."""
-    if line[0] == "outcome" or line[1] in ("identifier", "date"):
+    if line[0] == "outcome" or line[1] in ("leave out", "date"):
         return "", ""
-    return (TOWNS[0], TOWNS[0]) if line[1] == "categorical" else ("50", "")
+    return (TOWNS[0], TOWNS[0]) if line[1] == "categories" else ("50", "")
 
 
 def _spoiled_cell(cell: Any, rng: np.random.Generator) -> Any:
