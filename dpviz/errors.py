@@ -237,6 +237,18 @@ class RefusedRelease(DpvizError):
     """Something may not be released, or not yet. Nothing was spent unless the text says so."""
 
 
+class UnansweredRows(RefusedRelease):
+    """Whose rows these are has to be said first.
+
+    `code`: unassigned (to no data set yet) or recognised (as rows of `data_sets`, which are other ones than was asked for).
+    """
+
+    def __init__(self, code: str, what: str, *, where: str, remedy: str, data_sets: Iterable[str] = ()) -> None:
+        self.code = code
+        self.data_sets = tuple(data_sets)
+        super().__init__(what, where=where, remedy=remedy)
+
+
 class OverCap(RefusedRelease):
     """A release would exceed the cap of its data set. `left` is the epsilon that is left, `left_delta` the delta."""
 

@@ -15,6 +15,6 @@ def unit_in_use() -> Unit:
 def _known() -> DataSet | None:
     now, book = loaded(), ReleaseRegister()
     try:
-        return book.data_set_of(now.data.identity) or book.data_set_of(now.table.fingerprint)
+        return book.known_as(now.data.identity, now.data.table_sums, now.table.names)
     except DpvizError:  # the Publish and Register pages say what is wrong with it, and nothing is released meanwhile
         return None

@@ -19,6 +19,7 @@ from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
+from dpviz.table.sums import TableSums
 
 DEFAULT_SAMPLE = "loans"
 _KEY, _PROBLEM = "loaded", "_problem_of_link"
@@ -87,7 +88,8 @@ def use(
     """
     data = encode(table, schema, person=person, rows_per_person=rows_per_person)
     if sample is None:
-        require_not_private(role, table.fingerprint, data.identity)
+        require_not_private(role, table.fingerprint)
+        require_not_private(role, data.identity, data.table_sums)
     if role.may_read and not data.n_rows:
         remedy = "Compare the declared categories, classes and kinds with the file, or replace missing and unknown cells."
         raise SchemaError(f"None of {table.n_rows:,} rows can be used with this schema.", remedy=remedy)
@@ -95,15 +97,14 @@ def use(
     return st.session_state[_KEY]
 
 
-def require_not_private(role: DataRole, *fingerprints: str) -> None:
+def require_not_private(role: DataRole, fingerprint: str, sums: TableSums | None = None) -> None:
     """Raise DpvizError for rows that the register knows as private, unless that is their role here, too."""
     book = ReleaseRegister()
     if not role.may_read or not book.path.exists():
         return
-    for fingerprint in fingerprints:
-        if book.knows_as_private(fingerprint):
-            what = f"These rows are known as private; they cannot be used as {role} ones."
-            raise DpvizError(what, remedy="Choose “Private” on the Data page. A mistake in the register is not undone here.")
+    if book.knows_as_private(fingerprint, sums):
+        what = f"These rows are known as private; they cannot be used as {role} ones."
+        raise DpvizError(what, remedy="Choose “Private” on the Data page. A mistake in the register is not undone here.")
 
 
 def protect() -> None:

@@ -7,6 +7,7 @@ of that data set, and its epsilon is permanently spent (see `dpviz register`). E
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
+from typing import Any
 
 from dpviz.commands import console
 from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, file_or_address, number, parse_parameters, whole
@@ -14,17 +15,16 @@ from dpviz.commands.files import STDOUT, add_output_arguments, check_output, wri
 from dpviz.commands.register import add_register_argument, balance_pairs
 from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
 from dpviz.commands.sign import Signing, add_key_argument
-from dpviz.errors import DpvizError, RefusedRelease, place
+from dpviz.errors import DpvizError, UnansweredRows, place
 from dpviz.figures.publish.proof import proof_of, proof_sentence
 from dpviz.figures.publish.summary import summary
 from dpviz.learners import FitRequest, get_learner
 from dpviz.learners.request import remarks, require_rows
+from dpviz.release.files import require_new_file
 from dpviz.release.publish import publish
-from dpviz.release.records import WARNED
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.results.wording import signs_spelled
-from dpviz.table.role import DataRole
 from dpviz.training.counting.contract import Rows
 
 
@@ -37,7 +37,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--groups", metavar="COLUMN", help="a categorical feature whose categories the test tells apart")
     parser.add_argument("--seed", type=whole(0), metavar="N", help="simulate, repeatably; not a release")
     parser.add_argument("--data-set", metavar="NAME", help="record the release in the register, under the cap of this data set")
-    parser.add_argument("--add-rows", action="store_true", help="these rows belong to NAME; needed once per table and schema")
+    parser.add_argument("--add-rows", action="store_true", help="these rows belong to NAME; needed once per table")
+    apart = "a data set whose rows these look like, but nobody in them is in it; the answer is kept; may be repeated"
+    parser.add_argument("--disjoint-from", action="append", default=[], metavar="NAME", help=apart)
     few = "release although fewer than 90%% of the rows are used unchanged, or far from as many as declared"
     parser.add_argument("--accept-rows", action="store_true", help=few)
     add_key_argument(parser, "--sign", words="sign the release with this ")
@@ -53,11 +55,13 @@ def run(args: Namespace) -> int:
     request = FitRequest.of(spec.name, seed=args.seed, **asked, **parse_parameters(spec, args.param))  # before any row is read
     _check_release(args)
     check_output(args.out, force=args.force, inputs=[path for path in (args.data, args.schema) if isinstance(path, Path)])
+    if args.data_set:
+        require_new_file(args.out)
     signing = None if args.sign is None else Signing.of(args.out, args.sign)  # before anything is spent
     with given_rows(args, spec) as given:
         if args.seed is None:
-            if spec.releases and not args.accept_rows:
-                _require_rows(args, given.rows)
+            if spec.releases and not (args.accept_rows or args.data_set):
+                require_rows(given.rows, accept="add --accept-rows", where=place(args.data))
             _prove(given.rows)
         console.doing(f"Training {spec.title}")
         if args.data_set:
@@ -84,6 +88,9 @@ def _check_release(args: Namespace) -> None:
         raise DpvizError("--data-set and --seed cannot be combined.", remedy=remedy)
     if args.data_set and args.out == STDOUT:
         raise DpvizError("A recorded release is a file.", where="--out", remedy="Name a new file, or leave --data-set out.")
+    if args.disjoint_from and not args.data_set:
+        remedy = "Add --data-set, or leave --disjoint-from out."
+        raise DpvizError("Only rows of a data set are disjoint from others.", where="--disjoint-from", remedy=remedy)
     if args.data_set and args.force:
         raise DpvizError("A release never overwrites a file.", where="--force", remedy="Choose a new --out.")
     if args.sign and not args.data_set:
@@ -93,23 +100,16 @@ def _check_release(args: Namespace) -> None:
 def _release(args: Namespace, given: Given, request: FitRequest, signing: Signing | None) -> int:
     """Assign the rows if asked to, release, sign if asked to, and say what is left."""
     register, data = ReleaseRegister(args.register), given.rows
-    if given.table is not None:
-        register.recognise(data.identity, given.table.fingerprint, given.names)
-    if args.add_rows:
-        # the same people may be in a data set with the same columns: then its cap counts
-        others = [found.name for found in register.alike(given.names) if found.name != args.data_set]
-        if others:
-            console.warn(f"{others[0]!r} has mostly the same columns. Nobody in these rows may be in it, too.")
-    elif register.data_set(args.data_set) != register.data_set_of(data.identity):
-        raise DpvizError(
-            f"These rows are not assigned to {args.data_set!r} yet.",
-            where=place(args.data),
-            remedy="Add --add-rows if they belong to it; else declare another data set (`dpviz register declare`).",
-        )
-    assigned = {"assign_to": args.data_set, "columns": given.names} if args.add_rows else {}
-    entry = publish(register, data, request, file=args.out, **assigned)
-    if args.add_rows and given.table is not None:
-        register.assign(given.table.fingerprint, args.data_set, columns=given.names)  # recognised under any other schema
+    register.data_set(args.data_set)
+    others = [known.name for known in register.alike(given.names) if known.name not in (args.data_set, *args.disjoint_from)]
+    answers: dict[str, Any] = {"add_rows": args.add_rows, "accept_rows": args.accept_rows, "disjoint_from": args.disjoint_from}
+    try:
+        answers |= {"assign_to": args.data_set, "columns": given.names, "how_to_accept": "add --accept-rows"}
+        entry = publish(register, data, request, file=args.out, **answers)
+    except UnansweredRows as question:
+        raise _asked(question, args) from None
+    if args.add_rows and others:  # the same people may be in a data set with the same columns: then its cap counts
+        console.warn(f"{others[0]!r} has mostly the same columns. Nobody in these rows may be in it, too.")
     _report(args, given, request)
     unit = register.data_set(args.data_set)
     if unit.rows_per_unit > 1 and data.rows_per_person is None:
@@ -130,15 +130,14 @@ def _prove(rows: Rows) -> None:
         console.warn(proof_sentence(proof))
 
 
-def _require_rows(args: Namespace, data: Rows) -> None:
-    """Refuse a release on few of the rows, or on far from as many as declared, until its owner accepts them."""
-    try:
-        require_rows(data, accept="add --accept-rows", where=place(args.data))
-    except RefusedRelease:
-        register = ReleaseRegister(args.register)
-        if args.data_set and register.data_set(args.data_set).role is DataRole.PRIVATE:  # somebody has learned from the rows
-            register.note_exploration(data.identity, what=WARNED, learner="", settings={})
-        raise
+def _asked(question: UnansweredRows, args: Namespace) -> UnansweredRows:
+    """The question with the answers of this command."""
+    if question.code == "unassigned":
+        remedy = "Add --add-rows if they belong to it; else declare another data set (`dpviz register declare`)."
+    else:
+        named = " ".join(f"--disjoint-from {name!r}" for name in question.data_sets)
+        remedy = f"Use --data-set {question.data_sets[0]!r}, or add {named} if nobody in them is in it."
+    return UnansweredRows(question.code, question.what, where=place(args.data), remedy=remedy, data_sets=question.data_sets)
 
 
 def _report(args: Namespace, given: Given, request: FitRequest) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any, TextIO
 
 from dpviz.errors import DpvizError, place
@@ -16,11 +17,37 @@ if sys.platform != "win32":
 
 #: Bytes of a released file; an hour of training makes a few megabytes.
 _LARGEST = 256 << 20
+#: How a released file's name ends.
+SUFFIX = ".json"
 
 
 def part_of(target: Path, token: str) -> Path:
     """Where the file of a release is written before it is moved to `target`."""
     return target.with_name(f".dpviz-{token}.part")
+
+
+def require_new_file(target: Path, *, make_folder: bool = False) -> None:
+    """Raise DpvizError where no released file can be written to `target`: before anything is spent.
+
+    It ends in .json, nothing stands there, and its folder can be written to; `make_folder` makes it.
+    """
+    try:
+        if target.suffix.lower() != SUFFIX:
+            remedy = f"Give a name that ends in {SUFFIX}."
+            raise DpvizError("A released file is a JSON document.", where=place(target), remedy=remedy)
+        with suppress(FileNotFoundError):
+            os.lstat(target)
+            remedy = "A release never overwrites a file. Choose another name."
+            raise DpvizError("The file exists.", where=place(target), remedy=remedy)
+        if make_folder:
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not target.parent.is_dir():
+            remedy = "Create the folder first, or choose another one."
+            raise DpvizError(f"There is no folder {str(target.parent)!r}.", where=place(target), remedy=remedy)
+        with TemporaryFile(dir=target.parent):
+            pass
+    except (OSError, ValueError) as error:
+        raise _unwritable(target, error, spent=False) from error
 
 
 def write_part(target: Path, token: str, text: str) -> TextIO:
@@ -153,7 +180,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _unwritable(path: Path, error: Exception) -> DpvizError:
+def _unwritable(path: Path, error: Exception, *, spent: bool = True) -> DpvizError:
     reason = getattr(error, "strerror", None) or str(error)
-    remedy = "Choose a new file in a folder you can write to. What was started stays spent."
+    remedy = f"Choose a new file in a folder you can write to. {'What was started stays' if spent else 'Nothing was'} spent."
     return DpvizError(f"The released file cannot be written: {reason}.", where=place(path), remedy=remedy)

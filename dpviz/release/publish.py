@@ -16,17 +16,18 @@ from typing import Any, Self
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease, RegisterError
+from dpviz.errors import NotReleasable, NotRowWise, ParameterError, RefusedRelease, RegisterError, UnansweredRows
 from dpviz.learners import FitRequest, require_counts, require_task
-from dpviz.learners.request import require_rows, rows_of
+from dpviz.learners.request import require_rows, rows_of, warn_of
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.assumptions import Assumption, assumptions
-from dpviz.release.files import discard, move_into_place, write_part
-from dpviz.release.records import DataSet, Entry, Seal, State, protected
+from dpviz.release.files import SUFFIX, discard, move_into_place, require_new_file, write_part
+from dpviz.release.records import WARNED, DataSet, Entry, Seal, State, protected
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.document import AssumptionEntry, Booking, Recorded
 from dpviz.results.result import FitResult
+from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.training.counting.contract import Rows
 
@@ -87,6 +88,10 @@ def publish(
     file: Path | None = None,
     assign_to: str | None = None,
     columns: Iterable[str] = (),
+    add_rows: bool = True,
+    accept_rows: bool = True,
+    how_to_accept: str = "pass accept_rows=True",
+    disjoint_from: Iterable[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> Entry:
     """Release one model; its rows must have been assigned to a data set, or are assigned to `assign_to` with it.
@@ -95,10 +100,16 @@ def publish(
     message says otherwise.
 
     `token`: identifies this request: if it was released before, that release is returned and nothing is spent.
-    `file`: a new file; by default one in the register's folder.
+    `file`: a new file, ending in .json; by default one in the register's folder.
     `assign_to`: the data set the rows belong to. What is refused leaves them unassigned.
-    `columns`: names of the table's columns, kept with the assignment.
+    `columns`: names of the table's columns, kept with the assignment; by default those of the schema.
+    `add_rows`: without it the rows have to be known as rows of that data set, else UnansweredRows is raised.
+    `accept_rows`: without it a release from few of the rows is refused; that this was said of private ones is noted.
+    `how_to_accept`: in the words of whoever asks.
+    `disjoint_from`: data sets that nobody in these rows is in; UnansweredRows asks for it where the rows look like theirs.
     """
+    if request.seed is not None:
+        raise RefusedRelease("A seeded run protects nobody.", where="seed", remedy="Leave the seed out.")
     token = token or f"{random_128_bits():032x}"
     before = register.find(token)
     if before is not None:
@@ -107,6 +118,8 @@ def publish(
         if before.state is State.RELEASED:
             return before
     tell = progress or (lambda share: None)
+    target = file or register.folder / f"{request.learner}-{token[:12]}{SUFFIX}"
+    require_new_file(target, make_folder=file is None)
     data_set = register.data_set_of(data.identity) if assign_to is None else register.data_set(assign_to)
     asked = request.settings.epsilon  # or what is left when the two differ by rounding only
     request = request.at(epsilon=asked if data_set is None else register.balance(data_set.name).fitting(asked))
@@ -114,8 +127,9 @@ def publish(
     require_counts(request.spec, data, request.settings.test_share)
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
-    target = file or register.folder / f"{request.learner}-{token[:12]}.json"
     _require_same_unit(data_set, data)
+    if not accept_rows:
+        _require_rows(register, data_set, data, how_to_accept)
     booked = register.start(
         token=token,
         fingerprint=data.identity,
@@ -125,14 +139,27 @@ def publish(
         disclosures=[item.to_dict() for item in promised.assumptions],
         file=target.absolute(),
         assign_to=assign_to,
-        columns=columns,
+        columns=tuple(columns) or (*data.schema.feature_names, data.schema.target.name),
         event=promised.risk.event,
+        sums=data.table_sums,
+        disjoint_from=disjoint_from,
+        add_rows=add_rows,
     )
     tell(0.1)
     result = replace(request.fit(data, ExactNoise()), unit=protected(data_set, data.rows_per_person))
     _require_as_promised(result, promised, booked, data_set)
     tell(0.9)
     return _write(register, token, target, released_document(result, promised, register.seal_of(token)))
+
+
+def _require_rows(register: ReleaseRegister, data_set: DataSet | None, data: Rows, how_to_accept: str) -> None:
+    """Refuse a release on few of the rows; that somebody has learned this from private rows is noted."""
+    try:
+        require_rows(data, accept=how_to_accept)
+    except RefusedRelease:
+        if data_set is not None and data_set.role is DataRole.PRIVATE:
+            register.note_exploration(data.identity, what=WARNED, learner="", settings={})
+        raise
 
 
 def _require_same_unit(data_set: DataSet | None, data: Rows) -> None:
@@ -210,6 +237,7 @@ class Register(ReleaseRegister):
         file: str | Path | None = None,
         add_rows: bool = False,
         accept_rows: bool = False,
+        disjoint_from: str | Iterable[str] = (),
         **asked: Any,
     ) -> Entry:
         """Train with exact samplers, write the released file, and book what it costs under the cap of `data_set`.
@@ -223,11 +251,13 @@ class Register(ReleaseRegister):
         rows, schema
             As for `dpviz.fit`. Private.
         file : path, optional
-            A new file; by default one in the register's folder.
+            A new file that ends in .json; by default one in the register's folder.
         add_rows : bool
-            These rows belong to the data set, for good; needed once per table and schema.
+            These rows belong to the data set, for good; needed once per table.
         accept_rows : bool
             Release although few of the rows can be used.
+        disjoint_from : str or sequence of str, optional
+            Data sets whose rows these look like, but nobody in them is in these; the answer is kept.
 
         Returns
         -------
@@ -236,24 +266,42 @@ class Register(ReleaseRegister):
 
         Raises
         ------
-        RefusedRelease, OverCap, NotReleasable, NotRowWise, RegisterError
+        RefusedRelease, UnansweredRows, OverCap, NotReleasable, NotRowWise, RegisterError
             Before anything is spent, unless the message says otherwise.
+        ParameterError
+            Something is given beside a FitRequest that the request says.
+
+        Warns
+        -----
+        ReplacedWarning, WithoutEffect
+            As `dpviz.fit`.
         """
         if "assign" in asked:
             warnings.warn("assign is called add_rows now.", DeprecationWarning, stacklevel=2)
             add_rows = asked.pop("assign")
+        if isinstance(learner, FitRequest):
+            for name, value in asked.items():
+                raise ParameterError("release", name, value, "left out: the FitRequest says what is asked for")
         request = learner if isinstance(learner, FitRequest) else FitRequest.of(learner, **asked)
-        if request.seed is not None:
-            raise RefusedRelease("A seeded run protects nobody.", where="seed", remedy="Leave the seed out.")
-        data, declared = rows_of(rows, schema), self.data_set(data_set)
-        if not accept_rows:
-            require_rows(data, accept="pass accept_rows=True")
-        if not add_rows and self.data_set_of(data.identity) != declared:
-            remedy = "Pass add_rows=True if they belong to it; else declare another data set."
-            raise RefusedRelease("These rows are not assigned to this data set yet.", where=data_set, remedy=remedy)
-        names = (*data.schema.feature_names, data.schema.target.name)
-        assigned: dict[str, Any] = {"assign_to": data_set, "columns": names} if add_rows else {}
-        return publish(self, data, request, file=None if file is None else Path(file), **assigned)
+        self.data_set(data_set)
+        data, others = rows_of(rows, schema), (disjoint_from,) if isinstance(disjoint_from, str) else tuple(disjoint_from)
+        answers: dict[str, Any] = {"add_rows": add_rows, "accept_rows": accept_rows, "disjoint_from": others}
+        try:
+            entry = publish(self, data, request, file=None if file is None else Path(file), assign_to=data_set, **answers)
+        except UnansweredRows as question:
+            raise _asked_in_python(question) from None
+        warn_of(request, data, accepted=True)
+        return entry
+
+
+def _asked_in_python(question: UnansweredRows) -> UnansweredRows:
+    if question.code == "unassigned":
+        remedy = "Pass add_rows=True if they belong to it; else declare another data set."
+    else:
+        named = ", ".join(map(repr, question.data_sets))
+        remedy = f"Release them under {question.data_sets[0]!r}, or pass disjoint_from=({named},) if nobody in them is in it."
+    about = {"where": question.where, "remedy": remedy, "data_sets": question.data_sets}
+    return UnansweredRows(question.code, question.what, **about)  # type: ignore[arg-type]
 
 
 def open_register(path: str | Path | None = None) -> Register:

@@ -10,6 +10,8 @@ from dpviz.release.records import Balance, CapChange, DataSet, Entry, Exploratio
 from dpviz.table.strict_json import parse_json, read
 
 T = TypeVar("T")
+#: What the column of names holds for a digest that is no assignment of rows (`dpviz.release.recognition`).
+MARK = '[""]'
 
 
 def now() -> str:
@@ -65,7 +67,8 @@ def data_set_of_rows(connection: sqlite3.Connection, fingerprint: str) -> DataSe
 def columns_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     """Data set -> every name of a column of the rows assigned to it."""
     found: dict[str, dict[str, None]] = {}
-    for name, columns in connection.execute("SELECT data_set, columns FROM fingerprint ORDER BY rowid"):
+    sql = "SELECT data_set, columns FROM fingerprint WHERE columns <> ? ORDER BY rowid"
+    for name, columns in connection.execute(sql, (MARK,)):
         found.setdefault(name, {}).update(dict.fromkeys(read(tuple[str, ...], parse_json(columns))))
     return {name: tuple(columns) for name, columns in found.items()}
 

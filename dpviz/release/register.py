@@ -16,8 +16,8 @@ from dpviz.accounting.events import Event
 from dpviz.accounting.gaussian import ORDERS
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.renyi import best_order
-from dpviz.errors import ParameterError, RefusedRelease, UnknownName
-from dpviz.release import chain, queries
+from dpviz.errors import ParameterError, RefusedRelease, UnansweredRows, UnknownName
+from dpviz.release import chain, queries, recognition
 from dpviz.release.files import is_file_with, recover, sha256_of
 from dpviz.release.records import (
     ACCOUNTS,
@@ -35,6 +35,7 @@ from dpviz.release.records import (
 )
 from dpviz.release.store import Store, default_path, refusal
 from dpviz.table.role import DataRole
+from dpviz.table.sums import TableSums
 
 LONGEST_NAME = 80
 #: Tables are alike when this share of all their column names is in both.
@@ -137,40 +138,110 @@ class ReleaseRegister:
 
     # --- which rows belong to which
 
-    def assign(self, fingerprint: str, name: str, *, columns: Iterable[str] = ()) -> DataSet:
+    def assign(
+        self,
+        fingerprint: str,
+        name: str,
+        *,
+        columns: Iterable[str] = (),
+        sums: TableSums | None = None,
+        disjoint_from: Iterable[str] = (),
+    ) -> DataSet:
         """Assign these rows to the data set `name`, for good. Repeating it changes nothing.
 
-        `columns` are the names of the table's columns, which are public: by them other rows of the data set are recognised.
+        `columns` are the names of the table's columns, which are public: by them other rows of the data set are recognised. By
+        `sums` the same table is, in any form. `disjoint_from`: data sets that nobody in these rows is in, for good.
+        Raises RefusedRelease when the rows are assigned to another data set, UnansweredRows when they look like rows of one that
+        `disjoint_from` does not name.
         """
         with self.store.writing() as connection:
-            return self._assign(connection, fingerprint, name, columns)
+            return self._assign(connection, fingerprint, name, columns, sums, disjoint_from)
 
-    def _assign(self, connection: sqlite3.Connection, fingerprint: str, name: str, columns: Iterable[str]) -> DataSet:
-        found, known = queries.data_set(connection, name), self.store.keyed(fingerprint)
+    def _assign(
+        self,
+        connection: sqlite3.Connection,
+        fingerprint: str,
+        name: str,
+        columns: Iterable[str],
+        sums: TableSums | None,
+        disjoint_from: Iterable[str],
+        is_said: bool = True,
+    ) -> DataSet:
+        """`is_said`: somebody has said that these rows belong to the data set; else they have to be known as its rows."""
+        found, known, others = queries.data_set(connection, name), self.store.keyed(fingerprint), tuple(disjoint_from)
+        for other in others:
+            queries.data_set(connection, other)
+        columns = tuple(columns)
+        table = None if sums is None else recognition.Table(known, sums, columns)
         before = queries.data_set_of_rows(connection, known)
         if before is not None and before.name != name:
             what = f"These rows are already assigned to {before.name!r}."
             raise RefusedRelease(what, where=name, remedy=f"Release them under {before.name!r}.")
         if before is None:
-            values = (known, name, queries.now(), json.dumps(list(columns)))
+            if not is_said and not (table and recognition.is_whole(connection, self.store.keyed, table, name)):
+                what, remedy = "These rows are not assigned to this data set yet.", "Assign them to it, if they belong to it."
+                raise UnansweredRows("unassigned", what, where=name, remedy=remedy)
+            if table is not None:
+                self._require_unknown(connection, table, name, others)
+            values = (known, name, queries.now(), json.dumps(columns))
             connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?, ?)", values)
+        if table is not None:
+            recognition.keep(connection, self.store.keyed, table, name, others)
         return found
+
+    def _require_unknown(
+        self, connection: sqlite3.Connection, table: recognition.Table, name: str, others: tuple[str, ...]
+    ) -> None:
+        """Raise UnansweredRows where a table looks like one of another data set, and nobody has said that it is none of it."""
+        found = [one for one in recognition.recognised(connection, self.store.keyed, table, besides=name) if one not in others]
+        if found:
+            what = f"These rows look like rows of {recognition.by_name(found)}, whose cap would count."
+            remedy = f"Release them under {found[0]!r}, or say that nobody in them is in {recognition.by_name(found)}."
+            raise UnansweredRows("recognised", what, where=name, remedy=remedy, data_sets=found)
 
     def data_set_of(self, fingerprint: str) -> DataSet | None:
         """The data set these rows are assigned to; None when they are not assigned yet."""
         with self.store.reading() as connection:
             return queries.data_set_of_rows(connection, self.store.keyed(fingerprint))
 
-    def recognise(self, identity: str, table: str, columns: Iterable[str]) -> DataSet | None:
-        """The data set of rows by this schema, or by any other: a table that is known is assigned under this schema, too."""
-        known = self.data_set_of(identity)
-        by_table = None if known else self.data_set_of(table)
-        return self.assign(identity, by_table.name, columns=columns) if by_table else known
+    def recognise(self, fingerprint: str, sums: TableSums, columns: Iterable[str]) -> DataSet | None:
+        """As `known_as`; the rows are assigned to that data set under this schema, too."""
+        columns = tuple(columns)
+        known = self.known_as(fingerprint, sums, columns)
+        if known is not None and self.data_set_of(fingerprint) is None:
+            self.assign(fingerprint, known.name, columns=columns, sums=sums)
+        return known
 
-    def knows_as_private(self, fingerprint: str) -> bool:
+    def known_as(self, fingerprint: str, sums: TableSums, columns: Iterable[str]) -> DataSet | None:
+        """The data set of these rows: assigned before, or of which alone this is a table in another order, form or schema."""
+        with self.store.reading() as connection:
+            known = queries.data_set_of_rows(connection, self.store.keyed(fingerprint))
+            if known is not None:
+                return known
+            table, keyed = recognition.Table(self.store.keyed(fingerprint), sums, tuple(columns)), self.store.keyed
+            found = recognition.recognised(connection, keyed, table, sure=True)
+            whole = [name for name in found if recognition.is_whole(connection, keyed, table, name)]
+            return queries.data_set(connection, whole[0]) if whole == found and len(found) == 1 else None
+
+    def looks_like(self, fingerprint: str, sums: TableSums, columns: Iterable[str]) -> tuple[str, ...]:
+        """Names of data sets that these rows may be of, as far as nobody has said that they are not."""
+        with self.store.reading() as connection:
+            table = recognition.Table(self.store.keyed(fingerprint), sums, tuple(columns))
+            return tuple(recognition.recognised(connection, self.store.keyed, table))
+
+    def knows_as_private(self, fingerprint: str, sums: TableSums | None = None) -> bool:
         """Whether these rows belong to a private data set, or were explored as private ones."""
         found = self.data_set_of(fingerprint)
-        return found.role is DataRole.PRIVATE if found is not None else bool(self.explorations(fingerprint))
+        if found is not None:
+            return found.role is DataRole.PRIVATE
+        if self.explorations(fingerprint):
+            return True
+        if sums is None:
+            return False
+        with self.store.reading() as connection:
+            table = recognition.Table(self.store.keyed(fingerprint), sums, ())
+            names = recognition.recognised(connection, self.store.keyed, table, sure=True)
+            return any(queries.data_set(connection, name).role is DataRole.PRIVATE for name in names)
 
     def alike(self, columns: Iterable[str]) -> tuple[DataSet, ...]:
         """Data sets whose rows have mostly the same columns (at least half of all names), the most alike first."""
@@ -196,13 +267,17 @@ class ReleaseRegister:
         assign_to: str | None = None,
         columns: Iterable[str] = (),
         event: Event | None = None,
+        sums: TableSums | None = None,
+        disjoint_from: Iterable[str] = (),
+        add_rows: bool = True,
     ) -> Entry:
         """Spend `loss`, for good, before a row is touched.
 
         `event` is what will be done, from which its Renyi loss follows; without it any algorithm of this loss is booked.
-        `assign_to` assigns the rows as `assign` does, in the same step: whatever is refused here leaves them unassigned.
-        Raises RefusedRelease when the rows are not assigned to a data set, or this token was used before; OverCap, which says
-        what is left, when it would exceed the cap.
+        `assign_to` assigns the rows as `assign` does, in the same step: whatever is refused here leaves them unassigned. Without
+        `add_rows` they have to be known as rows of it, by their fingerprint or by `sums`.
+        Raises RefusedRelease when the rows are not assigned to a data set, or this token was used before; UnansweredRows when it
+        has to be said whose they are; OverCap, which says what is left, when it would exceed the cap.
         """
         if not _TOKEN.fullmatch(token):  # it names a file
             raise ParameterError("a release", "token", token, "1 to 64 letters and digits")
@@ -211,11 +286,14 @@ class ReleaseRegister:
             if next(chain.faults(connection), None) is not None:
                 raise refusal("changed", self.path)
             if assign_to is not None:
-                self._assign(connection, fingerprint, assign_to, columns)
+                self._assign(connection, fingerprint, assign_to, columns, sums, disjoint_from, add_rows)
             data_set = queries.data_set_of_rows(connection, self.store.keyed(fingerprint))
             if data_set is None:
                 remedy = "Assign them to one, or declare a new one that is disjoint from all others."
                 raise RefusedRelease("These rows are not assigned to a data set yet.", remedy=remedy)
+            if assign_to is None and sums is not None:
+                table = recognition.Table(self.store.keyed(fingerprint), sums, tuple(columns))
+                recognition.keep(connection, self.store.keyed, table, data_set.name, ())
             if not queries.has_recorded_caps(connection, data_set):
                 raise refusal("changed", self.path)
             if queries.find_entry(connection, token) is not None:

@@ -151,7 +151,7 @@ class EncodedDataset:
         columns, target = tuple(column[chosen] for column in self.columns), self.target[chosen]
         whose = persons[chosen].astype(np.int64)
         about = {"rows_per_person": rows_per_person, "persons": whose, "identity_before": self.fingerprint}
-        about["source_sums"] = self.table_sums
+        about |= {"source_sums": self.table_sums.made()}
         return EncodedDataset(self.schema, columns, target, report, self.not_row_wise, **about)  # type: ignore[arg-type]
 
     def with_cached_counts(self) -> EncodedDataset:
@@ -187,7 +187,7 @@ class EncodedDataset:
         columns = tuple(column[rows] for column in self.columns)
         persons = None if self.persons is None else self.persons[rows]
         about = {"not_row_wise": not_row_wise, "rows_per_person": self.rows_per_person, "persons": persons}
-        about["source_sums"] = self.table_sums
+        about |= {"source_sums": self.table_sums}  # type: ignore[dict-item]
         return EncodedDataset(self.schema.scaled(share), columns, self.target[rows], **about)  # type: ignore[arg-type]
 
     def split(self, test_share: float = 0.2, *, seed: int) -> tuple[EncodedDataset, EncodedDataset]:

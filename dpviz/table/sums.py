@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from dpviz.table.raw import MISSING_MARKS, RawColumn, parse_numbers
+from dpviz.table.raw import MISSING_MARKS, NumberColumn, RawColumn, RawTable, parse_numbers
 
 #: A column of more distinct cells than this recognises a table by itself.
 FEW_CELLS = 50
@@ -134,6 +134,12 @@ def of_column(column: RawColumn) -> ColumnSum:
     return Cells(column.name, column.codes, column.texts, column.text_numbers).sum()
 
 
+def of_table(table: RawTable) -> TableSums:
+    """The sums of every column of a table that is not encoded yet."""
+    columns = [Cells(one.name, one.given) if isinstance(one, NumberColumn) else of_column(one) for one in table.columns]
+    return TableSums(table.n_rows, columns)
+
+
 def of_keys(column: RawColumn) -> ColumnSum:
     """The sum of a column whose texts are nothing but keys: there may be one per row."""
     return Cells(column.name, column.codes, column.texts, np.full(len(column.texts), np.nan)).sum()
@@ -153,7 +159,7 @@ class _Adding:
             places = (hashes[hashes > 0] >> _TO_BUCKET).view(np.int64)
             if not self.occupied[places].all():
                 self.occupied[places] = True
-                self._is_wide = np.count_nonzero(self.occupied) > FEW_CELLS
+                self._is_wide = bool(np.count_nonzero(self.occupied) > FEW_CELLS)
 
 
 def _mixed(bits: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import dpviz
 from dpviz.randomness import generator
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema_json import schema_from_dict
+from dpviz.table.sums import of_table
 from tests.browser.visiting import idle, press, settled
 
 pytestmark = pytest.mark.browser
@@ -199,7 +200,7 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     table.write_text(table.read_text().replace("no", "yes", 1), encoding="utf-8")
     read, book = dpviz.read_csv(table), ReleaseRegister()
     book.declare("a ward", epsilon_cap=1.0, unit="one patient")
-    book.assign(read.fingerprint, "a ward", columns=read.names)
+    book.assign("in another order", "a ward", columns=read.names, sums=of_table(read))
     dpviz.Schema((dpviz.NumericFeature("age", 0, 111), *SCHEMA.features[1:]), SCHEMA.target, n_public=900).save(schema)
     use_private(page, app, table, schema)
     go(page, "Publish")

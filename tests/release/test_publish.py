@@ -164,11 +164,12 @@ def test_nothing_read_from_the_data_is_released(register, schema):
 
 def test_a_learner_that_spends_more_than_it_promised_leaves_no_file(register, monkeypatch):
     honest = FitRequest.fit
+    requested(0.5).risk(SCHEMA)
     monkeypatch.setattr(FitRequest, "fit", lambda request, data, source: honest(request.at(epsilon=0.6), data, source))
     with pytest.raises(RefusedRelease, match="Nothing was written, and what was promised stays spent"):
         publish(register, small_rows(), requested(0.5))
     assert register.balance("rows").spent.epsilon == 0.5
-    assert not register.folder.exists()
+    assert not list(register.folder.iterdir())
 
 
 def test_more_delta_than_was_promised_leaves_no_file(register, monkeypatch):
@@ -177,10 +178,11 @@ def test_more_delta_than_was_promised_leaves_no_file(register, monkeypatch):
     def dearer(request, data, source):
         return replace(honest(request, data, source), ledger=Ledger(Approximate(0.5, 1e-9, "Gaussian", "leaf")))
 
+    requested(0.5).risk(SCHEMA)
     monkeypatch.setattr(FitRequest, "fit", dearer)
     with pytest.raises(RefusedRelease, match="Nothing was written"):
         publish(register, small_rows(), requested(0.5))
-    assert not register.folder.exists()
+    assert not list(register.folder.iterdir())
 
 
 def test_the_file_does_not_say_how_often_the_rows_were_explored():
@@ -198,25 +200,69 @@ def test_a_seeded_run_leaves_no_file(register, monkeypatch):
         publish(register, small_rows(), requested(0.5))
 
 
-def test_a_file_that_is_there_is_never_written_over(register, tmp_path):
-    there = tmp_path / "tree.json"
-    there.write_text("an earlier release")
+def test_a_file_that_comes_while_training_is_never_written_over(register, tmp_path, monkeypatch):
+    there, honest = tmp_path / "tree.json", FitRequest.fit
+    requested(0.5).risk(SCHEMA)
+    monkeypatch.setattr(
+        FitRequest,
+        "fit",
+        lambda *args: (there.write_text("an earlier release"), honest(*args))[1],  # after the first check
+    )
     with pytest.raises(DpvizError, match="There is already a file of this name"):
-        publish(register, small_rows(), requested(0.5), file=there)
+        publish(register, small_rows(), requested(0.5), file=there, token="abc")
     assert there.read_text() == "an earlier release"
     assert [entry.status for entry in register.releases()] == ["interrupted, counted"]
     assert sorted(path.name for path in tmp_path.glob(".dpviz-*")) == []
-
-
-def test_a_request_that_was_interrupted_is_not_tried_again_in_secret(register, tmp_path):
-    there = tmp_path / "tree.json"
-    there.write_text("an earlier release")
-    with pytest.raises(DpvizError):
-        publish(register, small_rows(), requested(0.5), file=there, token="abc")
     there.unlink()
-    with pytest.raises(RefusedRelease, match="started before"):
+    with pytest.raises(RefusedRelease, match="started before"):  # nor is it tried again in secret
         publish(register, small_rows(), requested(0.5), file=there, token="abc")
     assert register.balance("rows").spent.epsilon == 0.5
+
+
+def _in_a_place_of(kind: str, folder: Path) -> Path:
+    place = folder / "tree.json"
+    if kind == "file":
+        place.write_text("{}")
+    elif kind == "folder":
+        place.mkdir()
+    elif kind == "link to nothing":
+        place.symlink_to(folder / "nowhere")
+    elif kind == "no folder":
+        return folder / "none" / "tree.json"
+    elif kind == "below a file":
+        (folder / "a").write_text("")
+        return folder / "a" / "tree.json"
+    elif kind == "other suffix":
+        return folder / "tree.txt"
+    elif kind == "no suffix":
+        return folder / "tree"
+    elif kind == "long name":
+        return folder / f"{'x' * 300}.json"
+    elif kind == "NUL":
+        return folder / "a\0.json"
+    return place
+
+
+PLACES = ["file", "folder", "link to nothing", "no folder", "below a file", "other suffix", "no suffix", "long name", "NUL"]
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(register, tmp_path, kind):
+    with pytest.raises(DpvizError) as refused:
+        publish(register, small_rows(), requested(0.5), file=_in_a_place_of(kind, tmp_path))
+    assert "stays spent" not in str(refused.value)
+    assert register.releases() == ()
+    assert register.balance("rows").left == register.data_set("rows").cap
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_spent(register, tmp_path, monkeypatch):
+    def refuses(*args, **more):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("dpviz.release.files.TemporaryFile", refuses)
+    with pytest.raises(DpvizError, match=r"Permission denied.*Nothing was spent"):
+        publish(register, small_rows(), requested(0.5), file=tmp_path / "tree.json")
+    assert register.releases() == ()
 
 
 def test_the_promise_uses_no_row():

@@ -1,5 +1,6 @@
 """The Publish page asks which data set the rows in use belong to, and under which cap they are released."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -45,7 +46,7 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     if problem is not None:
         error(problem, kept="Nothing was declared.")
     try:
-        known = book.recognise(loaded.data.identity, loaded.table.fingerprint, loaded.table.names)
+        known = book.recognise(loaded.data.identity, loaded.data.table_sums, loaded.table.names)
     except DpvizError as behind:
         error(behind, kept="Nothing can be released from this register.")
         return None
@@ -71,7 +72,8 @@ def how_it_adds_up(balance: Balance) -> None:
 
 def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
     """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed; what is alike is shown first."""
-    alike = [found.name for found in book.alike(loaded.table.names)]
+    looks = book.looks_like(loaded.data.identity, loaded.data.table_sums, loaded.table.names)
+    alike = [*looks, *(found.name for found in book.alike(loaded.table.names) if found.name not in looks)]
     names = [*alike, *(found.name for found in book.data_sets() if found.name not in alike)]
     st.markdown("New rows. A budget belongs to people, not to a file.", help=prose("private", "new rows"))
     kind = _NEW
@@ -80,23 +82,26 @@ def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
         kind = st.radio("These rows belong to", options, index=None, key="publish-kind")
     if kind == _OLD:
         name = st.selectbox("Data set", names, index=None, placeholder="Choose the data set", key="publish-name")
-        assign = {"icon": ":material/link:", "disabled": name is None, "on_click": _assign, "args": (name, loaded)}
+        others = [other for other in looks if other != name]
+        answered = name is not None and _are_others(others, others)
+        assign = {"icon": ":material/link:", "disabled": not answered, "on_click": _assign, "args": (name, loaded, others)}
         st.button("Add them permanently", **assign)
-    elif kind == _NEW and _are_others(alike):
-        _ask_new(loaded)
+    elif kind == _NEW and _are_others(alike, looks):
+        _ask_new(loaded, alike)
 
 
-def _are_others(alike: list[str]) -> bool:
+def _are_others(alike: list[str], looks: Sequence[str]) -> bool:
     """Whether somebody has said that nobody in these rows is in a data set with the same columns."""
     if not alike:
         return True
     known = names_text(alike)
-    words = f"**{known} has mostly the same columns.** If somebody is in both, these rows belong to it, and its cap counts."
+    said = f"These rows look like those of {known}." if looks else f"{known} has mostly the same columns."
+    words = f"**{said}** If somebody is in both, these rows belong to it, and its cap counts."
     st.warning(words, icon=":material/group:")
     return st.checkbox(f"Nobody in these rows is in {known}", key="publish-others")
 
 
-def _ask_new(loaded: Loaded) -> None:
+def _ask_new(loaded: Loaded, disjoint_from: list[str]) -> None:
     with st.form("publish-declare", enter_to_submit=False, border=False):
         left, right = st.columns(2)
         sample = loaded.title if loaded.sample else ""
@@ -113,10 +118,12 @@ def _ask_new(loaded: Loaded) -> None:
             st.number_input(MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
             st.radio("What adds up under the cap (permanent)", list(_ACCOUNTS), format_func=_ACCOUNTS.get, key="publish-account")
             st.caption(prose("publish", "accounts"))
-        st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded,))
+        st.form_submit_button(
+            "Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded, disjoint_from)
+        )
 
 
-def _declare(loaded: Loaded) -> None:
+def _declare(loaded: Loaded, disjoint_from: list[str]) -> None:
     asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta", "account")}
     book = ReleaseRegister()
     try:
@@ -126,7 +133,7 @@ def _declare(loaded: Loaded) -> None:
         found = book.declare(
             asked["new-name"], epsilon_cap=_given(asked["cap"], "no cap"), delta_cap=float(asked["delta"]), **unit
         )
-        _assign_rows(book, loaded, found.name)
+        _assign_rows(book, loaded, found.name, disjoint_from)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
 
@@ -137,14 +144,13 @@ def _given(value: T | None, lacks: str) -> T:
     return value
 
 
-def _assign_rows(book: ReleaseRegister, loaded: Loaded, name: str) -> None:
-    """By the schema in use, and as a table, so that they are recognised under any other schema."""
-    for fingerprint in (loaded.data.identity, loaded.table.fingerprint):
-        book.assign(fingerprint, name, columns=loaded.table.names)
+def _assign_rows(book: ReleaseRegister, loaded: Loaded, name: str, disjoint_from: list[str]) -> None:
+    about = {"sums": loaded.data.table_sums, "disjoint_from": disjoint_from}
+    book.assign(loaded.data.identity, name, columns=loaded.table.names, **about)  # type: ignore[arg-type]
 
 
-def _assign(name: str, loaded: Loaded) -> None:
+def _assign(name: str, loaded: Loaded, disjoint_from: list[str]) -> None:
     try:
-        _assign_rows(ReleaseRegister(), loaded, name)
+        _assign_rows(ReleaseRegister(), loaded, name, disjoint_from)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem

@@ -22,6 +22,7 @@ from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_l
 from dpviz.io.text import ENCODINGS
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
+from dpviz.table.sums import of_table
 
 #: Problems of a file that its owner can answer, so that it stays at hand.
 _NO_SHEET, _REPEATED = frozenset({"several-sheets", "no-sheet"}), "duplicate-name"
@@ -120,7 +121,7 @@ def _take(work: Prepared, file: _Given, status: Status) -> None:
     work.problem = next(iter(status.problems), None if status.values else stopped)
     for table in status.values:
         try:
-            require_not_private(work.role, table.fingerprint)
+            require_not_private(work.role, table.fingerprint, of_table(table))
             work.take(file.name, table)
             work.names_confirmed |= (
                 file.has_header_line and not work.role.may_read

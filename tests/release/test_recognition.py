@@ -1,0 +1,334 @@
+"""A table that a register knows is not released once more under another data set, by whatever door it comes."""
+
+import json
+import pickle
+import sqlite3
+from contextlib import closing, nullcontext
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpviz
+from dpviz.errors import DpvizError, ParameterError, RefusedRelease, UnansweredRows, UnknownName
+from dpviz.learners import FitRequest
+from dpviz.release.records import WARNED
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+N = 200
+
+
+def frame_of(seed: int = 0, n_rows: int = N) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    columns = {"x": rng.uniform(0, 1, n_rows), "z": rng.normal(0, 1, n_rows).round(3), "c": rng.choice(["u", "v"], n_rows)}
+    return pd.DataFrame({**columns, "who": [f"p{k}" for k in range(n_rows)], "y": rng.choice(["a", "b"], n_rows)})
+
+
+FRAME = frame_of()
+
+
+def schema(high=1.0, *, classes=("a", "b"), n_public=N, leave=(), **names) -> Schema:
+    features = (NumericFeature("x", 0, high), NumericFeature("z", -4, 4), CategoricalFeature("c", ("u", "v")))
+    kept = (one for one in features if one.name not in leave)
+    named = (type(one)(names.get(one.name, one.name), *_rest(one)) for one in kept)
+    return Schema(tuple(named), ClassTarget("y", classes), n_public=n_public)
+
+
+def _rest(one) -> tuple:
+    return (one.low, one.high) if isinstance(one, NumericFeature) else (one.categories,)
+
+
+@pytest.fixture
+def register(tmp_path):
+    found = dpviz.open_register(tmp_path / "releases.db")
+    for name in ("one", "two"):
+        found.declare(name, epsilon_cap=0.5)
+    return found
+
+
+def release(register, name, rows, by=None, **more):
+    asked = {"epsilon": 0.5, "max_depth": 1, "add_rows": True, "accept_rows": True} | more
+    return register.release(name, asked.pop("learner", "majority"), rows, schema=by, **asked)
+
+
+#: Door -> rows and schema of the same table.
+DOORS = {
+    "the same": lambda folder: (FRAME, schema()),
+    "another range": lambda folder: (FRAME, schema(1.0000001)),
+    "a narrower range": lambda folder: (FRAME, schema(0.7)),
+    "shuffled": lambda folder: (FRAME.sample(frac=1, random_state=1), schema()),
+    "columns reordered": lambda folder: (FRAME[FRAME.columns[::-1]], schema()),
+    "features reordered": lambda folder: (FRAME, Schema(schema().features[::-1], schema().target, n_public=N)),
+    "a feature less": lambda folder: (FRAME, schema(leave=("x", "c"))),
+    "a column dropped": lambda folder: (FRAME.drop(columns=["x"]), schema(leave=("x",))),
+    "a column renamed": lambda folder: (FRAME.rename(columns={"x": "amount"}), schema(x="amount")),
+    "every column renamed": lambda folder: (
+        FRAME.rename(columns={"x": "k", "z": "l", "c": "m", "y": "n"}),
+        Schema((NumericFeature("k", 0, 1), NumericFeature("l", -4, 4)), ClassTarget("n", ("a", "b"))),
+    ),
+    "another target": lambda folder: (
+        FRAME,
+        Schema((CategoricalFeature("y", ("a", "b")),), NumericTarget("x", 0, 1), n_public=N),
+    ),
+    "no column in common": lambda folder: (
+        FRAME.assign(age=np.arange(N)),
+        Schema((NumericFeature("age", 0, N),), ClassTarget("who", ("p0", "p1"))),
+    ),
+    "classes in another order": lambda folder: (FRAME, schema(classes=("b", "a"))),
+    "one class undeclared": lambda folder: (FRAME, schema(classes=("a", "z"))),
+    "another row count": lambda folder: (FRAME, schema(n_public=180)),
+    "a person column": lambda folder: (dpviz.encode(FRAME, schema(), person="who", rows_per_person=1), None),
+    "a part": lambda folder: (dpviz.encode(FRAME, schema()).parts(0.5)[0], None),
+    "a part of a part": lambda folder: (dpviz.encode(FRAME, schema(0.9)).parts(0.5)[1].parts(0.2)[1], None),
+    "float32": lambda folder: (FRAME.astype({"x": np.float32}), schema()),
+    "a CSV file": lambda folder: (written(folder / "t.csv", lambda path: FRAME.to_csv(path, index=False)), schema()),
+    "other marks in CSV": lambda folder: (FRAME.to_csv(index=False, sep=";", decimal=",").encode(), schema()),
+    "a Parquet file": lambda folder: (written(folder / "t.parquet", FRAME.to_parquet), schema()),
+    "a folder of Parquet": lambda folder: (in_two(folder / "parts"), schema()),
+    "Arrow": lambda folder: (pa.Table.from_pandas(FRAME), schema()),
+    "made by hand": lambda folder: (by_hand(dpviz.encode(FRAME, schema())), None),
+    "out of a pickle": lambda folder: (pickle.loads(pickle.dumps(dpviz.encode(FRAME, schema()))), None),
+    "DuckDB": lambda folder: (counted(folder, FRAME, schema()), None),
+    "DuckDB, shuffled": lambda folder: (counted(folder, FRAME.sample(frac=1, random_state=2), schema(2)), None),
+    "DuckDB, renamed": lambda folder: (counted(folder, FRAME.rename(columns={"x": "k"}), schema(x="k")), None),
+    "DuckDB, a column less": lambda folder: (counted(folder, FRAME.drop(columns=["x"]), schema(leave=("x",))), None),
+}
+
+
+def written(path, write):
+    write(path)
+    return path
+
+
+def in_two(folder):
+    folder.mkdir()
+    FRAME[:70].to_parquet(folder / "a.parquet")
+    FRAME[70:].to_parquet(folder / "b.parquet")
+    return folder
+
+
+def by_hand(data):
+    return EncodedDataset(data.schema, data.columns, data.target)
+
+
+def counted(folder, frame, by):
+    with closing(duckdb.connect(str(folder / "t.duckdb"))) as base:
+        base.register("frame", frame)
+        base.execute("CREATE TABLE t AS SELECT * FROM frame")
+    return dpviz.open_table(f"duckdb:///{folder}/t.duckdb?table=t", by)
+
+
+@pytest.mark.parametrize("known_by", ["frame", "DuckDB"])
+@pytest.mark.parametrize("door", DOORS)
+def test_a_known_table_is_asked_about_at_every_door_and_a_refusal_costs_nothing(register, tmp_path, door, known_by):
+    if known_by == "frame":
+        release(register, "one", FRAME, schema())
+    else:
+        (tmp_path / "before").mkdir()
+        with counted(tmp_path / "before", FRAME, schema()) as rows:
+            release(register, "one", rows)
+    rows, by = DOORS[door](tmp_path)
+    learner = "dp-mean" if door == "another target" else "majority"
+    with (
+        closing(rows) if hasattr(rows, "answers") else nullcontext(),
+        pytest.raises(RefusedRelease, match=r"(rows of|assigned to) 'one'"),
+    ):
+        release(register, "two", rows, by, learner=learner)
+    assert register.balance("two").left.epsilon == 0.5
+    assert len(register.releases()) == 1
+
+
+@pytest.mark.parametrize("door", ["shuffled", "float32", "a CSV file", "another range", "a part", "DuckDB"])
+def test_a_known_table_needs_no_word_under_its_own_data_set_but_that_of_an_engine(register, tmp_path, door):
+    register.change_caps("one", epsilon_cap=2, reason="a test", made_by="a test")
+    release(register, "one", FRAME, schema())
+    other, by = DOORS[door](tmp_path)
+    if door == "DuckDB":
+        with other, pytest.raises(UnansweredRows, match="Pass add_rows=True"):
+            release(register, "one", other, by, add_rows=False)
+    else:
+        assert release(register, "one", other, by, add_rows=False).data_set == "one"
+
+
+def test_rows_of_nobody_known_need_the_word(register):
+    with pytest.raises(UnansweredRows, match=r"not assigned to this data set yet\. Pass add_rows=True") as asked:
+        release(register, "one", FRAME, schema(), add_rows=False)
+    assert asked.value.code == "unassigned"
+    assert register.releases() == ()
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_other_rows_of_the_same_columns_and_count_are_not_asked_about(register, seed):
+    release(register, "one", FRAME, schema())
+    assert release(register, "two", frame_of(seed), schema()).data_set == "two"
+
+
+def test_an_edited_copy_is_not_recognised_as_is_said(register):
+    release(register, "one", FRAME, schema())
+    assert release(register, "two", FRAME[:-1], schema()).data_set == "two"
+
+
+@pytest.mark.parametrize("door", ["shuffled", "a part", "DuckDB", "no column in common"])
+def test_the_answer_is_kept(register, tmp_path, door, request):
+    register.declare("three", epsilon_cap=0.5)
+    release(register, "one", FRAME, schema())
+    register.change_caps("two", epsilon_cap=2, reason="a test", made_by="a test")
+    other, by = DOORS[door](tmp_path)
+    if door == "DuckDB":
+        request.addfinalizer(other.close)
+    with pytest.raises(UnansweredRows) as asked:
+        release(register, "two", other, by)
+    assert (asked.value.code, asked.value.data_sets) == ("recognised", ("one",))
+    release(register, "two", other, by, disjoint_from="one")
+    release(register, "two", other, by, add_rows=False)
+    with pytest.raises(RefusedRelease):
+        release(register, "three", other, by, disjoint_from=["one"])
+    with pytest.raises(UnknownName):
+        release(register, "two", frame_of(7), schema(), disjoint_from=["nobody"])
+
+
+def test_a_table_of_few_distinct_cells_is_recognised_by_two_columns(register):
+    frame = pd.DataFrame({"c": FRAME.c, "y": FRAME.y})
+    by = Schema((CategoricalFeature("c", ("u", "v")),), ClassTarget("y", ("a", "b")), n_public=N)
+    release(register, "one", frame, by)
+    with pytest.raises(UnansweredRows, match="look like rows of 'one'"):
+        release(register, "two", frame.sample(frac=1, random_state=0), by)
+
+
+def test_an_assignment_without_sums_is_known_by_its_names_or_asked_about(register):
+    register.assign("an old fingerprint", "one", columns=("x", "other"))
+    with pytest.raises(UnansweredRows, match="look like rows of 'one'"):
+        release(register, "two", FRAME, schema())
+    release(register, "two", FRAME, schema(), disjoint_from=("one",))
+
+
+def test_rows_known_from_before_there_were_sums_are_recognised_once_they_are_released_again(register):
+    data = dpviz.encode(FRAME, schema())
+    register.assign(data.identity, "one")
+    release(register, "one", data, add_rows=False)
+    with pytest.raises(UnansweredRows, match="look like rows of 'one'"):
+        release(register, "two", FRAME.sample(frac=1, random_state=0), schema())
+
+
+def test_a_second_register_knows_nothing_of_the_first(register, tmp_path):
+    release(register, "one", FRAME, schema())
+    other = dpviz.open_register(tmp_path / "other.db")
+    other.declare("two", epsilon_cap=0.5)
+    assert release(other, "two", FRAME, schema()).data_set == "two"
+
+
+def test_neither_file_nor_register_nor_error_holds_a_sum(register):
+    data = dpviz.encode(FRAME, schema())
+    entry = release(register, "one", data)
+    texts = [one.text for one in data.table_sums.columns]
+    with closing(sqlite3.connect(register.path)) as base:
+        dump = "\n".join(base.iterdump())
+    with pytest.raises(UnansweredRows) as asked:
+        release(register, "two", FRAME.sample(frac=1, random_state=0), schema())
+    kept = Path(entry.file).read_text(encoding="utf-8")
+    for text in (*texts, str(data.table_sums.columns[0].first)):
+        assert text not in dump
+        assert text not in kept
+        assert text not in str(asked.value)
+    assert str(N) not in str(asked.value)
+
+
+def test_two_registers_keep_different_digests(register, tmp_path):
+    other = dpviz.open_register(tmp_path / "other.db")
+    other.declare("one", epsilon_cap=0.5)
+    kept = []
+    for book in (register, other):
+        release(book, "one", FRAME, schema())
+        with closing(sqlite3.connect(book.path)) as base:
+            kept.append({one for (one,) in base.execute("SELECT fingerprint FROM fingerprint")})
+    assert not kept[0] & kept[1]
+    assert len(kept[0]) > 4
+
+
+# --- what is asked for
+
+
+@pytest.mark.parametrize(
+    "given", [{"nonsense": 3}, {"epsilon": 0.1}, {"max_depth": 2}, {"seed": None}, {"delta": None}, {"assigned": 1}]
+)
+def test_nothing_is_taken_beside_a_request(register, given):
+    with pytest.raises(ParameterError, match=next(iter(given))):
+        register.release("one", FitRequest.of("pf-tree", epsilon=0.5), FRAME, schema=schema(), add_rows=True, **given)
+    assert register.releases() == ()
+
+
+@pytest.mark.parametrize("given", [{"nonsense": 3}, {"epsilom": 0.1}, {"source": None}, {"schema_": None}])
+def test_an_unknown_keyword_is_refused_beside_a_name(register, given):
+    with pytest.raises(DpvizError):
+        register.release("one", "pf-tree", FRAME, schema=schema(), add_rows=True, **{"epsilon": 0.5} | given)
+    assert register.releases() == ()
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_seed_is_refused(register, seed):
+    for learner, more in ((FitRequest.of("majority", seed=seed), {}), ("majority", {"seed": seed, "epsilon": 0.5})):
+        with pytest.raises(RefusedRelease, match="A seeded run protects nobody"):
+            register.release("one", learner, FRAME, schema=schema(), add_rows=True, **more)
+    assert register.releases() == ()
+
+
+def test_a_release_warns_of_what_a_rule_replaced(register):
+    with pytest.warns(dpviz.errors.WithoutEffect, match="delta has no effect"):
+        register.release("one", "majority", FRAME, schema=schema(), add_rows=True, epsilon=0.1, delta=1e-6)
+
+
+def test_that_few_rows_can_be_used_is_noted_of_private_rows(register):
+    spoiled = FRAME.assign(y="neither")
+    with pytest.raises(RefusedRelease, match=r"No row is used\..*pass accept_rows=True"):
+        release(register, "one", spoiled, schema(), accept_rows=False)
+    assert [look.what for look in register.explorations()] == [WARNED]
+    assert register.releases() == ()
+
+
+# --- the same on the command line
+
+
+@pytest.fixture
+def shell(tmp_path, capsys, monkeypatch):
+    from dpviz.__main__ import main
+
+    monkeypatch.chdir(tmp_path)
+    FRAME.to_csv("t.csv", index=False)
+    FRAME.sample(frac=1, random_state=1).to_parquet("t.parquet")
+    (tmp_path / "s.json").write_text(schema().to_json(), encoding="utf-8")
+    (tmp_path / "other.json").write_text(schema(1.5, n_public=190).to_json(), encoding="utf-8")
+
+    def run(*words: str) -> tuple[int, str]:
+        code = main([*words, "--register", "r.db"])
+        found = capsys.readouterr()
+        return code, found.out + found.err
+
+    for name in ("one", "two"):
+        run("register", "declare", name, "--epsilon-cap", "0.5", "--unit", "one row", "--rows-per-unit", "1")
+    return run
+
+
+def _train(run, table, name, by="s.json", out="tree.json", *more):
+    asked = ("--learner", "majority", "--epsilon", "0.5", "--max-depth", "1")
+    return run("train", table, "--schema", by, *asked, "--data-set", name, "--add-rows", "--out", out, *more)
+
+
+def test_the_command_line_asks_the_same(shell, tmp_path):
+    assert _train(shell, "t.csv", "one")[0] == 0
+    code, said = _train(shell, "t.parquet", "two", "other.json", "b.json")
+    assert code != 0
+    assert "look like rows of 'one'" in said
+    assert "--disjoint-from 'one'" in said
+    assert "disjoint_from" not in said
+    assert dpviz.open_register("r.db").balance("two").left.epsilon == 0.5
+    for place, word in (("tree.json", "exists"), ("none/b.json", "no folder"), ("b.txt", "ends in .json")):
+        code, said = _train(shell, "t.parquet", "two", "other.json", place, "--disjoint-from", "one")
+        assert code != 0
+        assert word in said
+    assert dpviz.open_register("r.db").balance("two").left.epsilon == 0.5
+    assert _train(shell, "t.parquet", "two", "other.json", "b.json", "--disjoint-from", "one")[0] == 0
+    assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))["format"] == "dpviz-tree/1"
