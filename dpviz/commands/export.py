@@ -1,7 +1,7 @@
 """Export a model in another format: code, rules, a drawing, a report.
 
 Before a file is written, the export must predict every golden row as the model does, where it will run (SQL in SQLite or
-DuckDB, ONNX in onnxruntime, Python in a bare interpreter). Golden rows lie on thresholds and next to them, and have every
+DuckDB, Python in a bare interpreter). Golden rows lie on thresholds and next to them, and have every
 category, missing cells and unknown ones.
 """
 

@@ -19,7 +19,7 @@ from dpviz.results.verdict import Unit
 
 Content = str | bytes
 #: Forms of earlier versions, and what does their work now; another name of one.
-_REMOVED = {"dot": "svg", "mermaid": "svg", "markdown": "rules"}
+_REMOVED = {"dot": "svg", "mermaid": "svg", "markdown": "rules", "onnx": "python"}
 _ALSO = {"sql": "sqlite"}
 
 

@@ -55,7 +55,7 @@ def test_every_target_agrees_on_golden_rows_of_dates_and_codes(name):
     assert "written dmy, and counts as a number: its year." in said or name == "json"
 
 
-@pytest.mark.parametrize("name", ["python", "sqlite", "onnx"])
+@pytest.mark.parametrize("name", ["python", "sqlite"])
 def test_a_target_that_forgets_a_code_is_refused(name, monkeypatch):
     forgetful = replace(SCHEMA.features[3], missing_codes=("999",))
     wrong = document(Tree(replace(SCHEMA, features=(*SCHEMA.features[:3], forgetful, SCHEMA.features[4])), TREE.root))
@@ -67,7 +67,7 @@ def test_a_target_that_forgets_a_code_is_refused(name, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["pf-forest", "dpboost"])
-@pytest.mark.parametrize("name", ["python", "duckdb", "onnx"])
+@pytest.mark.parametrize("name", ["python", "duckdb"])
 def test_forests_and_sums_over_dates_agree_too(learner, name):
     schema = replace(SCHEMA, target=ClassTarget("y", ("no", "yes")), n_public=300)
     assert export(TARGETS[name], exportable(learner, schema)).n_rows > 60

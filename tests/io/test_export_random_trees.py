@@ -69,7 +69,7 @@ def test_random_trees_agree(name, schema, rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("schema", [SCHEMA, TWO], ids=["three", "two"])
-@pytest.mark.parametrize("name", ["json", "report", "python", "sqlite", "duckdb", "onnx"])
+@pytest.mark.parametrize("name", ["json", "report", "python", "sqlite", "duckdb"])
 def test_random_forests_agree_and_break_ties_as_the_model_does(name, schema, rng):
     forest = Forest(schema, tuple(Tree(schema, grown(schema, rng, 4)) for _ in range(6)))
     assert export(name, exportable(forest).text).n_rows > 250
@@ -77,7 +77,7 @@ def test_random_forests_agree_and_break_ties_as_the_model_does(name, schema, rng
 
 @pytest.mark.parametrize("schema", [SCHEMA, TWO], ids=["three", "two"])
 @pytest.mark.parametrize("with_counts", [False, True])
-@pytest.mark.parametrize("name", ["json", "python", "sqlite", "duckdb", "onnx"])
+@pytest.mark.parametrize("name", ["json", "python", "sqlite", "duckdb"])
 @pytest.mark.slow
 def test_random_packed_forests_agree(name, with_counts, schema, rng):
     forest = packed(schema, rng, with_counts=with_counts)
@@ -115,7 +115,7 @@ def _cut(declared, rng: np.random.Generator) -> float:
     return float(rng.uniform(declared.low, declared.high))
 
 
-@pytest.mark.parametrize("name", ["json", "report", "python", "sqlite", "duckdb", "onnx"])
+@pytest.mark.parametrize("name", ["json", "report", "python", "sqlite", "duckdb"])
 def test_a_sum_of_one_term_per_feature_agrees(name, rng):
     cuts = tuple(_cuts(feature, rng) for feature in FEATURES)
     sizes = [len(f.categories) if isinstance(f, CategoricalFeature) else len(c) + 1 for f, c in zip(FEATURES, cuts, strict=True)]

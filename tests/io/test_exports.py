@@ -72,7 +72,7 @@ def test_every_export_agrees_on_golden_rows_and_on_random_ones(learner, schema, 
         assert done.n_rows == len(given.golden.rows)
         assert ("probabilities too" in done.checked) == target.gives_chances(given)
     names = {target.name for target in offered}
-    assert names >= ({"json"} if learner in NOT_TREES else {"json", "python", "sqlite", "duckdb", "onnx"})
+    assert names >= ({"json"} if learner in NOT_TREES else {"json", "python", "sqlite", "duckdb"})
     assert ("rules" in names) == (learner not in NOT_TREES and given.function.is_one_tree)
 
 
@@ -214,13 +214,6 @@ def test_a_wrong_export_is_refused(name):
         export(spoilt, document(tree_of_everything()))
 
 
-def test_a_wrong_onnx_model_is_refused():
-    target, right = TARGETS["onnx"], tree_of_everything()
-    wrong = document(Tree(right.schema, replace(right.root, rule=ThresholdRule(0, 0.10000000000000002))))
-    with pytest.raises(NotExported, match="does not predict as the model does"):
-        export(replace(target, write=lambda _: target.write(wrong)), document(right))
-
-
 def test_what_does_not_run_is_refused_with_what_the_target_says():
     spoilt = replace(TARGETS["sqlite"], write=lambda given: "SELECT nonsense")
     with pytest.raises(NotExported, match=r"SQLite 3.* does not run it: no such column: nonsense"):
@@ -228,9 +221,9 @@ def test_what_does_not_run_is_refused_with_what_the_target_says():
 
 
 def test_a_missing_package_is_named_with_the_extra_that_brings_it():
-    words = r"needs packages that are not installed: no_such_package\. Run: pip install 'dpviz\[onnx\]'"
+    words = r"needs packages that are not installed: no_such_package\. Run: pip install 'dpviz\[duckdb\]'"
     with pytest.raises(MissingExtra, match=words):
-        export(replace(TARGETS["onnx"], needs=("no_such_package",)), document(tree_of_everything()))
+        export(replace(TARGETS["duckdb"], needs=("no_such_package",)), document(tree_of_everything()))
 
 
 def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():

@@ -71,15 +71,9 @@ def test_the_document_says_whom_it_protects(document):
     assert result_from_json(document).unit == Unit(3, "one patient")
 
 
-@pytest.mark.parametrize("name", [name for name in export_names() if name not in ("json", "onnx")])
+@pytest.mark.parametrize("name", [name for name in export_names() if name != "json"])
 def test_every_export_leads_with_the_patient(document, name):
     leads(str(export(name, document).content).replace(json.dumps(json.loads(document), ensure_ascii=True), ""))
-
-
-def test_the_metadata_of_onnx_leads_with_the_patient(document):
-    onnx = pytest.importorskip("onnx")
-    model = onnx.load_from_string(export("onnx", document).content)
-    leads(model.graph.doc_string + model.doc_string + " ".join(item.value for item in model.metadata_props))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,9 +1,8 @@
 """Forms of a model that are written down: the JSON document, code, rules. Pictures are in `dpviz/figures/publish/exports.py`."""
 
 from dpviz.io.exports.json_document import JSON
-from dpviz.io.exports.onnx_model import ONNX
 from dpviz.io.exports.python_function import PYTHON
 from dpviz.io.exports.rules import RULES
 from dpviz.io.exports.sql import DUCKDB, SQLITE
 
-FORMS = (JSON, PYTHON, SQLITE, DUCKDB, ONNX, RULES)
+FORMS = (JSON, PYTHON, SQLITE, DUCKDB, RULES)
