@@ -269,10 +269,6 @@ class Removed(DpvizError):
         super().__init__(f"{what} was removed from dpviz.", remedy=remedy)
 
 
-class ClassroomError(_OfAKind):
-    """A class cannot take part. `code`: unknown (no such class), guess (none of the answers) or full."""
-
-
 class Cancelled(DpvizError):
     """A long computation was stopped by its caller."""
 

@@ -18,10 +18,10 @@ _KEY = "_ignored_in_address"
 _BEGINNINGS = ("robust-", "backdoor-", "item-of-", "draws", "measure", "learner", "embed", "audit", "good-")
 # fmt: off
 _NAMES = frozenset((
-    "attack", "beside", "by-rule", "candidates", "class", "data", "deepest", "depth", "draft", "draw", "epsilon",
+    "attack", "beside", "by-rule", "candidates", "data", "deepest", "depth", "draft", "draw", "epsilon",
     "epsilons", "fresh", "groups", "hide", "leaf-epsilon", "lesson", "lock", "marginals", "one-epsilon", "paper", "pinned",
-    "plan-rows", "planted", "projector", "protect", "smooth-or-global", "splits", "steps", "strength", "sure",
-    "teacher", "tree", "view", "wanted", "wish-accuracy", "wish-labels", "world", "x-axis",
+    "plan-rows", "planted", "protect", "smooth-or-global", "splits", "steps", "strength", "sure",
+    "tree", "view", "wanted", "wish-accuracy", "wish-labels", "world", "x-axis",
 ))
 # fmt: on
 _LONGEST, _MOST = 20, 3

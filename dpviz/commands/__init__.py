@@ -21,7 +21,6 @@ COMMANDS = {
     "check": "check a released file against the register, without rows",
     "sign": "sign a released file with a key of yours",
     "register": "list what was released and spent; set caps",
-    "lessons": "write the lessons into one file to hand out",
     "docs": "open the documentation, which needs no network",
 }
 

@@ -4,8 +4,7 @@ It listens on this computer only. Its pages, samples and settings come with dpvi
 A proxy on this computer may serve it under another address, which is then named with --public-address.
 
 With --lessons there are the lessons and nothing else: no uploads, no private rows, no register, no request to anywhere. Only then
-may it listen on the network, so that a class can take part: `dpviz app --lessons --address 192.168.1.20`, with an address of this
-computer. Then open "The hour" there.
+may it listen on the network, for a room: `dpviz app --lessons --address 192.168.1.20`, with an address of this computer.
 """
 
 import os
@@ -22,7 +21,7 @@ from dpviz.installation import LESSONS_ONLY, bundled, require_extra
 from dpviz.io.limits import MAX_BYTES
 
 #: The lessons' own script. It stands in a folder without `pages/`, so that Streamlit finds no other page beside it.
-LESSONS_SCRIPT = Path(__file__).parents[1] / "app" / "learn" / "classroom" / "main.py"
+LESSONS_SCRIPT = Path(__file__).parents[1] / "app" / "learn" / "main.py"
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -35,13 +35,6 @@ def chart(height: int, *, top: int = 8, right: int = 12, **layout: Any) -> Figur
     return Figure(layout=_sized(height, top, right) | layout)
 
 
-def script_of_plotly() -> str:
-    """What draws charts in a page that has no server."""
-    from plotly.offline import get_plotlyjs
-
-    return str(get_plotlyjs())
-
-
 def panels(count: int, height: int, *, top: int = 8, spacing: float, layout: Style | None = None, **subplots: Any) -> Figure:
     """Empty figures one below the other over one horizontal axis; `subplots` goes to plotly's `make_subplots`."""
     from plotly.subplots import make_subplots

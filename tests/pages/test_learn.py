@@ -392,5 +392,5 @@ def test_every_lesson_has_its_texts_and_uses_all_its_numbers():
 
 def test_lessons_have_names_of_their_own():
     assert len(LESSONS) == len(set(NAMES)) == len({lesson.text for lesson in LESSONS})
-    assert {file.stem for file in TEXTS.glob("*.md")} == {"page", "class", *(lesson.text for lesson in LESSONS)}
+    assert {file.stem for file in TEXTS.glob("*.md")} == {"page", *(lesson.text for lesson in LESSONS)}
     assert {path.stem for path in Path(course.__file__).parent.glob("*.py")} >= {lesson.text for lesson in LESSONS}

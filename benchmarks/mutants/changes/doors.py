@@ -258,13 +258,6 @@ MUTANTS = (
         ("tests/engines/test_engines.py::test_what_a_killed_session_has_spilled_is_removed_by_the_next",),
     ),
     Mutant(
-        "a session's guess replaces one in another class",
-        "dpviz.app.learn.classroom.seat:_hand_in",
-        "counted.get((name, lesson.text))",
-        "next((option for (_, text), option in counted.items() if text == lesson.text), None)",
-        ("tests/pages/test_classroom.py::test_a_session_in_two_classes_has_a_guess_in_each_and_replaces_nobody_elses",),
-    ),
-    Mutant(
         "shared texts of a workbook take their letters alone",
         "dpviz.io.tables.excel:_check_size",
         "_SHARED_BYTES * n_shared",

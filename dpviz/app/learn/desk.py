@@ -15,8 +15,6 @@ from dpviz.app.widgets import chart, in_address, linked, table, whole_number
 from dpviz.results.wording import number_text
 
 QUESTION, ANSWER = "question", "answer"
-#: What stands before a lesson's answer.
-RIGHT, WRONG = "Yes.", "Not quite."
 ANSWERED = "_lessons_answered"
 _SKIPPED = "_lessons_skipped"
 #: Pixels; four such boxes stand side by side, two on a telephone.
@@ -129,11 +127,6 @@ def _move(desk: Desk, asked: Mapping[str, float]) -> None:
             st.session_state[desk.key(name)] = value
 
 
-def option_names(lesson: str) -> tuple[str, ...]:
-    """The options of a question by name, in the order of the file."""
-    return tuple(line.partition(": ")[0] for line in sections(f"learn/{lesson}")["options"].splitlines())
-
-
 def options_of(lesson: str, numbers: Numbers) -> dict[str, str]:
     """Name of each option -> its words, in the order of the file."""
     lines = (line.partition(": ") for line in sections(f"learn/{lesson}")["options"].splitlines())
@@ -144,9 +137,9 @@ def _answer(desk: Desk, guess: str, numbers: Numbers) -> None:
     if ANSWER in desk.hidden:
         st.info(prose("learn/page", "noted"), icon=":material/edit_note:")
     elif guess == "right":
-        st.success(f"{RIGHT} {desk.say('answer', **numbers)}", icon=":material/check_circle:")
+        st.success(f"Yes. {desk.say('answer', **numbers)}", icon=":material/check_circle:")
     else:
-        st.info(f"{WRONG} {desk.say('answer', **numbers)}", icon=":material/lightbulb:")
+        st.info(f"Not quite. {desk.say('answer', **numbers)}", icon=":material/lightbulb:")
 
 
 def _skip(lesson: str) -> None:

@@ -77,11 +77,6 @@ def _pause(task: Task, status: Status, *, is_rare: bool, is_awaited: bool = Fals
     return min(_SELDOM, (_EVERY_TREE if is_awaited or task.lane == "tree" else _EVERY) + in_line)
 
 
-def live(draw: Callable[[], None]) -> None:
-    """Draw now and every second: what other sessions change."""
-    st.fragment(run_every=_EVERY)(draw)()
-
-
 def watch_missing(task: Task, words: str) -> None:
     """Watch the work on an answer that the page was drawn without; draw it again at once if the answer has come since."""
     watch(task, words)

@@ -1,1 +1,0 @@
-"""A class: the server with the lessons only, the room whose guesses it counts, and what a teacher needs for an hour."""

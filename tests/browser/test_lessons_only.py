@@ -1,0 +1,45 @@
+"""A server that has the lessons only, in a real browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dpviz.app.learn.course import LESSONS
+from tests.browser.serving import ROOT, running
+from tests.browser.visiting import faults_of, idle
+
+pytestmark = [pytest.mark.browser, pytest.mark.verify]
+
+
+@pytest.fixture(scope="module")
+def lessons() -> Iterator[str]:
+    """The address of `dpviz app --lessons`."""
+    command = [sys.executable, "-m", "dpviz", "app", "--lessons", "--no-browser", "--port"]
+    with running(command, ROOT, {**os.environ, "PYTHONPATH": str(ROOT)}) as address:
+        yield address
+
+
+def test_a_question_is_answered_on_ones_own_screen_and_there_is_no_other_page(page: Any, visit: Any, lessons: str) -> None:
+    outside: list[str] = []
+    page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
+    telephone = visit(viewport={"width": 390, "height": 844}).new_page()
+    for screen in (page, telephone):
+        screen.goto(lessons)
+        screen.get_by_text("Guess first.").wait_for()
+        idle(screen)
+        screen.get_by_role("radiogroup", name="Your guess").get_by_role("radio").nth(1).focus()
+        screen.keyboard.press("Space")
+        screen.get_by_text("Try it.").wait_for()
+        idle(screen)
+        assert faults_of(screen) == []
+    assert len(LESSONS) == page.get_by_role("radiogroup", name="Lesson").get_by_role("radio").count()
+    page.goto(f"{lessons}/data")
+    page.get_by_text("Page not found").wait_for()
+    page.get_by_role("heading", name="Learn", exact=True).wait_for()
+    assert page.get_by_test_id("stFileUploader").count() == 0
+    assert [url for url in outside if url.startswith("http")] == []

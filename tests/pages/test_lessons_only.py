@@ -1,0 +1,117 @@
+"""A server with the lessons only: which pages it has, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.__main__ import main
+from dpviz.commands.app import LESSONS_SCRIPT
+from dpviz.errors import RegisterError
+from dpviz.installation import LESSONS_ONLY
+from dpviz.release.register import ReleaseRegister
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def lessons_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LESSONS_ONLY, "1")
+
+
+def served(**url: str) -> AppTest:
+    at = AppTest.from_file(str(LESSONS_SCRIPT), default_timeout=60)
+    for name, value in url.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+# --- the command
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The command lines that would have become the server. What a start changes in this process is put back."""
+    lines: list[list[str]] = []
+    monkeypatch.setattr(os, "execv", lambda _, words: lines.append(words))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.chdir(Path.cwd())
+    return lines
+
+
+@pytest.mark.parametrize(("address", "origin"), [("192.168.1.20", "http://192.168.1.20"), ("fd00::2", "http://[fd00::2]")])
+def test_a_server_for_lessons_takes_no_upload_and_asks_nobody(started: list[list[str]], address: str, origin: str) -> None:
+    assert main(["app", "--lessons", "--address", address, "--port", "8600"]) is None
+    config = {"server.maxUploadSize": 0, "server.port": 8600, "server.address": address}
+    assert started[0][-1].endswith(f"serve({str(LESSONS_SCRIPT)!r}, {origin!r}, {config!r})")
+    assert os.environ[LESSONS_ONLY] == os.environ["DPVIZ_OFFLINE"] == "1"
+    assert Path(".streamlit/config.toml").is_file()
+
+
+def test_without_an_address_it_is_this_computer_only(started: list[list[str]]) -> None:
+    assert main(["app", "--lessons"]) is None
+    assert started[0][-1].endswith(f"serve({str(LESSONS_SCRIPT)!r}, None, {{'server.maxUploadSize': 0}})")
+
+
+def test_the_whole_dashboard_gets_no_address_on_the_network(capsys: Any, started: list[list[str]]) -> None:
+    assert main(["app", "--address", "192.168.1.20"]) == 2
+    assert "listens on this computer only" in capsys.readouterr().err
+    assert started == []
+    assert LESSONS_ONLY not in os.environ
+
+
+@pytest.mark.parametrize("address", ["school", "0.0.0.0", "::", "1.2.3", ""])
+def test_an_address_that_no_link_can_hold_is_refused(capsys: Any, started: list[list[str]], address: str) -> None:
+    assert main(["app", "--lessons", "--address", address]) == 2
+    assert "--address" in capsys.readouterr().err
+    assert started == []
+
+
+# --- the pages
+
+
+def test_its_pages_are_the_lessons_and_the_epsilons() -> None:
+    assert not (LESSONS_SCRIPT.parent / "pages").exists()  # Streamlit would serve them
+    source = LESSONS_SCRIPT.read_text(encoding="utf-8")
+    assert len(re.findall(r"st\.Page\(", source)) == 2
+    assert re.findall(r"pages/(\w+)\.py", source) == ["learn", "epsilon"]
+
+
+def test_the_script_does_not_run_as_a_whole_dashboard() -> None:
+    at = served()
+    assert len(at.exception) == 1
+    assert not at.title
+
+
+@pytest.mark.usefixtures("lessons_only")
+def test_it_starts_with_the_first_lesson_and_leads_nowhere_else() -> None:
+    at = served()
+    assert not at.exception
+    assert at.title[0].value == "Learn"
+    at.radio[0].set_value("right").run()
+    assert at.success
+    assert not at.get("link_button")  # "Open this on a sample": there is no such page here
+    assert not at.get("file_uploader")
+
+
+@pytest.mark.usefixtures("lessons_only")
+def test_no_page_of_the_dashboard_exists_there() -> None:
+    at = served()
+    others = [file for file in sorted((ROOT / "pages").glob("*.py")) if file.stem not in ("learn", "epsilon")]
+    assert len(others) >= 9
+    for file in others:
+        with pytest.raises(ValueError, match=r"(?i)page"):
+            at.switch_page(str(file)).run()
+
+
+@pytest.mark.usefixtures("lessons_only")
+def test_it_refuses_to_read_or_write_a_register(tmp_path: Path) -> None:
+    for use in (lambda book: book.data_sets(), lambda book: book.declare("x", epsilon_cap=1.0)):
+        with pytest.raises(RegisterError) as problem:
+            use(ReleaseRegister(tmp_path / "releases.db"))
+        assert problem.value.code == "lessons"
+    assert list(tmp_path.iterdir()) == []
