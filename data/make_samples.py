@@ -1,4 +1,4 @@
-"""Writes the simulated samples of this folder: loans, clinic and rents, each a table (.csv.gz) and its declared schema.
+"""Writes the simulated samples of this folder: health, loans, clinic, stays and rents, each a table (.csv.gz) and its schema.
 
 Nothing here is about anybody. Every row is drawn from the rules below, the file reads nothing, and running it again
 writes the same bytes: `python data/make_samples.py`. The ranges of the schemas are design values, wider than the data.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +20,23 @@ from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 SEED = 1
+HEALTH = 2_500
 LOANS = 20_000
 CLINIC = 800
 RENTS = 3_000
 
+#: Work of the people at the health check -> (mostly sitting, at night).
+WORK = {
+    "accountant": (True, False), "baker": (False, True), "bus driver": (True, True), "carer": (False, True),
+    "carpenter": (False, False), "cashier": (True, False), "chef": (False, True), "cleaner": (False, True),
+    "courier": (False, False), "designer": (True, False), "doctor": (True, True), "electrician": (False, False),
+    "engineer": (True, False), "farmer": (False, False), "lawyer": (True, False), "mechanic": (False, False),
+    "nurse": (False, True), "office clerk": (True, False), "plumber": (False, False), "programmer": (True, False),
+    "retired": (True, False), "shop owner": (True, False), "teacher": (False, False), "warehouse worker": (False, True),
+}  # fmt: skip
+FAMILY = {"none": 50, "one parent": 33, "both parents": 17}
+DIET = {"mixed": 35, "much meat": 25, "fish": 20, "vegetarian": 12, "vegan": 8}
+SMOKER = {"never": 40, "former": 25, "current": 35}
 #: Occupation -> (share among applicants, in thousandths; log of income relative to the middle; unsteadiness of the work).
 OCCUPATIONS = {
     "accountant": (28, 0.25, -0.3), "actor": (6, -0.25, 0.9), "architect": (15, 0.3, 0.0), "baker": (18, -0.2, 0.1),
@@ -51,6 +65,64 @@ DISTRICTS = {
 HEATING = {"district heating": 38, "gas": 34, "heat pump": 16, "oil": 12}
 
 Columns = dict[str, np.ndarray]
+
+
+def health(seed: int = SEED + 3) -> tuple[Columns, Schema]:
+    """People at a health check, a row each, about half of them diabetic: every level of a planted tree says a little more.
+
+    Which is found how surely is what the sample is for, so it is small, and each level takes more of epsilon than the one above.
+    """
+    rng = generator(seed)
+    n = HEALTH
+    age = np.floor(18 + 67 * rng.random(n))
+    waist = np.round(np.clip(94 + 14 * rng.standard_normal(n), 55, 150))
+    pressure = np.round(np.clip(124 + 0.25 * (age - 50) + 14 * rng.standard_normal(n), 75, 210))
+    activity = _rounded(np.clip(-np.log1p(-rng.random(n)) * 5, 0, 38), 0.1)
+    sleep = _rounded(np.clip(7 + 1.1 * rng.standard_normal(n), 3, 12), 0.1)
+    family, diet, smoker = (_choose(rng, n, shares.values()) for shares in (FAMILY, DIET, SMOKER))
+    work = _choose(rng, n, [1] * len(WORK))
+    pulse = np.round(np.clip(70 + 9 * rng.standard_normal(n), 42, 125))
+    sweets = np.floor(15 * rng.random(n))
+    sits, nights = np.array(list(WORK.values()))[work].T
+    wide, old, inherited = waist >= 94, age >= 50, family >= 1
+    second = _sign(np.where(wide, old, inherited))
+    third = _sign(
+        np.where(wide, np.where(old, activity < 4, pressure >= 125), np.where(inherited, age >= 48, smoker == 2)),
+    )
+    wide_old = np.where(activity < 4, sleep < 7.5, inherited)
+    wide_young = np.where(pressure >= 125, smoker >= 1, sits)
+    slim_inherited = np.where(age >= 48, pressure >= 122, activity < 3)
+    slim = np.where(smoker == 2, sleep < 7, nights)
+    fourth = _sign(np.where(wide, np.where(old, wide_old, wide_young), np.where(inherited, slim_inherited, slim)))
+    score = 1.76 * _sign(wide) + 1.44 * second + 2.24 * third + 2.88 * fourth - 0.45
+    columns = {
+        "age": age, "waist": waist, "blood_pressure": pressure, "activity": activity, "sleep": sleep, "sweets": sweets,
+        "pulse": pulse, "family": _named(FAMILY, family), "diet": _named(DIET, diet), "work": _named(WORK, work),
+        "smoking": _named(SMOKER, smoker), "diagnosis": np.where(rng.random(n) < _logistic(score), "diabetic", "healthy"),
+    }  # fmt: skip
+    return columns, _health_schema()
+
+
+def _sign(truth: np.ndarray) -> np.ndarray:
+    """1 where it is true, else -1."""
+    return np.where(truth, 1, -1)
+
+
+def _health_schema() -> Schema:
+    features = (
+        NumericFeature("age", 18, 90, "years", whole=True),
+        NumericFeature("waist", 50, 160, "cm", whole=True),
+        NumericFeature("blood_pressure", 60, 220, "mmHg", whole=True),
+        NumericFeature("activity", 0, 40, "hours a week"),
+        NumericFeature("sleep", 0, 14, "hours"),
+        NumericFeature("sweets", 0, 20, "a week", whole=True),
+        NumericFeature("pulse", 30, 150, "a minute", whole=True),
+        CategoricalFeature("family", tuple(FAMILY)),
+        CategoricalFeature("diet", tuple(DIET)),
+        CategoricalFeature("work", tuple(WORK)),
+        CategoricalFeature("smoking", tuple(SMOKER)),
+    )
+    return Schema(features, ClassTarget("diagnosis", ("healthy", "diabetic")), n_public=2_500)
 
 
 def loans() -> tuple[Columns, Schema]:
@@ -144,6 +216,23 @@ def _clinic_schema() -> Schema:
     return Schema(features, ClassTarget("readmitted", ("home", "readmitted")), n_public=800)
 
 
+def stays() -> tuple[Columns, Schema]:
+    """Hospital stays, up to three of one patient, who came back after all but the last; at most two of each are to be used."""
+    once, schema = clinic()
+    rng = generator(SEED + 4)
+    times = 1 + _choose(rng, CLINIC, (60, 28, 12))
+    patient = np.repeat(np.arange(CLINIC), times)
+    is_last = np.append(patient[1:] != patient[:-1], True)
+    columns = {name: cells[patient] for name, cells in once.items()}
+    again = np.clip(np.round(np.exp(1.5 + 0.65 * rng.standard_normal(len(patient)))), 1, 60)
+    columns["days_in_hospital"] = np.where(is_last, columns["days_in_hospital"], again)
+    columns["readmitted"] = np.where(is_last, columns["readmitted"], "readmitted")
+    order = np.argsort(rng.random(len(patient)), kind="stable")
+    columns = {"patient": _named({f"P{1000 + number}": 1 for number in range(CLINIC)}, patient), **columns}
+    used = round(int(np.minimum(times, 2).sum()), -2)
+    return {name: cells[order] for name, cells in columns.items()}, replace(schema, n_public=used, person="patient")
+
+
 def rents() -> tuple[Columns, Schema]:
     """Flats on offer, their rent a number with a long tail. Size and district say most; new houses cost more."""
     rng = generator(SEED + 2)
@@ -202,7 +291,7 @@ def zipped(text: str) -> bytes:
 def files() -> dict[str, bytes]:
     """File name -> content, for everything this script writes."""
     written: dict[str, bytes] = {}
-    for name, make in (("loans", loans), ("clinic", clinic), ("rents", rents)):
+    for name, make in (("health", health), ("loans", loans), ("clinic", clinic), ("stays", stays), ("rents", rents)):
         columns, schema = make()
         written[f"{name}.csv.gz"] = zipped(csv_text(columns))
         written[f"{name}.schema.json"] = schema.to_json().encode()

@@ -29,7 +29,7 @@ import dpviz
 from dpviz.results.exports import export, form_called, export_names
 from dpviz.io.samples import load_sample
 
-for name in ("loans", "clinic"):
+for name in ("health", "clinic"):
     text = dpviz.fit("pf-tree", dpviz.encode(*load_sample(name)), epsilon=0.5, max_depth=4, seed=11).to_json()
     open(f"{name}.json", "w", encoding="utf-8").write(text)
 for name in export_names():
@@ -122,7 +122,7 @@ def test_the_library_comes_without_the_dashboards_packages(run: Run) -> None:
     assert run("python", "-c", code).stdout == "[]\n"
 
 
-@pytest.mark.parametrize("name", ["loans", "clinic"])
+@pytest.mark.parametrize("name", ["health", "clinic"])
 def test_a_script_reproduces_a_samples_tree_to_the_bit(written: Path, name: str) -> None:
     result = dpviz.fit("pf-tree", dpviz.encode(*load_sample(name)), epsilon=0.5, max_depth=4, seed=11)
     assert (written / f"{name}.json").read_text(encoding="utf-8") == result.to_json()

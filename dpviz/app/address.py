@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import streamlit as st
 
-from dpviz.app.controls import DEPTHS, MOST_SEED
+from dpviz.app.controls import DEPTHS, MOST_SEED, first_depth
 from dpviz.app.epsilon_slider import FIRST, LEAST, MOST, epsilon_of
 from dpviz.app.parts import literal
 from dpviz.app.state import Loaded
@@ -46,7 +46,7 @@ def ignored(asked: Mapping[str, str], loaded: Loaded) -> Iterator[str]:
     of_numbers = isinstance(loaded.schema.target, NumericTarget)
     kinds = {
         "epsilon": (lambda text: epsilon_of(text) is not None, number_text(FIRST), f"{LEAST:g} to {MOST:g}"),
-        "depth": (DEPTHS.__contains__, DEPTHS[0], f"auto or 1 to {DEPTHS[-1]}"),
+        "depth": (DEPTHS.__contains__, first_depth(), f"auto or 1 to {DEPTHS[-1]}"),
         "learner-of-numbers" if of_numbers else "learner": (titles.__contains__, titles[0], "an algorithm for this table"),
         "draw": (lambda text: text.isdecimal() and 1 <= int(text[:9]) <= MOST_SEED, "1", f"1 to {MOST_SEED:,}"),
     }

@@ -15,7 +15,7 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, nearest, take_epsilon
 from dpviz.app.parts import error
-from dpviz.app.state import loaded
+from dpviz.app.state import loaded, sample_of
 from dpviz.app.widgets import learner_title, linked, whole_number
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tree import paths
@@ -65,7 +65,8 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
     with row or settings_row():
         epsilon = _ask_epsilon()
         words = f"Levels of rules. {auto_in_words()}"
-        depth = _noted("depth", st.selectbox("Depth", DEPTHS, help=words, width=96, **linked("depth")))
+        first = DEPTHS.index(first_depth())
+        depth = _noted("depth", st.selectbox("Depth", DEPTHS, first, help=words, width=96, **linked("depth")))
         learner = _ask_learner()
         draw = _ask_draw(loaded().role) if with_noise else _noted("draw", st.session_state.get("draw", 1))
         with st.popover("More", icon=":material/tune:"):
@@ -101,6 +102,12 @@ def depth_of(depth: str) -> dict[str, Any]:
     """The depth that was chosen as arguments of `fit`."""
     cap = AUTO_CAP if depth == "auto" else int(depth)
     return {"max_depth": cap, "depth": "auto" if depth == "auto" else cap}
+
+
+def first_depth() -> str:
+    """Where nothing else is asked for: automatic, but on samples that show what epsilon alone changes, a number of levels."""
+    sample = sample_of(loaded().sample)
+    return DEPTHS[0] if sample is None or sample.depth is None else str(sample.depth)
 
 
 def auto_in_words() -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError, SchemaError
 from dpviz.figures.as_python import RowsRead
-from dpviz.io.samples import load_sample, samples
+from dpviz.io.samples import Sample, load_sample, samples
 from dpviz.learners import get_learner, learners_for
 from dpviz.randomness import random_128_bits
 from dpviz.release.register import ReleaseRegister
@@ -21,7 +21,7 @@ from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.table.sums import TableSums
 
-DEFAULT_SAMPLE = "loans"
+DEFAULT_SAMPLE = "health"
 _KEY, _PROBLEM = "loaded", "_problem_of_link"
 _URL = "data"
 #: The key of the draft that the Data page keeps, in the session and in the URL: it says nothing about a table.
@@ -115,9 +115,15 @@ def protect() -> None:
 def use_sample(name: str) -> Loaded:
     """Put a bundled sample into use."""
     table, schema, data = _read_sample(name)
-    sample = next(sample for sample in samples() if sample.name == name)
-    st.session_state[_KEY] = Loaded(sample.role, sample.title, name, table, schema, data)
+    sample = sample_of(name)
+    assert sample is not None
+    st.session_state[_KEY] = Loaded(sample.role, sample.title, name, table, data.schema, data, schema.person)
     return st.session_state[_KEY]
+
+
+def sample_of(name: str | None) -> Sample | None:
+    """What comes with dpviz under this name; None for rows that do not."""
+    return next((sample for sample in samples() if sample.name == name), None)
 
 
 def encoded_sample(name: str) -> EncodedDataset:
@@ -129,7 +135,9 @@ def encoded_sample(name: str) -> EncodedDataset:
 def _read_sample(name: str) -> tuple[RawTable, Schema, EncodedDataset]:
     """Read once for all sessions."""
     table, schema = load_sample(name)
-    return table, schema, encode(table, schema)
+    sample = sample_of(name)
+    assert sample is not None
+    return table, schema, encode(table, schema, rows_per_person=sample.rows_per_person)
 
 
 def follow_url() -> DpvizError | None:

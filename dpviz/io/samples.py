@@ -1,4 +1,4 @@
-"""Samples to begin with: three simulated tables of this project and three public ones that come with scikit-learn.
+"""Samples to begin with: five simulated tables of this project and three public ones that come with scikit-learn.
 
 The simulated ones come with dpviz in `data/`; their schemas were declared before the rows were drawn
 (`data/make_samples.py`). For the public ones only what their documentation states is declared; everything else is read from
@@ -25,12 +25,16 @@ class Sample:
     title: str  #: For a list
     role: DataRole  #: Simulated rows describe nobody; public ones are published already
     description: str  #: One sentence for people
+    depth: int | None = None  #: Levels of its tree at first; None: by rule
+    rows_per_person: int | None = None  #: Where its schema names persons: how many rows of each are used
 
 
 _SIMULATED, _PUBLIC = DataRole.SIMULATED, DataRole.PUBLIC
 _SAMPLES = (
+    Sample("health", "Health check", _SIMULATED, "2,500 simulated people, one row each: who is diabetic?", depth=4),
     Sample("loans", "Loan applications", _SIMULATED, "20,000 simulated loan applications: who will default?"),
     Sample("clinic", "Clinic", _SIMULATED, "800 simulated hospital stays, a small set: who will be readmitted?"),
+    Sample("stays", "Hospital stays", _SIMULATED, "Simulated stays of 800 patients, up to two of each used.", rows_per_person=2),
     Sample("rents", "Rents", _SIMULATED, "3,000 simulated flats on offer: what is the rent? A number, not a class."),
     Sample("breast-cancer", "Breast cancer", _PUBLIC, "569 tumours, 30 measurements of cell nuclei: malignant or benign?"),
     Sample("wine", "Wine", _PUBLIC, "178 wines, 13 chemical measurements: which of three cultivars?"),
@@ -51,12 +55,13 @@ def load_sample(name: str) -> tuple[RawTable, Schema]:
     Parameters
     ----------
     name : str
-        "loans", "clinic", "rents", "breast-cancer", "wine" or "digits".
+        "health", "loans", "clinic", "stays", "rents", "breast-cancer", "wine" or "digits".
 
     Returns
     -------
     (RawTable, Schema)
-        The rows, and what is public about them; of the last three ranges are read from the rows, and marked so.
+        The rows, and what is public about them; of the last three ranges are read from the rows, and marked so. The schema of
+        "stays" names persons: `encode` then asks how many rows of each are used.
 
     Raises
     ------

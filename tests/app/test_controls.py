@@ -135,13 +135,14 @@ def test_every_parameter_of_every_learner_has_a_widget_that_says_the_default(nam
 
 
 def test_auto_depth_is_capped_and_a_number_fixes_it():
-    test = opened()
+    assert opened().session_state["asked"].request.settings.depth == 4  # the first sample shows what epsilon alone changes
+    test = opened(depth="auto")
     assert test.session_state["asked"].request.settings.depth == "auto"
     assert test.session_state["asked"].request.settings.max_depth == 4
     assert "at most 4 levels. More can make PF-tree more accurate" in test.selectbox(key="depth").help
     test.selectbox(key="depth").set_value("7")
     assert ran(test).session_state["asked"].request.settings.depth == 7
-    assert opened(learner=get_learner("cart").title).session_state["asked"].request.settings.max_depth == 4
+    assert opened(learner=get_learner("cart").title, depth="auto").session_state["asked"].request.settings.max_depth == 4
 
 
 def test_reset_brings_back_all_settings_of_the_tree_before():

@@ -30,9 +30,9 @@ def _upload() -> Prepared:
     return work
 
 
-def test_a_new_session_uses_the_loans() -> None:
+def test_a_new_session_uses_the_first_sample() -> None:
     now = state.loaded()
-    assert (now.sample, now.role, now.title) == ("loans", DataRole.SIMULATED, "Loan applications")
+    assert (now.sample, now.role, now.title) == ("health", DataRole.SIMULATED, "Health check")
     assert state.loaded() is now
     assert not now.schema.read_fields()
 
@@ -58,7 +58,7 @@ def test_the_address_names_the_sample() -> None:
 def test_an_unknown_sample_in_the_address_is_a_problem_and_the_default_is_used() -> None:
     st.query_params["data"] = "<script>"
     assert isinstance(state.follow_url(), UnknownName)
-    assert state.loaded().sample == "loans"
+    assert state.loaded().sample == "health"
     state.write_url()
     assert dict(st.query_params) == {}
     assert isinstance(state.follow_url(), UnknownName)  # pages are drawn again by themselves
@@ -100,4 +100,4 @@ def test_a_sample_is_put_aside_when_the_role_changes() -> None:
     work = prepared()
     work.change_role(DataRole.PRIVATE)
     assert (work.table, work.draft, work.sample) == (None, None, None)
-    assert state.loaded().sample == "loans"
+    assert state.loaded().sample == "health"

@@ -1,6 +1,6 @@
 """Take the pictures of every page: `python -m tests.browser.screenshots [PAGE ...]` writes data/screenshots/.
 
-1440 and 390 px wide, light and dark, on the loan sample, whose register holds two releases. README shows some of them. `report`
+1440 and 390 px wide, light and dark, on the first sample, whose register holds two releases. README shows some of them. `report`
 is the printed report of the second: page one, and the first page of the annexes, on A4. Needs a Chromium (DPVIZ_BROWSER, one on
 the path, or Playwright's own).
 """
@@ -65,7 +65,7 @@ def take(browser: Any, address: str, page_name: str, size: str) -> list[Path]:
 def print_report(browser: Any) -> Iterator[Path]:
     """Pictures of two pages of the report as it is printed; their paths."""
     entry = ReleaseRegister().releases()[1]
-    signed = Signed(entry.data_set, entry.finished[:10], "The bank's statistician")
+    signed = Signed(entry.data_set, entry.finished[:10], "The statistician of the health check")
     page = browser.new_page(viewport=A4)
     page.emulate_media(media="print")
     page.set_content(report_html(Exportable(Path(entry.file).read_text(encoding="utf-8")), signed))
@@ -96,11 +96,11 @@ def _shrink(path: Path) -> None:
 
 
 def book_releases(folder: str) -> None:
-    """A register with two releases of the loan sample; the server uses it instead of the user's own."""
+    """A register with two releases of the first sample; the server uses it instead of the user's own."""
     os.environ["DPVIZ_REGISTER"] = str(Path(folder) / "releases.db")
-    register, data = ReleaseRegister(), encode(*load_sample("loans"))
-    register.declare("Loan applications", epsilon_cap=3.0, unit="one applicant", rows_per_unit=2, role=DataRole.SIMULATED)
-    register.assign(data.fingerprint, "Loan applications")
+    register, data = ReleaseRegister(), encode(*load_sample("health"))
+    register.declare("Health check", epsilon_cap=3.0, unit="one person", role=DataRole.SIMULATED)
+    register.assign(data.fingerprint, "Health check")
     for epsilon in (0.5, 0.8):
         publish(register, data, FitRequest.of("pf-tree", epsilon=epsilon))
 

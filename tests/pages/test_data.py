@@ -93,11 +93,11 @@ def _texts(at: AppTest) -> str:
     return "\n".join(element.value for elements in kinds for element in elements)
 
 
-def test_a_new_session_has_the_loans() -> None:
+def test_a_new_session_has_the_first_sample() -> None:
     at = _page()
-    assert at.session_state["loaded"].sample == "loans"
+    assert at.session_state["loaded"].sample == "health"
     assert at.radio(key="role").value == "simulated"
-    assert at.selectbox(key="sample-simulated").value == "loans"
+    assert at.selectbox(key="sample-simulated").value == "health"
     assert _button(at, "Use this data").disabled
     assert "This is the data in use; the other pages follow it." in _texts(at)
 
@@ -132,7 +132,7 @@ def test_a_messy_file_says_what_where_and_what_to_do(content: bytes, what: str, 
     assert what in box.value
     assert "**What to do:**" in box.value
     assert where is None or f"**Where:** {where}" in box.value
-    assert at.session_state["loaded"].sample == "loans"
+    assert at.session_state["loaded"].sample == "health"
 
 
 def test_a_failed_upload_keeps_the_table_at_hand() -> None:
@@ -417,7 +417,7 @@ def test_a_bad_range_shows_the_error_and_keeps_the_data_in_use() -> None:
     [box] = at.error
     assert "The range \\[99, 59\\] is too narrow or infinite\\." in box.value
     assert "**Where:** age" in box.value
-    assert "The data in use are as they were: Loan applications." in box.value
+    assert "The data in use are as they were: Health check." in box.value
     assert at.session_state["loaded"] is before
     assert _draft(at).column("age").low == 99.0
 

@@ -38,7 +38,7 @@ def _line(at: AppTest) -> str:
 def test_the_first_page_shows_the_loans_and_a_tree() -> None:
     at = _app()
     assert at.title[0].value == "Tree"
-    assert _line(at).startswith("**Loan applications** · 20,000 rows · predicts `defaulted`")
+    assert _line(at).startswith("**Health check** · 2,500 rows · predicts `diagnosis`")
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_every_page_has_the_line_and_its_title(page: str) -> None:
     at = _app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
     assert not at.exception
     assert at.title[0].value == page.capitalize()
-    assert "Loan applications" in _line(at)
+    assert "Health check" in _line(at)
     assert "simulated" in at.main.markdown[0].value
 
 
@@ -59,11 +59,11 @@ def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
     at.file_uploader[0].set_value(("mine.csv", b"age,y\n1,2\n2,3\n", "text/csv")).run()
     assert not at.exception
     assert "public" in at.main.markdown[0].value
-    assert _line(at) == "**mine\\.csv** · 2 columns · being declared; other pages still use Loan applications"
+    assert _line(at) == "**mine\\.csv** · 2 columns · being declared; other pages still use Health check"
     key = at.query_params["draft"]
     assert len(key[0] if isinstance(key, list) else key) == 32
     at.switch_page(str(ROOT / "pages" / "budget.py")).run()
-    assert _line(at).startswith("**Loan applications**")
+    assert _line(at).startswith("**Health check**")
     assert at.query_params["draft"] == key
 
 
@@ -78,7 +78,7 @@ def test_an_unknown_sample_in_a_link_is_an_error_and_the_default_is_used() -> No
     at = _app(data=":red[x]")
     assert "There is no sample called" in at.error[0].value
     assert "\\:red\\[x\\]" in at.error[0].value
-    assert _line(at).startswith("**Loan applications**")
+    assert _line(at).startswith("**Health check**")
 
 
 @pytest.mark.slow

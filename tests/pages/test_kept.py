@@ -140,7 +140,7 @@ def test_without_the_address_nobody_finds_a_draft(folder: Path) -> None:
     [key] = files(folder)
     for other in ("", "f" * 32, "../releases", key[:-1]):
         at = page(other)
-        assert work_of(at).sample == "loans"
+        assert work_of(at).sample == "health"
         assert key not in said(at)
         assert ("There is no draft at this address" in said(at)) == bool(other)
 
@@ -153,7 +153,7 @@ def test_a_foreign_file_in_its_place_is_a_typed_error_and_the_page_works(content
     (folder / f"{key}.json").write_bytes(content)
     at = page(key)
     assert len(at.error) == 1
-    assert work_of(at).sample == "loans"
+    assert work_of(at).sample == "health"
 
 
 def test_declaring_a_kept_table_private_takes_it_off_the_disk_until_its_names_are_confirmed(folder: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_draft_is_forgotten_on_a_click(folder: Path) -> None:
     at = upload(page(), "public")
     click(at, "Forget this draft")
     assert files(folder) == []
-    assert work_of(at).sample == "loans"
+    assert work_of(at).sample == "health"
     assert at.radio(key="role").value == "simulated"
 
 

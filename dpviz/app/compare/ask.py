@@ -9,7 +9,17 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import parts
-from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, ask_param, auto_in_words, depth_of, nearest_step, settings_row
+from dpviz.app.controls import (
+    DEPTHS,
+    EPSILONS,
+    FIRST_LEARNERS,
+    ask_param,
+    auto_in_words,
+    depth_of,
+    first_depth,
+    nearest_step,
+    settings_row,
+)
 from dpviz.app.state import Loaded, hidden_seed, rows_read
 from dpviz.app.widgets import learner_title, linked, one_of
 from dpviz.errors import DpvizError, UnknownName
@@ -210,7 +220,7 @@ def epsilons_between(low: float, high: float, digits: str = "1, 2, 3, 5") -> tup
 
 
 def _one_depth() -> dict[str, Any]:
-    given = depth_of(st.select_slider("Depth", DEPTHS, value="auto", help=auto_in_words(), **linked("depth")))
+    given = depth_of(st.select_slider("Depth", DEPTHS, value=first_depth(), help=auto_in_words(), **linked("depth")))
     return {"max_depths": (given["max_depth"],), "depth": given["depth"]}
 
 

@@ -79,7 +79,9 @@ def _ask_sample(work: Prepared) -> None:
 def _use_sample(key: str) -> None:
     if st.session_state[key] is not None:
         now = use_sample(st.session_state[key])
-        prepared().choose(now.title, now.table, SchemaDraft.of(now.schema, now.table.names), sample=now.sample)
+        most = now.data.rows_per_person
+        draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=most)
+        prepared().choose(now.title, now.table, draft, sample=now.sample)
 
 
 def _ask_openml(work: Prepared) -> None:

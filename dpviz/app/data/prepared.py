@@ -135,7 +135,7 @@ def _restored(kept: KeptDraft) -> Prepared:
         if sample is None:
             raise DpvizError(f"There is no sample {kept.sample!r:.60} of {kept.role} rows.", remedy="Update dpviz.")
         table, schema = load_sample(kept.sample)
-        delivered = SchemaDraft.of(schema, table.names)
+        delivered = SchemaDraft.of(schema, table.names, person=schema.person, rows_per_person=sample.rows_per_person)
         draft = kept.draft.for_table(table.names)
         work = replace(work, title=sample.title, sample=kept.sample, table=table, draft=draft, delivered=delivered)
     return work

@@ -12,7 +12,6 @@ from dpviz.app.controls import depth_of
 from dpviz.app.learn import adding, choosing, groups, growing, noise, odds, poisoning
 from dpviz.app.learn.desk import ANSWER, ANSWERED, QUESTION, Desk, Numbers, ask
 from dpviz.app.prose import prose
-from dpviz.app.state import DEFAULT_SAMPLE
 from dpviz.app.widgets import one_of
 from dpviz.figures import as_python as figures
 from dpviz.installation import lessons_only
@@ -28,7 +27,7 @@ class OnSample:
     """Where a lesson goes on: a page, the bundled sample, and the page's settings. `{epsilon}` is what that control shows."""
 
     page: str
-    sample: str = DEFAULT_SAMPLE
+    sample: str = "loans"
     learner: str = "pf-tree"
     settings: Mapping[str, str] = field(default_factory=lambda: {"epsilon": "{epsilon}"})
 
