@@ -16,7 +16,7 @@ _MOST_LISTED = 50
 #: Characters of what, of where and of remedy.
 _LONGEST = 2_000
 #: Letters of a name or a path that an error quotes, and what separates cells rather than names of folders.
-_LONGEST_NAMED, _BETWEEN_CELLS = 500, frozenset(",;\t|{}<>\"")
+_LONGEST_NAMED, _BETWEEN_CELLS = 500, frozenset(',;\t|{}<>"')
 #: Entries of a list, and bits of a whole number, that an error quotes.
 _MOST_SHOWN, _MOST_BITS = 20, 200
 

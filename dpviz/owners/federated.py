@@ -4,8 +4,8 @@ Splits come from a public seed. In every round each owner computes the leaves of
 `s-gbdt-published` does: noisy sums, with the whole noise and accounts of its own rows. The model's leaf is the mean of theirs.
 
 What is guaranteed: what an owner releases is private by itself, so neither another owner nor whoever takes the means need be
-trusted; a row is in one part, so the model costs it what that part's training costs. The price is accuracy: k owners add k whole
-noises. The paper adds leaves up by secure aggregation, which hides each owner's; nothing here rests on that, and this process
+trusted; a row is taken to be in one part, so the model costs it what that part's training costs (in two, the sum of both). The
+price is accuracy: k owners add k whole noises. The paper adds leaves up by secure aggregation, which hides each owner's; nothing here rests on that, and this process
 reads all parts.
 
 Source: Kirschte et al. 2023, Algorithm 9 and section IX.
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.ledger import Ledger
-from dpviz.errors import NotRowWise, ParameterError, SchemaError
+from dpviz.errors import NotRowWise, ParameterError, RefusedRelease, SchemaError
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.learners.request import noise_of, require_rows, warn_of_disclosures
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, drawn_by
@@ -54,9 +54,10 @@ def train_federated(
     Parameters
     ----------
     parts : sequence of EncodedDataset
-        The rows of every owner, disjoint; private. Features and target agree.
+        The rows of every owner; private. Features and target agree. They are taken to be disjoint: a row, or a person, that two
+        owners hold pays twice. Nobody can check that without comparing rows; only a table that is given twice is recognised.
     epsilon, delta : float
-        Privacy loss of all rounds under add/remove one row of any owner. `delta` None is the learner's default.
+        Privacy loss of all rounds under add/remove one row of any one owner. `delta` None is the learner's default.
     public_seed : int
         For the splits. Owners agree on it, say by rolling dice together; it reveals nothing about any row.
     seed : int or None
@@ -86,7 +87,8 @@ def train_federated(
     NotRowWise
         Without a seed, when one row may have changed others on the way to a part, such as a part of a permuted split.
     RefusedRelease
-        Without a seed, when few of an owner's rows can be used, until `accept_rows`. That it is raised is private.
+        When two owners have the same rows; without a seed, also when they have parts of one table. Without a seed, when few of an
+        owner's rows can be used, until `accept_rows`; that this is raised is private.
     Cancelled
         When stopped.
     """
@@ -94,6 +96,8 @@ def train_federated(
     checked_count("train_federated", "public_seed", public_seed, 0)
     if seed is None:
         _require_row_wise(parts)
+    _require_disjoint(parts, is_release=seed is None)
+    if seed is None:
         for number, part in enumerate(parts if not accept_rows else ()):
             require_rows(part, accept="pass accept_rows=True", where=f"Owner {number}")
     else:
@@ -112,7 +116,7 @@ def train_federated(
         learner=s_gbdt.NAME,
         model=boosted_model(trees, loss, 0.0, values),
         ledger=ledger,
-        claim=replace(claim, because=f"{claim.because} Leaves are means of those of {len(parts)} owners (Algorithm 9)."),
+        claim=replace(claim, because=f"{claim.because} {_assumed(len(parts))}"),
         plan=plan,
         params=chosen,
         settings=settings,
@@ -138,6 +142,26 @@ def _round(owners: Sequence[Rounds], tree: int) -> np.ndarray:
 def _sources(seed: int | None, owners: int) -> list[NoiseSource]:
     """Each owner's own noise."""
     return [ExactNoise() for _ in range(owners)] if seed is None else [Simulation(one) for one in child_seeds(seed, owners)]
+
+
+def _assumed(n_owners: int) -> str:
+    return (
+        f"Leaves are means of those of {n_owners} owners (Algorithm 9). Assumed: nobody's rows are with two of them; whoever "
+        "is with two pays twice."
+    )
+
+
+def _require_disjoint(parts: Sequence[EncodedDataset], *, is_release: bool) -> None:
+    """Refuse rows that are given twice; for a release also parts of one table, of which nothing says that they are disjoint."""
+    for second, part in enumerate(parts):
+        for first, other in enumerate(parts[:second]):
+            if not (part.n_rows and other.n_rows):
+                continue
+            is_same = part is other or part.fingerprint == other.fingerprint
+            if is_same or (is_release and part.table_sums.may_be(other.table_sums)):
+                what = "the same rows" if is_same else "rows of one table"
+                remedy = "Give every owner's own rows. Rows of one table need no federation: train on the table."
+                raise RefusedRelease(f"Owners {first} and {second} have {what}: a row would pay twice.", remedy=remedy)
 
 
 def _require_row_wise(parts: Sequence[EncodedDataset]) -> None:

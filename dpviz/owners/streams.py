@@ -38,7 +38,10 @@ GROUPS = ("old", "new", "all")
 
 @dataclass(frozen=True)
 class Stream:
-    """Training rows in order of arrival (first the old ones, then all new ones at once), and test rows."""
+    """Training rows in order of arrival (first the old ones, then all new ones at once), and test rows.
+
+    A row arrives once; rows of a table that was joined twice count, and pay, twice.
+    """
 
     train: EncodedDataset
     test: EncodedDataset

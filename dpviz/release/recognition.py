@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dpviz.release import queries
-from dpviz.table.sums import TableSums
+from dpviz.table.sums import TableSums, looks_same
 
 #: Tables of so few rows are not recognised by their row count alone.
 _FEW_ROWS = 50
@@ -62,7 +62,7 @@ def _may_be_of(connection: sqlite3.Connection, keyed: Keyed, table: Table, name:
     found = _digests_of(connection, name)
     mine = table.digests(keyed, "sum", name)
     equal = [is_wide for digest, is_wide in mine.items() if digest in found]
-    may_be = any(equal) or len(equal) > 1 or (bool(equal) and len(equal) == len(mine))
+    may_be = looks_same(equal, len(mine))
     if not (may_be or sure):
         names = set(queries.columns_of(connection).get(name, ()))
         same_count = table.sums.n_rows > _FEW_ROWS and keyed(f"rows {table.sums.n_rows} {name}") in found

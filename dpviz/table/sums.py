@@ -119,10 +119,26 @@ class TableSums:
         assert self.columns is not None
         return self
 
+    def may_be(self, other: TableSums) -> bool:
+        """Whether both are of one table, or of parts of one, as far as sums tell."""
+        if self is other:
+            return True
+        mine, theirs = ({one.text: one.is_wide for one in sums.columns if not one.is_constant} for sums in (self, other))
+        common = mine.keys() & theirs.keys()
+        return self.is_known and self.n_rows == other.n_rows and looks_same([mine[text] for text in common], len(mine))
+
     def __add__(self, other: TableSums) -> TableSums:
         """Of both tables' rows, which have the same columns."""
         columns = [one + more for one, more in zip(self.columns, other.columns, strict=True)]
         return TableSums(self.n_rows + other.n_rows, columns, is_known=self.is_known and other.is_known)
+
+
+def looks_same(equal: Sequence[bool], n_columns: int) -> bool:
+    """Whether tables of as many rows are taken for one. `equal`: of each column with an equal sum, whether it is wide.
+
+    One wide column is enough, or two others, or every one there is. Columns of one distinct cell are left out.
+    """
+    return any(equal) or len(equal) > 1 or 0 < len(equal) == n_columns
 
 
 def _unknown() -> TableSums:
