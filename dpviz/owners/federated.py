@@ -5,8 +5,8 @@ Splits come from a public seed. In every round each owner computes the leaves of
 
 What is guaranteed: what an owner releases is private by itself, so neither another owner nor whoever takes the means need be
 trusted; a row is taken to be in one part, so the model costs it what that part's training costs (in two, the sum of both). The
-price is accuracy: k owners add k whole noises. The paper adds leaves up by secure aggregation, which hides each owner's; nothing here rests on that, and this process
-reads all parts.
+price is accuracy: k owners add k whole noises. The paper adds leaves up by secure aggregation, which hides each owner's; nothing
+here rests on that, and this process reads all parts.
 
 Source: Kirschte et al. 2023, Algorithm 9 and section IX.
 """
