@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -182,6 +182,8 @@ _CODE = re.compile(r"0[0-9]+|[0-9]+[eE][0-9]+")
 _OTHER_MARKS = frozenset((".", "..", "-", "--", "*", "#N/A", "n/a", "N.A.", "n.a.", "None", "none", "NaT", "<NA>"))
 #: With more texts they are no categories.
 _MOST_SPELLINGS = 1000
+#: Texts of a column that are searched for marks in doubt.
+_MOST_LOOKED_AT = 20_000
 
 
 def _mark_notes(column: RawColumn) -> Iterator[str]:
@@ -202,9 +204,11 @@ def _mark_notes(column: RawColumn) -> Iterator[str]:
     elif any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.holding(",")):
         yield "Decimal commas were read as decimal points."
     for mark, word in ((".", "point"), (",", "comma")):
-        texts = (text for text in column.holding(mark) if not np.isnan(number_of(text, marks)))
-        if (first := next(texts, None)) is not None and all(map(IN_DOUBT.fullmatch, chain([first], texts))):
-            what = f"Each {word} in numbers stands before three digits: it was read as the mark before decimals"
+        texts = [text for text in islice(column.holding(mark), _MOST_LOOKED_AT) if not np.isnan(number_of(text, marks))]
+        in_doubt = [text for text in texts if IN_DOUBT.fullmatch(text)]
+        has_groups = any(text.count(mark) > 1 or ("." in text and "," in text) for text in texts)
+        if in_doubt and (has_groups or len(in_doubt) == len(texts)):
+            what = f"A {word} before three digits in numbers was read as the mark before decimals"
             yield Doubt(f"{what}, but may group thousands.", **one)
 
 

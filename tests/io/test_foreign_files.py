@@ -107,6 +107,8 @@ DOUBTED = [
     (",", ["1.311,50", "950"], "groups no thousands"),
     (";", ["1.311", "950"], "may group thousands"),
     (";", ["1,311", "950"], "may group thousands"),
+    (";", ["12.037", "950", "1.311,5"], "may group thousands"),
+    (";", ["12.037", "1.234.567", "0.5"], "may group thousands"),
     ("\t", ["1,311", "950"], "may group thousands"),
     ("\t", ["1.311", "950"], "may group thousands"),
     ("|", ["12,037", "437"], "may group thousands"),
