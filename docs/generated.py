@@ -168,7 +168,7 @@ def algorithms_page() -> str:
 def exports_page() -> str:
     """Every form in which a model can be taken away."""
     lines = ["# Exports", "", "In Python `result.export(NAME)`, on the command line `dpviz export MODEL --to NAME --out FILE`."]
-    lines += ["What is written has predicted every golden row as the model does: on and beside thresholds, missing, unknown.", ""]
+    lines += ["Python and SQL read cells as `dpviz predict` does, and give no answer where it gives none.", ""]
     lines += ["| name | what | file | extra | about |", "|---|---|---|---|---|"]
     for name, form in forms().items():
         lines.append(f"| `{name}` | {form.title} | `{form.suffix}` | {form.extra or 'none'} | {_escaped(form.about)} |")

@@ -1,11 +1,11 @@
-"""Taking a model away: choose a form, see it, and download it once it has predicted every golden row as the model does."""
+"""Taking a model away: choose a form, see it, and download it."""
 
 from pathlib import Path
 
 import streamlit as st
 
 from dpviz.app.component import CANVAS, component
-from dpviz.app.parts import error, plain
+from dpviz.app.parts import error
 from dpviz.app.widgets import download, on_demand
 from dpviz.errors import DpvizError
 from dpviz.results.exports import Exported, export, form_called, forms
@@ -32,7 +32,7 @@ def offer_export(document: str, stem: str, *, key: str, label: str = "Download",
         name = st.selectbox("Export format", names, format_func=_title, key=f"{key}-form", persist_state="session")
         st.caption(form_called(name).about)
         try:
-            done = _checked(name, document, unit)
+            done = _exported(name, document, unit)
         except DpvizError as problem:
             error(problem)
             return
@@ -46,14 +46,13 @@ def _title(name: str) -> str:
     return f"{_GROUPS[form.group]}{form.title}"
 
 
-@st.cache_resource(scope="session", max_entries=24, show_spinner="Checking it on test rows …")
-def _checked(name: str, document: str, unit: Unit | None) -> Exported:
+@st.cache_resource(scope="session", max_entries=24, show_spinner="Writing it …")
+def _exported(name: str, document: str, unit: Unit | None) -> Exported:
     return export(name, document, unit)
 
 
 def _offer(done: Exported, document: str, stem: str, key: str, label: str) -> None:
     form = done.form
-    st.caption(f":material/task_alt: {plain(done.checked)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         name = f"{label} ({form.title})"
         download(name, done.content, f"{stem}{form.suffix}", form.media_type, key=f"{key}-{form.name}")

@@ -25,12 +25,10 @@ _ALSO = {"sql": "sqlite"}
 
 @dataclass(frozen=True)
 class Exported:
-    """A document in another form, and how that was checked, in one sentence. `n_rows`: on so many golden rows."""
+    """A document in another form."""
 
     form: Form
     content: Content
-    n_rows: int
-    checked: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +51,7 @@ class Form(ABC):
 
     @abstractmethod
     def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
-        """A `dpviz-tree/1` document in this form, checked; see `export`."""
+        """A `dpviz-tree/1` document in this form; see `export`."""
 
     def require_packages(self) -> None:
         """Raise MissingExtra where a package it needs is not installed."""
@@ -82,13 +80,12 @@ def form_called(name: str) -> Form:
 
 
 def export(name: str, document: str, unit: Unit | None = None, key: str = "") -> Exported:
-    """A `dpviz-tree/1` document in the form called `name`: it predicts every golden row as the model does.
+    """A `dpviz-tree/1` document in the form called `name`.
 
     `unit`: whom a register says a release protects; None where only the document knows. `key`: in SQL a column of the table that
     comes first, so that answers say whose they are.
 
-    Raises UnknownName and Removed; NotExported where the form cannot hold the model; MissingExtra where what checks it is not
-    installed; DocumentError.
+    Raises UnknownName and Removed; NotExported where the form cannot hold the model; DocumentError.
     """
     return form_called(name).export(document, unit, key)
 

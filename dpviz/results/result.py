@@ -100,7 +100,7 @@ class FitResult:
             raise DpvizError(what, where=place(path), remedy="Choose a new file, in a folder that may be written to.") from None
 
     def export(self, name: str) -> str | bytes:
-        """The result in another form, one of `dpviz.export_names()`; checked: it predicts every golden row as the model does.
+        """The result in another form, one of `dpviz.export_names()`.
 
         Returns
         -------

@@ -53,7 +53,7 @@ def press(page: Any, found: Any) -> None:
 def open_downloads(page: Any) -> None:
     """Open the box on the Tree page in which the model is made and checked, and wait for that."""
     press(page, page.locator("summary", has_text="Download this model"))
-    page.get_by_text("test rows in").first.wait_for()
+    page.get_by_text("dpviz reads it back").first.wait_for()
 
 
 def choose(page: Any, box: str, option: str) -> None:

@@ -1,11 +1,11 @@
-"""The export command: any form, checked before it is written, and one line for what cannot be."""
+"""The export command: any form, and one line for what cannot be."""
 
 import sqlite3
 
 import pytest
 
 from dpviz.io.exports.sql import TABLE
-from dpviz.results.exports import export_names
+from dpviz.results.exports import export_names, forms
 
 
 @pytest.fixture
@@ -18,13 +18,12 @@ def model(run, table, schema, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*export_names(), "sql"])
-def test_every_form_is_written_and_said_to_be_checked(run, model, tmp_path, name):
+def test_every_form_is_written(run, model, tmp_path, name):
     out = tmp_path / "out"
     code, said, heard = run("export", model, "--to", name, "--out", out)
     assert (code, heard) == (0, "")
     assert out.stat().st_size > 100
-    assert "test rows in" in said
-    assert "all agree with the model" in said
+    assert forms().get(name, forms()["sqlite"]).title in said
 
 
 def test_written_sql_runs(run, model, tmp_path):
@@ -40,7 +39,7 @@ def test_written_sql_runs(run, model, tmp_path):
     assert [p_no + p_yes for _, p_no, p_yes in lines] == pytest.approx([1, 1, 1])
 
 
-@pytest.mark.parametrize(("name", "now"), [("dot", "svg"), ("mermaid", "svg"), ("markdown", "rules")])
+@pytest.mark.parametrize(("name", "now"), [("dot", "svg"), ("mermaid", "svg"), ("markdown", "rules"), ("onnx", "python")])
 def test_a_form_that_is_gone_says_what_does_its_work(refused, model, tmp_path, name, now):
     said = refused("export", model, "--to", name, "--out", tmp_path / "o")
     assert f"The export format '{name}' was removed from dpviz. Use '{now}'." in said

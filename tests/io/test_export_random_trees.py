@@ -13,8 +13,9 @@ from dpviz.models.additive import AdditiveModel
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
-from dpviz.results.exports import export, export_names
+from dpviz.results.exports import export_names, form_called
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.io.checked import export
 
 COLOURS = ("red", "green", "blue", "or missing", "none of them")
 FEATURES = (
@@ -64,7 +65,7 @@ def test_random_trees_agree(name, schema, rng):
         given = exportable(Tree(schema, grown(schema, rng, depth)))
         if name == "svg" and given.model.n_leaves > SVG.most_ends:
             continue
-        assert export(name, given.text).n_rows > 100
+        assert export(form_called(name), given).n_rows > 100
 
 
 @pytest.mark.slow
@@ -72,7 +73,7 @@ def test_random_trees_agree(name, schema, rng):
 @pytest.mark.parametrize("name", ["json", "report", "python", "sqlite", "duckdb"])
 def test_random_forests_agree_and_break_ties_as_the_model_does(name, schema, rng):
     forest = Forest(schema, tuple(Tree(schema, grown(schema, rng, 4)) for _ in range(6)))
-    assert export(name, exportable(forest).text).n_rows > 250
+    assert export(form_called(name), exportable(forest)).n_rows > 250
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, TWO], ids=["three", "two"])
@@ -81,7 +82,7 @@ def test_random_forests_agree_and_break_ties_as_the_model_does(name, schema, rng
 @pytest.mark.slow
 def test_random_packed_forests_agree(name, with_counts, schema, rng):
     forest = packed(schema, rng, with_counts=with_counts)
-    assert export(name, exportable(forest).text).n_rows > 250
+    assert export(form_called(name), exportable(forest)).n_rows > 250
 
 
 def packed(schema: Schema, rng: np.random.Generator, *, with_counts: bool) -> PackedForest:
@@ -120,7 +121,7 @@ def test_a_sum_of_one_term_per_feature_agrees(name, rng):
     cuts = tuple(_cuts(feature, rng) for feature in FEATURES)
     sizes = [len(f.categories) if isinstance(f, CategoricalFeature) else len(c) + 1 for f, c in zip(FEATURES, cuts, strict=True)]
     model = AdditiveModel(TWO, cuts, tuple(tuple(rng.normal(size=size).tolist()) for size in sizes), -0.2)
-    assert export(name, exportable(model).text).n_rows > 100
+    assert export(form_called(name), exportable(model)).n_rows > 100
 
 
 def _cuts(feature, rng: np.random.Generator) -> tuple[float, ...]:

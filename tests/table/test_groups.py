@@ -12,12 +12,13 @@ import dpviz
 from dpviz.errors import SchemaError
 from dpviz.io.codebook import codebook_template, import_codebook
 from dpviz.io.exports import FORMS
-from dpviz.io.exports.contract import CheckedForm, export
+from dpviz.io.exports.contract import WrittenForm
 from dpviz.io.exports.python_function import PYTHON
 from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
 from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.table.schema_json import schema_from_json
+from tests.io.checked import export, golden, run
 from tests.io.exports_models import document
 
 SEX = CategoricalFeature("sex", ("m", "f", "d"), unknown_as="d", groups=(("M", "m"), ("male", "m"), ("W", "f"), ("1.0", "m")))
@@ -95,14 +96,14 @@ TREE = Tree(SCHEMA, Branch(SubsetRule(0, (0,)), Leaf(1), Branch(SubsetRule(0, (1
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form.name != "json"], ids=lambda form: form.name)
-def test_an_export_takes_a_text_for_the_category_it_counts_as(form: CheckedForm) -> None:
+def test_an_export_takes_a_text_for_the_category_it_counts_as(form: WrittenForm) -> None:
     given = document(TREE)
-    assert "male" in {row[0] for row in given.golden.rows}
-    assert export(form, given).n_rows == len(given.golden.rows)
+    assert "male" in {row[0] for row in golden(given).rows}
+    assert export(form, given).n_rows == len(golden(given).rows)
     unaware = document(replace(TREE, schema=replace(SCHEMA, features=(SEX.declare(groups=()), SCHEMA.features[1]))))
     if form.group == "code":
-        found, _ = form.run(form.write(unaware), SCHEMA, given.golden.rows)
-        assert "'sex': 'W'" in str(given.golden.first_difference(found)), "golden rows notice an export without groups"
+        found, _ = run(form.name, form.write(unaware), given, golden(given).rows)
+        assert "'sex': 'W'" in str(golden(given).first_difference(found)), "golden rows notice an export without groups"
 
 
 def test_an_export_says_what_counts_as_what_and_predicts_as_the_model_does() -> None:

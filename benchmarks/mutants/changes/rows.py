@@ -206,13 +206,6 @@ MUTANTS = (
         ("tests/table/test_schema.py::test_declaring_a_field_takes_its_mark_and_the_kind_away",),
     ),
     Mutant(
-        "an export may differ by a thousandth of the range",
-        "dpviz.io.exports.golden",
-        "1e-09",
-        "0.001",
-        ("tests/io/test_exports.py::test_a_number_may_differ_by_rounding_and_by_no_more",),
-    ),
-    Mutant(
         "what a library says stays behind an error",
         "dpviz.errors:cells_stay_inside",
         "error.__context__ = None",

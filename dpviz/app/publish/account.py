@@ -143,17 +143,16 @@ def _offer_report(entry: Entry, released: str, facts: Facts, answers: Answers) -
     signed = Signed(entry.data_set, facts.published, answers.authors)
 
     try:
-        done = _checked_report(released, facts.unit, signed)
+        done = _report(released, facts.unit, signed)
     except DpvizError as problem:
         error(problem)
         return
-    st.caption(f":material/task_alt: {plain(done.checked)}")
     name = f"release-{facts.number}-report.html"
     download("Report (HTML, for printing)", done.content, name, "text/html", key="papers-report")
 
 
-@st.cache_resource(scope="session", max_entries=4, show_spinner="Checking it on test rows …")
-def _checked_report(released: str, unit: Unit, signed: Signed) -> Exported:
+@st.cache_resource(scope="session", max_entries=4, show_spinner="Writing it …")
+def _report(released: str, unit: Unit, signed: Signed) -> Exported:
     return report_to_sign(Exportable(released, unit), signed)
 
 

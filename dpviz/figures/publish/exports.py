@@ -1,38 +1,27 @@
 """Forms of a model that are drawn or laid out: a picture, a report, and what a notebook shows.
 
-A drawing rounds numbers and cuts long names, so an SVG carries the tree as data too; it is checked by comparing what every
-drawn node says with that data, and by predicting from it.
+A drawing rounds numbers and cuts long names, so an SVG carries the tree as data too.
 """
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
-from typing import Any
-from xml.etree import ElementTree
 
-from dpviz.errors import NotExported
 from dpviz.figures.publish.page_one import Signed
-from dpviz.figures.publish.report import drawn_tree, report_document, report_html, report_rules
+from dpviz.figures.publish.report import drawn_tree, report_html
 from dpviz.figures.tree.svg import tree_svg
-from dpviz.figures.tree.text import node_in_words
-from dpviz.io.exports.conditions import Row
-from dpviz.io.exports.contract import CheckedForm, Exportable, export
-from dpviz.io.exports.golden import said
-from dpviz.io.exports.rules import answers
-from dpviz.models.document import model_body, model_from_json
-from dpviz.models.tree import Tree
+from dpviz.io.exports.contract import Exportable, WrittenForm, export
+from dpviz.models.document import model_body
 from dpviz.results.exports import Exported, Form
 from dpviz.results.verdict import Unit
-from dpviz.table.schema import Schema
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
 def report_to_sign(given: Exportable, signed: Signed) -> Exported:
-    """The report with what stands beside its signature line, checked like any export. Raises NotExported."""
+    """The report with what stands beside its signature line, as an export. Raises NotExported."""
     return export(replace(REPORT, write=partial(report_html, signed=signed)), given)
 
 
@@ -73,28 +62,13 @@ def _write_svg(given: Exportable) -> str:
     return tree_svg(tree, widths=None, selected=None, title=title).replace("<style>", inside, 1)
 
 
-def _run_svg(content: str, _schema: Schema, rows: Sequence[Row]) -> tuple[Sequence[str | float], Any]:
-    drawing = ElementTree.fromstring(content)
-    tree = model_from_json(drawing.findtext(f"{_SVG}metadata") or "")
-    assert isinstance(tree, Tree)
-    drawn = {
-        group.get("data-path"): group.findtext(f"{_SVG}title") for group in drawing.iter(f"{_SVG}g") if group.get("data-path")
-    }
-    if drawn != {placed.id: node_in_words(tree, placed.path) for placed in tree.nodes()}:
-        raise NotExported("The drawing shows other nodes than the tree has.", remedy="Export the model as JSON.")
-    return said(tree, rows)
-
-
-SVG = CheckedForm(
+SVG = WrittenForm(
     name="svg",
     title="SVG picture",
     suffix=".svg",
     media_type="image/svg+xml",
     about="The drawing as a file of its own, in the reader's light or dark; the tree is inside as data.",
     write=_write_svg,
-    run=_run_svg,
-    ran_in=lambda: "the tree inside, every drawn node compared with it",
-    gives_chances=lambda given: False,
     group="picture",
     language="xml",
     one_tree=True,
@@ -106,26 +80,13 @@ SVG = CheckedForm(
 # --- the report
 
 
-def _run_report(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[Sequence[str | float], Any]:
-    """By the document inside; where the page shows rules, they must say the same."""
-    found, chances = said(model_from_json(report_document(content)), rows)
-    rules = report_rules(content, schema)
-    if not rules:
-        return found, chances
-    by_rules, shares = answers(rules, schema, rows)
-    return by_rules, shares if rules[0].shares else chances
-
-
-REPORT = CheckedForm(
+REPORT = WrittenForm(
     name="report",
     title="Report for a board",
     suffix=".html",
     media_type="text/html",
     about="Page one: the finding, the tree, how sure it is, what may be concluded, a line to sign on. Annexes follow. It prints.",
     write=report_html,
-    run=_run_report,
-    gives_chances=lambda given: given.golden.chances is not None,
-    ran_in=lambda: "the page itself, read back",
     group="words",
     language="html",
     any_model=True,
@@ -138,8 +99,8 @@ REPORT = CheckedForm(
 
 class _ForNotebooks(Form):
     def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
-        """The picture stands beside the result itself, so no golden row is predicted."""
-        return Exported(self, notebook_html(Exportable(document, unit)), 0, "")
+        """The picture stands beside the result itself."""
+        return Exported(self, notebook_html(Exportable(document, unit)))
 
 
 NOTEBOOK = _ForNotebooks(

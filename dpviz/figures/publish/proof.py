@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpviz.errors import DpvizError, MissingExtra, RefusedRelease
-from dpviz.io.exports.contract import CheckedForm, Exportable, export
+from dpviz.io.exports.contract import Exportable, WrittenForm, export
 from dpviz.models.document import FORMAT, model_body
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.results.exports import forms
@@ -17,20 +17,20 @@ NEEDED = ("json", "report")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """`good`: titles of the forms that predicted every golden row as the tree does; `lacking`: title -> why another did not."""
+    """`good`: titles of the forms that hold the tree; `lacking`: title -> why another did not."""
 
     good: tuple[str, ...]
     lacking: dict[str, str]
 
 
 def proof_of(schema: Schema) -> Proof:
-    """Which forms hold a tree that asks about every column: golden rows have every missing code, date and unknown category.
+    """Which forms hold a tree that asks about every column.
 
     Raises RefusedRelease where one of NEEDED does not.
     """
     given, good, lacking = Exportable(_document(tree_of(schema))), [], {}
     for name, form in forms().items():
-        assert isinstance(form, CheckedForm)
+        assert isinstance(form, WrittenForm)
         try:
             good.append(export(form, given).form.title)
         except MissingExtra:  # not offered here
@@ -45,7 +45,7 @@ def proof_of(schema: Schema) -> Proof:
 
 def proof_sentence(proof: Proof) -> str:
     """What was tried, and what there will not be."""
-    said = f"Tried on a tree of these columns: {len(proof.good)} export formats predict as it does."
+    said = f"Tried on a tree of these columns: {len(proof.good)} export formats hold it."
     return " ".join([said, *(f"No {title}: {why}" for title, why in proof.lacking.items())])
 
 

@@ -1,7 +1,7 @@
 """A model on one HTML page: tree, guarantee, budget, curve, and in plain words what is and is not promised.
 
 The page is self-contained: no script runs, nothing is fetched, everything from a file is escaped, and it prints. The whole
-`dpviz-tree/1` document lies inside as data, so that the page can be checked against the model and read back.
+`dpviz-tree/1` document lies inside as data, so that the page can be checked against the model.
 """
 
 import json
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from functools import partial
 from html import escape, unescape
 
-from dpviz.errors import NotExported
 from dpviz.figures.publish import report_parts as parts
 from dpviz.figures.publish.groups import WIDE, group_rows
 from dpviz.figures.publish.page_one import MOST_SENTENCES, Signed, columns, finding, how_sure, signature, worth
@@ -22,7 +21,7 @@ from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import counted, percent
 from dpviz.io.exports.conditions import condition_words, spelled
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.rules import Rule, answer_words, rule_from, rules_of, share_words
+from dpviz.io.exports.rules import answer_words, rules_of, share_words
 from dpviz.io.results import entry_text, test_result_of
 from dpviz.learners import registry
 from dpviz.models.constant import as_tree
@@ -33,12 +32,8 @@ from dpviz.table.schema import Schema
 MOST_DRAWN, MOST_TOLD = 64, 256
 #: Pixels of a drawing on A4: it is made 0.81 times as large, and its smallest letters are 7 points high.
 PAPER_WIDTH, PAPER_HEIGHT = 828.0, 470.0
-_INSIDE = re.compile(r'<script type="application/json" id="document">(.*?)</script>', re.S)
-_RULE = re.compile(r"<li class=rule>(.*?)</li>")
-_CODE = re.compile(r"<code>(.*?)</code>")
 _DRAWN = re.compile(r'(<text class="(name|rule)"[^>]*)>([^<]+)(<tspan class="rule">([^<]*))?<')
 _SQUEEZED = 'lengthAdjust="spacingAndGlyphs"'
-_ODDS = re.compile(r'<data value="([-+.e0-9 ]+)">')
 
 
 def drawn_tree(given: Exportable) -> Tree | None:
@@ -166,21 +161,3 @@ def _odds(schema: Schema, shares: tuple[float, ...]) -> str:
 
 def _code(words: str) -> str:
     return f"<code>{escape(words)}</code>"
-
-
-def report_document(content: str) -> str:
-    """The JSON document inside a report. Raises NotExported when there is none."""
-    found = _INSIDE.findall(content)
-    if len(found) != 1:
-        raise NotExported("The report does not hold its document.", remedy="Export the model as JSON.")
-    return found[0]
-
-
-def report_rules(content: str, schema: Schema) -> list[Rule]:
-    """The rules that a report shows, read back."""
-    return [_rule_in(line, schema) for line in _RULE.findall(content)]
-
-
-def _rule_in(line: str, schema: Schema) -> Rule:
-    odds = _ODDS.findall(line)
-    return rule_from([*(unescape(words) for words in _CODE.findall(line)), *odds], schema, has_shares=bool(odds))

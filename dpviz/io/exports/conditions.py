@@ -1,7 +1,7 @@
 """What one cell must be: the test at a split of an exported tree, and what a whole path asks of a column.
 
-In words a condition is exact (numbers in full, names in quotes where they are not simple) and is read back as it was. Names come
-from untrusted files: they are spelled so that they stay on one line and cannot be taken for anything else.
+In words a condition is exact: numbers in full, names in quotes where they are not simple. Names come from untrusted files: they
+are spelled so that they stay on one line and cannot be taken for anything else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
-from dpviz.errors import NotExported
 from dpviz.table.raw import parse_numbers
 from dpviz.table.schema import Feature, Schema
 
@@ -108,12 +107,13 @@ class Condition:
             high, with_high = min((self.high, self.with_high), (other.high, other.with_high))
             low, without_low = max((self.low, not self.with_low), (other.low, not other.with_low))
             return replace(self, low=low, high=high, with_low=not without_low, with_high=with_high, missing=missing)
-        but = tuple(dict.fromkeys((*(self.but or ()), *(other.but or ()))))
+        but = dict.fromkeys((*(self.but or ()), *(other.but or ())))
         lists = [item.among for item in (self, other) if item.among is not None]
         if not lists:
-            return replace(self, but=but, missing=missing)
-        among = tuple(name for name in lists[0] if name in lists[-1] and name not in but)
-        return replace(self, among=among, but=None, missing=missing)
+            return replace(self, but=tuple(but), missing=missing)
+        first, *more = lists
+        both = set(first).intersection(*more).difference(but)
+        return replace(self, among=tuple(name for name in first if name in both), but=None, missing=missing)
 
     @property
     def excludes_nothing(self) -> bool:
@@ -176,47 +176,3 @@ def _number_words(asked: Condition, name: str, tail: str) -> str:
     if asked.low > asked.high:
         return f"{name} is missing"
     return f"{number(asked.low)} {'<=' if asked.with_low else '<'} {name} {less} {number(asked.high)}{tail}"
-
-
-# --- read back
-
-_NAME = r'(?P<name>"(?:[^"\\]|\\.)*"|[^"<>]+?)'
-_FIGURE = r"[-+0-9.e]+"
-_RANGE = rf"(?P<low>{_FIGURE}) (?P<lower><=?) {_NAME} (?P<upper><=?) (?P<high>{_FIGURE})(?P<missing> or missing)?"
-_SIDE = rf"{_NAME} (?P<sign><=?|>=?) (?P<mark>{_FIGURE})(?P<missing> or missing)?"
-_GIVEN = rf"{_NAME} is (?P<what>given or missing|given|missing)"
-_LIST = rf"{_NAME} is (?P<without>not )?(?:one of )?(?P<names>.+?)(?P<missing> or missing)?"
-_FORMS = tuple(map(re.compile, (_RANGE, _SIDE, _GIVEN, _LIST)))
-_ITEM = re.compile(r'"(?:[^"\\]|\\.)*"|[^",]+')
-
-
-def condition_from(words: str, schema: Schema) -> Condition:
-    """The condition that `condition_words` has put into these words."""
-    for form in _FORMS:
-        found = form.fullmatch(words)
-        name = name_from(found["name"]) if found is not None else None
-        if found is not None and name in schema.feature_names:
-            missing = found.groupdict().get("missing") is not None
-            return _read(found.groupdict(), Condition(schema.feature_names.index(name), name, missing=missing))
-    raise NotExported(f"The rule {words!r:.100} cannot be read back.", remedy="Export the model as JSON.")
-
-
-def name_from(word: str) -> str:
-    """The name that was spelled so."""
-    return json.loads(word) if word.startswith('"') else word
-
-
-def _read(found: dict[str, str | None], column: Condition) -> Condition:
-    match found:
-        case {"low": str(low), "lower": lower, "upper": upper, "high": str(high)}:
-            return replace(column, low=float(low), with_low=lower == "<=", high=float(high), with_high=upper == "<=")
-        case {"sign": "<" | "<=" as sign, "mark": str(mark)}:
-            return replace(column, high=float(mark), with_high=sign == "<=")
-        case {"sign": sign, "mark": str(mark)}:
-            return replace(column, low=float(mark), with_low=sign == ">=")
-        case {"what": "missing"}:
-            return replace(column, among=(), missing=True)
-        case {"what": what}:
-            return replace(column, but=(), missing=what != "given")
-    names = tuple(name_from(item.strip()) for item in _ITEM.findall(found["names"] or ""))
-    return replace(column, but=names) if found["without"] else replace(column, among=names)

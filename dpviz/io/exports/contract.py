@@ -1,14 +1,13 @@
-"""Forms that are checked: what is written must predict every golden row as the model does, where it will run."""
+"""Forms that are written from a document, and what each needs to know of it. Tests run each where it will run."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dpviz.errors import DpvizError, NotExported
-from dpviz.io.exports.conditions import Row, one_line, spelled
+from dpviz.errors import NotExported
+from dpviz.io.exports.conditions import one_line, spelled
 from dpviz.io.exports.function import Function, function_of
-from dpviz.io.exports.golden import GoldenRows, golden_rows
 from dpviz.io.results import document_verdict, facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
@@ -17,12 +16,6 @@ from dpviz.results.verdict import Unit, Verdict
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.table.strict_json import parse_json
-
-#: (prediction of every row, probabilities of its classes) from the exported content alone (of the type that was written),
-#: where it will run. What stands for probabilities is not read where the export has none.
-Run = Callable[[Any, Schema, Sequence[Row]], tuple[Sequence[Any], Any]]
-#: Whether the export of a model has probabilities of the classes.
-Gives = Callable[["Exportable"], bool]
 
 
 @dataclass(frozen=True)
@@ -57,14 +50,6 @@ class Exportable:
         return function_of(self.model)
 
     @cached_property
-    def golden(self) -> GoldenRows:
-        """The rows that every export of it must predict as the model does."""
-        try:
-            return golden_rows(self.model, self.function)
-        except NotExported:
-            return golden_rows(self.model, None)
-
-    @cached_property
     def verdict(self) -> Verdict:
         """What may be said about its privacy."""
         return document_verdict(self.document, self.schema, self.unit)
@@ -76,66 +61,37 @@ class Exportable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckedForm(Form):
-    """A form that is written from a document and run on its golden rows."""
+class WrittenForm(Form):
+    """A form that is written from a document."""
 
     write: Callable[[Exportable], Content]  #: Raises NotExported
-    run: Run  #: Predicts rows from the content alone
-    ran_in: Callable[[], str]  #: Where `run` runs it, with its version: "SQLite 3.45".
-    #: Whether the export of this model has probabilities.
-    gives_chances: Gives = lambda given: given.function.chances != "none"
     one_tree: bool = False  #: It shows a single tree only
     most_ends: int = 50_000  #: Larger models are refused
     any_model: bool = False
 
     def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
-        """Write, run on every golden row where it will run, and compare. Raises NotExported with the reason."""
+        """Write it. Raises NotExported with the reason."""
         return export(self, Exportable(document, unit, key))
 
 
-def export(form: CheckedForm, given: Exportable) -> Exported:
-    """The same of what may be exported in several forms, which then share its golden rows."""
+def export(form: WrittenForm, given: Exportable) -> Exported:
+    """The same of what may be exported in several forms."""
     require_fit(form, given)
     if given.key:
-        return _with_key(form, given)
-    content = form.write(given)
-    found, chances = _ran(form, content, given)
-    difference = given.golden.first_difference(found)
-    has_chances = form.gives_chances(given)
-    if difference is None and has_chances:
-        difference = given.golden.first_other_chance(chances)
-    if difference is not None:
-        what = f"{form.title} does not predict as the model does: {one_line(difference)}."
-        raise NotExported(what, remedy="Choose another form, and report this with the JSON document.")
-    count = len(given.golden.rows)
-    also = ", probabilities too" if has_chances else ""
-    said = f"Checked on {count:,} test rows in {form.ran_in()}: all agree with the model{also}."
-    return Exported(form, content, count, said)
+        _require_key(form, given)
+    return Exported(form, form.write(given))
 
 
-def _with_key(form: CheckedForm, given: Exportable) -> Exported:
-    """The same statement, checked, with another column in front of what was checked."""
+def _require_key(form: WrittenForm, given: Exportable) -> None:
     if form.language != "sql":
         what = f"{form.title} answers row by row, so no key is needed."
         raise NotExported(what, remedy="Leave the key out, or export as 'sqlite' or 'duckdb'.")
     taken = ("prediction", *(f"p_{name}" for name in given.function.names or ()))
     if given.key.lower() in map(str.lower, taken):
         raise NotExported("The key has the name of an answer.", remedy="Rename the column in a view of the table.")
-    checked = export(form, replace(given, key=""))
-    return replace(checked, content=form.write(given))
 
 
-def _ran(form: CheckedForm, content: Content, given: Exportable) -> tuple[Sequence[Any], Any]:
-    try:
-        return form.run(content, given.schema, given.golden.rows)
-    except DpvizError:
-        raise
-    except Exception as error:  # whatever a foreign runtime raises means that this export does not run there
-        what = f"{form.title} was written, but {form.ran_in()} does not run it: {one_line(str(error))[:200]}"
-        raise NotExported(what, remedy="Choose another form; the names of columns and categories may be the reason.") from error
-
-
-def require_fit(form: CheckedForm, given: Exportable) -> None:
+def require_fit(form: WrittenForm, given: Exportable) -> None:
     """Raise NotExported where the form cannot hold the model, MissingExtra where a package is not installed."""
     form.require_packages()
     if form.any_model:

@@ -1,20 +1,22 @@
-"""The JSON document `dpviz-tree/1` itself, checked by reading it back."""
+"""The JSON document `dpviz-tree/1` itself."""
 
-from dpviz.io.exports.contract import CheckedForm
-from dpviz.io.exports.golden import said
+from dpviz.io.exports.contract import Exportable, WrittenForm
 from dpviz.models.document import model_from_json
-from dpviz.version import VERSION
 
-JSON = CheckedForm(
+
+def _write(given: Exportable) -> str:
+    """Raises DocumentError where it is no model."""
+    model_from_json(given.text)
+    return given.text
+
+
+JSON = WrittenForm(
     name="json",
     title="JSON",
     suffix=".json",
     media_type="application/json",
     about="Everything: rules, labels, schema, settings, ledger, claim and disclosures. dpviz reads it back.",
-    write=lambda given: given.text,
-    run=lambda content, _schema, rows: said(model_from_json(content), rows),
-    gives_chances=lambda given: given.golden.chances is not None,
-    ran_in=lambda: f"dpviz {VERSION}, read back",
+    write=_write,
     group="data",
     language="json",
     any_model=True,

@@ -1,41 +1,25 @@
-"""A Python function that imports nothing. Checked in a bare interpreter: no packages, no site, no environment."""
+"""A Python function that imports nothing."""
 
 import datetime as dt
-import json
 import math
-import platform
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
-from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import Condition, Row, identifiers, number
-from dpviz.io.exports.contract import CheckedForm, Exportable
+from dpviz.io.exports.conditions import Condition, identifiers, number
+from dpviz.io.exports.contract import Exportable, WrittenForm
 from dpviz.io.exports.function import End, Function, Step
 from dpviz.table.dates import DateFeature
 from dpviz.table.raw import MISSING_MARKS, parse_numbers
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
-_SECONDS = 60
 _TAKEN = {"row", "predict", "leaf", "sums", "cell", "value", "total", "totals", "number_in", "text_in", "MISSING"}
 _TAKEN |= {"uncoded", "date_in", "max", "min", "sum", "float", "str"}
 #: The functions that read cells as `dpviz.table.raw` does: missing marks, a decimal comma, and no 1_000. Infinity meets no
 #: condition, as an unreadable number must not; nor does not-a-number, unless it has a stand-in. The last two are for columns with
 #: codes of missing cells, and for dates.
 *_CELLS, _UNCODED, _DATES = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").rstrip().split("\n\n\n")
-_RUNNER = """
-
-import json, sys
-names, rows = json.load(sys.stdin)
-rows = [dict(zip(names, row)) for row in rows]
-chances = [list(predict_proba(row).values()) for row in rows] if "predict_proba" in globals() else None
-json.dump([[predict(row) for row in rows], chances], sys.stdout)
-"""
 
 
 def _write(given: Exportable) -> str:
@@ -175,36 +159,13 @@ def _tuple(names: Sequence[str]) -> str:
     return f"({', '.join(map(ascii, names))}{',' if len(names) == 1 else ''})"
 
 
-def _run(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[list[Any], Any]:
-    """`-I -S`: no folder of the user's, no installed packages, no variables of the environment."""
-    with TemporaryDirectory(prefix="dpviz-") as folder:
-        script = Path(folder) / "exported.py"
-        script.write_text(content + _RUNNER, encoding="utf-8")
-        command = [sys.executable, "-I", "-S", str(script)]
-        given = json.dumps([schema.feature_names, [_with_dates(schema, row) for row in rows]])
-        done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False)
-    if done.returncode:
-        why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
-        raise NotExported(f"The Python function does not run in a bare interpreter: {why[:200]}", remedy="Export it as JSON.")
-    found, chances = json.loads(done.stdout)
-    return found, chances
-
-
-def _with_dates(schema: Schema, row: Row) -> list[Any]:
-    """The row with dates in place of the numbers that stand for them."""
-    pairs = zip(schema.features, row, strict=True)
-    return [f.date_for(int(cell)) if isinstance(f, DateFeature) and isinstance(cell, float) else cell for f, cell in pairs]
-
-
-PYTHON = CheckedForm(
+PYTHON = WrittenForm(
     name="python",
     title="Python function",
     suffix=".py",
     media_type="text/x-python",
     about="One function, no imports, any Python 3. Reads cells as dpviz does; missing: None, not-a-number, a blank text.",
     write=_write,
-    run=_run,
-    ran_in=lambda: f"a bare Python {platform.python_version()}",
     language="python",
     order=20,
 )

@@ -5,19 +5,17 @@ Columns are always written with the table's alias before them: SQLite takes a lo
 
 import math
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache, partial
-from importlib.metadata import version
-from typing import Any
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import Condition, Row, code_numbers, is_code, one_line
-from dpviz.io.exports.contract import CheckedForm, Exportable
+from dpviz.io.exports.conditions import Condition, code_numbers, is_code, one_line
+from dpviz.io.exports.contract import Exportable, WrittenForm
 from dpviz.io.exports.function import End, Function, Step, steps
 from dpviz.table.dates import DateFeature
-from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget
 
 TABLE = "rows_to_predict"
 #: Writes a number so that the engine reads it back as the same one.
@@ -201,18 +199,6 @@ def _cell_of(feature: Feature, number: Number) -> str:
     return column
 
 
-def _empty_table(schema: Schema, text_kind: str, number_kind: str) -> str:
-    """Creates the empty table."""
-    kinds = [text_kind if isinstance(feature, CategoricalFeature) else number_kind for feature in schema.features]
-    columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in zip(schema.feature_names, kinds, strict=True))
-    return f"CREATE TABLE {TABLE} ({columns})"
-
-
-def _split(rows: list[tuple[Any, ...]]) -> tuple[list[Any], list[Any]]:
-    """(predictions, probabilities behind them)."""
-    return [row[0] for row in rows], [row[1:] for row in rows]
-
-
 # --- SQLite
 
 
@@ -236,13 +222,6 @@ def quotient(value: float) -> str:
     return f"({whole} * 1.0 / {2**power})" if 0 <= power <= 62 else repr(value)
 
 
-def _run_sqlite(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[list[Any], list[Any]]:
-    with closing(sqlite3.connect(":memory:")) as base:
-        base.execute(_empty_table(schema, "TEXT", "REAL"))
-        base.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * schema.n_features)})", rows)
-        return _split(base.execute(content).fetchall())
-
-
 # --- DuckDB
 
 _LONG = 20_000
@@ -260,32 +239,13 @@ def _write_duckdb(given: Exportable) -> str:
     return f"-- Long: after PRAGMA disable_optimizer it starts at once.\n{content}" if len(content) > _LONG else content
 
 
-def _run_duckdb(content: str, schema: Schema, rows: Sequence[Row]) -> tuple[list[Any], list[Any]]:
-    """A hundred rows per INSERT: DuckDB plans each statement anew, and one statement for all is slow to bind."""
-    import duckdb
-
-    with closing(duckdb.connect(":memory:")) as base:
-        base.execute("SET threads = 1")
-        if len(content) > _LONG:
-            base.execute("PRAGMA disable_optimizer")
-        base.execute(_empty_table(schema, "VARCHAR", "DOUBLE"))
-        for start in range(0, len(rows), 100):
-            part = rows[start : start + 100]
-            places = ", ".join([f"({', '.join('?' * schema.n_features)})"] * len(part))
-            base.execute(f"INSERT INTO {TABLE} VALUES {places}", [cell for row in part for cell in row])
-        return _split(base.execute(content).fetchall())
-
-
-SQLITE = CheckedForm(
+SQLITE = WrittenForm(
     name="sqlite",
     title="SQL for SQLite",
     suffix=".sql",
     media_type="application/sql",
     about="One SELECT with CASE. Missing: NULL. Dates: the number they become.",
     write=lambda given: _select(given, _sqlite_number, has_exp=False),
-    run=_run_sqlite,
-    gives_chances=lambda given: given.function.chances in ("leaf", "votes"),
-    ran_in=lambda: f"SQLite {sqlite3.sqlite_version}",
     language="sql",
     most_ends=25_000,
     order=30,
@@ -295,10 +255,5 @@ DUCKDB = replace(
     name="duckdb",
     title="SQL for DuckDB",
     write=_write_duckdb,
-    run=_run_duckdb,
-    gives_chances=lambda given: given.function.chances != "none",
-    ran_in=lambda: f"DuckDB {version('duckdb')}",
-    needs=("duckdb",),
-    extra="duckdb",
     order=31,
 )

@@ -1,5 +1,5 @@
 """Golden rows: rows on thresholds, next to them, outside the range, of every category, missing and unknown, with the
-prediction of the model itself. An export is offered only when it predicts all of them where it will run.
+prediction of the model itself. Exports must predict all of them where they will run.
 
 For every split of the model there are rows that reach it (where any can) and then differ in the cell it tests.
 """
