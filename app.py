@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.starlette import App
 
-from dpviz.app import address, frame, glossary, parts, state
+from dpviz.app import address, frame, parts, state
 from dpviz.app.data import using
 from dpviz.app.publish import checked
 from dpviz.app.serving import MANUAL, checked_requests
@@ -81,6 +81,7 @@ def dashboard() -> None:
 
     about = HELP.get(chosen.url_path, "tutorials/first-tree")
     st.sidebar.link_button("Help", f"{MANUAL}/{about}.html", type="tertiary", icon=":material/help:")
+    st.sidebar.link_button("Glossary", f"{MANUAL}/reference/glossary.html", type="tertiary", icon=":material/dictionary:")
     LINES.get(chosen.url_path or FIRST, parts.data_line)(state.loaded())
     if problem is not None:
         parts.error(problem, kept="The default sample is in use instead.")
@@ -88,7 +89,6 @@ def dashboard() -> None:
     if not frame.checks_requests():
         st.caption(":material/lock_open: This server does not check requests: made-up and public rows only. `dpviz app` does.")
     chosen.run()
-    glossary.explain_words()
     state.write_url()
 
 

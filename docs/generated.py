@@ -190,8 +190,8 @@ def errors_page() -> str:
 
 
 def glossary_page() -> str:
-    """The words, as the dashboard explains them."""
-    lines = ["# Glossary", "", "The same words are explained in the dashboard, below each page that uses them.", ""]
+    """The words of the dashboard and of these pages."""
+    lines = ["# Glossary", "", "Words of the dashboard and of these pages.", ""]
     for heading, meaning in sorted(sections("glossary").items(), key=lambda entry: entry[0].lower()):
         term, *others = heading.split(", ")
         also = f" ({', '.join(others)})" if others else ""

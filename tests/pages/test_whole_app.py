@@ -37,7 +37,7 @@ def test_a_newcomer_sees_a_trained_tree_at_once():
     test = walked()
     assert test.title[0].value == "Tree"
     views = [view.key for view in test.main.get("bidi_component")]
-    assert views == ["frame-style", "guarantee", "_epsilon_slider", "tree-view", "glossary"]
+    assert views == ["frame-style", "guarantee", "_epsilon_slider", "tree-view"]
     assert "Would be guaranteed if released: ε" in said(test)
 
 
