@@ -164,7 +164,7 @@ def test_sums_are_neither_shown_nor_pickled_and_what_comes_back_says_so():
     assert data.table_sums.is_known
     for shown in (repr(data), repr(data.table_sums), repr(data.table_sums.columns), str(data.report)):
         assert text not in shown
-        assert str(N) not in shown.replace(repr(data.report), "")
+    assert repr(data.table_sums) == "TableSums()"
     for kept in (pickle.dumps(data), pickle.dumps(data.table_sums), pickle.dumps(data.parts(0.5))):
         assert text.encode() not in kept
         assert data.table_sums.columns[0].first.to_bytes(8, "little") not in kept

@@ -6,6 +6,20 @@ from benchmarks.mutants.mutant import Mutant
 
 MUTANTS = (
     Mutant(
+        "a seeded fit on no usable row says nothing",
+        "dpviz.learners.request:remarks",
+        "(FewRowsWarning(few),) if few else ()",
+        "()",
+        ("tests/learners/test_never_silent.py::test_an_ordinary_tree_without_a_seed_says_so_too",),
+    ),
+    Mutant(
+        "what a rule replaced is not warned of",
+        "dpviz.learners.request:remarks_on_settings",
+        "[ReplacedWarning(sentence) for sentence in plan.replaced]",
+        "[]",
+        ("tests/learners/test_never_silent.py::test_remarks_are_warnings_of_dpviz_and_the_private_one_comes_first",),
+    ),
+    Mutant(
         "pf-tree: inner splits at twice epsilon",
         "dpviz.learners.native.pf_tree:_Choosing.split",
         "epsilon",

@@ -6,6 +6,13 @@ from benchmarks.mutants.mutant import Mutant
 
 MUTANTS = (
     Mutant(
+        "the same rows may be two owners",
+        "dpviz.owners.federated:train_federated",
+        "_require_disjoint(parts, is_release=seed is None)",
+        "None",
+        ("tests/owners/test_federated.py::test_rows_given_twice_are_refused_and_for_a_release_parts_of_one_table_too",),
+    ),
+    Mutant(
         "owners share one noise",
         "dpviz.owners.federated:train_federated",
         "_sources(seed, len(parts))",

@@ -6,7 +6,65 @@ from benchmarks.mutants.mutant import Mutant
 
 _RENYI = "tests/release/test_renyi_account.py"
 
+_DOOR = "tests/release/test_recognition.py::test_a_known_table_is_asked_about_at_every_door_and_a_refusal_costs_nothing"
+
 MUTANTS = (
+    Mutant(
+        "a table in another order is not recognised",
+        "dpviz.table.sums:looks_same",
+        "any(equal) or len(equal) > 1 or 0 < len(equal) == n_columns",
+        "False",
+        (f"{_DOOR}[shuffled-frame]", f"{_DOOR}[a narrower range-frame]"),
+    ),
+    Mutant(
+        "a table in an engine passes in silence",
+        "dpviz.release.recognition:_may_be_of",
+        "same_count or bool(common) or (not names and bool(found))",
+        "False",
+        (f"{_DOOR}[DuckDB-frame]", f"{_DOOR}[DuckDB, renamed-DuckDB]"),
+    ),
+    Mutant(
+        "sums are taken of the rows that can be used",
+        "dpviz.table.encode:_data_set",
+        "TableSums(table.n_rows, sums)",
+        "TableSums(int(kept.sum()), sums)",
+        (f"{_DOOR}[one class undeclared-frame]",),
+    ),
+    Mutant(
+        "clipped numbers change the sum of their column",
+        "dpviz.table.encode:_sums",
+        "[*dropped, *column.changed.values()]",
+        "[*dropped]",
+        ("tests/table/test_sums.py::test_another_declaration_has_the_same_sums_though_other_rows_are_dropped_or_clipped[range-whole]",),
+    ),
+    Mutant(
+        "parts of a table are other tables",
+        "dpviz.table.dataset:EncodedDataset._part",
+        "about |= {'source_sums': self.table_sums}",
+        "about |= {}",
+        (f"{_DOOR}[a part-frame]",),
+    ),
+    Mutant(
+        "sums are pickled with the rows",
+        "dpviz.table.sums:TableSums.__reduce__",
+        "(_unknown, ())",
+        "object.__reduce_ex__(self, 2)",
+        ("tests/table/test_sums.py::test_sums_are_neither_shown_nor_pickled_and_what_comes_back_says_so",),
+    ),
+    Mutant(
+        "keywords beside a request are dropped",
+        "dpviz.release.publish:Register.release",
+        "isinstance(learner, FitRequest)",
+        "False and isinstance(learner, FitRequest)",
+        ("tests/release/test_recognition.py::test_nothing_is_taken_beside_a_request[given0]",),
+    ),
+    Mutant(
+        "a file that exists is refused only after epsilon is spent",
+        "dpviz.release.publish:publish",
+        "require_new_file(target, make_folder=file is None)",
+        "None",
+        ("tests/release/test_publish.py::test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent[file]",),
+    ),
     Mutant(
         "what changes after a look at the rows counts as declared",
         "dpviz.table.column_draft:ColumnDraft.since_look",
