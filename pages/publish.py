@@ -25,7 +25,7 @@ if book is not None:
         st.divider()
         release.running_total(balance, promise)
         st.divider()
-        release.ask_release(balance, promise, asked, loaded, told=checking.told)
+        release.ask_release(balance, promise, asked, loaded, release.Fit(checking.doubts_told, checking.told))
     st.divider()
     history.history(book, balance, loaded)
     name = None if balance is None else balance.data_set.name

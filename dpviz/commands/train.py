@@ -105,6 +105,7 @@ def _release(args: Namespace, given: Given, request: FitRequest, signing: Signin
     answers: dict[str, Any] = {"add_rows": args.add_rows, "accept_rows": args.accept_rows, "disjoint_from": args.disjoint_from}
     try:
         answers |= {"assign_to": args.data_set, "columns": given.names, "how_to_accept": "add --accept-rows"}
+        answers["how_to_name_a_source"] = 'Add "source": "codebook of 2024, page 12" or the like to the schema file.'
         entry = publish(register, data, request, file=args.out, **answers)
     except UnansweredRows as question:
         raise _asked(question, args) from None

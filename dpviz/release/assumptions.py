@@ -58,6 +58,9 @@ def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumpt
     found.append(_of_row_count(schema))
     if "features" in schema.read_from_data:
         found.append(_value("choice of columns", "", "which columns are used", {"features"}))
+    if schema.source:
+        what = f"corrected after a look at how the rows fit, by: {schema.source}"
+        found.append(Assumption("correction", "", what, Status.DECLARED))
     if explored is not None:
         found.append(_of_tuning(explored))
     return tuple(sorted(found, key=lambda item: (not item.blocks, item.status is Status.DECLARED)))

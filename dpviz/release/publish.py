@@ -23,6 +23,7 @@ from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
 from dpviz.release.assumptions import Assumption, assumptions
 from dpviz.release.files import SUFFIX, discard, move_into_place, require_new_file, write_part
+from dpviz.release.looks import note_look, require_source
 from dpviz.release.records import WARNED, DataSet, Entry, Seal, State, protected
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.document import AssumptionEntry, Booking, Recorded
@@ -91,6 +92,7 @@ def publish(
     add_rows: bool = True,
     accept_rows: bool = True,
     how_to_accept: str = "pass accept_rows=True",
+    how_to_name_a_source: str = "Name it in the schema: dataclasses.replace(schema, source='codebook of 2024, page 12').",
     disjoint_from: Iterable[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> Entry:
@@ -105,7 +107,8 @@ def publish(
     `columns`: names of the table's columns, kept with the assignment; by default those of the schema.
     `add_rows`: without it the rows have to be known as rows of that data set, else UnansweredRows is raised.
     `accept_rows`: without it a release from few of the rows is refused; that this was said of private ones is noted.
-    `how_to_accept`: in the words of whoever asks.
+    `how_to_accept`, `how_to_name_a_source`: in the words of whoever asks. A schema that was corrected after a look at these rows
+    names its public source.
     `disjoint_from`: data sets that nobody in these rows is in; UnansweredRows asks for it where the rows look like theirs.
     """
     if request.seed is not None:
@@ -128,6 +131,7 @@ def publish(
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
     _require_same_unit(data_set, data)
+    require_source(register, data, how_to_name_a_source)
     if not accept_rows:
         _require_rows(register, data_set, data, how_to_accept)
     booked = register.start(
@@ -158,7 +162,7 @@ def _require_rows(register: ReleaseRegister, data_set: DataSet | None, data: Row
         require_rows(data, accept=how_to_accept)
     except RefusedRelease:
         if data_set is not None and data_set.role is DataRole.PRIVATE:
-            register.note_exploration(data.identity, what=WARNED, learner="", settings={})
+            note_look(register, WARNED, data)
         raise
 
 

@@ -288,6 +288,7 @@ def _over_budget(balance: Balance, asked: float) -> OverCap:
 
 #: What the register calls it when somebody asked how private rows fit, and when somebody had to be told: that there is a warning
 #: follows from the rows, so only their owner may know of it.
+SCHEMA_AT_LOOK = "the schema at the first look"
 LOOK, WARNED = "how the rows fit the schema", "a warning about how the rows fit the schema"
 
 

@@ -22,6 +22,7 @@ from dpviz.release.files import is_file_with, recover, sha256_of
 from dpviz.release.records import (
     ACCOUNTS,
     RENYI,
+    SCHEMA_AT_LOOK,
     SUM,
     Balance,
     CapChange,
@@ -386,12 +387,24 @@ class ReleaseRegister:
     def explorations(self, fingerprint: str | None = None) -> tuple[Exploration, ...]:
         """All, or those of the data set these rows are assigned to (of these very rows while they are not); latest first."""
         with self.store.reading() as connection:
-            every = queries.explorations(connection)
+            every = tuple(item for item in queries.explorations(connection) if item.what != SCHEMA_AT_LOOK)
             if fingerprint is None:
                 return every
             own = self.store.keyed(fingerprint)
             known = queries.data_set_of_rows(connection, own)
         return tuple(item for item in every if item.fingerprint == own or (known and item.data_set == known.name))
+
+    def note_schema(self, rows: str, digest: str) -> None:
+        """Keep the digest of the schema by which these rows were first looked at; a later one changes nothing."""
+        if not self.schemas_at_looks(rows):
+            self.note_exploration(f"look {rows}", what=SCHEMA_AT_LOOK, learner="", settings={"schema": digest})
+
+    def schemas_at_looks(self, rows: str) -> frozenset[str]:
+        """Digests of the schemas by which these rows were first looked at: one, or none."""
+        with self.store.reading() as connection:
+            own, every = self.store.keyed(f"look {rows}"), queries.explorations(connection)
+        found = (item for item in every if item.fingerprint == own and item.what == SCHEMA_AT_LOOK)
+        return frozenset(str(item.settings.get("schema")) for item in found)
 
 
 def named_line(what: str, text: str) -> str:

@@ -88,6 +88,13 @@ class ColumnDraft:
         changed = {field for field in _EVERY if getattr(self, _name(field)) != getattr(self.before, _name(field))}
         return replace(self, read=(self.before.read - changed) | changed)
 
+    def with_source(self) -> ColumnDraft:
+        """A copy in which what changed since the look counts as declared: its owner names a public source of it."""
+        if self.before is None:
+            return self
+        changed = {field for field in _EVERY if getattr(self, _name(field)) != getattr(self.before, _name(field))}
+        return replace(self, read=self.before.read - changed)
+
     def without_read(self) -> ColumnDraft:
         """A copy in which whatever was read from the data is empty again."""
         if not self.read:

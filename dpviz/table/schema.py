@@ -19,6 +19,8 @@ from dpviz.table.raw import listed_names
 
 #: What stands in a `repr` for a value that was read from the data.
 _READ = "<read from the data>"
+#: Letters of the public source of corrections.
+LONGEST_SOURCE = 200
 #: Fields that are neither printed nor written while they are empty, so that older schemas hash as they did.
 _LATER = ("missing_codes", "groups")
 
@@ -211,6 +213,9 @@ class Schema:
     decimal : "." or "," or None
         The mark before decimals of numbers in cells of text; the other one groups thousands. None: where commas separate cells
         it is the point, and elsewhere a comma before three digits is no number (`dpviz.table.marks`).
+    source : str
+        The public source of what was corrected after a look at how the rows fit, one line; empty where nothing was. A release
+        prints it.
     """
 
     features: tuple[Feature, ...]
@@ -219,6 +224,7 @@ class Schema:
     read_from_data: tuple[str, ...] = ()
     person: str | None = None
     decimal: str | None = None
+    source: str = ""
 
     def __post_init__(self) -> None:
         features = (self.features,) if isinstance(self.features, Sourced) else tuple(self.features)
@@ -239,6 +245,9 @@ class Schema:
         if self.decimal not in (None, ".", ","):
             what = f"decimal = {shown(self.decimal)} is no decimal mark."
             raise SchemaError(what, field="decimal", remedy="Give '.' or ',', or leave it out.")
+        if not isinstance(self.source, str) or len(self.source) > LONGEST_SOURCE or not self.source.isprintable():
+            what = f"This must be one printable line of at most {LONGEST_SOURCE} characters."
+            raise SchemaError(what, field="source", remedy="Name the document, such as 'codebook of 2024, page 12'.")
 
     def __repr__(self) -> str:
         """Names, and how much was read from the data; no range and no category."""
@@ -254,6 +263,7 @@ class Schema:
         more = f"n_public={self.n_public!r}, read_from_data={self.read_from_data!r}"
         more += f", person={self.person!r}" if self.person else ""
         more += f", decimal={self.decimal!r}" if self.decimal else ""
+        more += f", source={self.source!r}" if self.source else ""
         return f"Schema(features=({features}), target={self.target.key}, {more})"
 
     @property
@@ -314,6 +324,7 @@ class Schema:
             "read_from_data": list(self.read_from_data),
             **({"person": self.person} if self.person else {}),
             **({"decimal": self.decimal} if self.decimal else {}),
+            **({"source": self.source} if self.source else {}),
         }
 
     def to_json(self) -> str:

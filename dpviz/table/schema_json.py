@@ -28,6 +28,7 @@ class SchemaDocument:
     read_from_data: tuple[str, ...] = ()
     person: str | None = None
     decimal: str | None = None
+    source: str = ""
 
 
 def schema_from_json(text: str | bytes) -> Schema:
@@ -42,7 +43,7 @@ def schema_from_dict(document: Any, *, path: str = "") -> Schema:
     _require_known(found.read_from_data, ("n_public", "features"), path)
     features = tuple(_column(FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
     target = _column(TARGETS, found.target, f"{path}.target")
-    return Schema(features, target, found.n_public, found.read_from_data, found.person, found.decimal)
+    return Schema(features, target, found.n_public, found.read_from_data, found.person, found.decimal, found.source)
 
 
 def _column(kinds: Mapping[str, type], document: Any, path: str) -> Any:

@@ -375,6 +375,26 @@ def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(ru
     assert run(*asked[:-2], "--accept-rows", "--out", out)[0] == 0
 
 
+def test_after_a_refusal_a_corrected_schema_is_released_with_a_public_source_only(run, refused, clinic, schema, tmp_path):
+    out, spoiled = tmp_path / "t.json", tmp_path / "spoiled.csv"
+    spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
+    asked = ["train", spoiled, *(word for word in clinic if word != "--accept-rows"), out]
+    refused(*asked)
+    said = json.loads(schema.read_text(encoding="utf-8"))
+    said["target"]["classes"] = ["ja" if name == "yes" else name for name in said["target"]["classes"]]
+    corrected = tmp_path / "corrected.json"
+    asked[asked.index("--schema") + 1] = corrected
+    corrected.write_text(json.dumps(said), encoding="utf-8")
+    assert "names no public source" in refused(*asked)
+    assert not out.exists()
+    corrected.write_text(json.dumps(said | {"source": "codebook, page 12"}), encoding="utf-8")
+    assert run(*asked)[0] == 0
+    released = out.read_text(encoding="utf-8")
+    assert "corrected after a look at how the rows fit, by: codebook, page 12" in released
+    assert run("export", out, "--to", "report", "--out", tmp_path / "r.html")[0] == 0
+    assert "codebook, page 12" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
 def test_a_release_that_nobody_books_is_refused_on_few_of_the_rows_too_and_a_simulation_is_not(run, refused, schema, tmp_path):
     spoiled, out = tmp_path / "spoiled.csv", tmp_path / "t.json"
     spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")

@@ -108,13 +108,39 @@ def test_a_change_after_the_look_is_marked_and_can_be_put_back() -> None:
     town = work_of(at).draft.column("town")
     assert town.read_now == {"categories"}
     assert not [button for button in at.button if button.label.startswith("I know")]
-    assert "1 value changed after the look: read from the data, so a release refuses it" in said(at)
+    assert "1 value changed after the look. Name the public source: a release refuses it without one." in said(at)
     assert "The schema has changed since this look" in said(at)
     button(at, "Use this data").click().run()
     assert at.session_state["loaded"].schema.read_fields() == (("town", "categories"),)
     button(at, "Put back what was declared before the look").click().run()
     assert work_of(at).draft.read_fields() == 0
     assert work_of(at).draft.column("town").categories == ("north", "south")
+
+
+@pytest.mark.slow
+def test_of_every_column_it_is_said_which_share_does_not_fit() -> None:
+    at = declared("private")
+    look(at)
+    [table] = [part.proto.body for part in at.get("html") if "<table" in part.proto.body]
+    cells = re.findall(r'<td data-name="(?:Column|Cells|Fault)">(.*?)</td>', table)
+    assert [tuple(cells[place : place + 3]) for place in range(0, len(cells), 3)] == [
+        ("town", "5.5% (77)", "match no category"),
+        ("age", "3.9% (55)", "are missing"),
+        ("age", "2.4% (33)", "lie outside the range"),
+    ]
+
+
+@pytest.mark.slow
+def test_a_correction_with_a_public_source_stays_declared_and_the_source_goes_into_the_schema() -> None:
+    at = declared("private")
+    look(at)
+    declare_towns(at, "north; south; west")
+    next(box for box in at.text_input if box.label.startswith("Public source")).set_value("town register 2024").run()
+    assert work_of(at).draft.read_fields() == 0
+    assert "counts as declared" in said(at)
+    button(at, "Use this data").click().run()
+    schema = at.session_state["loaded"].schema
+    assert (schema.read_fields(), schema.source) == ((), "town register 2024")
 
 
 @pytest.mark.slow

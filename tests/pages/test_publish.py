@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from dpviz.release import sidecar
 from dpviz.release.export import register_json, register_lines
 from dpviz.release.records import WARNED
 from dpviz.release.register import ReleaseRegister
+from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.contract.tables import schema_of, table
 from tests.pages.opened import after_work, in_use, opened, records, said_in_boxes, sample_of, shown, texts
@@ -411,38 +413,58 @@ def test_a_cap_is_lowered_without_further_ado(assigned):
     assert "cap ε = 1 (add/remove one patient, up to 2 rows; one row: ε = 0.5)" in shown(test)
 
 
-@pytest.mark.slow
-def test_few_rows_used_must_be_accepted_before_the_button_works_and_no_count_is_shown(register):
+def few_rows(register):
+    """Private rows, assigned, far fewer than declared."""
     register.declare(NAME, epsilon_cap=1.0)
     schema = sample_of(DataRole.PRIVATE)[1].declare(n_public=100_000)
-    register.assign(in_use(DataRole.PRIVATE, schema).data.identity, NAME)
-    test = opened("publish", DataRole.PRIVATE, schema=schema)
+    loaded = in_use(DataRole.PRIVATE, schema)
+    register.assign(loaded.data.identity, NAME)
+    return loaded
+
+
+@pytest.mark.slow
+def test_private_rows_are_not_told_about_unasked_and_a_refused_release_spends_nothing(register):
+    loaded = few_rows(register)
+    test = opened("publish", rows=loaded)
+    assert not test.error
+    assert register.explorations() == ()
+    test = released(test)
     said = "\n".join(box.value for box in test.error)
+    assert "nothing was spent" in said
     assert "Far fewer rows are used" in said
-    assert re.findall(r"\d[\d,]*", said) == ["100,000"]
-    assert test.checkbox(key="publish-agreed").disabled
-    test.checkbox(key="publish-accept-rows").check().run()
+    assert set(re.findall(r"\d[\d,]*", said)) == {"100,000"}
+    assert register.releases() == ()
     assert [(item.what, item.times) for item in register.explorations()] == [(WARNED, 1)]
     assert "how the rows fit" not in f"{register_json(register)} {register_lines(register)} {texts(opened('register'))}"
-    test.checkbox(key="publish-agreed").check().run()
-    assert not button(test, "Release").disabled
+    assert test.checkbox(key="publish-agreed").disabled
+    test.checkbox(key="publish-accept-rows").check().run()
+    released(test)
+    assert len(register.releases()) == 1
 
 
 @pytest.mark.slow
-def test_what_changes_after_publish_said_that_few_rows_are_used_counts_as_read_from_the_data(register):
-    register.declare(NAME, epsilon_cap=1.0)
-    schema = sample_of(DataRole.PRIVATE)[1].declare(n_public=100_000)
-    register.assign(in_use(DataRole.PRIVATE, schema).data.identity, NAME)
-    draft = opened("publish", DataRole.PRIVATE, schema=schema).session_state["prepared"].draft
+@pytest.mark.parametrize("source", ["", "yearly report, page 3"])
+def test_after_a_refusal_a_corrected_schema_needs_a_source_in_this_and_in_any_session(register, source):
+    loaded = few_rows(register)
+    draft = released(opened("publish", rows=loaded)).session_state["prepared"].draft
     assert draft.schema().read_fields() == ()
-    assert draft.with_row_count(2_000).schema().read_from_data == ("n_public",)
-    assert draft.with_row_count(2_000).with_row_count(100_000).schema().read_fields() == ()
+    corrected = replace(draft, source=source).with_row_count(800).schema()
+    assert corrected.read_from_data == (() if source else ("n_public",))
+    anew = replace(loaded.schema.declare(n_public=800), source=source)  # from a file, in another session
+    again = replace(loaded, schema=anew, data=encode(loaded.table, anew))
+    register.assign(again.data.identity, NAME)
+    test = opened("publish", rows=again)
+    assert any("names no public source" in box.value for box in test.error) is not bool(source)
+    assert bool([box for box in test.button if box.label == "Release"]) is bool(source)
+    if source:
+        released(test)
+        (entry,) = register.releases()
+        assert source in Path(entry.file).read_text(encoding="utf-8")
 
 
 def test_where_nothing_is_said_about_the_rows_nothing_is_a_look(assigned):
-    test = opened("publish", DataRole.PRIVATE)
+    opened("publish", DataRole.PRIVATE)
     assert assigned.explorations() == ()
-    assert "prepared" not in test.session_state
 
 
 def test_before_a_release_every_export_is_tried_and_without_a_report_there_is_no_button(assigned, monkeypatch):
@@ -465,5 +487,5 @@ def test_before_spending_the_page_says_what_to_expect_at_a_base_rate_that_privat
     (asked,) = [found for found in test.number_input if found.label == "Of 100 rows, `readmitted`"]
     assert asked.value is None
     said = texts(after_work(asked.set_value(20.0).run(), SLOT))
-    for strength in ("weak", "middling", "strong"):
-        assert f"With a {strength} signal no better than always 'home' (80% right)." in said.replace("\\", "")
+    for strength in ("little", "something", "much"):
+        assert f"If features say {strength}, no better than always 'home' (80% right)." in said.replace("\\", "")

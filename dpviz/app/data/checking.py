@@ -1,8 +1,11 @@
 """The schema checked against the rows, before they are used.
 
-Of private rows only their owner may look, and says so first. What is changed after that look follows from the rows: it counts as
-read from the data until it is put back, and a release refuses it. What the Publish page says about the rows is such a look too.
+Of private rows only their owner may look, and says so first. What is changed after that look may follow from the rows: it counts
+as read from the data, and a release refuses it, until it is put back or its public source is named. A release refused because few
+rows fit is such a look too.
 """
+
+from dataclasses import replace
 
 import streamlit as st
 
@@ -11,21 +14,21 @@ from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.data.report import show_report
 from dpviz.app.data.using import why_not_encoded
-from dpviz.app.explorations import keep_unnoted, note
+from dpviz.app.explorations import keep_unnoted
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.learners.request import doubts
-from dpviz.release.records import LOOK, WARNED
+from dpviz.release.looks import note_look
+from dpviz.release.records import LOOK
+from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
-from dpviz.table.schema import Schema
-
-_TOLD = "_told-how-rows-fit"
+from dpviz.table.schema import LONGEST_SOURCE, Schema
 
 
 def ask_check(work: Prepared) -> None:
     """How many rows fit the schema, and what becomes of the cells; of private rows after a consent."""
-    with st.expander("Check the schema against the rows", icon=":material/rule:"):
+    with st.expander("Check the schema against the rows", expanded=not work.role.may_read, icon=":material/rule:"):
         consents = work.role.may_read or _consents(work)
         why_not = why_not_encoded(work)
         clicked = st.button("Check against the rows", disabled=bool(why_not) or not consents, icon=":material/rule:")
@@ -39,12 +42,25 @@ def ask_check(work: Prepared) -> None:
             else:
                 st.rerun()  # what stands above may count as read from the data from now on
         _show(work)
-        draft = work.draft
-        if draft is not None and draft != draft.before_look():
-            count = draft.read_fields()
-            words = f"{count:,} value{'s'[: count != 1]} changed after the look: read from the data, so a release refuses"
-            st.warning(f"{words} {'them' if count != 1 else 'it'}.", icon=":material/visibility:")
-            st.button("Put back what was declared before the look", on_click=_put_back, icon=":material/undo:")
+        if not work.role.may_read and work.draft is not None:
+            _ask_source(work, work.draft)
+
+
+def _ask_source(work: Prepared, draft: SchemaDraft) -> None:
+    """What changed since the look, where it is known from without the rows, and the way back."""
+    label, words = "Public source of what is corrected after a look", "such as: codebook of 2024, page 12"
+    more = {"max_chars": LONGEST_SOURCE, "placeholder": words, "key": f"source-{work.revision}", "help": prose("data", "source")}
+    typed = st.text_input(label, draft.source, **more)
+    work.draft = draft = replace(draft, source=" ".join(typed.split()))
+    if draft == draft.before_look():
+        return
+    count = draft.read_fields()
+    if count:
+        words = f"{count:,} value{'s'[: count != 1]} changed after the look. Name the public source: a release refuses"
+        st.warning(f"{words} {'them' if count != 1 else 'it'} without one.", icon=":material/visibility:")
+    elif draft.before is not None:
+        st.info("What changed after the look counts as declared. The report prints its source.", icon=":material/menu_book:")
+    st.button("Put back what was declared before the look", on_click=_put_back, icon=":material/undo:")
 
 
 def _consents(work: Prepared) -> bool:
@@ -59,14 +75,16 @@ def check(work: Prepared) -> None:
     schema, draft = work.draft.schema(), work.draft
     data = encode(work.table, schema, person=draft.person, rows_per_person=draft.rows_per_person)
     if not work.role.may_read:
-        looked = Loaded(work.role, work.title, None, work.table, schema, data, draft.person)
-        keep_unnoted(note(looked, LOOK, "", {}))
+        try:
+            note_look(ReleaseRegister(), LOOK, data)
+        except DpvizError as problem:
+            keep_unnoted(problem)
         work.draft = draft.looked_at()
     work.checked = (schema, data.report, doubts(data))
 
 
 def told(now: Loaded) -> None:
-    """The owner of private rows in use was told how they fit their schema: a look, noted once, that later changes follow from."""
+    """A release of private rows was refused because few fit: a look, after which corrections need a source."""
     if now.role.may_read:
         return
     work = prepared()
@@ -75,9 +93,15 @@ def told(now: Loaded) -> None:
     work.looked = declared.looked_at()
     if work.draft is not None:
         work.draft = work.draft.after(work.looked)
-    if st.session_state.get(_TOLD) != now.data.identity:
-        st.session_state[_TOLD] = now.data.identity
-        keep_unnoted(note(now, WARNED, "", {}))
+
+
+def doubts_told(now: Loaded) -> tuple[str, ...]:
+    """What the check of these rows by this schema found doubtful; nothing where nobody has asked for it."""
+    work = prepared()
+    if work.checked is None or work.table is not now.table:
+        return ()
+    schema, _, found = work.checked
+    return found if replace(schema, source="") == replace(now.schema, source="") else ()
 
 
 def _show(work: Prepared) -> None:
@@ -89,12 +113,12 @@ def _show(work: Prepared) -> None:
     for sentence in found:
         st.warning(parts.plain(sentence), icon=":material/front_hand:")
     if report is not None:
-        show_report(report)
+        show_report(report, schema)
 
 
 def _is_schema_of(draft: SchemaDraft, schema: Schema) -> bool:
     try:
-        return not draft.gaps() and draft.schema() == schema
+        return not draft.gaps() and replace(draft.schema(), source="") == replace(schema, source="")
     except DpvizError:
         return False
 

@@ -31,6 +31,7 @@ class SchemaDraft:
     `person` is the column that says whose row it is, with the rows kept of each; None where every row is somebody else.
     `before` is what was declared before its owner looked at how the rows fit; None while nobody has. `decimal` is the decimal
     mark that a schema file declares.
+    `source` is the public source of what changed since that look: with one, it counts as declared.
     """
 
     columns: tuple[ColumnDraft, ...]
@@ -41,6 +42,7 @@ class SchemaDraft:
     rows_per_person: int | None = None
     before: Choices | None = None
     decimal: str | None = None
+    source: str = ""
 
     @classmethod
     def blank(cls, names: Iterable[str]) -> SchemaDraft:
@@ -66,7 +68,16 @@ class SchemaDraft:
         _require_columns(filter(None, (*known, person)), names)
         columns = tuple(known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names)
         is_read = "n_public" in schema.read_from_data
-        return cls(columns, schema.target.name, schema.n_public, is_read, person, rows_per_person, decimal=schema.decimal)
+        return cls(
+            columns,
+            schema.target.name,
+            schema.n_public,
+            is_read,
+            person,
+            rows_per_person,
+            decimal=schema.decimal,
+            source=schema.source,
+        )
 
     def for_table(self, names: Sequence[str]) -> SchemaDraft:
         """The same for a table with these columns, in its order; raises SchemaError unless it has all of them and no other."""
@@ -155,13 +166,13 @@ class SchemaDraft:
         columns = tuple(column.before or column for column in self.columns)
         then = self.before
         persons = {"person": then.person, "rows_per_person": then.rows_per_person}
-        put_back = SchemaDraft(columns, then.target, then.n_public, decimal=self.decimal, **persons)  # type: ignore[arg-type]
+        put_back = SchemaDraft(columns, then.target, then.n_public, decimal=self.decimal, source=self.source, **persons)  # type: ignore[arg-type]
         return put_back.looked_at()
 
     @property
     def columns_read(self) -> bool:
         """Whether target, persons or the choice of columns changed after a look at the rows."""
-        if self.before is None:
+        if self.before is None or self.source:
             return False
         now, then = replace(self.before, n_public=None), replace(self.choices, n_public=None)
         return now != then or any(
@@ -172,11 +183,14 @@ class SchemaDraft:
     @property
     def count_read(self) -> bool:
         """Whether the row count was read from the data, or changed after a look at them."""
-        return self.n_public_read or (self.before is not None and self.n_public != self.before.n_public)
+        return self.n_public_read or (self.before is not None and not self.source and self.n_public != self.before.n_public)
 
     def read_fields(self) -> int:
         """How many values were read from the data."""
-        return sum(len(column.read_now) for column in self.columns) + self.count_read + self.columns_read
+        return sum(len(column.read_now) for column in self._supported()) + self.count_read + self.columns_read
+
+    def _supported(self) -> tuple[ColumnDraft, ...]:
+        return tuple(column.with_source() for column in self.columns) if self.source else self.columns
 
     def gaps(self) -> tuple[tuple[str, str], ...]:
         """(what is missing, column) in the order a page asks for it."""
@@ -191,11 +205,12 @@ class SchemaDraft:
 
     def schema(self) -> Schema:
         """The schema; raises SchemaError when it contradicts itself. Only for drafts without gaps."""
-        features = tuple(feature_of(column) for column in self.features if column.use is not Use.LEFT_OUT)
-        target = target_of(self.column(str(self.target)))
+        columns = {column.name: column for column in self._supported()}
+        features = tuple(feature_of(columns[one.name]) for one in self.features if one.use is not Use.LEFT_OUT)
+        target = target_of(columns[str(self.target)])
         marks = {"n_public": self.count_read, "features": self.columns_read}
         read = tuple(name for name, is_read in marks.items() if is_read)
-        return Schema(features, target, self.n_public, read, decimal=self.decimal)
+        return Schema(features, target, self.n_public, read, decimal=self.decimal, source=self.source)
 
 
 def _require_columns(named: Iterable[str], names: Sequence[str]) -> None:

@@ -5,21 +5,24 @@ import streamlit as st
 from dpviz.app import parts
 from dpviz.app.prose import prose
 from dpviz.app.widgets import rows_table
+from dpviz.figures.wording import percent
 from dpviz.table.dataset import EncodingReport
+from dpviz.table.dates import DateFeature
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
-#: Fields of EncodingReport with counts by column: (what happened, of what).
+#: Field of EncodingReport with counts by column -> (what is wrong with these cells, what follows); {unfit}: of the column's kind.
 _COUNTED = {
-    "dropped_missing": ("Rows dropped: missing value", "rows"),
-    "dropped_unknown": ("Rows dropped: unknown category or no number", "rows"),
-    "dropped_target": ("Rows dropped: no declared class, or no number to predict", "rows"),
-    "clipped": ("Moved into the declared range", "cells"),
-    "rounded": ("Rounded to whole numbers", "cells"),
-    "unknown_mapped": ("Unknown text replaced", "cells"),
-    "missing_mapped": ("Missing value replaced", "cells"),
+    "dropped_target": ("{unfit}", "their rows are left out"),
+    "dropped_unknown": ("{unfit}", "their rows are left out"),
+    "dropped_missing": ("are missing", "their rows are left out"),
+    "unknown_mapped": ("{unfit}", "they are replaced"),
+    "missing_mapped": ("are missing", "they are replaced"),
+    "clipped": ("lie outside the range", "they are moved to its end"),
+    "rounded": ("are no whole numbers", "they are rounded"),
 }
 
 
-def show_report(report: EncodingReport) -> None:
+def show_report(report: EncodingReport, schema: Schema) -> None:
     """Rows used, dropped and unchanged, and what happened to the cells of each column. Exact: for whoever may see it."""
     dropped = report.rows_read - report.rows_kept
     share = f" ({dropped / report.rows_read:.1%})" if dropped else ""
@@ -31,9 +34,9 @@ def show_report(report: EncodingReport) -> None:
         st.caption(f"{report.malformed:,} lines are no rows: another number of cells, or a quote that is never closed.")
     if report.over_limit:
         st.caption(f"{report.over_limit:,} rows of persons who have more than are kept of each.")
-    counts = report_rows(report)
+    counts = report_rows(report, schema)
     if counts:
-        rows_table(counts, "What encoding changed or dropped, by column.")
+        rows_table(counts, "How many cells of each column do not fit, and what follows.")
     else:
         st.caption("No cell was changed.")
     if report.dropped_unknown:
@@ -42,10 +45,27 @@ def show_report(report: EncodingReport) -> None:
         st.caption(f"Columns left out: {parts.names_text(list(report.ignored_columns), most=20)}.")
 
 
-def report_rows(report: EncodingReport) -> list[dict[str, str | int]]:
-    """What happened, in which column, how often, to what."""
+def report_rows(report: EncodingReport, schema: Schema) -> list[dict[str, str]]:
+    """Which cells do not fit, by column, most first: a share of all rows with its count, what is wrong, what follows."""
+    unfit = {column.name: _unfit(column) for column in (*schema.features, schema.target)}
+    found = [(count, name, *words) for field, words in _COUNTED.items() for name, count in getattr(report, field)]
     return [
-        {"What happened": text, "Column": parts.in_list(column), "Count": count, "Of": unit}
-        for field, (text, unit) in _COUNTED.items()
-        for column, count in getattr(report, field)
+        {
+            "Column": parts.in_list(name),
+            "Cells": f"{percent(count / max(1, report.rows_read))} ({count:,})",
+            "Fault": wrong.format(unfit=unfit.get(name, "name nobody")),
+            "What follows": then,
+        }
+        for count, name, wrong, then in sorted(found, key=lambda item: -item[0])
     ]
+
+
+def _unfit(column: Feature | Target) -> str:
+    match column:
+        case CategoricalFeature():
+            return "match no category"
+        case ClassTarget():
+            return "match no class"
+        case DateFeature():
+            return "are no date"
+    return "are no number"

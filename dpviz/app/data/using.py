@@ -94,4 +94,4 @@ def show_encoding(now: Loaded) -> None:
     if now.role is DataRole.PRIVATE:
         st.caption("Not shown: counts of private rows are exact, and no ε covers them.")
         return
-    show_report(report)
+    show_report(report, now.schema)

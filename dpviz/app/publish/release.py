@@ -6,8 +6,10 @@ twice, and the work goes on when the page is left.
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -35,6 +37,7 @@ from dpviz.learners.request import doubts
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import released_text
+from dpviz.release.looks import require_source
 from dpviz.release.publish import Promise, promise, publish
 from dpviz.release.records import Balance, Entry, State, protected, require_room
 from dpviz.release.register import ReleaseRegister
@@ -44,7 +47,8 @@ from dpviz.table.schema import Schema
 
 SLOT = "publish"
 _TOKEN, _PROBLEM, _LAST, _FAILED = "_publish_token", "_publish_problem", "_publish_last", "_publish_failed"
-_AGREED = "publish-agreed"
+_AGREED, _ACCEPTED = "publish-agreed", "publish-accept-rows"
+_REFUSED, _TAKEN = "_publish_refused", "_publish_taken"
 
 
 def promise_of(book: ReleaseRegister, balance: Balance | None, asked: Sidebar, loaded: Loaded) -> Promise | None:
@@ -87,17 +91,22 @@ def released_risk(entry: Entry) -> Risk | None:
     return None
 
 
-def ask_release(
-    balance: Balance, made: Promise | None, asked: Sidebar, loaded: Loaded, *, told: Callable[[Loaded], None]
-) -> None:
-    """The summary and the button; the work while it is under way; what became of the last release.
-
-    `told` is called when something is said about the rows: their owner has learned something from them.
+@dataclass(frozen=True)
+class Fit:
+    """What is said about how the rows in use fit their schema: `doubts`, as far as their owner asked for them; `tell` notes that
+    a release was refused because of them.
     """
+
+    doubts: Callable[[Loaded], tuple[str, ...]]
+    tell: Callable[[Loaded], None]
+
+
+def ask_release(balance: Balance, made: Promise | None, asked: Sidebar, loaded: Loaded, fit: Fit) -> None:
+    """The summary and the button; the work while it is under way; what became of the last release."""
     st.header("Release", anchor=False)
     token = st.session_state.get(_TOKEN)
     if token:
-        _await_release(_release_task(token, asked, loaded), token)
+        _await_release(_release_task(token, asked, loaded), token, loaded, fit)
         return
     if _say_last(balance):
         return
@@ -111,6 +120,7 @@ def ask_release(
         error(full, kept="Nothing was spent.")
         return
     try:
+        require_source(ReleaseRegister(), loaded.data, "Name it on the Data page, below the check.")
         proof = _proof(loaded.schema.key, loaded.schema)
     except DpvizError as unproved:
         error(unproved, kept="Nothing was spent.")
@@ -118,7 +128,7 @@ def ask_release(
     unit = protected(balance.data_set, loaded.data.rows_per_person)
     _summary(balance, made, asked, unit)
     st.caption(f":material/task_alt: {plain(proof_sentence(proof))}")
-    _button(made, unit, asked, loaded, _ask_about_rows(loaded, told))
+    _button(made, unit, asked, loaded, _ask_about_rows(loaded, fit))
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Trying every export on a tree of these columns …")
@@ -148,15 +158,24 @@ def _left_after(balance: Balance, made: Promise, unit: Unit) -> str:
     return short_text(PrivacyLoss(max(0.0, balance.left.epsilon - made.loss.epsilon)), unit)
 
 
-def _ask_about_rows(loaded: Loaded, told: Callable[[Loaded], None]) -> bool:
-    """Whether the owner accepts that few rows are used, or far from as many as declared; asked only where that is so."""
-    found = doubts(loaded.data)
+def _ask_about_rows(loaded: Loaded, fit: Fit) -> bool:
+    """Whether the owner accepts that few rows are used, or far from as many as declared; asked only where that is known.
+
+    Of private rows it is known once their owner checked them on the Data page, or a release was refused.
+    """
+    found = doubts(loaded.data) if loaded.role.may_read or _was_refused(loaded) else fit.doubts(loaded)
     if not found:
+        if not loaded.role.may_read:
+            st.caption(prose("publish", "how the rows fit"))
         return True
-    told(loaded)
     private = "" if loaded.role.may_read else f"  \n{prose('publish', 'what follows from a look')}"
-    st.error("**Look at the rows first.** " + " ".join(map(plain, found)) + private, icon=":material/front_hand:")
-    return st.checkbox("I know why; release it anyway", key="publish-accept-rows")
+    head = "Refused, and nothing was spent." if _was_refused(loaded) else "Few rows fit."
+    st.error(f"**{head}** " + " ".join(map(plain, found)) + private, icon=":material/front_hand:")
+    return st.checkbox("I know why; release it anyway", key=_ACCEPTED)
+
+
+def _was_refused(loaded: Loaded) -> bool:
+    return st.session_state.get(_REFUSED) == (loaded.data.identity, loaded.schema.key)
 
 
 def _button(made: Promise, unit: Unit, asked: Sidebar, loaded: Loaded, accepted: bool) -> None:
@@ -171,29 +190,43 @@ def begin_release(asked: Sidebar, loaded: Loaded) -> None:
     if not st.session_state.get(_AGREED) or st.session_state.get(_TOKEN):
         return
     token = f"{random_128_bits():032x}"
-    st.session_state[_TOKEN], st.session_state[_AGREED] = token, False
+    accepted = bool(st.session_state.get(_ACCEPTED))
+    st.session_state[_TOKEN], st.session_state[_AGREED], st.session_state[_TAKEN] = token, False, accepted
     begin(_release_task(token, asked, loaded))
 
 
 def _release_task(token: str, asked: Sidebar, loaded: Loaded) -> Task:
-    return in_one(SLOT, token, partial(_publish, ReleaseRegister(), loaded.data, asked.request, token), lane="tree")
+    accepted = bool(st.session_state.get(_TAKEN))
+    made = partial(_publish, ReleaseRegister(), loaded.data, asked.request, token, accepted)
+    return in_one(SLOT, token, made, lane="tree")
 
 
 def _publish(
-    book: ReleaseRegister, data: EncodedDataset, request: FitRequest, token: str, *, progress: Progress, stop: Stop
+    book: ReleaseRegister,
+    data: EncodedDataset,
+    request: FitRequest,
+    token: str,
+    accepted: bool,
+    *,
+    progress: Progress,
+    stop: Stop,
 ) -> Entry:
     """Release. Once begun it is spent, so it never stops."""
-    return publish(book, data, request, token=token, progress=progress)
+    answers: dict[str, Any] = {"accept_rows": accepted, "how_to_accept": "release it as it is"}
+    return publish(book, data, replace(request, seed=None), token=token, progress=progress, **answers)
 
 
-def _await_release(task: Task, token: str) -> None:
+def _await_release(task: Task, token: str, loaded: Loaded, fit: Fit) -> None:
     """Progress while it is under way; then keep what became of it, from the register if the work is gone."""
     status = poll(task)
     if status.job is not None:
         watch(task, "Releasing: spent, training, writing", may_stop=False)
         return
     st.session_state[_TOKEN] = None
-    if status.problems:
+    if status.problems and not st.session_state.get(_TAKEN) and doubts(loaded.data):
+        st.session_state[_REFUSED] = (loaded.data.identity, loaded.schema.key)
+        fit.tell(loaded)
+    elif status.problems:
         st.session_state[_FAILED] = status.problems[0]
     else:
         st.session_state[_LAST] = status.values[0] if status.values else ReleaseRegister().find(token)

@@ -70,6 +70,7 @@ def report_html(given: Exportable, signed: Signed | None = None) -> str:
             f"</section></div><h2>How the rows are protected</h2>{parts.mechanism_list(statement)}<p>{text(found.because)}</p>",
             "<h2>What was taken as public</h2>",
             parts.public_table(given.schema),
+            *parts.corrected(given.schema),
             *_rules(given),
             f"<footer>{text(_foot(given))}</footer>",
         )

@@ -70,6 +70,12 @@ def bullets(lines: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
 
 
+def corrected(schema: Schema) -> Iterator[str]:
+    """The public source of what was corrected after a look at the rows; nothing where nothing was."""
+    if schema.source:
+        yield f"<p>{text(f'Corrected after a look at how the rows fit, by a public source: {schema.source}')}</p>"
+
+
 # --- what is and is not promised
 
 
