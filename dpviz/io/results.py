@@ -37,6 +37,10 @@ def test_result_of(document: Any, schema: Schema) -> TestReport | None:
     where = "test_report"
     if where not in document:
         return None
+    return replace(_test_result(document, schema, where), rows_per_person=statement_of(document).unit.rows)
+
+
+def _test_result(document: Any, schema: Schema, where: str) -> TestReport:
     body = read(TestEntry, document[where], where)
     if isinstance(schema.target, NumericTarget):
         return _of_numbers(body, schema, where)

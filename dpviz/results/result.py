@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class TestReport(ABC):
     schema: Schema
     share: float  #: Part of the rows held out at random for this test
     epsilon: float  #: What each of these rows pays in all; they pay for nothing else
+    #: The most rows of one person, which may be equal: intervals are wider by the square root of this.
+    rows_per_person: int = field(default=1, kw_only=True)
 
     __test__ = False  # no test of pytest's
 
@@ -74,6 +76,10 @@ class FitResult:
     test_report: TestReport | None = None
     unit: Unit = ROW  #: Whom the guarantee protects; one row where the rows are not bound to persons
     releasable: bool = True  #: False if the learner has a mechanism without an exact sampler, whatever its parameters
+
+    def __post_init__(self) -> None:
+        if self.test_report is not None and self.test_report.rows_per_person != self.unit.rows:
+            object.__setattr__(self, "test_report", replace(self.test_report, rows_per_person=self.unit.rows))
 
     def __repr__(self) -> str:
         """A few lines: what was trained, what it costs, and whether it is a release."""

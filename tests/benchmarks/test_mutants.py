@@ -20,7 +20,7 @@ from dpviz.version import VERSION
 NOTICED = Mutant(
     "a negative epsilon accepted",
     "dpviz.accounting.guarantee:_cost",
-    "not event.epsilon >= 0",
+    "not is_loss(event.epsilon)",
     "event.epsilon < -1",
     ("tests/accounting/test_guarantee.py::test_a_negative_or_missing_epsilon_is_refused_at_any_nesting",),
 )

@@ -50,8 +50,8 @@ MUTANTS = (
     Mutant(
         "s-gbdt: the first score is free",
         "dpviz.learners.native.s_gbdt:start",
-        "after(before, event)",
-        "event",
+        "after(before, drawn_by(source, event))",
+        "drawn_by(source, event)",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt]",),
     ),
     Mutant(
@@ -71,8 +71,8 @@ MUTANTS = (
     Mutant(
         "s-gbdt-published: the first score is free",
         "dpviz.learners.published.boosted.s_gbdt_published:fit",
-        "after(before, event)",
-        "event",
+        "after(before, drawn_by(source, event))",
+        "drawn_by(source, event)",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt-published, a number]",),
     ),
     Mutant(

@@ -495,9 +495,9 @@ MUTANTS = (
     ),
     Mutant(
         "a source is what it calls itself",
-        "dpviz.learners.request:FitRequest.fit",
-        "type(noise) is ExactNoise",
-        "noise.name == ExactNoise.name",
+        "dpviz.learners.request:noise_of",
+        "type(source) is ExactNoise",
+        "source.name == ExactNoise.name",
         ("tests/learners/test_request.py::test_a_source_that_calls_itself_a_release_is_none",),
     ),
     Mutant(

@@ -9,6 +9,8 @@ LEADS = "tests/results/test_person_leads.py"
 SAID = "tests/results/test_verdict.py"
 PROOF = "tests/figures/publish/test_proof.py"
 
+COVERAGE = "tests/training/estimate/test_coverage.py"
+
 MUTANTS = (
     Mutant(
         "a person with several rows is said to lose what one row does",
@@ -170,5 +172,47 @@ MUTANTS = (
         "isinstance(noise, ExactNoise) and not spec.exact",
         "False",
         ("tests/contract/test_claims_follow_noise.py::test_a_release_is_what_exact_samplers_alone_drew[privatree-categories-1]",),
+    ),
+    Mutant(
+        "not-a-number is within every bound",
+        "dpviz.evaluation.audit.findings:exceeds",
+        "not ratio <= bound * (1 + SLACK) + SLACK * 0.001",
+        "ratio > bound * (1 + SLACK) + SLACK * 0.001",
+        ("tests/test_verdicts_fail_closed.py::test_a_comparison_with_what_is_no_number_counts_against_the_claim",),
+    ),
+    Mutant(
+        "a log ratio that is no number is judged",
+        "dpviz.evaluation.audit.findings:judge",
+        "checked_loss('judge', 'log_ratio', log_ratio)",
+        "None",
+        ("tests/test_verdicts_fail_closed.py::test_what_is_no_number_is_refused_at_the_door[judge log_ratio-nan0]",),
+    ),
+    Mutant(
+        "errors beyond the window end where it ends",
+        "dpviz.training.estimate.number_report:NumberReport._beyond",
+        "most > _ROUNDING",
+        "most < 0",
+        (f"{COVERAGE}::test_what_lies_beyond_the_window_is_in_the_upper_end[0.02]",),
+    ),
+    Mutant(
+        "means of leaves end where the window ends",
+        "dpviz.training.estimate.numbers:_Valuing._at_most",
+        "max(furthest - 1.0, 0.0)",
+        "0.0",
+        (f"{COVERAGE}::test_a_few_intervals_of_numbers_hold_the_truth[long tail]",),
+    ),
+    Mutant(
+        "recalls are cut off before they are averaged",
+        "dpviz.training.estimate.report:share_of",
+        "found.value, min(found.low, at_t.low, low), max(found.high, at_t.high, high)",
+        "min(found.value, 1.0), min(found.low, at_t.low, low), min(max(found.high, at_t.high, high), 1.0)",
+        (f"{COVERAGE}::test_a_few_intervals_of_classes_hold_the_truth[separable]",),
+    ),
+    Mutant(
+        "rows of one person count as those of many",
+        "dpviz.results.result:FitResult.__post_init__",
+        "self.test_report is not None",
+        "False",
+        (f"{COVERAGE}::test_a_fit_knows_how_many_rows_are_of_one_person",),
     ),
 )

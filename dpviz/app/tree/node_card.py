@@ -27,7 +27,7 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
         with what:
             st.markdown(f"**{_title(shown, node)}**")
             st.caption(plain(path_in_words(shown, path)) if path else "At the root, where every row begins.")
-            bar = intervals(complete, shown, trained.result.plan).get(path)
+            bar = intervals(complete, shown, trained.result.plan, trained.result.unit.rows).get(path)
             if bar is not None:
                 st.markdown(f"Probability **{bar[0]:.0%}** (95%: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
             if isinstance(node, NumberLeaf) and node.interval is not None:

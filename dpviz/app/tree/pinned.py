@@ -159,7 +159,7 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
     assert complete is not None
     shown = collapse_leaves(complete, plan) if fold else complete
     widths = exact_trace(complete, rows_of_the_tree(loaded)).shares(shown) if loaded.role.may_show_rows else None
-    style: dict[str, Any] = {"widths": widths, "bars": intervals(complete, shown, plan)}
+    style: dict[str, Any] = {"widths": widths, "bars": intervals(complete, shown, plan, pinned.result.unit.rows)}
     drawn = _draws(pinned, loaded)
     if drawn is not None:
         style |= {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "between": drawn.between(shown)}

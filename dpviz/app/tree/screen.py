@@ -124,7 +124,8 @@ def _depth_of_a_release(trained: Trained, loaded: Loaded) -> list[str]:
 def _style(trained: Trained, shown: Tree, drawn: Resamples | None, trace: ExactTrace | None, loaded: Loaded) -> dict[str, Any]:
     """How the tree is drawn: lines as wide as the share of the rows where rows may be shown, ink where it is drawn again."""
     assert trained.tree is not None
-    style = {"widths": trace.shares(shown) if trace else None, "bars": intervals(trained.tree, shown, trained.result.plan)}
+    bars = intervals(trained.tree, shown, trained.result.plan, trained.result.unit.rows)
+    style = {"widths": trace.shares(shown) if trace else None, "bars": bars}
     if drawn is None:  # room for what is to come
         request, schema = trained.asked.request, rows_of_the_tree(loaded).schema
         return style | {"n_draws": draws_of(request, schema) if is_resampled(request, loaded) else 0}

@@ -2,6 +2,7 @@
 
 from dpviz.figures.wording import explained
 from dpviz.models.tree import format_value
+from dpviz.training.estimate.number_report import LEAST_R2 as WORST
 
 _PERCENT = ("accuracy", "balanced_accuracy")
 _IN_UNITS = ("rmse", "mae")
@@ -23,7 +24,9 @@ def measure_text(value: float, metric: str) -> str:
 
 def interval_text(between: tuple[float, float], metric: str) -> str:
     """Both ends, as in "80.1% to 82.5%"."""
-    return " to ".join(measure_text(end, metric) for end in between)
+    low, high = between
+    least = f"below {measure_text(WORST, metric)}" if metric == "r2" and low < WORST else measure_text(low, metric)
+    return f"{least} to {measure_text(high, metric)}"
 
 
 def tick_format(metric: str) -> str:

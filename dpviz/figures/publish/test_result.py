@@ -12,6 +12,8 @@ from dpviz.training.estimate.number_report import LEAST_R2, NumberReport
 from dpviz.training.estimate.report import CONFIDENCE, ClassReport
 
 _MOST_CLASSES = 3
+#: Of the largest error: an upper end beyond says nothing.
+_ALL = 0.95
 _COST = f"from noisy counts at no further epsilon ({NEIGHBOURS})"
 
 
@@ -86,7 +88,7 @@ def _errors(report: NumberReport) -> list[str]:
         f"Typical error (RMSE) {_known(report, 'rmse', format_value)}.",
         f"Mean absolute error {_known(report, 'mae', format_value)}.",
         f"Measured within {format_value(low)} to {format_value(high)}: numbers beyond count as its ends, and an error as at most "
-        f"{format_value(report.window.width)}.",
+        f"{format_value(report.window.width)}. The brackets allow for what may lie beyond.",
     ]
 
 
@@ -99,8 +101,13 @@ def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
     return f"{text(estimate.value)} ({text(estimate.low)} to {text(estimate.high)})"
 
 
+def r_squared_text(value: float) -> str:
+    """As in "0.31"; in words where it is far worse than the mean, or has no lower end."""
+    return f"{value:.2f}" if value >= LEAST_R2 else f"below {LEAST_R2:.0f}"
+
+
 def _r_squared(report: NumberReport) -> str:
-    return _known(report, "r2", "{:.2f}".format)
+    return _known(report, "r2", r_squared_text)
 
 
 def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:
@@ -139,7 +146,7 @@ def says_nothing(report: TestReport, name: str) -> bool:
     if estimate is None or name == "log_loss":
         return False
     if isinstance(report, NumberReport):
-        least, most = (LEAST_R2, 1.0) if name == "r2" else (0.0, report.window.width)
+        least, most = (LEAST_R2, 1.0) if name == "r2" else (0.0, report.largest_error * _ALL)
         return estimate.low <= least and estimate.high >= most
     return _is_any_share(estimate)
 

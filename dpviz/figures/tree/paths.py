@@ -76,7 +76,7 @@ def step(
     """
     plan = path_step.result.plan
     shown = collapse_leaves(complete, plan) if fold else complete
-    bars = intervals(complete, shown, plan)
+    bars = intervals(complete, shown, plan, path_step.result.unit.rows)
     widths = None if rows is None else exact_trace(shown, rows).shares(shown)
     style: dict[str, Any] = {"widths": widths, "bars": bars}
     style |= {

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.tree import Branch, Leaf, Node, Tree
 from dpviz.privacy.geometric import GeometricNoise
+from dpviz.training.estimate.report import share_of
 from dpviz.training.growing import LEAF_COUNTS
 
 #: Rows on the smaller side, as a share of all rows, times the deviation of its shares: what folding may cost. Chosen on public
@@ -45,10 +46,11 @@ def collapse_by_noise(tree: Tree, noise_variance: float) -> Tree:
     return _with_root(tree, lambda node: folding.collapse(node).node)
 
 
-def intervals(complete: Tree, shown: Tree, plan: BudgetPlan) -> dict[str, tuple[float, float, float]]:
-    """By path of every leaf of `shown` with shares: the share of its label, and the ends of a 95% interval (normal).
+def intervals(complete: Tree, shown: Tree, plan: BudgetPlan, rows_per_person: int = 1) -> dict[str, tuple[float, float, float]]:
+    """By path of every leaf of `shown` with shares: the share of its label, and the ends of a 95% interval by its counts.
 
-    `shown` is `complete` or a folded form of it: the noise on every count that was added up is known.
+    `shown` is `complete` or a folded form of it: the noise on every count that was added up is known. The share is drawn towards
+    those of the nodes above; an end moves to it where it lies beyond.
     """
     held_out = plan.held_out_part(LEAF_COUNTS)
     if held_out is None:
@@ -56,18 +58,19 @@ def intervals(complete: Tree, shown: Tree, plan: BudgetPlan) -> dict[str, tuple[
     noise = GeometricNoise(held_out.epsilon).variance
     leaves = ((placed.path, placed.node) for placed in shown.nodes())
     return {
-        path: _interval(leaf, noise * _n_leaves(complete.node(path)))
+        path: _interval(leaf, noise * _n_leaves(complete.node(path)), rows_per_person)
         for path, leaf in leaves
         if isinstance(leaf, Leaf) and leaf.shares is not None
     }
 
 
-def _interval(leaf: Leaf, noise_variance: float) -> tuple[float, float, float]:
+def _interval(leaf: Leaf, noise_variance: float, rows_per_person: int) -> tuple[float, float, float]:
     assert leaf.counts is not None
     assert leaf.shares is not None
-    share = leaf.shares[leaf.label]
-    reach = 1.96 * math.sqrt(_share_variance(share, len(leaf.counts), max(sum(leaf.counts), 1), noise_variance))
-    return share, max(0.0, share - reach), min(1.0, share + reach)
+    share, here = leaf.shares[leaf.label], leaf.counts[leaf.label]
+    there, others = sum(leaf.counts) - here, (len(leaf.counts) - 1) * noise_variance
+    found = share_of((here, noise_variance), (there, others), k=rows_per_person).estimate
+    return share, min(found.low, share), max(found.high, share)
 
 
 def _share_variance(share: float, n_classes: int, n_rows: int, noise_variance: float) -> float:

@@ -3,11 +3,16 @@
 Of each row of the test the error (at most the window's width counts) and the place of the number in the window are spread over a
 table of 5 by 5 cells (`bernstein.py`, degree 4 in both): one row changes it by one row. Its cells give every moment up to the
 fourth, so means of errors and squared errors come with their sampling variance, and the noise is known: intervals are those of
-`report.py`, for ratios of sums.
+`report.py`, for ratios of sums, and are about endlessly many rows of the same source.
 
 **R2** is 1 - A / B with A the sum of squared errors and B that of squared distances from the mean of the same rows, as estimated;
 its interval is that of the ratio. A window that was released with the model costs nothing; otherwise a median and a width are
 released first.
+
+**Beyond the window** an error counts as the width, so sums say too little. By the declared range a row counts at most a constant
+more, if its error or its number lies at an end. How many rows do is bounded by the table: a polynomial that is 1 at the ends and
+small inside (Chebyshev's) sums to at least as many. Upper ends of errors and both ends of R2 add them. Where the variance of the
+target may be 0 as far as the table tells, R2 has no lower end.
 
 Source: this project.
 """
@@ -15,9 +20,10 @@ Source: this project.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
@@ -34,7 +40,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.counting.measures import Errors
 from dpviz.training.estimate.bernstein import times, weights_of
-from dpviz.training.estimate.report import CONFIDENCE, TEST, fieller
+from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller
 from dpviz.training.estimate.window import MEDIAN, Window, beyond_widths, released_window, target_cuts
 
 DEGREE = 4
@@ -44,8 +50,14 @@ UNITS = 2**15
 TESTED = 2
 #: Shares of a row's epsilon where the window is not known: centre, width, table.
 PARTS = (0.1, 0.15, 0.75)
-#: R2 is told from here to 1.
+#: Below, R2 says no more than that the model is far worse than the mean.
 LEAST_R2 = -1.0
+#: The lower end of R2 where there is none.
+NO_END = -sys.float_info.max
+#: Rows beyond the ends that may have been missed although none was met, as in report.py: z^2.
+_UNMET = Z * Z
+#: The polynomials that are 1 at an end are small for errors, and for places, up to these shares of the width.
+_INSIDE = ((0.3, 0.5), (0.5, 0.7), (0.8, 0.85))
 
 
 @dataclass(frozen=True)
@@ -79,25 +91,85 @@ class NumberReport(TestReport):
     @cached_property
     def absolute_error(self) -> Estimate:
         """Mean absolute error, in the target's units."""
-        return self._mean((0, 1), self.window.width)
+        return self._error((0, 1), 1)
 
     @cached_property
     def rmse(self) -> Estimate:
         """Root mean square error, in the target's units."""
-        squared = self._mean((0, 0, 1), 1.0)
-        return Estimate(*(self.window.width * math.sqrt(value) for value in (squared.value, squared.low, squared.high)))
+        return self._error((0, 0, 1), 2)
 
     @cached_property
     def r_squared(self) -> Estimate:
-        """Share of the variance explained."""
+        """Share of the variance explained; its lower end is `NO_END` where there is none."""
         mean = self._total((1,), _PLACE) / max(float(self._sums.sum()), 1.0)
-        distance = _PLACE[0] - min(max(mean, -1.0), 1.0), _PLACE[1]
-        left = self._ratio(((0, 0, 1), (1,)), ((1,), times(distance, distance)), 1 - LEAST_R2)
-        return Estimate(1 - left.value, 1 - left.high, 1 - left.low)
+        mean = min(max(mean, -1.0), 1.0)
+        distance = _PLACE[0] - mean, _PLACE[1]
+        around = times(distance, distance)
+        value = self._ratio(((0, 0, 1), (1,)), ((1,), around), ()).value
+        # the mean of these rows is not that of all: squared distances from it are larger than the variance
+        off = self._ratio(((1,), _PLACE), ((1,), (1,)), ())
+        least = list(around)
+        least[0] -= max(min(off.high, 1.0) - mean, mean - max(off.low, -1.0)) ** 2
+        highest = min(self._ratio(((0, 0, 1), (1,)), ((1,), least), more).high for more in self._beyond(2))
+        further, near = self._furthest_number + abs(mean), 1 - abs(mean)
+        lowest = max(
+            self._ratio(((0, 0, 1), (1,)), ((1,), around), (), below=(further**2 - near**2, _at_ends(inside))).low
+            for _, inside in _INSIDE
+        )
+        low = NO_END if math.isinf(highest) else 1 - highest
+        return Estimate(1 - min(max(value, 0.0), 1 - LEAST_R2), min(low, 1.0), min(1 - lowest, 1.0))
 
-    def _mean(self, of_errors: Sequence[float], unit: float) -> Estimate:
-        found = self._ratio((of_errors, (1,)), ((1,), (1,)), 1.0)
-        return Estimate(unit * found.value, unit * found.low, unit * found.high)
+    def _error(self, of_errors: Sequence[float], power: int) -> Estimate:
+        """The mean of a power of the error, then its root; in the target's units."""
+        one = ((1,), (1,))
+        found = self._ratio((of_errors, (1,)), one, ())
+        high = min(self._ratio((of_errors, (1,)), one, more).high for more in self._beyond(power))
+        ends = (min(max(found.value, 0.0), 1.0), min(max(found.low, 0.0), 1.0), min(high, self._largest_error**power))
+        return Estimate(*(self.window.width * max(end, 0.0) ** (1 / power) for end in ends))
+
+    @property
+    def _furthest_number(self) -> float:
+        """How far numbers may lie from the centre, in widths; at least 1."""
+        target, window = self.schema.target, self.window
+        assert isinstance(target, NumericTarget)
+        return max((target.high - window.centre) / window.width, (window.centre - target.low) / window.width, 1.0)
+
+    @property
+    def _largest_error(self) -> float:
+        """In widths, at least 1: from an answer within the window where the window came with the model, else within the range."""
+        target = self.schema.target
+        assert isinstance(target, NumericTarget)
+        if self._is_within:
+            return self._furthest_number + 1 if self._furthest_number > 1 + _ROUNDING else 2.0
+        return max((target.high - target.low) / self.window.width, 1.0)
+
+    @property
+    def largest_error(self) -> float:
+        """The most that an error can be, in the target's units: upper ends beyond are cut off."""
+        return self.window.width * self._largest_error
+
+    @property
+    def _is_within(self) -> bool:
+        """Whether the model's answers lie within the window: it was released with them, and costs the test nothing."""
+        return self.table_epsilon == self.epsilon
+
+    def _beyond(self, power: int) -> list[tuple[tuple[float, _Polynomials], ...]]:
+        """Ways to bound by how much errors beyond the width count too little: terms (at most so much, for at most such rows).
+
+        An answer and a number within the window are at most two widths apart; only numbers beyond it can be further off.
+        """
+        largest = self._largest_error
+        near = min(largest, 2.0) if self._is_within else largest
+        ways: list[tuple[tuple[float, _Polynomials], ...]] = []
+        for of_error, of_place in _INSIDE:
+            at_end = _at_end(of_error)
+            anywhere, at_ends = (at_end, (1.0,)), (at_end, _at_ends(of_place))
+            terms: list[tuple[float, _Polynomials]] = [
+                (near**power - 1, anywhere),
+                (largest**power - near**power, at_ends),
+            ]
+            ways.append(tuple((most, rows) for most, rows in terms if most > _ROUNDING))
+        return ways
 
     def _total(self, of_errors: Sequence[float], of_places: Sequence[float]) -> float:
         """The sum over rows of two polynomials, multiplied."""
@@ -108,14 +180,42 @@ class NumberReport(TestReport):
         noise = math.sqrt(self.noise_variance * float(np.square(_weights(of_errors, of_places)).sum()))
         return max(self._total(of_errors, of_places), 0.0) + noise
 
-    def _ratio(self, top: _Polynomials, bottom: _Polynomials, high: float) -> Estimate:
-        """sum of `top` / sum of `bottom`; each is a polynomial of the error times one of x = (1 + place) / 2."""
+    def _rows_at_most(self, rows: _Polynomials) -> float:
+        """How many rows the polynomials, between 0 and 1, may add up to: their standard deviation is at most its root."""
+        noise = math.sqrt(self.noise_variance * float(np.square(_weights(*rows)).sum()))
+        return max(self._total(*rows), 0.0) + Z * noise + _UNMET
+
+    def _ratio(
+        self,
+        top: _Polynomials,
+        bottom: _Polynomials,
+        more: Sequence[tuple[float, _Polynomials]],
+        below: tuple[float, Sequence[float]] | None = None,
+    ) -> Estimate:
+        """sum of `top` / sum of `bottom`; each is a polynomial of the error times one of x = (1 + place) / 2.
+
+        `more`: what is added to the top, `below` to the bottom, as (factor, polynomials between 0 and 1). Standard deviations add
+        up at most: (a + b)^2 <= (1 + c) a^2 + (1 + 1/c) b^2 for every c.
+        """
         squares = [self._at_most(*_product(one, one)) for one in (top, bottom)]
         mixed = self._total(*_product(top, bottom))
+        spread = self.rows_per_person * np.array([squares[0] + 1.0, -2 * mixed, squares[1]])
         one, other = _weights(*top), _weights(*bottom)
+        about = self._total(*top) / max(self._total(*bottom), 1.0)
+        without = math.sqrt(max(spread @ np.array([1.0, about, about**2]), 1.0))
+        added = sum(factor * math.sqrt(self.rows_per_person * self._rows_at_most(rows)) for factor, rows in more)
+        one = one + sum(factor * _weights(*rows) for factor, rows in more)
+        if added:
+            balance = added / without
+            spread = (1 + balance) * spread + np.array([(1 + 1 / balance) * added**2, 0.0, 0.0])
+        if below is not None and below[0] > _ROUNDING:
+            factor, ends = below
+            extra = factor * math.sqrt(self.rows_per_person * self._rows_at_most(((1.0,), ends)))
+            balance = max(abs(about), 1e-3) * extra / without
+            spread = (1 + balance) * spread + np.array([0.0, 0.0, (1 + 1 / balance) * extra**2])
+            other = other + factor * _weights((1.0,), ends)
         noise = self.noise_variance * np.array([(one * one).sum(), -2 * (one * other).sum(), (other * other).sum()])
-        spread = np.array([squares[0], -2 * mixed, squares[1]]) + noise
-        return fieller(self._total(*top), self._total(*bottom), spread, 0.0, high)
+        return fieller(float((self._sums * one).sum()), float((self._sums * other).sum()), spread + noise, -math.inf, math.inf)
 
     @property
     def entry(self) -> TestEntry:
@@ -135,8 +235,38 @@ class NumberReport(TestReport):
 
 
 _Polynomials = tuple[Sequence[float], Sequence[float]]
+#: Below, a factor is rounding.
+_ROUNDING = 1e-9
+#: Chebyshev's polynomial of degree 4, and 1: not negative, and at most 2 between -1 and 1.
+_CHEBYSHEV = (2.0, 0.0, -8.0, 0.0, 8.0)
 #: The place in the window as a polynomial of x = (1 + place) / 2.
 _PLACE = (-1.0, 2.0)
+
+
+@cache
+def _at_end(inside: float) -> list[float]:
+    """Coefficients of a polynomial in [0, 1] that is 1 where an error is the width or more, and small up to `inside`."""
+    return _scaled(_composed(_CHEBYSHEV, (-1.0, 2 / inside)), 1.0)
+
+
+@cache
+def _at_ends(inside: float) -> list[float]:
+    """The same in x = (1 + place) / 2, at either end of the window."""
+    return _scaled(_composed(_CHEBYSHEV, (-1 / inside, 2 / inside)), 1.0)
+
+
+def _composed(outer: Sequence[float], inner: Sequence[float]) -> list[float]:
+    """outer(inner(x))."""
+    found: list[float] = [0.0]
+    for coefficient in reversed(outer):
+        found = times(found, inner)
+        found[0] += coefficient
+    return found
+
+
+def _scaled(polynomial: Sequence[float], at: float) -> list[float]:
+    whole = sum(c * at**k for k, c in enumerate(polynomial))
+    return [c / whole for c in polynomial][: DEGREE + 1]
 
 
 def _product(one: _Polynomials, other: _Polynomials) -> _Polynomials:
@@ -144,6 +274,11 @@ def _product(one: _Polynomials, other: _Polynomials) -> _Polynomials:
 
 
 def _weights(of_errors: Sequence[float], of_places: Sequence[float]) -> np.ndarray:
+    return _weights_of(tuple(of_errors), tuple(of_places))
+
+
+@lru_cache(maxsize=1024)
+def _weights_of(of_errors: tuple[float, ...], of_places: tuple[float, ...]) -> np.ndarray:
     return np.outer(weights_of(of_errors, DEGREE), weights_of(of_places, DEGREE))
 
 

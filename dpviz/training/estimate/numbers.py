@@ -7,7 +7,9 @@ The rows held out for it at random choose a window around the root's median (`wi
 the side its rule meant it for; m rows speak for that, m = (noise + N s^2) / (N s^2 / 4), where N is the rows of the node and s^2
 the variance at the root: the best weight if means of children differ from their parents' by s / 2. The constants were chosen on
 public benchmark data.
-**Intervals** are of the mean of a leaf's numbers within the window, not shrunk: the quadratic inequality of `report.py`.
+**Intervals** are of the mean of all numbers that such a leaf would get, not shrunk: the quadratic inequality of `report.py`.
+Numbers beyond the window count as its ends. How many there are is bounded by the sums (a parabola that is 1 at that end,
+Cantelli), and how far they may lie by the declared range; the ends allow for both.
 
 Source: this project; shrinkage towards the parent, as in m-estimates (Cestnik 1990).
 """
@@ -28,7 +30,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counting.contract import CountedRows
 from dpviz.training.counting.measures import BernsteinUnits, Beyond
-from dpviz.training.estimate.report import Summed, fieller, summed
+from dpviz.training.estimate.report import Summed, Z, fieller, summed
 from dpviz.training.estimate.window import Window, released_window
 
 LEAF_SUMS = "leaf sums"
@@ -42,6 +44,10 @@ WINDOW_PART = 0.15
 MEANT, ANY = 0.5, 0.5
 #: Least variance at the root, as a share of the squared width of the window.
 LEAST_VARIANCE = 0.01
+#: Values lie within the interval that is 95% of a normal distribution wide.
+_Z_OF_VALUES = 1.959964
+#: What each of the three sums counts for in rows, places and their squares; see `_moments`.
+_ROWS, _PLACES, _SQUARES = np.array([1.0, 1.0, 1.0]), np.array([-1.0, 0.0, 1.0]), np.array([1.0, -1.0, 1.0])
 
 
 def with_values(
@@ -59,7 +65,8 @@ def with_values(
     exact = rows.sums(BernsteinUnits(window.value, 2, UNITS), root, parts, SUMMED)
     noise = GeometricNoise(for_sums, l1=UNITS)
     sums = noise.release(exact, source=source, part=held_out.part)
-    valued = _Valuing(window.value, target, noise.variance / UNITS**2).valued(root, sums.value / UNITS)
+    k = rows.rows_per_person or 1
+    valued = _Valuing(window.value, target, noise.variance / UNITS**2, k).valued(root, sums.value / UNITS)
     return Tree(rows.schema, valued), Sequential((window.event, sums.event)), window.value
 
 
@@ -74,11 +81,12 @@ def _moments(sums: np.ndarray) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Valuing:
-    """Post-processing of released sums; `noise` is the variance of each, in rows."""
+    """Post-processing of released sums; `noise` is the variance of each, in rows; of one person there are at most `k` rows."""
 
     window: Window
     target: NumericTarget
     noise: float
+    k: int = 1
 
     def valued(self, root: Node, sums: np.ndarray) -> Node:
         """The tree with values and intervals."""
@@ -109,12 +117,40 @@ class _Valuing:
         return Branch(node.rule, left, right, node.median_split)
 
     def _leaf(self, sums: np.ndarray, value: float) -> NumberLeaf:
-        """A value within the interval of the mean."""
+        """A value that the sums within the window allow, with the interval of the mean."""
         noise, (rows, total, squares) = self.noise, _moments(sums)
         spread = np.array([max(squares, 0.0) + 2 * noise, -2 * total, max(rows, 0.0) + 3 * noise])
-        found = fieller(total, rows, spread, -1.0, 1.0)
+        found = fieller(total, rows, spread, -1.0, 1.0, z=_Z_OF_VALUES)
         low, high = (self._number(place) for place in (found.low, found.high))
-        return NumberLeaf(min(max(self._number(value), low), high), (low, high))
+        value = min(max(self._number(value), low), high)
+        window, target = self.window, self.target
+        high = self._number(self._at_most(sums, (target.high - window.centre) / window.width))
+        low = self._number(-self._at_most(sums[::-1], (window.centre - target.low) / window.width))
+        return NumberLeaf(value, (min(low, value), max(high, value)))
+
+    def _at_most(self, sums: np.ndarray, furthest: float) -> float:
+        """The upper end of the mean place, where numbers may lie as far as `furthest` above the centre, in widths.
+
+        place + c parabola is at least the true place everywhere, with c = furthest - 1 and the parabola 1 at the end and not
+        negative. The top of the parabola's arms, where it may exceed 1, counts for its spread.
+        """
+        rows, total, squares = _moments(sums)
+        beyond = max(furthest - 1.0, 0.0)
+        mean = min(max(total / max(rows, 1.0), -1.0), 0.9)
+        variance = max(squares / max(rows, 1.0) - mean**2, 0.0)
+        zero = max(mean - variance / (1 - mean), -1.0)
+        parabola = (_SQUARES - 2 * zero * _PLACES + zero**2 * _ROWS) / (1 - zero) ** 2
+        unsure = math.sqrt(self.noise * float(np.square(parabola).sum()))
+        met = max(float(parabola @ sums), 0.0) + Z * unsure + Z * Z
+        tallest = max(1.0, ((1 + zero) / (1 - zero)) ** 2)
+        added = beyond * math.sqrt(self.k * tallest * met)
+        spread = self.k * np.array([max(squares, 0.0) + math.sqrt(3 * self.noise) + 1.0, -2 * total, max(rows, 0.0)])
+        balance = added / math.sqrt(max(spread @ np.array([1.0, mean, mean**2]), 1.0))
+        if added:
+            spread = (1 + balance) * spread + np.array([(1 + 1 / balance) * added**2, 0.0, 0.0])
+        top = _PLACES + beyond * parabola
+        noise = self.noise * np.array([top @ top, -2 * top @ _ROWS, 3.0])
+        return min(fieller(float(top @ sums), rows, spread + noise, -math.inf, math.inf).high, max(furthest, 1.0))
 
     def _number(self, place: float) -> float:
         return min(max(self.window.number(place), self.target.low), self.target.high)

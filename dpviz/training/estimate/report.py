@@ -3,10 +3,17 @@
 The table says how many rows of each class got each answer of the model; an answer is a label with probabilities (a leaf of a
 tree, a band of scores). Everything else is computed from it: post-processing, at no further cost.
 
-**Intervals.** Accuracy, log loss and the like are ratios A / B of sums over cells. For the true value t, W = A - t B has mean
-0 and variance sum_c (n_c + s^2) (a_c - t b_c)^2: each count is about Poisson and carries noise of variance s^2. The interval
-holds every t with W^2 <= z^2 Var W, a quadratic inequality (Fieller 1954), and is the whole range where noise hides B. AUC is
-bilinear in the counts of the two classes, W = sum_ij pos_i neg_j (psi_ij - t), treated alike.
+**Intervals** are about rows like these: what the model would reach on endlessly many rows of the same source, so they hold the
+noise and the luck of which rows were held out. Accuracy, log loss and the like are ratios A / B of sums over cells. For the true
+value t, W = A - t B has mean 0 and variance sum_c (n_c + s^2) (a_c - t b_c)^2: each count is about Poisson and carries noise of
+variance s^2. The interval holds every t with W^2 <= z^2 Var W, a quadratic inequality (Fieller 1954), and is the whole range
+where noise hides B. AUC is bilinear in the counts of the two classes, W = sum_ij pos_i neg_j (psi_ij - t), treated alike.
+z is that of Laplace noise, which has longer tails than the normal distribution. Three things more are needed to cover:
+*Shares near 0 or 1.* What has not been met in a few rows may still happen. So the interval of a share also holds the exact one of
+the counts without noise (Clopper & Pearson 1934), and every t which the variance at t itself allows (Wilson 1927).
+*Means over classes.* Shares are averaged as they come out, below 0 or above 1 where noise makes them so: cut off first, their
+mean would be too small where all are large. A class that noise hides may have any share.
+*Persons.* The rows of one person may be equal: k rows of one vary up to k times as much as k rows of k persons.
 """
 
 from __future__ import annotations
@@ -32,9 +39,11 @@ from dpviz.training.estimate.groups import names_of
 
 #: The part of the plan and of the ledger.
 TEST = "test"
-#: Two-sided 95% of a normal distribution.
-Z = 1.959964
 CONFIDENCE = 0.95
+#: Two-sided 95% of a Laplace distribution, in standard deviations: ln 20 / sqrt 2. More than the 1.96 of a normal one.
+Z = math.log(20) / math.sqrt(2)
+#: Of so many events a normal interval may be believed.
+_FEW = 5.0
 #: Bands of predicted probability for which calibration is told.
 BANDS = 10
 
@@ -99,7 +108,7 @@ class ClassReport(TestReport):
     @cached_property
     def accuracy(self) -> Estimate:
         """Share of the rows whose label is right."""
-        return self._label_ratio(self._is_right, np.ones_like(self._is_right))
+        return self._label_share(self._is_right, np.ones_like(self._is_right))
 
     @cached_property
     def confusion(self) -> tuple[tuple[Estimate, ...], ...]:
@@ -110,14 +119,18 @@ class ClassReport(TestReport):
         def cell(actual: int, predicted: int) -> Estimate:
             chosen = np.zeros_like(self._is_right)
             chosen[labels == predicted, actual] = 1
-            return self._label_ratio(chosen, every)
+            return self._label_share(chosen, every)
 
         return tuple(tuple(cell(actual, predicted) for predicted in classes) for actual in classes)
 
     @cached_property
     def recalls(self) -> tuple[Estimate, ...]:
         """Per class: share of its rows whose label is right."""
-        return tuple(self._label_ratio(self._is_right * column, column) for column in self._columns)
+        return tuple(share.estimate for share in self._recalls)
+
+    @cached_property
+    def _recalls(self) -> tuple[_Share, ...]:
+        return tuple(self._share(*self._of_labels, self._is_right * column, column) for column in self._columns)
 
     @property
     def _columns(self) -> np.ndarray:
@@ -134,7 +147,7 @@ class ClassReport(TestReport):
         counts = self.counts.reshape(-1, len(names), self.counts.shape[1])
 
         def share(group: int, top: np.ndarray, bottom: np.ndarray) -> Estimate:
-            return _ratio(counts[:, group], self.noise_variance, top, bottom, 0.0, 1.0)
+            return self._share(counts[:, group], self.noise_variance, top, bottom).estimate
 
         return tuple(
             GroupEntry(
@@ -152,15 +165,17 @@ class ClassReport(TestReport):
 
         Recalls come from different counts, so the squares of their distances to the ends add up (Zou & Donner 2008).
         """
-        number = len(self.recalls)
-        value = sum(recall.value for recall in self.recalls) / number
-        below, above = (math.hypot(*(getattr(r, end) - r.value for r in self.recalls)) / number for end in ("low", "high"))
-        return Estimate(value, max(0.0, value - below), min(1.0, value + above))
+        number = len(self._recalls)
+        known = [share for share in self._recalls if share.is_known]
+        value, hidden = sum(share.value for share in known), number - len(known)
+        below, above = (math.hypot(*(getattr(share, end) - share.value for share in known)) for end in ("low", "high"))
+        ends = (value + hidden / 2, value - below, value + above + hidden)
+        return Estimate(*(min(max(end / number, 0.0), 1.0) for end in ends))
 
     @cached_property
     def largest_share(self) -> Estimate:
         """Share of the rows that are of the most frequent class: the accuracy of always saying it."""
-        return max((self._label_ratio(column, np.ones_like(column)) for column in self._columns), key=lambda share: share.value)
+        return max((self._label_share(column, np.ones_like(column)) for column in self._columns), key=lambda share: share.value)
 
     @property
     def most_frequent(self) -> str:
@@ -172,7 +187,13 @@ class ClassReport(TestReport):
         """By how much the labels are right more often than always saying the most frequent class, from the same counts."""
         always = np.zeros_like(self._is_right)
         always[:, self.schema.classes.index(self.most_frequent)] = 1
-        return _ratio(*self._of_labels, self._is_right - always, np.ones_like(always), -1.0, 1.0)
+        counts, noise_variance = self._of_labels
+        better = self._is_right - always
+        # two rows more where the labels win, and two where they lose: what was not met may happen
+        cells = [np.count_nonzero(better == sign) for sign in (1, -1)]
+        unmet = sum((better == sign) * 2 / max(number, 1) for sign, number in zip((1, -1), cells, strict=True))
+        plausible = np.maximum(counts, 0) + unmet
+        return _ratio(counts, noise_variance, better, np.ones_like(always), -1.0, 1.0, self.rows_per_person * plausible)
 
     @cached_property
     def has_probabilities(self) -> bool:
@@ -189,7 +210,11 @@ class ClassReport(TestReport):
         if not self.has_probabilities:
             return None
         losses = -np.log(np.maximum(self._shares, 1e-9))
-        return self._ratio(losses, np.ones_like(losses), low=float(losses.min()), high=float(losses.max()))
+        met = np.maximum(self.counts, 0)
+        # what was not met is as likely as the model says
+        plausible = self.rows_per_person * np.maximum(met, met.sum(axis=1, keepdims=True) * self._shares)
+        ends = float(losses.min()), float(losses.max())
+        return _ratio(self.counts, self.noise_variance, losses, np.ones_like(losses), *ends, plausible)
 
     @cached_property
     def auc(self) -> Estimate | None:
@@ -199,14 +224,24 @@ class ClassReport(TestReport):
         negative, positive = self.counts.T.astype(np.float64)
         scores = self._shares[:, 1]
         wins = (np.sign(scores[:, None] - scores[None, :]) + 1) / 2  # (positive's answer, negative's answer)
-        of_positive, of_negative = (np.maximum(column, 0) + self.noise_variance for column in (positive, negative))
+        of_positive, of_negative = (
+            self.rows_per_person * np.maximum(column, 0) + self.noise_variance for column in (positive, negative)
+        )
         value, whole = positive @ wins @ negative, positive.sum() * negative.sum()
         spread = (
             _quadratic(of_positive, wins @ negative, negative.sum())
             + _quadratic(of_negative, positive @ wins, positive.sum())
             - _quadratic(np.outer(of_positive, of_negative), wins, 1.0)  # counted twice: the sums above are noisy themselves
         )
-        return fieller(value, whole, spread, 0.0, 1.0)
+        found = fieller(value, whole, spread, 0.0, 1.0)
+        if found.low <= 0.0 and found.high >= 1.0:
+            return found
+        # no less sure than so many pairs of rows that share none; of few such pairs the spread above may have met none
+        pairs = float(min(positive.sum(), negative.sum())) / self.rows_per_person
+        if min(found.value, 1 - found.value) * pairs >= _FEW:
+            return found
+        low, high = _exactly(found.value * pairs, (1 - found.value) * pairs)
+        return Estimate(found.value, min(found.low, low), max(found.high, high))
 
     @cached_property
     def calibration(self) -> tuple[Band, ...]:
@@ -223,15 +258,20 @@ class ClassReport(TestReport):
     def _band(self, predicted: np.ndarray, came_true: np.ndarray, inside: np.ndarray) -> Band:
         weights = np.maximum(self.counts[inside].sum(axis=1), 1)
         rows = np.repeat(inside[:, None], self.counts.shape[1], axis=1).astype(np.float64)
-        return Band(float(np.average(predicted[inside], weights=weights)), self._ratio(came_true * rows, rows))
+        observed = self._share(self.counts, self.noise_variance, came_true * rows, rows).estimate
+        return Band(float(np.average(predicted[inside], weights=weights)), observed)
 
-    def _label_ratio(self, top: np.ndarray, bottom: np.ndarray) -> Estimate:
-        """A ratio that depends on labels alone."""
-        return _ratio(*self._of_labels, top, bottom, 0.0, 1.0)
+    def _label_share(self, top: np.ndarray, bottom: np.ndarray) -> Estimate:
+        """A share that depends on labels alone."""
+        return self._share(*self._of_labels, top, bottom).estimate
 
-    def _ratio(self, top: np.ndarray, bottom: np.ndarray, low: float = 0.0, high: float = 1.0) -> Estimate:
-        """sum(counts * top) / sum(counts * bottom) over the rows of the test alone."""
-        return _ratio(self.counts, self.noise_variance, top, bottom, low, high)
+    def _share(self, counts: np.ndarray, noise_variance: float, top: np.ndarray, bottom: np.ndarray) -> _Share:
+        """Of the rows in cells where `bottom` is 1, those where `top` is 1 too."""
+        inside, outside = top, bottom - top
+        here, there = ((float((counts * side).sum()), noise_variance * float(side.sum())) for side in (inside, outside))
+        plausible = self.rows_per_person * np.maximum(counts, 0)
+        found = _ratio(counts, noise_variance, top, bottom, -math.inf, math.inf, plausible)
+        return share_of(here, there, found, self.rows_per_person)
 
     @property
     def entry(self) -> TestEntry:
@@ -271,9 +311,61 @@ def released_counts(
     return ClassReport(schema, held_out.share, held_out.epsilon, table, counted, held_out.groups), noisy.event
 
 
-def _ratio(counts: np.ndarray, noise_variance: float, top: np.ndarray, bottom: np.ndarray, low: float, high: float) -> Estimate:
+def _ratio(
+    counts: np.ndarray,
+    noise_variance: float,
+    top: np.ndarray,
+    bottom: np.ndarray,
+    low: float,
+    high: float,
+    plausible: np.ndarray,
+) -> Estimate:
+    """sum(counts * top) / sum(counts * bottom); `plausible` is the variance of each count without noise."""
     value, whole = float((counts * top).sum()), float((counts * bottom).sum())
-    return fieller(value, whole, _quadratic(np.maximum(counts, 0) + noise_variance, top, bottom), low, high)
+    return fieller(value, whole, _quadratic(plausible + noise_variance, top, bottom), low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """A share as it comes out, perhaps below 0 or above 1, and the ends of its interval; unknown where noise hides its rows."""
+
+    value: float
+    low: float
+    high: float
+    is_known: bool = True
+
+    @property
+    def estimate(self) -> Estimate:
+        """Between 0 and 1."""
+        return Estimate(*(min(max(end, 0.0), 1.0) for end in (self.value, self.low, self.high)))
+
+
+def share_of(inside: tuple[float, float], outside: tuple[float, float], found: Estimate | None = None, k: int = 1) -> _Share:
+    """The share of the first of two counts, each with the variance of its noise; see the top of this file.
+
+    `found`: its interval by the counts alone, not cut off, where they are sums of others. `k`: the most rows of one person.
+    """
+    (here, noise), (there, other) = inside, outside
+    rows = here + there
+    if found is None:
+        sides = k * max(here, 0.0) + noise, k * max(there, 0.0) + other
+        found = fieller(here, rows, np.array([sides[0], -2 * sides[0], sum(sides)]), -math.inf, math.inf)
+    if not math.isfinite(found.low):
+        return _Share(min(max(here / rows, 0.0), 1.0) if rows > 0 else 0.5, 0.0, 1.0, is_known=False)
+    at_most = k * (rows + Z * math.sqrt(noise + other))
+    at_t = fieller(here, rows, np.array([noise, at_most - 2 * noise, noise + other - at_most]), -math.inf, math.inf)
+    at_t = at_t if math.isfinite(at_t.low) else found
+    low, high = _exactly(max(here, 0.0) / k, max(there, 0.0) / k)
+    return _Share(found.value, min(found.low, at_t.low, low), max(found.high, at_t.high, high))
+
+
+def _exactly(hits: float, misses: float) -> tuple[float, float]:
+    """The exact 95% interval of a share of rows counted without noise, which need not be whole."""
+    from scipy.special import betaincinv
+
+    failure = (1 - CONFIDENCE) / 2
+    low = float(betaincinv(hits, misses + 1, failure)) if hits > 0 else 0.0
+    return low, float(betaincinv(hits + 1, misses, 1 - failure)) if misses > 0 else 1.0
 
 
 def _quadratic(weights: np.ndarray, top: np.ndarray, bottom: np.ndarray | float) -> np.ndarray:
@@ -282,14 +374,15 @@ def _quadratic(weights: np.ndarray, top: np.ndarray, bottom: np.ndarray | float)
     return np.array([(weights * top * top).sum(), -2 * (weights * top * bottom).sum(), (weights * bottom * bottom).sum()])
 
 
-def fieller(value: float, whole: float, spread: np.ndarray, low: float, high: float) -> Estimate:
-    """value / whole, and every t in [low, high] with (value - t whole)^2 <= Z^2 (spread at t)."""
-    constant = value * value - Z * Z * spread[0]
-    linear = -2 * value * whole - Z * Z * spread[1]
-    square = whole * whole - Z * Z * spread[2]
+def fieller(value: float, whole: float, spread: np.ndarray, low: float, high: float, z: float = Z) -> Estimate:
+    """value / whole, and every t in [low, high] with (value - t whole)^2 <= z^2 (spread at t)."""
+    constant = value * value - z * z * spread[0]
+    linear = -2 * value * whole - z * z * spread[1]
+    square = whole * whole - z * z * spread[2]
     inside = linear * linear - 4 * square * constant
     if whole <= 0 or square <= 0 or inside < 0:  # noise hides how many rows there are
-        return Estimate(float(min(max(value / whole, low), high)) if whole > 0 else (low + high) / 2, low, high)
+        middle = 0.0 if math.isinf(low) else (low + high) / 2
+        return Estimate(float(min(max(value / whole, low), high)) if whole > 0 else middle, low, high)
     middle, width = -linear / (2 * square), math.sqrt(inside) / (2 * square)
     ends = (min(max(end, low), high) for end in (value / whole, middle - width, middle + width))
     return Estimate(*map(float, ends))

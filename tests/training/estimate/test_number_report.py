@@ -15,7 +15,7 @@ from dpviz.results.result import r_squared
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.table.strict_json import plain
-from dpviz.training.estimate.number_report import report_of_numbers
+from dpviz.training.estimate.number_report import NO_END, report_of_numbers
 from dpviz.training.estimate.report import TEST
 from dpviz.training.estimate.window import Window
 from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
@@ -64,13 +64,13 @@ def test_without_noise_it_says_what_the_rows_say(rng):
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "window"), [(0.5, WINDOW), (3.0, WINDOW), (3.0, None)])
 def test_intervals_hold_the_truth_as_often_as_they_say(epsilon, window):
-    """A new sample and new noise each time; give or take four standard errors of 95 in 100."""
+    """A new sample and new noise each time; at least 95 in 100, less four standard errors."""
     rng, draws, held = np.random.default_rng(4), 300, np.zeros(3)
     for seed in range(draws):
         report, _ = report_of_numbers(Line(), population(rng, 500), HeldOutPart(TEST, 0.1, epsilon), Simulation(seed), window)
         found = report.r_squared, report.rmse, report.absolute_error
         held += [one.low <= true <= one.high for one, true in zip(found, truth(report.window), strict=True)]
-    assert (np.abs(held / draws - 0.95) < 4 * np.sqrt(0.95 * 0.05 / draws)).all()
+    assert (held / draws > 0.95 - 4 * np.sqrt(0.95 * 0.05 / draws)).all()
 
 
 def test_errors_beyond_the_width_and_numbers_beyond_the_window_count_as_its_ends(rng):
@@ -95,4 +95,4 @@ def test_few_rows_or_much_noise_leave_the_whole_range_open():
     report, _ = report_of_numbers(
         Line(), population(np.random.default_rng(2), 3), HeldOutPart(TEST, 0.1, 0.01), Simulation(0), WINDOW
     )
-    assert (report.r_squared.low, report.r_squared.high) == (-1.0, 1.0)
+    assert (report.r_squared.low, report.r_squared.high) == (NO_END, 1.0)

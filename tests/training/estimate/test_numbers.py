@@ -84,7 +84,7 @@ def test_a_release_draws_exactly():
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 @pytest.mark.slow
 def test_intervals_hold_the_mean_of_a_leaf_as_often_as_they_say(epsilon):
-    """Rows as a new sample each time, noise on all sums: 95 of 100, give or take four standard errors."""
+    """Rows as a new sample each time, noise on all sums: at least 95 of 100, less four standard errors."""
     schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100), n_public=1000)
     root = Branch(ThresholdRule(0, 0.5), NumberLeaf(50), NumberLeaf(50), MedianSplit(50.0, low_left=True))
     rng, held, draws, held_out = np.random.default_rng(8), 0, 400, HeldOutPart(LEAF_SUMS, 0.2, epsilon)
@@ -95,4 +95,4 @@ def test_intervals_hold_the_mean_of_a_leaf_as_often_as_they_say(epsilon):
         data = EncodedDataset(schema, (x,), y)
         tree, _, _ = with_values(root, counter_of(data), np.ones(len(x), dtype=np.uint8), held_out, Simulation(seed))
         held += sum(leaf.interval[0] <= mean <= leaf.interval[1] for leaf, mean in zip(tree.leaves, means, strict=True))
-    assert abs(held / (2 * draws) - 0.95) < 4 * np.sqrt(0.95 * 0.05 / (2 * draws))
+    assert held / (2 * draws) > 0.95 - 4 * np.sqrt(0.95 * 0.05 / (2 * draws))
