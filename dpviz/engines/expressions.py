@@ -61,10 +61,10 @@ def _of_text(cell: Expression, found: Outcomes, collation: str) -> Expression:
     if collation:
         text = exp.paren(exp.Collate(this=text, expression=exp.to_identifier(collation, quoted=True)))
     case = exp.case().when(cell.is_(exp.null()), _number(found.missing), copy=False)
-    case = case.when(text.isin(*map(exp.Literal.string, sorted(MISSING_MARKS))), _number(found.missing), copy=False)
     for outcome in dict.fromkeys(outcome for _, outcome in found.texts):
         texts = [exp.Literal.string(text) for text, own in found.texts if own == outcome]
         case = case.when(text.isin(*texts), _number(outcome), copy=False)
+    case = case.when(text.isin(*map(exp.Literal.string, sorted(MISSING_MARKS))), _number(found.missing), copy=False)
     return case.else_(_number(found.otherwise), copy=False)
 
 

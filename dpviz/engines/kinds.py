@@ -69,8 +69,8 @@ class ColumnKind:
                 return np.array([float(place) for place in places])
             case "decimal":
                 return np.array([float(Fraction(place, 10**self.scale)) for place in places])
-            case "single":  # of 32 bits the shortest text counts: .1 stays .1
-                return np.array([float(str(number)) for number in _floats(places, np.int32, np.float32)])
+            case "single":
+                return _floats(places, np.int32, np.float32).astype(np.float64)
             case _:
                 return _floats(places, np.int64, np.float64)
 

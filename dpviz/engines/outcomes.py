@@ -10,6 +10,8 @@ import datetime as dt
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, product
+from unicodedata import normalize
 
 import numpy as np
 
@@ -19,9 +21,9 @@ from dpviz.table.candidates import FeatureCandidates, bin_column, thresholds_can
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode_new
 from dpviz.table.marks import number_of
-from dpviz.table.raw import MISSING_MARKS, CodedColumn, NumberColumn, RawColumn, RawTable, parse_numbers
+from dpviz.table.raw import BLANKS, CodedColumn, NumberColumn, RawColumn, RawTable, clean, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
-from dpviz.table.texts import spelled
+from dpviz.table.texts import spelled, text_column
 
 #: The outcome of a cell that takes its row out.
 DROPPED = -1
@@ -92,7 +94,7 @@ class _Encoder:
 
     def of_texts(self, texts: Iterable[str]) -> list[int]:
         cells = tuple(texts)
-        return self.of(CodedColumn(self.feature.name, cells, np.arange(len(cells)))).tolist()
+        return self.of(text_column(self.feature.name, cells, np.arange(len(cells)))).tolist()
 
     @property
     def of_missing(self) -> int:
@@ -129,14 +131,23 @@ def _of_categories(feature: CategoricalFeature, asked: _Encoder, kind: ColumnKin
         return Outcomes(kind, asked.of_missing, texts=pairs, otherwise=other)
     if kind.kind == "text":
         _require_words(feature.name, named)
-        written = dict.fromkeys((*named, *map(spelled, named)))
-        texts = [text for text in written if text.strip() == text and text not in MISSING_MARKS]
-        pairs = tuple(zip(texts, asked.of_texts(texts), strict=True))
+        cleaned = tuple(map(clean, named))
+        texts = [*dict.fromkeys(chain.from_iterable(map(_spellings, (*cleaned, *map(spelled, cleaned)))))]
+        pairs = tuple(zip(texts, asked.of_texts(map(clean, texts)), strict=True))
         return Outcomes(kind, asked.of_missing, texts=pairs, otherwise=other)
     if not kind.is_number:
         raise _unreadable(feature.name, kind, "a category")
     low, high = asked.of_texts(("-inf", "inf"))
     return Outcomes(kind, asked.of_missing, (low, high), tuple(_of_labels(named, asked, kind)), otherwise=other)
+
+
+def _spellings(text: str) -> Iterable[str]:
+    """The cells that are this text: true in every mixture of capitals, other letters with all accents composed or all decomposed,
+    and blanks of one kind. Mixtures of these are found in memory only.
+    """
+    if text.lower() in ("true", "false"):
+        return map("".join, product(*((letter.lower(), letter.upper()) for letter in text)))
+    return (normalize(form, text).replace(" ", blank) for form in ("NFC", "NFD") for blank in BLANKS)
 
 
 def _of_labels(named: tuple[str, ...], asked: _Encoder, kind: ColumnKind) -> Iterable[tuple[str, str, int]]:

@@ -36,7 +36,7 @@ from dpviz.io.limits import MEMORY_PER_BYTE
 from dpviz.io.records import TextColumn
 from dpviz.io.tables.cells import ReadRequest
 from dpviz.progress import Progress, watched
-from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable
+from dpviz.table.raw import MARKS, CodedColumn, LabelledColumn, NumberColumn, RawColumn, RawTable
 
 if sys.platform != "win32":
     from socket import AF_UNIX, SOCK_STREAM, fromfd, recv_fds, send_fds, socketpair
@@ -331,10 +331,20 @@ class _Listening:
         texts = _texts(first, others[0])
         if form == "packs":
             return TextColumn(str(name), texts)
-        codes = others[1]
-        if len(codes) and not (codes.min() >= -1 and codes.max() < len(texts)):
+        if form == "numbers, labelled":
+            plain: RawColumn = NumberColumn(str(name), others[1], is_own=True)
+        else:
+            distinct, codes = texts, others[1]
+            if form == "codes, labelled":
+                distinct, codes = _texts(others[1], others[2]), others[3]
+            if len(codes) and not (codes.min() >= -len(MARKS) and codes.max() < len(distinct)):
+                raise self.error()
+            plain = CodedColumn(str(name), tuple(distinct), codes)
+        if form == "codes":
+            return plain
+        if len(texts) != len(plain.texts):
             raise self.error()
-        return CodedColumn(str(name), tuple(texts), codes)
+        return LabelledColumn(str(name), plain, tuple(texts))
 
     def _array(self, kind: str, size: int) -> np.ndarray:
         if kind not in _ARRAYS or not 0 <= size * np.dtype(kind).itemsize <= self.most:
@@ -516,6 +526,9 @@ def _limit(which: int, most: int) -> None:
 
 
 def _arrays(column: RawColumn) -> tuple[str, list[np.ndarray]]:
+    if isinstance(column, LabelledColumn):
+        form, arrays = _arrays(column.plain)
+        return f"{form}, labelled", [*_in_bytes(column.labels), *arrays]
     if isinstance(column, NumberColumn):
         return "numbers", [column.given]
     if isinstance(column, TextColumn):

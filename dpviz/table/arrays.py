@@ -8,8 +8,9 @@ import numpy as np
 
 from dpviz.errors import RowsError
 from dpviz.table.dataset import EncodedDataset, EncodingReport
+from dpviz.table.raw import clean
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
-from dpviz.table.texts import text_of
+from dpviz.table.texts import Declared, text_of
 
 
 def usable_rows(schema: Schema, values: list[np.ndarray], *, refuse: bool) -> EncodedDataset:
@@ -45,10 +46,20 @@ def _dtype_of(column: Feature | Target) -> type:
 
 
 def codes_of(values: np.ndarray, known: Sequence[Any]) -> np.ndarray:
-    """Position of every value in `known`, float64; NaN where it is none of them."""
-    code = {_named(value): place for place, value in enumerate(known)}
-    named = map(_named, values.tolist())
-    return np.array([code.get(value, np.nan) if _is_plain(value) else np.nan for value in named], dtype=np.float64)
+    """Position of every value in `known`, float64; NaN where it is none of them.
+
+    A value is the one that it equals (1, 1.0 and True are equal), else the one whose text it has (`dpviz.table.texts.Declared`).
+    """
+    code: dict[Any, float] = {_named(value): place for place, value in enumerate(known)}
+    declared = Declared({text_of(value): place for place, value in enumerate(known)})
+
+    def of(value: Any) -> float:
+        if _is_plain(value) and value in code:
+            return code[value]
+        place = int(declared.find([clean(text_of(value))])[0])
+        return np.nan if place < 0 else place
+
+    return np.array([*map(of, map(_named, values.tolist()))], dtype=np.float64)
 
 
 def with_named_moments(rows: Any) -> Any:

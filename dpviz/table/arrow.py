@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.table.raw import NumberColumn, RawColumn, as_written, is_exact
+from dpviz.table.raw import NumberColumn, RawColumn, is_exact
 from dpviz.table.texts import text_column, text_of
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def arrow_column(name: str, values: pa.ChunkedArray, charge: Callable[[int], Non
     """
     import pyarrow.types as types
 
+    if types.is_dictionary(values.type) and not is_text(values.type.value_type):  # its values as they are without one
+        values = values.cast(values.type.value_type)
     kind = values.type
     if types.is_null(kind):
         return text_column(name, (), np.full(len(values), -1))
@@ -71,7 +73,7 @@ def _is_exact(values: pa.ChunkedArray) -> bool:
 
 
 def _numbers(values: pa.ChunkedArray) -> np.ndarray:
-    """float64, not-a-number where missing, or whole numbers where none is; of 32 bits the shortest text counts: .1 stays .1."""
+    """Floating-point, not-a-number where missing, or whole numbers where none is."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -79,8 +81,7 @@ def _numbers(values: pa.ChunkedArray) -> np.ndarray:
         values = values.cast(pa.float64(), safe=False)
     if values.null_count:
         values = values.fill_null(np.nan)
-    numbers = _joined(map(_plain, values.chunks), values.type.to_pandas_dtype())
-    return numbers if not types.is_floating(values.type) or types.is_float64(values.type) else as_written(numbers)
+    return _joined(map(_plain, values.chunks), values.type.to_pandas_dtype())
 
 
 def _plain(part: pa.Array) -> np.ndarray:
@@ -101,11 +102,12 @@ def _texts(values: pa.ChunkedArray, charge: Callable[[int], None]) -> tuple[Iter
     import pyarrow.types as types
 
     if types.is_timestamp(values.type):
-        if values.type.tz is not None:
-            import pyarrow.compute as pc
+        import pyarrow.compute as pc
 
+        if values.type.tz is not None:
             values = pc.local_timestamp(values)
-        values = values.cast(pa.timestamp("us"), safe=False)  # what Python's own moments know
+        if values.type.unit == "ns":  # what Python's own moments know; a cast would round towards 1970
+            values = pc.floor_temporal(values, unit="microsecond").cast(pa.timestamp("us"), safe=False)
     encoded = values if types.is_dictionary(values.type) else _storable(values).dictionary_encode()
     chunks = encoded.unify_dictionaries().chunks if encoded.num_chunks else []
     places = _joined((_plain(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in chunks), np.int64)
@@ -126,5 +128,5 @@ def _storable(values: Any) -> Any:
 def _text(scalar: Any) -> str:
     try:
         return text_of(scalar.as_py())
-    except (ValueError, OverflowError):  # a date that no calendar of ours has; it spoils its own cell
+    except Exception:  # a date that no calendar of ours has; it spoils its own cell
         return "\ufffd"

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Any
+from unicodedata import category, normalize
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.frames import table_of
 from dpviz.table.notes import Doubt, warn_of
-from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable, no_column, parse_numbers
+from dpviz.table.raw import MARKS, LabelledColumn, NumberColumn, RawColumn, RawTable, no_column
 from dpviz.table.schema import (
     CategoricalFeature,
     ClassTarget,
@@ -33,13 +34,15 @@ from dpviz.table.schema import (
     require_schema,
 )
 from dpviz.table.sums import Cells, ColumnSum, TableSums, of_column, of_keys
-from dpviz.table.texts import spelled
+from dpviz.table.texts import Declared, number_of
 
 _MOST_CATEGORIES = 1 << 16
 #: Stands in the text of a cell for what could not be read (U+FFFD).
 _UNREADABLE = "\ufffd"
 _MANY_ROWS = 50_000
 _NOTHING = np.zeros(0)
+#: What a declared code of missing cells means among categories.
+_MISSING = -2
 
 Groups = tuple[tuple[str, str], ...]
 
@@ -78,7 +81,8 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     """Encode every row that `schema` can use; `.report` says what happened to the others.
 
     Dates become numbers by their rule. Numbers are rounded where the schema says whole, then clipped into the declared
-    range. Categories and classes, and texts that count as one of them, match by text, else by numeric value ("1" and "1.0").
+    range. Categories and classes, and texts that count as one of them, are found as `dpviz.table.texts.Declared` says; "NA" and
+    other marks of missing cells are missing unless they are declared.
     Rows dropped are counted at the first column that causes it: features in schema order, target last.
 
     Parameters
@@ -88,8 +92,9 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     schema : Schema
         What is public about them.
     person : str, optional
-        The column that says whose row it is, by default that of the schema; rows with the same text are one person's. It becomes
-        no feature and goes into no file. Rows where it is missing or cannot be read are dropped.
+        The column that says whose row it is, by default that of the schema; rows with the same text are one person's (7 and 7.0
+        of a typed column have the same). It becomes no feature and goes into no file. Rows where it is missing or cannot be read
+        are dropped.
     rows_per_person : int, optional
         Of each person at most so many usable rows are kept, chosen at random (`dpviz.table.encode`). The unit of
         protection is then a person: results and files say what they cost one.
@@ -102,7 +107,8 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     Raises
     ------
     SchemaError
-        A column of the schema, or the person's, is not in the table; the person's column is part of the schema.
+        A column of the schema, or the person's, is not in the table; the person's column is part of the schema, or holds several
+        spellings of what seems to be one person ("7", "007", "7.0").
     ParameterError
         Only one of `person`, or the schema's, and `rows_per_person` is given, or the latter is no whole number above 0.
     """
@@ -182,9 +188,32 @@ def _sums(table: RawTable, columns: list[_Cells], kept: np.ndarray, n_binned: in
 
 
 def _persons(column: RawColumn) -> np.ndarray:
-    """Whose row it is, int of shape (n_rows,); negative where nobody can tell: what cannot be read may be several persons."""
+    """Whose row it is, int of shape (n_rows,); negative where nobody can tell: what cannot be read may be several persons.
+
+    Raises SchemaError where texts of the column seem to be several spellings of one person: each would have rows of its own.
+    """
+    column = column.plain if isinstance(column, LabelledColumn) else column
+    codes = np.maximum(column.codes, -1)
+    if isinstance(column, NumberColumn):
+        return codes
+    seen = set[object]()
+    for text in column.texts:
+        looks = number_of(text)
+        key: object = _appearance(text) if looks is None else looks
+        if key in seen:
+            what = "Several spellings in this column seem to be one person, such as 7 beside 07 or 7.0, or names beside capitals."
+            raise SchemaError(what, field=column.name, remedy="Write every person in one way, or number the persons.")
+        seen.add(key)
     is_known = np.array([*(_UNREADABLE not in text for text in column.texts), True])
-    return np.where(is_known[column.codes], column.codes, -1)
+    return np.where(is_known[codes], codes, -1)
+
+
+def _appearance(text: str) -> str:
+    """What a reader sees of a name: without capitals, blanks, unseen signs and forms of one letter."""
+    if text.isascii():
+        return text.lower().replace(" ", "")
+    seen = (letter for letter in normalize("NFKC", text).casefold() if category(letter)[0] not in "ZC")
+    return "".join(seen)
 
 
 def encoded_columns(columns: list[_Cells], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
@@ -231,24 +260,16 @@ def _column(table: RawTable, name: str) -> RawColumn:
 
 def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells:
     if isinstance(declared, ClassTarget):
-        return _categories(column, declared.classes, declared.groups, None, None)
+        return _categories(column, declared.classes, declared.groups)
     if isinstance(declared, CategoricalFeature):
-        column = _without_codes(column, declared.missing_codes)
-        return _categories(column, declared.categories, declared.groups, declared.missing_as, declared.unknown_as)
+        instead = declared.missing_as, declared.unknown_as
+        return _categories(column, declared.categories, declared.groups, declared.missing_codes, *instead)
     if isinstance(declared, DateFeature):
-        column = _without_codes(column, declared.missing_codes)
-        numbers = np.append(declared.numbers(column.texts), np.nan)[column.codes]
-        return _numbers(column.name, numbers, column.is_missing, declared)
+        texts, codes = column.texts, np.maximum(column.codes, -1)
+        is_missing = np.append(Declared(dict.fromkeys(declared.missing_codes, 0)).find(texts) >= 0, True)
+        numbers = np.where(is_missing, np.nan, np.append(declared.numbers(texts), np.nan))
+        return _numbers(column.name, numbers[codes], is_missing[codes], declared)
     return _numbers(column.name, *column.numbers_and_missing(declared.missing_codes), declared)
-
-
-def _without_codes(column: RawColumn, missing: tuple[str, ...]) -> RawColumn:
-    """The column in which these cells are missing, found as categories are: by text, else by numeric value."""
-    if not missing:
-        return column
-    is_missing = np.append(_match(column, missing) >= 0, True)
-    codes = np.where(is_missing[column.codes], column.codes.dtype.type(-1), column.codes)
-    return CodedColumn(column.name, column.texts, codes, column.marks)
 
 
 def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: NumericFeature | NumericTarget) -> _Cells:
@@ -300,40 +321,33 @@ def _whole_dtype(low: float, high: float) -> np.dtype:
 
 
 def _categories(
-    column: RawColumn, labels: tuple[str, ...], groups: Groups, missing_as: str | None, unknown_as: str | None
+    column: RawColumn,
+    labels: tuple[str, ...],
+    groups: Groups = (),
+    missing_codes: tuple[str, ...] = (),
+    missing_as: str | None = None,
+    unknown_as: str | None = None,
 ) -> _Cells:
-    """Category codes; what has none is not usable."""
+    """Category codes, as `Declared` finds them; what has none is not usable. What is declared is no mark of missing cells."""
     if len(labels) > _MOST_CATEGORIES:
         what = f"There are {len(labels):,} categories; at most {_MOST_CATEGORIES:,} can be encoded."
         raise SchemaError(what, field=column.name, remedy="Leave the column out, or group its categories.")
-    found = _match(column, labels, groups)
-    unknown = np.append(found < 0, False)
-    codes = np.append(found, -1 if missing_as is None else labels.index(missing_as))
-    if unknown_as is not None:
-        codes[unknown] = labels.index(unknown_as)
-    usable, places, missing = codes >= 0, column.codes, column.is_missing
-    mapped = {"unknown_mapped": unknown & usable, "missing_mapped": np.append(np.zeros(len(found), dtype=bool), usable[-1])}
+    code_of = {label: code for code, label in enumerate(labels)}
+    code_of |= {text: code_of[label] for text, label in groups}
+    codes, places = column.found(Declared(dict.fromkeys(missing_codes, _MISSING) | code_of).find)
+    is_mark = np.arange(len(codes)) >= len(codes) - len(MARKS)
+    missing = (codes == _MISSING) | ((codes == -1) & is_mark)
+    unknown = (codes == -1) & ~is_mark
+    codes[missing] = -1 if missing_as is None else labels.index(missing_as)
+    codes[unknown] = -1 if unknown_as is None else labels.index(unknown_as)
+    usable = codes >= 0
+    mapped = {"unknown_mapped": unknown & usable, "missing_mapped": missing & usable}
     changed = {kind: flags[places] for kind, flags in mapped.items() if flags.any()}
-    is_used = usable[:-1].all() and (usable[-1] or not missing.any())
-    unusable = None if is_used else (~usable[places], missing)
+    dropped = None if usable.all() else ~usable[places]
+    unusable = None if dropped is None or not dropped.any() else (dropped, missing[places])
     dtype = np.uint8 if len(labels) <= 256 else np.uint16
     values = np.maximum(codes, 0).astype(dtype)[places]
     return _Cells(column.name, values, unusable, changed)
-
-
-def _match(column: RawColumn, labels: tuple[str, ...], groups: Groups = ()) -> np.ndarray:
-    """Index into `labels` of each text, or of the label it counts as, int64; by text, else by numeric value, else -1.
-
-    Labels of moments and truth values are also found as cells with such a type are written, whatever the other cells are.
-    """
-    code_of = {label: code for code, label in enumerate(labels)}
-    by_text = code_of | {text: code_of[label] for text, label in groups}
-    by_text |= {other: code for text, code in reversed(by_text.items()) if (other := spelled(text)) not in by_text}
-    values = zip(by_text.values(), parse_numbers(tuple(by_text)).tolist(), strict=True)
-    by_value = {value: code for code, value in reversed(list(values)) if not np.isnan(value)}  # the first text wins
-    pairs = zip(column.texts, column.text_numbers.tolist(), strict=True)
-    found = (by_text.get(text, by_value.get(value, -1)) for text, value in pairs)
-    return np.fromiter(found, np.int64, len(column.texts))
 
 
 # --- at most so many rows of each person

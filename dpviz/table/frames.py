@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.errors import ParameterError, RowsError, cells_stay_inside
 from dpviz.installation import offered, require_extra
 from dpviz.table.arrow import arrow_column, is_flat
-from dpviz.table.raw import NumberColumn, RawColumn, RawTable, as_written, is_exact, no_column
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable, is_exact, no_column
 from dpviz.table.texts import text_column, text_of
 
 #: What rows may be, in words that follow "must be".
@@ -87,10 +87,19 @@ def _of_arrow(rows: Any, names: Sequence[str] | None) -> Iterator[RawColumn]:
     import pyarrow as pa
 
     with cells_stay_inside(lambda _: RowsError("cells", "This table cannot be read.", remedy="Give a DataFrame.")):
-        table = rows if isinstance(rows, pa.Table) else pa.table(rows)
+        table = rows if isinstance(rows, pa.Table) else pa.table(_in_arrow_types(rows))
     for name, place in _chosen("The table", table.column_names, names).items():
         if names is not None or is_flat(table.schema.field(place).type):
             yield _read(name, lambda place=place, name=name: arrow_column(name, table.column(place)))  # type: ignore[misc]
+
+
+def _in_arrow_types(rows: Any) -> Any:
+    """Rows without types of Polars that Arrow does not have: whole numbers of 128 bits, and objects of Python, become texts."""
+    if not hasattr(rows, "iter_columns"):
+        return rows
+    others = {"Int128", "UInt128", "Object"}
+    odd = [column for column in rows.iter_columns() if str(column.dtype) in others]
+    return rows.with_columns(type(column)(column.name, list(map(text_of, column.to_list()))) for column in odd)
 
 
 def _of_pandas(rows: Any, places: dict[str, int]) -> Iterator[RawColumn]:
@@ -101,13 +110,17 @@ def _of_pandas(rows: Any, places: dict[str, int]) -> Iterator[RawColumn]:
 def _column(name: str, values: Any) -> RawColumn:
     if hasattr(values.dtype, "pyarrow_dtype"):
         return arrow_column(name, values.array.__arrow_array__())
+    if hasattr(values, "sparse"):
+        values = values.sparse.to_dense()
+    if hasattr(values, "cat"):
+        return text_column(name, map(text_of, values.cat.categories), values.cat.codes.to_numpy())
     numbers = _numbers(values) if values.dtype.kind in "iuf" else None
     if numbers is not None:
         return NumberColumn(name, numbers)
     if values.dtype.kind == "M":
         values = _local(values)
     if values.dtype == object and not _are_texts(values):  # 1 and True are equal: which came first must not decide for the others
-        values = values.map(text_of, na_action="ignore")
+        values = values.map(text_of)
     codes, distinct = values.factorize()
     return text_column(name, map(text_of, distinct), codes)
 
@@ -115,8 +128,7 @@ def _column(name: str, values: Any) -> RawColumn:
 def _numbers(values: Any) -> np.ndarray | None:
     """The numbers of a column as `dpviz.table.arrow` has them; None where float64 does not hold each whole one."""
     if values.dtype.kind == "f":
-        numbers = values.to_numpy(getattr(values.dtype, "numpy_dtype", values.dtype), na_value=np.nan)
-        return numbers if numbers.dtype == np.float64 else as_written(numbers)
+        return values.to_numpy(getattr(values.dtype, "numpy_dtype", values.dtype), na_value=np.nan)
     if not len(values) or values.isna().all():
         return np.full(len(values), np.nan)
     if values.dtype.itemsize > 4 and not is_exact(int(values.min()), int(values.max())):

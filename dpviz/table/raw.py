@@ -9,11 +9,12 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -23,12 +24,22 @@ from dpviz.table.notes import Doubt, Note
 
 #: Names of columns that stand in a `repr`.
 _MOST_NAMES = 6
-#: Cells that mean "no value".
-MISSING_MARKS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+#: Cells that mean "no value", unless a category or class of that name is declared. The k-th has the code -1 - k in a column.
+MARKS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+MISSING_MARKS = frozenset(MARKS)
+#: A blank, and the no-break blanks that look like it.
+BLANKS = " \u00a0\u2007\u202f"
+_BLANK = str.maketrans(dict.fromkeys(BLANKS, " "))
 
 
 #: Up to here, and down to the same below 0, every whole number is one of float64.
 _MOST_EXACT = 1 << 53
+
+
+def clean(text: str) -> str:
+    """A text as it is compared: no blanks at its ends, no-break blanks as others, Unicode in its composed form (NFC)."""
+    text = text.strip()
+    return text if text.isascii() else normalize("NFC", text.translate(_BLANK))
 
 
 def parse_numbers(texts: Sequence[str], marks: Marks = Marks.UNKNOWN) -> np.ndarray:
@@ -74,12 +85,12 @@ class RawColumn(ABC):
     @property
     @abstractmethod
     def texts(self) -> tuple[str, ...]:
-        """The distinct cell texts, stripped of surrounding blanks, in order of first appearance; no missing marks."""
+        """The distinct cell texts, as `clean` makes them, in order of first appearance; no missing marks."""
 
     @property
     @abstractmethod
     def codes(self) -> np.ndarray:
-        """Shape (n_rows,), signed integers, read-only. Index into `texts`; -1 where the cell is missing."""
+        """Shape (n_rows,), signed integers, read-only. Index into `texts`; below 0 for one of `MARKS`, -1 for no cell."""
 
     def __repr__(self) -> str:
         """Its name; no cell, and no number of rows."""
@@ -119,10 +130,14 @@ class RawColumn(ABC):
 
         `missing_codes` are cells that count as missing, found by their text, else by their numeric value.
         """
-        values = np.append(self.text_numbers, np.nan)[self.codes]
-        texts = frozenset(missing_codes)
-        missing = np.array([*(text in texts for text in self.texts), True])[self.codes]
-        return without_codes(values, missing, missing_codes)
+        codes = np.maximum(self.codes, -1)
+        texts = frozenset(map(clean, missing_codes))
+        missing = np.array([*(text in texts for text in self.texts), True])[codes]
+        return without_codes(np.append(self.text_numbers, np.nan)[codes], missing, missing_codes)
+
+    def found(self, find: Callable[[Sequence[str]], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """(what `find` makes of each distinct cell, of those of `MARKS` at the end, backwards; per row, the place in it)."""
+        return np.concatenate([find(self.texts), find(MARKS[::-1])]), self.codes
 
     def rows(self, chosen: np.ndarray) -> RawColumn:
         """The column with these rows (bool) alone."""
@@ -380,14 +395,7 @@ class NumberColumn(RawColumn):
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The distinct numbers, increasing, as people write them."""
-        values = self._encoded[0].astype(np.float64)
-        whole = np.isfinite(values) & (values == np.floor(values))
-        if whole.all():
-            return tuple(map(str, map(int, values.tolist())))
-        texts = [*map(repr, values.tolist())]
-        for place in np.flatnonzero(whole).tolist():
-            texts[place] = str(int(values[place]))
-        return tuple(texts)
+        return tuple(map(canonical_number, self._encoded[0].astype(np.float64).tolist()))
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -412,17 +420,77 @@ def is_exact(low: int, high: int) -> bool:
     return max(-low, high) <= _MOST_EXACT
 
 
-def as_written(narrow: np.ndarray) -> np.ndarray:
-    """float32 as float64, of which the shortest text counts: .1 stays .1."""
-    distinct, places = np.unique(narrow, return_inverse=True)
-    return np.array([float(str(number)) for number in distinct], dtype=np.float64)[places]
-
-
 def canonical_number(value: float) -> str:
-    """The shortest text of a number, without a point where it is whole; empty for not-a-number."""
-    if np.isnan(value):
+    """The shortest text of a number without an exponent, and without a point where it is whole; empty for not-a-number."""
+    if value != value:
         return ""
-    return f"{value:.0f}" if value.is_integer() else repr(value)
+    if value.is_integer():
+        return str(int(value))
+    text = repr(value)
+    return np.format_float_positional(value, trim="-") if "e" in text else text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelledColumn(RawColumn):
+    """A column of which values have labels: each cell is its value and its label.
+
+    Where most of the values have one, its texts are the labels; otherwise they are the values, such as ages up to "85 or older".
+    """
+
+    name: str
+    plain: RawColumn  #: The values
+    labels: tuple[str, ...]  #: Of each distinct value of `plain`, clean; empty where it has none
+
+    def with_marks(self, marks: Marks) -> RawColumn:
+        """Values that came as numbers have no marks, and labels are no numbers."""
+        return self
+
+    @cached_property
+    def _shown(self) -> RawColumn:
+        if 2 * sum(map(bool, self.labels)) < len(self.labels):
+            return self.plain
+        texts = [label or text for label, text in zip(self.labels, self.plain.texts, strict=True)]
+        distinct = [text for text in dict.fromkeys(texts) if text not in MISSING_MARKS]
+        codes = [distinct.index(text) if text in distinct else -1 for text in texts]
+        return CodedColumn(self.name, tuple(distinct), np.array([*codes, -1])[np.maximum(self.plain.codes, -1)])
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Labels, or values."""
+        return self._shown.texts
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Index of each cell into `texts`; below 0 where it is missing."""
+        return self._shown.codes
+
+    @property
+    def is_missing(self) -> np.ndarray:
+        """Which cells are missing, or have a label that says so."""
+        return self.numbers_and_missing()[1]
+
+    def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
+        """As every column: of the values; a missing code may be a label."""
+        values, missing = self.plain.numbers_and_missing(missing_codes)
+        marks = MISSING_MARKS.difference(("",)).union(map(clean, missing_codes))
+        is_mark = np.array([*(label in marks for label in self.labels), False])[np.maximum(self.plain.codes, -1)]
+        return np.where(is_mark, np.nan, values), missing | is_mark
+
+    def found(self, find: Callable[[Sequence[str]], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """As every column: the label counts, else the value."""
+        found, places = self.plain.found(find)
+        of_labels = find(self.labels)
+        found[: len(of_labels)] = np.where(of_labels == -1, found[: len(of_labels)], of_labels)
+        is_mark = [found[place] == -1 and bool(label) and label in MISSING_MARKS for place, label in enumerate(self.labels)]
+        if any(is_mark):
+            places = np.where(np.append(is_mark, False)[np.maximum(places, -1)], -1, places)
+        return found, places
+
+    def rows(self, chosen: np.ndarray) -> RawColumn:
+        """The column with these rows (bool) alone."""
+        label_of = dict(zip(self.plain.texts, self.labels, strict=True))
+        plain = self.plain.rows(chosen)
+        return LabelledColumn(self.name, plain, tuple(label_of[text] for text in plain.texts))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -450,7 +518,7 @@ class RawTable:
         digest = hashlib.sha256()
         for column in self.columns:
             digest.update(repr((column.name, column.texts)).encode())
-            digest.update(np.ascontiguousarray(column.codes, dtype=np.int32).data)
+            digest.update(np.maximum(column.codes, -1).astype(np.int32).data)
         return digest.hexdigest()
 
     def with_decimal(self, mark: str | None) -> RawTable:

@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName, place, shown
 from dpviz.table.checked_numbers import is_number, is_whole
-from dpviz.table.raw import listed_names
+from dpviz.table.raw import clean, listed_names
+from dpviz.table.texts import Declared
 
 #: What stands in a `repr` for a value that was read from the data.
 _READ = "<read from the data>"
@@ -115,6 +116,7 @@ class CategoricalFeature(Sourced):
 
     `missing_as` and `unknown_as` name the category that takes missing cells and texts not in the list; None drops the row.
     Cells that are one of `missing_codes` count as missing. `groups` are further texts, each with the category it counts as.
+    A category such as "NA" is that category, and no mark of missing cells.
     """
 
     kind: ClassVar[str] = "categorical"
@@ -134,6 +136,7 @@ class CategoricalFeature(Sourced):
             what = "A categorical feature needs at least one category."
             raise SchemaError(what, field=self.name, remedy="Declare every category.")
         _require_names(self.name, "category", self.categories)
+        _require_no_code(self)
         for option in ("missing_as", "unknown_as"):
             chosen = getattr(self, option)
             if chosen is not None and chosen not in self.categories:
@@ -393,6 +396,15 @@ def _settle_numbers(column: NumericFeature | NumericTarget, *names: str) -> None
 def _settle_codes(column: NumericFeature | CategoricalFeature | NumericTarget) -> None:
     object.__setattr__(column, "missing_codes", tuple(column.missing_codes))
     _require_names(column.name, "missing code", column.missing_codes)
+
+
+def _require_no_code(column: CategoricalFeature) -> None:
+    """Raise SchemaError for a text that is declared as a category and as a code of missing cells."""
+    declared = Declared(dict.fromkeys((*column.categories, *(text for text, _ in column.groups)), 0))
+    for code in column.missing_codes:
+        if declared.find([clean(code)])[0] >= 0:
+            what = f"{code!r:.80} is declared as a category and as a code of missing cells."
+            raise SchemaError(what, field=column.name, remedy="Leave it out of one of the two.")
 
 
 def _settle_groups(column: CategoricalFeature | ClassTarget, labels: tuple[str, ...]) -> None:

@@ -2,41 +2,53 @@
 
 One fixed rule makes a typed value the text of a cell. The text depends on the value alone, never on other rows:
 
-- a number is the shortest text that reads back as the same number, a whole one without a point: 80.2, 17;
-- a date is 2024-03-01, a moment 2024-03-01T14:30:00, and a moment at midnight is its date; a duration is its seconds;
+- a number is the shortest text that reads back as the same number, without an exponent, a whole one without a point: 80.2, 17;
+  a number of 32 bits is the number that it holds: 0.10000000149011612;
+- a date is 2024-03-01, a moment 2024-03-01T14:30:00 by its own clock, without its time zone and in microseconds, and a moment at
+  midnight is its date; a duration is its seconds;
 - true and false are these words; what is empty, null or not a number is missing.
+
+And one rule says which declared category a text is: see `Declared`.
 """
 
 import datetime as dt
-from collections.abc import Iterable
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
 
-from dpviz.table.raw import MISSING_MARKS, CodedColumn, RawColumn, canonical_number
+from dpviz.table.raw import MARKS, CodedColumn, RawColumn, canonical_number, clean
+
+_CODE_OF_MARK = {mark: -1 - place for place, mark in enumerate(MARKS)}
+#: What a text says that holds a number: exponents and leading zeros included.
+_NUMERAL = re.compile(r"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
+_PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 
 
 def text_column(name: str, texts: Iterable[str], places: np.ndarray) -> RawColumn:
     """A column whose rows hold `texts[place]`, missing where the place is negative; texts that no row holds are left out."""
-    stripped = [*map(str.strip, texts)]
-    distinct = dict.fromkeys(stripped)
-    for mark in MISSING_MARKS:
+    cleaned = [*map(clean, texts)]
+    distinct = dict.fromkeys(cleaned)
+    for mark in MARKS:
         distinct.pop(mark, None)
-    kind, code_of = narrowest(len(distinct)), np.arange(len(stripped) + 1)
-    if len(distinct) < len(stripped):  # some are missing, or there twice; else a million of them need no look each
-        codes = dict(zip(distinct, range(len(distinct)), strict=True))
-        code_of[:-1] = [codes.get(text, -1) for text in stripped]
+    kind, code_of = narrowest(len(distinct)), np.arange(len(cleaned) + 1)
+    if len(distinct) < len(cleaned):  # some are missing, or there twice; else a million of them need no look each
+        codes = dict(zip(distinct, range(len(distinct)), strict=True)) | _CODE_OF_MARK
+        code_of[:-1] = [codes[text] for text in cleaned]
     code_of[-1] = -1
-    return CodedColumn(name, *_in_order_of_appearance(list(distinct), code_of.astype(kind)[places]))
+    return CodedColumn(name, *_in_order_of_appearance(list(distinct), code_of.astype(kind)[np.maximum(places, -1)]))
 
 
 def _in_order_of_appearance(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    first = np.full(len(texts) + 1, len(codes))
+    first = np.full(len(texts) + len(MARKS), len(codes))
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several places the last one written stays
-    order = np.argsort(first[:-1], kind="stable")
+    order = np.argsort(first[: len(texts)], kind="stable")
     order = order[first[order] < len(codes)]
-    new_code = np.full(len(texts) + 1, -1, dtype=codes.dtype)
+    new_code = np.empty(len(texts) + len(MARKS), dtype=codes.dtype)
+    new_code[len(texts) :] = np.arange(-len(MARKS), 0)
     new_code[order] = np.arange(len(order))
     return tuple(texts[place] for place in order.tolist()), new_code[codes]
 
@@ -47,16 +59,16 @@ def narrowest(count: int) -> type:
 
 
 class Codes(dict[str, int]):
-    """Cell as written -> code, found on first sight. `texts` are the distinct stripped cells; missing marks are -1."""
+    """Cell as written -> code, found on first sight. `texts` are the distinct clean cells; missing marks are below 0."""
 
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = []
 
     def __missing__(self, cell: str) -> int:
-        text = cell.strip()
-        if text in MISSING_MARKS:
-            code = -1
+        text = clean(cell)
+        if text in _CODE_OF_MARK:
+            code = _CODE_OF_MARK[text]
         elif text != cell:
             code = self[text]
         else:
@@ -67,7 +79,14 @@ class Codes(dict[str, int]):
 
 
 def text_of(value: Any) -> str:
-    """The text of a value; empty where it is missing."""
+    """The text of a value; empty where it is missing, U+FFFD where the value has none."""
+    try:
+        return _text_of(value)
+    except Exception:  # a date that no calendar of ours has, a number of too many digits: it spoils its own cell
+        return "\ufffd"
+
+
+def _text_of(value: Any) -> str:
     match value:
         case None:
             return ""
@@ -76,29 +95,104 @@ def text_of(value: Any) -> str:
         case bool() | np.bool_():
             return "true" if value else "false"
         case float() | np.floating():
-            return canonical_number(float(str(value)))
+            return canonical_number(float(value))
         case bytes():
             return value.decode("utf-8", "replace")
         case Decimal():
-            return format(value.normalize(Context(prec=len(value.as_tuple().digits))), "f") if value.is_finite() else ""
+            return _decimal_text(value)
         case dt.datetime():
-            midnight = value.timetz() == dt.time(0)
-            return (value.date() if midnight else value).isoformat()
-        case dt.date() | dt.time():
+            if value != value:
+                return ""
+            local = dt.datetime(*value.timetuple()[:6], value.microsecond)  # without what pandas adds: zone and nanoseconds
+            return (local if local.time() != dt.time(0) else local.date()).isoformat()
+        case dt.time():
+            return value.replace(tzinfo=None).isoformat()
+        case dt.date():
             return value.isoformat()
         case dt.timedelta():
+            if value != value:
+                return ""
             seconds = value.days * 86_400 + value.seconds
-            nanoseconds = (seconds * 10**6 + value.microseconds) * 1000 + getattr(value, "nanoseconds", 0)  # pandas knows them
-            return text_of(Decimal(nanoseconds).scaleb(-9, Context(prec=len(str(nanoseconds)))))
+            return _seconds_text((seconds * 10**6 + value.microseconds) * 1000 + getattr(value, "nanoseconds", 0))  # of pandas
+        case np.datetime64():
+            return text_of(value.astype("datetime64[us]").item())
+        case np.timedelta64():
+            nanoseconds = int(value.astype("timedelta64[ns]").astype(np.int64))
+            return "" if np.isnat(value) else _seconds_text(nanoseconds)
         case _:
-            return str(value)
+            return "" if type(value).__name__ in ("NAType", "NaTType") else str(value)
+
+
+def _seconds_text(nanoseconds: int) -> str:
+    return _decimal_text(Decimal(nanoseconds).scaleb(-9, Context(prec=len(str(nanoseconds)))))
+
+
+def _decimal_text(value: Decimal) -> str:
+    if value.is_nan():
+        return ""
+    if not value.is_finite():
+        return "inf" if value > 0 else "-inf"
+    text = format(value.normalize(Context(prec=max(1, len(value.as_tuple().digits)))), "f")
+    return "0" if value == 0 else text
+
+
+def number_of(text: str) -> Decimal | None:
+    """The exact number that a text spells, however it does: 042, 4.2e1 and 42,0 are 42. None where it spells none."""
+    return Decimal(text.replace(",", ".")) if _NUMERAL.fullmatch(text) else None
 
 
 def spelled(label: str) -> str:
-    """A declared text as cells with a type are written: of 2024-03-01 00:00:00 the date, of True true, of others themselves."""
-    if label.lower() in ("true", "false"):
-        return label.lower()
+    """A declared text as cells with a type are written: of 2024-03-01 00:00:00 the date, of others themselves."""
     try:
-        return text_of(dt.datetime.fromisoformat(label).replace(tzinfo=None))
+        return text_of(dt.datetime.fromisoformat(label))
     except ValueError:
         return label
+
+
+class Declared:
+    """Which of the declared texts a cell's text is: by the text and what is declared alone.
+
+    A cell is the declared text that it equals, once both are `clean`. Truth values are found regardless of capitals; moments also
+    as cells with such a type are written. A declared number in its shortest form ("1", "-2.5") is also found in other plain forms
+    ("1.0"), without an exponent or leading zeros ("1e0", "01"), unless another declared text has the same value and means
+    something else. Other spellings of numbers ("042", "5E1", "1.50") are found by themselves alone.
+    """
+
+    def __init__(self, codes: Mapping[str, int]) -> None:
+        """`codes`: declared text -> what it means, at least 0 or below -1; of texts that are alike the first counts."""
+        exact = {text: code for text, code in codes.items() if clean(text) == text}
+        for text, code in codes.items():
+            exact.setdefault(clean(text), code)
+        meanings, truths = defaultdict[Decimal, set[int]](set), defaultdict[str, set[int]](set)
+        for text, code in exact.items():
+            if (number := number_of(text)) is not None:
+                meanings[number].add(code)
+            if text.lower() in ("true", "false"):
+                truths[text.lower()].add(code)
+        #: exact, numbers, truths: text -> what it means: as it is, in its shortest form, in small letters.
+        self.numbers = {
+            text: code for text, code in exact.items() if _shortest(text) == text and len(meanings[Decimal(text)]) == 1
+        }
+        self.truths = {text: code for text, (code, *others) in truths.items() if not others}
+        for text, code in codes.items():
+            exact.setdefault(spelled(clean(text)), code)
+        self.exact = exact
+
+    def find(self, texts: Sequence[str]) -> np.ndarray:
+        """What each clean text means, int64 of shape (n_texts,); -1 where it is none of those declared."""
+        exact = self.exact
+        found = (exact[text] if text in exact else self._other(text) for text in texts)
+        return np.fromiter(found, np.int64, len(texts))
+
+    def _other(self, text: str) -> int:
+        if self.numbers and (short := _shortest(text)) is not None:
+            return self.numbers.get(short, -1)
+        return self.truths.get(text.lower(), -1) if self.truths else -1
+
+
+def _shortest(text: str) -> str | None:
+    """The shortest form of a number in plain form; None for any other text."""
+    if not _PLAIN.fullmatch(text):
+        return None
+    short = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if short == "-0" else short

@@ -23,7 +23,7 @@ SCHEMA = Schema(
         DateFeature("day", 1, 7, part="weekday"),
         DateFeature("since", -40, 4000, part="days", since="2012-02-29", order="mdy"),
         NumericFeature("x", -5, 5, missing_as=2, missing_codes=("999", "-1.0", "k.A.")),
-        CategoricalFeature("c", ("a", "7", "b"), missing_as="b", missing_codes=("7.0", "-", "a\nb")),
+        CategoricalFeature("c", ("a", "7", "b"), missing_as="b", missing_codes=("9", "-", "a\nb")),
     ),
     ClassTarget("y", tuple("abcdefg")),
 )
@@ -48,7 +48,7 @@ TARGETS = {form.name: form for form in FORMS}
 def test_every_target_agrees_on_golden_rows_of_dates_and_codes(name):
     given = document(TREE)
     done = export(TARGETS[name], given)
-    assert {row[4] for row in golden(given).rows} >= {"7", "7.0", "-", "a\nb", None}
+    assert {row[4] for row in golden(given).rows} >= {"7", "9", "-", "a\nb", None}
     assert {row[3] for row in golden(given).rows} >= {999.0, -1.0, None}
     assert done.n_rows > 60
     said = done.content if isinstance(done.content, str) else done.content.decode("utf-8", "ignore")

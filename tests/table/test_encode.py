@@ -12,7 +12,7 @@ from dpviz.errors import SchemaError
 from dpviz.io.csv import read_csv
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
-from dpviz.table.raw import CodedColumn, RawTable, parse_numbers
+from dpviz.table.raw import CodedColumn, RawTable, clean, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
@@ -101,14 +101,69 @@ def test_a_missing_category_is_not_an_unknown_one():
     assert encoded(["a", "?"], CategoricalFeature("x", ("a",), unknown_as="a")).report.dropped_missing == (("x", 1),)
 
 
-def test_numbers_match_categories_by_value_where_the_text_differs():
-    data = encoded(["0", "1.0", "0.00", "1"], CategoricalFeature("x", ("0.0", "1")))
-    assert data.columns[0].tolist() == [0, 1, 0, 1]
+def codes(cells, categories, **more):
+    """The category of each cell, None where it has none."""
+    feature = CategoricalFeature("x", categories, **more)
+    return [data.columns[0].tolist()[0] if (data := encoded([cell], feature)).n_rows else None for cell in cells]
 
 
-def test_the_exact_text_goes_before_the_value_and_the_first_label_wins():
-    data = encoded(["1.0", "1", "1.00"], CategoricalFeature("x", ("1", "1.0")))
-    assert data.columns[0].tolist() == [1, 0, 0]
+@pytest.mark.parametrize(
+    ("categories", "of_cells"),
+    [
+        (("0", "1"), {"0": 0, "1.0": 1, "0.00": 0, "-0": 0, "-0.0": 0, " 1 ": 1}),
+        (("0", "1"), dict.fromkeys(("01", "1e0", "+1", "1.", "1,0", "1_0", "00", ".0", "1.0e0", "１", "१"))),
+        (("2.5", "-3"), {"2.50": 0, "2.5": 0, "-3.0": 1, "02.5": None, "25e-1": None}),
+        (("042", "5E1", "7W"), {"042": 0, "5E1": 1, "42": None, "0042": None, "42.0": None, "50": None, "5e1": None}),
+        (("250.0", "250.10"), {"250.0": 0, "250.10": 1, "250": None, "250.00": None, "250.1": None}),
+        (("1", "1.0"), {"1.0": 1, "1": 0, "1.00": None}),
+        (("42", "042"), {"42": 0, "042": 1, "42.0": None}),
+        (("50", "5E1"), {"50": 0, "5E1": 1, "50.0": None}),
+        (("9007199254740993", "9007199254740992"), {"9007199254740993": 0, "9007199254740992.0": 1, "9007199254740994": None}),
+        (("false", "true"), {"TRUE": 1, "True": 1, "true": 1, "tRUE": 1, "FALSE": 0, "yes": None, "1": None, "t": None}),
+        (("True", "TRUE", "no"), {"True": 0, "TRUE": 1, "true": None}),
+        (("Zürich", "New York"), {"Zu\u0308rich": 0, "\u00a0Zürich\u00a0": 0, "New\u00a0York": 1, "zürich": None}),
+        (("Zu\u0308rich", " x"), {"Zürich": 0, "Zu\u0308rich": 0, "x": 1}),
+        (("NA", "ZA"), {"NA": 0, " NA ": 0, "na": None, "": None, "N/A": None, "?": None}),
+        (("?", "null", "nan", "-", ".", "None"), {"?": 0, "null": 1, "nan": 2, "-": 3, ".": 4, "None": 5, "NaN": None}),
+    ],
+)
+def test_a_cell_is_the_category_that_it_spells(categories, of_cells):
+    assert codes(of_cells, categories) == [*of_cells.values()]
+
+
+ALIKE = ["042", "42", "42.0", "4.2e1", "5E1", "50", "NA", "true", "TRUE", "é", "e\u0301"]
+
+
+@given(st.permutations(ALIKE), st.integers(1, 6), st.data())
+def test_a_declared_category_is_met_by_its_own_text(categories, count, data):
+    declared = tuple(dict.fromkeys(clean(text) for text in categories[:count]))
+    text = data.draw(st.sampled_from(declared))
+    assert codes([text], declared) == [declared.index(text)]
+
+
+def test_what_is_declared_is_no_mark_of_missing_cells_and_others_are():
+    feature = CategoricalFeature("x", ("NA", "ZA"), missing_as="ZA", missing_codes=("k.A.",))
+    data = encoded(["NA", "ZA", "", "k.A.", "N/A", "other"], feature)
+    assert data.columns[0].tolist() == [0, 1, 1, 1, 1]
+    assert (data.report.missing_mapped, data.report.dropped_unknown) == ((("x", 3),), (("x", 1),))
+    raw = table(x=["1"] * 3, y=["NA", "", "p"])
+    assert encode(raw, Schema((NumericFeature("x", 0, 2),), ClassTarget("y", ("NA", "p")))).target.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("categories", "missing", "groups"),
+    [
+        (("9", "1"), ("9",), ()),
+        (("9", "1"), ("9.0",), ()),
+        (("true", "x"), ("TRUE",), ()),
+        (("NA", "x"), ("NA",), ()),
+        (("é", "x"), ("e\u0301",), ()),
+        (("a", "b"), ("c",), (("c", "a"),)),
+    ],
+)
+def test_a_text_that_is_a_category_and_a_missing_code_is_refused(categories, missing, groups):
+    with pytest.raises(SchemaError, match="as a category and as a code of missing cells"):
+        CategoricalFeature("x", categories, missing_codes=missing, groups=groups)
 
 
 def test_rows_without_a_usable_target_are_dropped_last():

@@ -22,7 +22,7 @@ def before(*columns):
     digest = hashlib.sha256()
     for name, cells in columns:
         codes = Codes()
-        found = np.array([codes[cell] for cell in cells], np.int32)
+        found = np.array([max(codes[cell], -1) for cell in cells], np.int32)
         digest.update(repr((name, tuple(codes.texts))).encode())
         digest.update(found.data)
     return digest.hexdigest()

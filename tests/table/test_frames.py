@@ -97,7 +97,7 @@ def files(tmp_path_factory) -> dict[str, object]:
     pf.write_feather(_arrow(), folder / "rows.feather")
     texts = _numpy_frame()  # a file of text has no types: moments are matched as they are written
     shift = texts["shift"].map({moment: label for label, moment in zip(SHIFTS, map(pd.Timestamp, SHIFTS), strict=True)})
-    texts.assign(narrow=texts["narrow"].astype(str), shift=shift).to_csv(folder / "rows.csv", index=False)
+    texts.assign(narrow=texts["narrow"].astype(float).map(repr), shift=shift).to_csv(folder / "rows.csv", index=False)
     return {"Parquet": folder / "rows.parquet", "Feather": str(folder / "rows.feather"), "CSV": folder / "rows.csv"}
 
 

@@ -21,11 +21,11 @@ from dpviz.table.schema_json import schema_from_json
 from tests.io.checked import export, golden, run
 from tests.io.exports_models import document
 
-SEX = CategoricalFeature("sex", ("m", "f", "d"), unknown_as="d", groups=(("M", "m"), ("male", "m"), ("W", "f"), ("1.0", "m")))
+SEX = CategoricalFeature("sex", ("m", "f", "d"), unknown_as="d", groups=(("M", "m"), ("male", "m"), ("W", "f"), ("1", "m")))
 SCHEMA = Schema(
     (SEX, NumericFeature("x", 0, 9)), ClassTarget("y", ("no", "yes"), groups=(("nein", "no"), ("ja", "yes"), ("1", "yes")))
 )
-ROWS = b"sex,x,y\nM,1,ja\nmale,2,nein\nm,3,yes\nW,4,1.0\n1,5,no\nx,6,no\nf,7,maybe\n"
+ROWS = b"sex,x,y\nM,1,ja\nmale,2,nein\nm,3,yes\nW,4,1.0\n1.0,5,no\nx,6,no\nf,7,maybe\n"
 
 
 def test_texts_count_as_their_category_or_class_by_text_or_by_value() -> None:
@@ -40,7 +40,7 @@ def test_a_category_keeps_its_own_text_and_its_own_value() -> None:
     feature = CategoricalFeature("a", ("1", "2"), groups=(("2.0", "1"),))
     schema = Schema((feature,), ClassTarget("y", ("n", "p")))
     data = dpviz.encode(dpviz.read_csv(b"a,y\n2,n\n2.0,n\n2.00,n\n1,n\n"), schema)
-    assert data.columns[0].tolist() == [1, 0, 1, 0]
+    assert data.columns[0].tolist() == [1, 0, 0], "2.00 could be both"
 
 
 def test_each_row_is_encoded_by_itself_with_groups_too() -> None:
@@ -108,7 +108,7 @@ def test_an_export_takes_a_text_for_the_category_it_counts_as(form: WrittenForm)
 
 def test_an_export_says_what_counts_as_what_and_predicts_as_the_model_does() -> None:
     given = document(TREE)
-    assert 'In sex these texts count as m: M, male, "1.0".' in given.facts
+    assert 'In sex these texts count as m: M, male, "1".' in given.facts
     said = [
         TREE.predict(dpviz.encode(dpviz.read_csv(f"sex,x,y\n{sex},1,no\n".encode()), SCHEMA)).tolist()
         for sex in ("male", "m", "W")
@@ -116,4 +116,4 @@ def test_an_export_says_what_counts_as_what_and_predicts_as_the_model_does() -> 
     space: dict[str, Any] = {}
     exec(str(export(PYTHON, given).content), space)
     assert [[int(space["predict"]({"sex": sex, "x": 1}) == "yes")] for sex in ("male", " m", "W")] == said == [[1], [1], [0]]
-    assert space["predict"]({"sex": 1, "x": 1}) == "yes", "1 is the number of the text 1.0"
+    assert space["predict"]({"sex": 1, "x": 1}) == "yes", "a number is the text that it is"

@@ -15,8 +15,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
-from dpviz.table.raw import parse_numbers
-from dpviz.table.schema import Feature, Schema
+from dpviz.table.raw import clean, parse_numbers
+from dpviz.table.schema import CategoricalFeature, Feature, Schema
+from dpviz.table.texts import Declared
 
 #: Words used in conditions around names.
 _WORDS = frozenset(("is", "not", "one", "of", "or", "and", "missing", "given", "if", "then"))
@@ -133,9 +134,11 @@ def code_numbers(feature: Feature) -> list[float]:
 
 
 def is_code(feature: Feature, cell: Cell) -> bool:
-    """Whether a cell is one of the declared codes of missing cells: by its text, else by its number."""
+    """Whether a cell is one of the declared codes of missing cells: a category by its text, a number by that or its value."""
     if cell is None or not feature.missing_codes:
         return False
+    if isinstance(feature, CategoricalFeature):
+        return bool(Declared(dict.fromkeys(feature.missing_codes, 0)).find([clean(str(cell))])[0] == 0)
     value = float(parse_numbers([cell])[0]) if isinstance(cell, str) else cell
     return cell in feature.missing_codes or value in code_numbers(feature)
 

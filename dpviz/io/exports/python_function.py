@@ -4,18 +4,18 @@ import datetime as dt
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-
-import numpy as np
+from unicodedata import normalize
 
 from dpviz.io.exports.conditions import Condition, identifiers, number
 from dpviz.io.exports.contract import Exportable, WrittenForm
 from dpviz.io.exports.function import End, Function, Step
 from dpviz.table.dates import DateFeature
-from dpviz.table.raw import MISSING_MARKS, parse_numbers
+from dpviz.table.raw import MISSING_MARKS
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
+from dpviz.table.texts import Declared, number_of
 
-_TAKEN = {"row", "predict", "leaf", "sums", "cell", "value", "total", "totals", "number_in", "text_in", "MISSING"}
-_TAKEN |= {"uncoded", "date_in", "max", "min", "sum", "float", "str"}
+_TAKEN = {"row", "predict", "leaf", "sums", "cell", "value", "total", "totals", "number_in", "plain_text", "text_in", "MISSING"}
+_TAKEN |= {"uncoded", "date_in", "max", "min", "sum", "float", "str", "any", "isinstance", "hasattr", "abs", "int", "repr"}
 #: The functions that read cells as `dpviz.table.raw` does: missing marks, a decimal comma, and no 1_000. Infinity meets no
 #: condition, as an unreadable number must not; nor does not-a-number, unless it has a stand-in. The last two are for columns with
 #: codes of missing cells, and for dates.
@@ -53,10 +53,10 @@ def _reached(function: Function, names: list[str]) -> Iterator[str]:
 
 def _read(declared: Feature, cell: str) -> str:
     """What reads a cell of this column."""
+    if isinstance(declared, CategoricalFeature):
+        return f"text_in({cell}, {', '.join(_names(declared))})"
     if declared.missing_codes:
         cell = f"uncoded({cell}, {_tuple(declared.missing_codes)})"
-    if isinstance(declared, CategoricalFeature):
-        return f"text_in({cell}, {_names(declared)})"
     if isinstance(declared, DateFeature):
         start = dt.date.fromisoformat(declared.since).toordinal()
         return f"date_in({cell}, {declared.order!r}, {declared.part!r}, {start})"
@@ -121,11 +121,16 @@ def _of_odds(function: Function) -> Iterator[str]:
     yield "    shares = [weight / sum(weights) for weight in weights]"
 
 
-def _names(declared: CategoricalFeature) -> str:
-    """Declared texts that are more than their stripped text: numbers, which have other spellings, blanks, missing marks."""
-    texts = tuple(declared.category_of)
-    pairs = zip(texts, ~np.isnan(parse_numbers(texts)), strict=True)
-    return _tuple([name for name, is_number in pairs if is_number or name != name.strip() or name in MISSING_MARKS])
+def _names(declared: CategoricalFeature) -> Iterator[str]:
+    """Which declared text a cell's text is, as `Declared` finds it, as far as that is more than the text itself."""
+    texts: list[str | None] = [*declared.category_of, *[None] * len(declared.missing_codes)]
+    found = Declared({text: place for place, text in enumerate((*declared.category_of, *declared.missing_codes))})
+    exact = found.exact | {normalize("NFD", text): place for text, place in reversed(found.exact.items())} | found.exact
+    is_more = {text for text, place in exact.items() if text != texts[place] or text in MISSING_MARKS}
+    numbers, truths = found.numbers, found.truths
+    is_more |= {text for text in exact if number_of(text) is not None or text.lower() in truths}
+    for own in ({text: exact[text] for text in exact if text in is_more}, numbers, truths):
+        yield f"{{{', '.join(f'{text!a}: {texts[place]!a}' for text, place in own.items())}}}"
 
 
 def _tree(function: Function, place: int, tree: Step, names: list[str]) -> Iterator[str]:

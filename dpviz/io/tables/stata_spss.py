@@ -1,8 +1,8 @@
 """Stata (.dta) and SPSS (.sav, .zsav) files.
 
-Labels of values are kept in the file once for all rows, so a cell with a label is its label. What the file declares as missing is
-missing. Dates are numbers with a format of the whole column; the number is turned into a date here, for a date that
-does not exist must not end the reading. Texts are read byte by byte and decoded here for the same reason.
+Labels of values are kept in the file once for all rows, so a cell with a label is its value and its label. What the file declares
+as missing is missing. Dates are numbers with a format of the whole column; the number is turned into a date here, for a date
+that does not exist must not end the reading. Texts are read byte by byte and decoded here for the same reason.
 """
 
 import datetime as dt
@@ -18,7 +18,7 @@ from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.records import table_of_columns
 from dpviz.io.tables.cells import ReadRequest, in_our_words
-from dpviz.table.raw import NumberColumn, RawColumn, RawTable, as_written, canonical_number
+from dpviz.table.raw import LabelledColumn, NumberColumn, RawColumn, RawTable, canonical_number, clean
 from dpviz.table.texts import text_column, text_of
 
 _CELLS_AT_ONCE = 5_000_000
@@ -120,28 +120,33 @@ def _column(file: _File, name: str, cells: Any, labels: Mapping[Any, str], kind:
     title = file.text(name)
     if kind == "string":
         place_of = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
-        texts = [file.text(labels.get(cell) or cell or "") for cell in place_of]
-        return text_column(title, texts, np.fromiter(map(place_of.__getitem__, cells), np.int64, len(cells)))
-    numbers = _numbers(cells, kind)
-    if not labels and file.moment(format, 0.0) is None:
-        return NumberColumn(title, numbers)
+        texts = [file.text(cell or "") for cell in place_of]
+        plain = text_column(title, texts, np.fromiter(map(place_of.__getitem__, cells), np.int64, len(cells)))
+        said = {clean(file.text(key)): clean(file.text(label)) for key, label in labels.items() if isinstance(key, str)}
+        return _labelled(plain, said)
+    numbers = _numbers(cells)
+    of_numbers = ((float(key), label) for key, label in labels.items() if isinstance(key, (int, float)))
+    said = {canonical_number(key): clean(file.text(label)) for key, label in of_numbers}
+    if file.moment(format, 0.0) is None:
+        return _labelled(NumberColumn(title, numbers), said)
     distinct, places = np.unique(numbers, return_inverse=True)
-    said = {float(key): file.text(label) for key, label in labels.items() if isinstance(key, (int, float))}
-    texts = [said.get(number) or _number_or_moment(file, format, number) for number in distinct.tolist()]
+    texts = [said.get(canonical_number(number)) or _moment(file, format, number) for number in distinct.tolist()]
     return text_column(title, texts, places)
 
 
-def _numbers(cells: Any, kind: str) -> np.ndarray:
+def _labelled(plain: RawColumn, label_of: Mapping[str, str]) -> RawColumn:
+    if not label_of:
+        return plain
+    return LabelledColumn(plain.name, plain, tuple(label_of.get(text, "") for text in plain.texts))
+
+
+def _numbers(cells: Any) -> np.ndarray:
     """float64; a letter, as Stata's tagged missing values come, is missing."""
-    values = np.array([cell if isinstance(cell, (int, float, np.number)) else np.nan for cell in cells], dtype=np.float64)
-    return as_written(values.astype(np.float32)) if kind == "float" else values
+    return np.array([cell if isinstance(cell, (int, float, np.number)) else np.nan for cell in cells], dtype=np.float64)
 
 
-def _number_or_moment(file: _File, format: str, number: float) -> str:
-    if not np.isfinite(number):
-        return ""
-    moment = file.moment(format, number)
-    return canonical_number(number) if moment is None else moment
+def _moment(file: _File, format: str, number: float) -> str:
+    return file.moment(format, number) or "" if np.isfinite(number) else ""
 
 
 def _spss_seconds(format: str, number: float) -> float | None:
