@@ -148,8 +148,8 @@ class RawColumn(ABC):
         return self if marks == self.marks else replace(self, marks=marks)  # type: ignore[type-var]
 
     def cells(self) -> list[Any]:
-        """Every cell as near as can be to what was given: a number, else its text; None where it is missing. Private."""
-        texts = [*self.texts, None]
+        """Every cell as near as can be to what was given: a number, else its text; None where it is empty. Private."""
+        texts = [*self.texts, *MARKS[:0:-1], None]
         return [texts[code] for code in self.codes.tolist()]
 
     def text(self, row: int) -> str:

@@ -55,7 +55,9 @@ def _read(declared: Feature, cell: str) -> str:
     """What reads a cell of this column."""
     if isinstance(declared, CategoricalFeature):
         return f"text_in({cell}, {', '.join(_names(declared))})"
-    if declared.missing_codes:
+    if declared.missing_codes and isinstance(declared, DateFeature):
+        cell = f"None if text_in({cell}, {', '.join(_names(declared))}) is None else {cell}"
+    elif declared.missing_codes:
         cell = f"uncoded({cell}, {_tuple(declared.missing_codes)})"
     if isinstance(declared, DateFeature):
         start = dt.date.fromisoformat(declared.since).toordinal()
@@ -121,10 +123,11 @@ def _of_odds(function: Function) -> Iterator[str]:
     yield "    shares = [weight / sum(weights) for weight in weights]"
 
 
-def _names(declared: CategoricalFeature) -> Iterator[str]:
-    """Which declared text a cell's text is, as `Declared` finds it, as far as that is more than the text itself."""
-    texts: list[str | None] = [*declared.category_of, *[None] * len(declared.missing_codes)]
-    found = Declared({text: place for place, text in enumerate((*declared.category_of, *declared.missing_codes))})
+def _names(declared: CategoricalFeature | DateFeature) -> Iterator[str]:
+    """Which declared text a cell's text is, None for a missing code, as `Declared` finds it, if that is more than the text itself."""
+    known = tuple(declared.category_of) if isinstance(declared, CategoricalFeature) else ()
+    texts: list[str | None] = [*known, *[None] * len(declared.missing_codes)]
+    found = Declared({text: place for place, text in enumerate((*known, *declared.missing_codes))})
     exact = found.exact | {normalize("NFD", text): place for text, place in reversed(found.exact.items())} | found.exact
     is_more = {text for text, place in exact.items() if text != texts[place] or text in MISSING_MARKS}
     numbers, truths = found.numbers, found.truths
