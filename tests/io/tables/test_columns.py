@@ -22,7 +22,7 @@ from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.tables.read import read_table
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
-from dpviz.table.raw import MISSING_MARKS, CodedColumn, RawColumn, RawTable
+from dpviz.table.raw import MARKS, MISSING_MARKS, CodedColumn, RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.texts import text_of
 from tests.examples import examples
@@ -48,7 +48,9 @@ SCHEMA = Schema(
 def plain(name: str, cells: Sequence[str]) -> RawColumn:
     """The column as its distinct texts and a code per cell."""
     known: dict[str, int] = {}
-    codes = [-1 if cell.strip() in MISSING_MARKS else known.setdefault(cell.strip(), len(known)) for cell in cells]
+    codes = [
+        -1 - MARKS.index(cell.strip()) if cell.strip() in MARKS else known.setdefault(cell.strip(), len(known)) for cell in cells
+    ]
     return CodedColumn(name, tuple(known), np.array(codes, dtype=np.int32))
 
 
@@ -107,9 +109,7 @@ def parquet_of(columns: dict[str, pa.Array], row_group_size: int = 3) -> bytes:
 
 
 def cell_text(value: Any, kind: pa.DataType) -> str:
-    if isinstance(value, float):
-        value = (float(str(np.float32(value))) if pa.types.is_float32(kind) else value) + 0.0
-    return text_of(value)
+    return text_of(float(np.float32(value)) if isinstance(value, float) and pa.types.is_float32(kind) else value)
 
 
 @pytest.mark.slow
@@ -169,9 +169,9 @@ def test_lines_of_one_width_are_cut_at_once():
         assert columns_of(lines, ",", 2) is None
 
 
-def test_classes_of_numbers_are_found_by_their_text_and_by_their_value():
+def test_classes_of_numbers_are_found_by_the_shortest_text():
     table = read_table(parquet_of({"x": pa.array([1.0, 2.0, 3.5]), "y": pa.array([1, 0, 1])}))
-    data = encode(table, Schema((NumericFeature("x", 0, 3),), ClassTarget("y", ("0", "1.0"))))
+    data = encode(table, Schema((NumericFeature("x", 0, 3),), ClassTarget("y", ("0", "1"))))
     assert (data.target.tolist(), data.columns[0].tolist()) == ([1, 0, 1], [1, 2, 3])
 
 
