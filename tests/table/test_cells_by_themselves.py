@@ -1,8 +1,8 @@
 """What a cell means follows from the cell and the schema alone: a row more, of whatever type its cells are, changes no other row.
 
-A column of pandas, NumPy, Polars or Arrow has one type for all of its rows, and one odd cell gives it another. So columns of every
-type get one odd cell more, as people's tools add it, and every other row must be read as before, as a feature, as the target
-and as a person.
+A column of pandas, NumPy, Polars or Arrow has one type for all of its rows, and one odd cell gives it another. So columns of
+every type get one odd cell more, as people's tools add it, and every other row must be read as before, as a feature, as the
+target and as a person.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def _of_odds(function: Function) -> Iterator[str]:
 
 
 def _names(declared: CategoricalFeature | DateFeature) -> Iterator[str]:
-    """Which declared text a cell's text is, None for a missing code, as `Declared` finds it, if that is more than the text itself."""
+    """Which declared text a cell's text is (None for a missing code), as `Declared` finds it, if that is more than the text."""
     known = tuple(declared.category_of) if isinstance(declared, CategoricalFeature) else ()
     texts: list[str | None] = [*known, *[None] * len(declared.missing_codes)]
     found = Declared({text: place for place, text in enumerate((*known, *declared.missing_codes))})
