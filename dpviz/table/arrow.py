@@ -108,7 +108,7 @@ def _texts(values: pa.ChunkedArray, charge: Callable[[int], None]) -> tuple[Iter
             values = pc.local_timestamp(values)
         if values.type.unit == "ns":  # what Python's own moments know; a cast would round towards 1970
             values = pc.floor_temporal(values, unit="microsecond").cast(pa.timestamp("us"), safe=False)
-    if types.is_dictionary(values.type) and any(chunk.dictionary.null_count for chunk in values.chunks):  # Arrow unifies no others
+    if types.is_dictionary(values.type) and any(chunk.dictionary.null_count for chunk in values.chunks):  # not unified
         values = values.cast(values.type.value_type)
     encoded = values if types.is_dictionary(values.type) else _storable(values).dictionary_encode()
     chunks = encoded.unify_dictionaries().chunks if encoded.num_chunks else []
