@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dpviz.app import frame, parts, state
-from dpviz.app.data import checking, choosing, kept, look, prepared, schema_editor, schema_files, using
+from dpviz.app.data import checking, choosing, look, prepared, schema_editor, schema_files, using
 from dpviz.figures import as_python
 
 parts.page("Data", "What is public about your rows?")
@@ -16,7 +16,6 @@ choosing.ask_table(work)
 
 if work.draft is not None:
     st.divider()
-    kept.ask_to_keep(work)
     look.offer_look(work)
     schema_editor.ask_schema(work)
     files = st.container()
@@ -25,9 +24,7 @@ if work.draft is not None:
         schema_files.ask_schema_file(work)
     checking.ask_check(work)
     using.ask_to_use(work)
-    kept.say_kept(work)
 
-kept.keep(work)
 st.divider()
 using.show_encoding(state.loaded())
 frame.as_python(partial(as_python.data, state.rows_read()))

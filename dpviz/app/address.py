@@ -18,7 +18,7 @@ _KEY = "_ignored_in_address"
 _BEGINNINGS = ("robust-", "backdoor-", "item-of-", "draws", "measure", "learner", "embed", "audit", "good-")
 # fmt: off
 _NAMES = frozenset((
-    "attack", "beside", "by-rule", "candidates", "data", "deepest", "depth", "draft", "draw", "epsilon",
+    "attack", "beside", "by-rule", "candidates", "data", "deepest", "depth", "draw", "epsilon",
     "epsilons", "fresh", "groups", "hide", "leaf-epsilon", "lesson", "lock", "marginals", "one-epsilon", "paper", "pinned",
     "plan-rows", "planted", "protect", "smooth-or-global", "splits", "steps", "strength", "sure",
     "tree", "view", "wanted", "wish-accuracy", "wish-labels", "world", "x-axis",

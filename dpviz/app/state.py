@@ -24,8 +24,6 @@ from dpviz.table.sums import TableSums
 DEFAULT_SAMPLE = "health"
 _KEY, _PROBLEM = "loaded", "_problem_of_link"
 _URL = "data"
-#: The key of the draft that the Data page keeps, in the session and in the URL: it says nothing about a table.
-DRAFT = "draft"
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +141,6 @@ def _read_sample(name: str) -> tuple[RawTable, Schema, EncodedDataset]:
 def follow_url() -> DpvizError | None:
     """In a new session, use the sample the URL names; the problem of a name that is none, until other data are in use."""
     name = st.query_params.get(_URL)
-    st.session_state.setdefault(DRAFT, st.query_params.get(DRAFT))
     if _KEY not in st.session_state and name is not None:
         try:
             use_sample(name)
@@ -154,14 +151,12 @@ def follow_url() -> DpvizError | None:
 
 
 def write_url() -> None:
-    """Name the sample in use, and the key of a kept draft, in the URL. The default sample and uploads leave no trace there."""
+    """Name the sample in use in the URL. The default sample and uploads leave no trace there."""
     sample = loaded().sample
-    named = {_URL: None if sample == DEFAULT_SAMPLE else sample, DRAFT: st.session_state.get(DRAFT)}
-    for name, value in named.items():
-        if value is None:
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != value:
-            st.query_params[name] = value
+    if sample is None or sample == DEFAULT_SAMPLE:
+        st.query_params.pop(_URL, None)
+    elif st.query_params.get(_URL) != sample:
+        st.query_params[_URL] = sample
 
 
 def hidden_seed(role: DataRole, key: str) -> int:

@@ -111,52 +111,6 @@ def _say_that_the_first_line_is_names(page: Any) -> None:
     settled(page)
 
 
-def _choose_rows(page: Any) -> None:
-    """The private file, its first line being names."""
-    _say_that_the_first_line_is_names(page)
-    rows = {"name": "ward.csv", "mimeType": "text/csv", "buffer": b"ward,age,y\nnorth,31,n\nsouth,47,p\n"}
-    page.locator("input[type=file]").first.set_input_files(rows)
-
-
-def _count_of(page: Any) -> Any:
-    return page.get_by_role("spinbutton", name="Public row count")
-
-
-@pytest.mark.verify
-def test_a_draft_survives_a_server_that_is_killed_and_a_reload(page: Any, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPVIZ_REGISTER": str(tmp_path / "releases.db")}
-    with process_of(command_for(ROOT / "app.py"), ROOT, environment) as (first, server):
-        page.goto(f"{first}/data")
-        page.get_by_text("This is the data in use").wait_for()
-        press(page, page.get_by_text("Private", exact=True))
-        _choose_rows(page)
-        page.get_by_text("3 columns · being declared").wait_for()
-        page.get_by_text("through reloads and restarts").wait_for()
-        settled(page)
-        _count_of(page).fill("4321")
-        _count_of(page).press("Enter")
-        page.wait_for_function("document.body.innerText.includes('declared') && location.search.includes('draft=')")
-        settled(page)
-        server.kill()
-        server.wait()
-        [kept] = (tmp_path / "drafts").glob("*.json")
-        place = page.url
-    with process_of(command_for(ROOT / "app.py"), ROOT, environment) as (second, _):
-        page.goto(place.replace(first, second))
-        for _ in range(2):
-            page.get_by_text("The draft below is as you left it").wait_for()
-            settled(page)
-            assert _count_of(page).input_value() == "4321"
-            page.reload()
-        _choose_rows(page)
-        page.get_by_text("ward.csv · 3 columns · being declared").wait_for()
-        settled(page)
-        assert _count_of(page).input_value() == "4321"
-        page.get_by_test_id("stSidebarNav").get_by_text("Learn").last.click()
-        page.get_by_role("heading", name="Learn", exact=True).wait_for()
-        page.wait_for_url(re.compile(kept.stem))
-
-
 @pytest.mark.verify
 def test_private_tables_of_the_server_are_chosen_from_a_list(page: Any, tmp_path: Path) -> None:
     """The configuration stands in Streamlit's secrets; of the rows nothing reaches the browser but the names of columns."""

@@ -60,11 +60,16 @@ def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
     assert not at.exception
     assert "public" in at.main.markdown[0].value
     assert _line(at) == "**mine\\.csv** · 2 columns · being declared; other pages still use Health check"
-    key = at.query_params["draft"]
-    assert len(key[0] if isinstance(key, list) else key) == 32
+    revision = at.session_state["prepared"].revision
+    at.selectbox(key=f"target-{revision}").set_value("y").run()
+    at.number_input(key=f"n-public-{revision}").set_value(4321).run()
     at.switch_page(str(ROOT / "pages" / "budget.py")).run()
     assert _line(at).startswith("**Health check**")
-    assert at.query_params["draft"] == key
+    at.switch_page(DATA).run()
+    assert at.number_input(key=f"n-public-{revision}").value == 4321, "what was typed is there when one comes back"
+    assert at.selectbox(key=f"target-{revision}").value == "y"
+    assert at.radio(key="role").value == "public"
+    assert at.session_state["prepared"].table.n_rows == 2
 
 
 def test_a_link_brings_its_sample_back() -> None:

@@ -42,8 +42,6 @@ def ask_table(work: Prepared) -> None:
     closed = {_OPENML: is_offline(), _SERVER: not is_configured()}
     ways = tuple(way for way in _WAYS[work.role] if not closed.get(way))
     way = ways[0]
-    if work.table is None and work.draft is not None:
-        st.info("The draft below is as you left it. Choose its file again: rows are never kept.", icon=":material/restore_page:")
     if len(ways) > 1:
         first = _FILE if work.draft is not None and work.sample is None else ways[0]
         options = {"default": first, "on_change": _forget_problem, "persist_state": "session"}

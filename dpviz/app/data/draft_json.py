@@ -5,12 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.io.drafts import DraftFolder
-from dpviz.release.register import ReleaseRegister
 from dpviz.table.column_draft import FIELDS, MIDDLE, ColumnDraft
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.role import DataRole
-from dpviz.table.strict_json import parse_json, read_entry, require_format, wrong
+from dpviz.table.strict_json import read_entry, require_format, wrong
 
 FORMAT = "dpviz-draft/1"
 _MOST = 1_000_000_000_000
@@ -39,16 +37,6 @@ def draft_from_dict(document: Any) -> KeptDraft:
     kept = KeptDraft(read_entry(DataRole, document, "role"), read_entry(SchemaDraft, document, "draft"), sample)
     _check(kept.draft, ".draft")
     return kept
-
-
-def folder() -> DraftFolder:
-    """Where drafts are kept: beside the release register."""
-    return DraftFolder(ReleaseRegister().path.parent / "drafts")
-
-
-def draft_at(key: str) -> KeptDraft:
-    """The draft kept under this key; raises DpvizError where there is none, or something else lies there."""
-    return draft_from_dict(parse_json(folder().read(key)))
 
 
 def _check(draft: SchemaDraft, path: str) -> None:

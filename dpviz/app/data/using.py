@@ -68,7 +68,7 @@ def why_not_used(work: Prepared) -> str:
 def why_not_encoded(work: Prepared) -> str:
     """What is missing before the rows can be encoded, as Markdown; empty when nothing is."""
     if work.table is None or work.draft is None:
-        return "Choose the file above again; its rows are never kept." if work.draft else "Choose a table first."
+        return "Choose a table first."
     return missing_text(work.draft)
 
 

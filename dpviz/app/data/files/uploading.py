@@ -123,9 +123,6 @@ def _take(work: Prepared, file: _Given, status: Status) -> None:
         try:
             require_not_private(work.role, table.fingerprint, of_table(table))
             work.take(file.name, table)
-            work.names_confirmed |= (
-                file.has_header_line and not work.role.may_read
-            )  # its owner has said what the first line holds
         except DpvizError as problem:
             work.problem = problem
 
