@@ -154,6 +154,12 @@ def test_rounds_with_what_is_no_number_cover_nothing(name, value):
         guarantee(rounds(**{name: value}))
 
 
+def test_a_bound_that_is_no_number_is_exceeded():
+    assert exceeds(math.nan, 1.0)
+    assert exceeds(1.0, math.nan)
+    assert not exceeds(1.0, 1.0)
+
+
 @examples(300)
 @given(st.floats(), st.floats())
 def test_a_comparison_with_what_is_no_number_counts_against_the_claim(ratio, bound):

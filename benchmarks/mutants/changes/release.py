@@ -498,7 +498,7 @@ MUTANTS = (
         "dpviz.learners.request:noise_of",
         "type(source) is ExactNoise",
         "source.name == ExactNoise.name",
-        ("tests/learners/test_request.py::test_a_source_that_calls_itself_a_release_is_none",),
+        ("tests/contract/test_claims_follow_noise.py::test_a_source_that_calls_itself_exact_is_no_release",),
     ),
     Mutant(
         "a release finds that its key is none once epsilon is spent",

@@ -178,7 +178,7 @@ MUTANTS = (
         "dpviz.evaluation.audit.findings:exceeds",
         "not ratio <= bound * (1 + SLACK) + SLACK * 0.001",
         "ratio > bound * (1 + SLACK) + SLACK * 0.001",
-        ("tests/test_verdicts_fail_closed.py::test_a_comparison_with_what_is_no_number_counts_against_the_claim",),
+        ("tests/test_verdicts_fail_closed.py::test_a_bound_that_is_no_number_is_exceeded",),
     ),
     Mutant(
         "a log ratio that is no number is judged",
@@ -199,13 +199,13 @@ MUTANTS = (
         "dpviz.training.estimate.numbers:_Valuing._at_most",
         "max(furthest - 1.0, 0.0)",
         "0.0",
-        (f"{COVERAGE}::test_a_few_intervals_of_numbers_hold_the_truth[long tail]",),
+        (f"{COVERAGE}::test_what_lies_beyond_the_window_is_in_the_interval_of_a_leaf",),
     ),
     Mutant(
         "recalls are cut off before they are averaged",
         "dpviz.training.estimate.report:share_of",
-        "found.value, min(found.low, at_t.low, low), max(found.high, at_t.high, high)",
-        "min(found.value, 1.0), min(found.low, at_t.low, low), min(max(found.high, at_t.high, high), 1.0)",
+        "_Share(found.value, min(found.low, at_t.low, low), max(found.high, at_t.high, high))",
+        "_Share(min(found.value, 1.0), min(found.low, at_t.low, low), 1.0)",
         (f"{COVERAGE}::test_a_few_intervals_of_classes_hold_the_truth[separable]",),
     ),
     Mutant(

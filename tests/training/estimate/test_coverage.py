@@ -277,6 +277,15 @@ def test_what_lies_beyond_the_window_is_in_the_upper_end(far):
     assert report.r_squared.low <= 1 - np.square(off).mean() / y.var() <= report.r_squared.high
 
 
+def test_what_lies_beyond_the_window_is_in_the_interval_of_a_leaf():
+    rng, window = np.random.default_rng(1), Window(0.1, 1 / 32)
+    high = np.where(rng.random(4000) < 0.05, 1.0, 0.1)
+    low = np.where(rng.random(4000) < 0.5, 0.0, 0.1)
+    for leaf, values in zip(_leaves(window, [high, low], 10.0, 1, rng), (high, low), strict=True):
+        assert leaf.interval[0] <= values.mean() <= leaf.interval[1]
+        assert leaf.interval[1] - leaf.interval[0] < 0.5
+
+
 def test_where_the_target_may_be_constant_r2_has_no_lower_end():
     schema, window = Schema((NumericFeature("x", 0, 1),), TARGET), Window(0.5, 0.5)
     exact = errors_within(window, (0.0,)).of(np.full(300, 0.6), np.full(300, 0.5)).sum(axis=0).reshape(5, 5)
