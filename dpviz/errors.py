@@ -229,10 +229,6 @@ class RegisterError(_OfAKind):
     """
 
 
-class SignatureError(_OfAKind):
-    """A file cannot be signed, or is not as it was signed. `code`: key, unreleased, damaged, changed or other-key."""
-
-
 class RefusedRelease(DpvizError):
     """Something may not be released, or not yet. Nothing was spent unless the text says so."""
 

@@ -19,7 +19,6 @@ COMMANDS = {
     "owners": "what can still be learned from rows that arrive late",
     "learners": "list the learners and what holds of their claims",
     "check": "check a released file against the register, without rows",
-    "sign": "sign a released file with a key of yours",
     "register": "list what was released and spent; set caps",
     "docs": "open the documentation, which needs no network",
 }

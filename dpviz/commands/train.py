@@ -14,7 +14,6 @@ from dpviz.commands.arguments import add_learner_arguments, add_table_arguments,
 from dpviz.commands.files import STDOUT, add_output_arguments, check_output, write_whole
 from dpviz.commands.register import add_register_argument, balance_pairs
 from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
-from dpviz.commands.sign import Signing, add_key_argument
 from dpviz.errors import DpvizError, UnansweredRows, place
 from dpviz.figures.publish.proof import proof_of, proof_sentence
 from dpviz.figures.publish.summary import summary
@@ -42,7 +41,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--disjoint-from", action="append", default=[], metavar="NAME", help=apart)
     few = "release although fewer than 90%% of the rows are used unchanged, or far from as many as declared"
     parser.add_argument("--accept-rows", action="store_true", help=few)
-    add_key_argument(parser, "--sign", words="sign the release with this ")
     add_register_argument(parser)
     add_output_arguments(parser, "the tree")
 
@@ -57,7 +55,6 @@ def run(args: Namespace) -> int:
     check_output(args.out, force=args.force, inputs=[path for path in (args.data, args.schema) if isinstance(path, Path)])
     if args.data_set:
         require_new_file(args.out)
-    signing = None if args.sign is None else Signing.of(args.out, args.sign)  # before anything is spent
     with given_rows(args, spec) as given:
         if args.seed is None:
             if spec.releases and not (args.accept_rows or args.data_set):
@@ -65,7 +62,7 @@ def run(args: Namespace) -> int:
             _prove(given.rows)
         console.doing(f"Training {spec.title}")
         if args.data_set:
-            return _release(args, given, request, signing)
+            return _release(args, given, request)
         return _train(args, given, request)
 
 
@@ -93,12 +90,10 @@ def _check_release(args: Namespace) -> None:
         raise DpvizError("Only rows of a data set are disjoint from others.", where="--disjoint-from", remedy=remedy)
     if args.data_set and args.force:
         raise DpvizError("A release never overwrites a file.", where="--force", remedy="Choose a new --out.")
-    if args.sign and not args.data_set:
-        raise DpvizError("Only a recorded release is signed.", where="--sign", remedy="Add --data-set, or leave --sign out.")
 
 
-def _release(args: Namespace, given: Given, request: FitRequest, signing: Signing | None) -> int:
-    """Assign the rows if asked to, release, sign if asked to, and say what is left."""
+def _release(args: Namespace, given: Given, request: FitRequest) -> int:
+    """Assign the rows if asked to, release, and say what is left."""
     register, data = ReleaseRegister(args.register), given.rows
     register.data_set(args.data_set)
     others = [known.name for known in register.alike(given.names) if known.name not in (args.data_set, *args.disjoint_from)]
@@ -118,8 +113,6 @@ def _release(args: Namespace, given: Given, request: FitRequest, signing: Signin
     said = signs_spelled(loss_text(entry.loss, unit.protects))
     about = [("Release", f"number {entry.number}, {said}"), ("SHA-256", entry.sha256), ("File", entry.file)]
     console.show_pairs([*about, *balance_pairs(register.balance(args.data_set))])
-    if signing is not None:
-        console.show_pairs([("Signature", str(signing.path)), ("Key", signing.write(args.out).fingerprint)])
     return 0
 
 

@@ -4,9 +4,6 @@ import json
 
 import pytest
 
-from dpviz.release.register import ReleaseRegister
-from tests.release.test_signature import keys
-
 
 @pytest.fixture
 def released(run, table, schema, tmp_path):
@@ -61,57 +58,3 @@ def test_without_any_register_the_ledger_is_still_added_up(run, released, monkey
     assert "There is no register at" in said
     assert "added up again" in said
     assert not (tmp_path / "own").exists()
-
-
-def test_a_signed_file_says_with_which_key_and_a_signature_that_does_not_hold_is_refused(run, refused, released, tmp_path):
-    book, file = released
-    (tmp_path / "key").write_bytes(keys(0)[0])
-    for place in (0, 1):
-        (tmp_path / f"{place}.pub").write_text(keys(place)[1])
-    before = book.read_bytes()
-    code, said, _ = run("sign", file, "--key", tmp_path / "key")
-    assert (code, book.read_bytes()) == (0, before)
-    assert "SHA256:" in said
-    code, said, _ = run("check", file, "--register", book, "--key", tmp_path / "0.pub", "--json")
-    assert (code, json.loads(said)["signed_with"][:7]) == (0, "SHA256:")
-    assert "Another key" in refused("check", file, "--register", book, "--key", tmp_path / "1.pub")
-    file.write_text(file.read_text(encoding="utf-8").replace('"n_public": 600', '"n_public": 6000'), encoding="utf-8")
-    assert "not over this file" in refused("check", file, "--register", book)
-    file.with_name(file.name + ".sig").unlink()
-    assert "cannot be read" in refused("check", file, "--register", book, "--key", tmp_path / "0.pub")
-
-
-def test_a_release_is_signed_with_its_training_and_a_key_that_is_none_spends_nothing(run, refused, tmp_path, table, schema):
-    book, out, key = (tmp_path / name for name in ("releases.db", "tree.json", "key"))
-    ReleaseRegister(book).declare("survey", epsilon_cap=1.0, unit="one household")
-    words = ["train", table, "--schema", schema, "--epsilon", "0.5", "--max-depth", "2", "--register", book, "--out", out]
-    words += ["--data-set", "survey", "--add-rows", "--sign", key]
-    for content in (None, b"no key"):
-        if content:
-            key.write_bytes(content)
-        assert "key" in refused(*words)
-    key.write_bytes(keys(0)[0])
-    (tmp_path / "tree.json.sig").touch()
-    assert "The file exists" in refused(*words)
-    assert (out.exists(), ReleaseRegister(book).releases()) == (False, ())
-    (tmp_path / "tree.json.sig").unlink()
-    code, said, err = run(*words)
-    assert (code, "SHA256:" in said, "PRIVATE KEY" in said + err) == (0, True, False)
-    (tmp_path / "0.pub").write_text(keys(0)[1])
-    assert run("check", out, "--register", book, "--key", tmp_path / "0.pub")[0] == 0
-    plain = [
-        word if word is not out else tmp_path / "other.json"
-        for word in words
-        if word not in ("--data-set", "survey", "--add-rows")
-    ]
-    assert "Only a recorded release is signed" in refused(*plain)
-
-
-def test_a_file_whose_signature_and_key_are_lost_is_worth_what_it_was(run, released, tmp_path):
-    book, file = released
-    (tmp_path / "key").write_bytes(keys(0)[0])
-    assert run("sign", file, "--key", tmp_path / "key")[0] == 0
-    for lost in ("key", "tree.json.sig"):
-        (tmp_path / lost).unlink()
-    code, said, _ = run("check", file, "--register", book, "--json")
-    assert (code, json.loads(said)["signed_with"]) == (0, None)

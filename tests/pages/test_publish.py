@@ -226,7 +226,7 @@ def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assign
     assert "Permanently spent by 1 release" in said
     assert "Interrupted" not in said
     assert [found for found in test.get("download_button") if found.proto.label == "Download release (JSON)"]
-    assert any("`dpviz sign pf-tree-release-1.json --key KEY`" in found.value for found in test.caption)
+    assert any("`ssh-keygen -Y sign -f KEY -n dpviz-release pf-tree-release-1.json`" in found.value for found in test.caption)
 
 
 @pytest.mark.slow

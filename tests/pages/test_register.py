@@ -14,10 +14,8 @@ from dpviz.release import sidecar
 from dpviz.release.checking import current_head
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.signature import sign
 from tests.pages.opened import PAGES, said_in_boxes, shown, texts
 from tests.release.rows import requested, small_rows
-from tests.release.test_signature import keys
 
 ROOT = PAGES.parent
 NAME = "clinic <2024>"
@@ -75,14 +73,8 @@ def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(monk
     assert ("success", True) in [(kind, "In the register, as it was released" in text) for kind, text in said_in_boxes(test)]
     assert "Guaranteed: ε = 0.75 (add/remove one patient, up to 3 rows; one row: ε = 0.25)" in said
     assert "whether one patient is in the data" in said
-    signature = ("release.json.sig", sign(content, keys(0)[0]).encode(), "")
-    test.file_uploader[1].set_value(signature).run()
-    assert ("info", True) in [(kind, "Signed with SHA256:" in text) for kind, text in said_in_boxes(test)]
     test.file_uploader[0].set_value(("other.json", content + b"\n", "application/json")).run()
     assert ("error", True) in [(kind, "that release wrote another file" in text) for kind, text in said_in_boxes(test)]
-    assert "Signed with" not in shown(test)
-    test.file_uploader[1].set_value(signature).run()
-    assert ("error", True) in [(kind, "not over this file" in text) for kind, text in said_in_boxes(test)]
     lowered = content.replace(b'"guarantee": {\n   "epsilon": 0.25', b'"guarantee": {\n   "epsilon": 0.05')
     assert lowered != content
     test.file_uploader[0].set_value(("lowered.json", lowered, "application/json")).run()

@@ -473,20 +473,6 @@ MUTANTS = (
         (f"{_RENYI}::test_its_cap_is_raised_with_a_reason_and_never_lowered_and_its_delta_is_fixed",),
     ),
     Mutant(
-        "a signature over another file holds",
-        "dpviz.release.signature:_signed",
-        "hashlib.sha512(document).digest()",
-        "hashlib.sha512().digest()",
-        ("tests/release/test_signature.py::test_a_changed_file_and_another_head_or_register_are_found",),
-    ),
-    Mutant(
-        "any key may have signed",
-        "dpviz.release.signature:verify",
-        "key is not None and key.split()[:2] != found.key.split()",
-        "False",
-        ("tests/release/test_signature.py::test_another_key_is_found",),
-    ),
-    Mutant(
         "a cap without a record is spent",
         "dpviz.release.register:ReleaseRegister.start",
         "not queries.has_recorded_caps(connection, data_set)",
@@ -499,19 +485,5 @@ MUTANTS = (
         "type(source) is ExactNoise",
         "source.name == ExactNoise.name",
         ("tests/contract/test_claims_follow_noise.py::test_a_source_that_calls_itself_exact_is_no_release",),
-    ),
-    Mutant(
-        "a release finds that its key is none once epsilon is spent",
-        "dpviz.commands.sign:Signing.of",
-        "require_key(found, password=_password())",
-        "pass",
-        ("tests/commands/test_check.py::test_a_release_is_signed_with_its_training_and_a_key_that_is_none_spends_nothing",),
-    ),
-    Mutant(
-        "a file without a register is signed",
-        "dpviz.release.signature:_head",
-        "seal is None",
-        "False",
-        ("tests/release/test_signature.py::test_what_names_no_register_is_not_signed",),
     ),
 )

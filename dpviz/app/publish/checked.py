@@ -5,16 +5,14 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.parts import file_line, plain, upload
-from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import table
 from dpviz.figures.budget.spending import spending_rows
 from dpviz.figures.publish.released_file import CheckedFile, checked_file, sentences, title
 from dpviz.release.checking import Place
 from dpviz.release.register import ReleaseRegister
-from dpviz.release.signature import Signer, verify
 
-_CHECKED, _CONTENT, _SIGNER = "_checked_file", "_checked_content", "_checked_signer"
+_CHECKED = "_checked_file"
 _MOST_MEGABYTES = 50
 _LOOK = {
     Place.AS_RELEASED: (st.success, ":material/verified:"),
@@ -46,29 +44,13 @@ def ask_released_file() -> None:
         lambda: spending_rows(found.result.plan, found.result.ledger.spent()), "What its steps cost one row.", key="checked-steps"
     )
     st.caption(f"SHA-256: `{found.match.sha256}`")
-    _ask_signature()
     st.button("Close the file", icon=":material/close:", on_click=_close)
-
-
-def _ask_signature() -> None:
-    upload("Its signature", "check-signature", _check_signature, type="sig", max_upload_size=1)
-    signer: Signer | None = st.session_state.get(_SIGNER)
-    if signer is not None:
-        st.info(f"**Signed with {signer.fingerprint}.** {prose('publish', 'its signature')}", icon=":material/key:")
 
 
 def _check(file: Any) -> None:
     _close()
-    content = file.getvalue()
-    st.session_state[_CHECKED] = checked_file(content, file.name, ReleaseRegister())
-    st.session_state[_CONTENT] = content
-
-
-def _check_signature(file: Any) -> None:
-    st.session_state.pop(_SIGNER, None)
-    st.session_state[_SIGNER] = verify(st.session_state[_CONTENT], file.getvalue().decode(errors="replace"))
+    st.session_state[_CHECKED] = checked_file(file.getvalue(), file.name, ReleaseRegister())
 
 
 def _close() -> None:
-    for name in (_CHECKED, _CONTENT, _SIGNER, "check-signature-problem", "check-signature-taken"):
-        st.session_state.pop(name, None)
+    st.session_state.pop(_CHECKED, None)

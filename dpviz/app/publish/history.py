@@ -54,7 +54,7 @@ def _files(balance: Balance, loaded: Loaded) -> None:
         st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
     st.caption(f"SHA-256 of the file: `{entry.sha256}`")
     if text:
-        st.caption(f"{prose('publish', 'sign')} `dpviz sign {name} --key KEY`")
+        st.caption(f"{prose('publish', 'sign')} `ssh-keygen -Y sign -f KEY -n dpviz-release {name}`")
         with on_demand("The released tree", icon=":material/account_tree:") as box:
             if box.open:
                 released_tree(text, unit, key="history-tree")
