@@ -10,7 +10,7 @@ parts.page("Plan", "How much ε, how many rows or which depth?")
 
 loaded = state.loaded()
 asked = controls.ask_settings(with_noise=False)
-expected.expected_screen(asked.request, loaded)
+expected.expected_screen(asked.request, loaded, begins=False)
 n_rows = screen.plan_screen(asked, loaded)
 frame.go_on("plan")
 frame.as_python(partial(as_python.plan, state.rows_read(), asked.request, n_rows))

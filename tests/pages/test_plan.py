@@ -49,17 +49,33 @@ def settled(test):
 
 
 def asked(role: DataRole = DataRole.SIMULATED, **url: str):
-    return settled(opened("plan", role, **url))
+    """The page once everything on it was asked for."""
+    test = settled(opened("plan", role, **url))
+    for start in ("Find the answer", "Compute the three curves"):
+        for button in [button for button in test.button if button.label.startswith(start) and not button.disabled]:
+            test = settled(button.click().run())
+    return test
 
 
 def pressed(test, start: str):
-    """The page after its button was pressed; the first answer comes by itself, and then there is nothing to press."""
+    """The page after its button was pressed, unless there is nothing to press."""
     (button,) = [button for button in test.button if button.label.startswith(start)]
     return test if button.disabled else settled(button.click().run())
 
 
 @pytest.mark.slow
-def test_the_first_answer_comes_by_itself_with_its_picture_and_later_ones_are_asked_for():
+@pytest.mark.parametrize("role", list(DataRole))
+def test_nothing_begins_before_it_is_asked_for(role):
+    test, asked_for = opened("plan", role), (plan_screen.CURVES, plan_screen.ANSWER, plan_screen.CHECK)
+    assert [job_of(test, slot) for slot in (*asked_for, expected.SLOT)] == [None] * 4
+    for rate in [box for box in test.number_input if box.label.startswith("Of 100 rows")]:
+        rate.set_value(17.0).run()  # who types a base rate asks
+        assert job_of(test, expected.SLOT) is not None
+    assert [job_of(test, slot) for slot in asked_for] == [None] * 3
+
+
+@pytest.mark.slow
+def test_an_answer_comes_with_its_picture_and_another_one_is_asked_for_again():
     test = asked(**{"wish-accuracy": "60", "sure": "50"})
     (search, answer), *_ = values_in(test, plan_screen.ANSWER)
     [picture] = [chart.proto for chart in test.get("plotly_chart") if chart.proto.alt.startswith("Wanted: ")]
@@ -99,11 +115,11 @@ def test_what_to_expect_of_a_bundled_sample_is_simulated_once_for_all_sessions_a
     def stopped(*_, **__):
         raise Cancelled
 
-    first = after_work(opened("plan", rows=bundled()), expected.SLOT)
+    first = after_work(opened("publish", rows=bundled()), expected.SLOT)
     assert job_of(first, expected.SLOT) is not None
     monkeypatch.setattr(expected, "expected_steps", stopped)
-    assert job_of(opened("plan", rows=bundled()), expected.SLOT) is None
-    own = after_work(opened("plan", rows=replace(bundled(), sample=None)), expected.SLOT)
+    assert job_of(opened("publish", rows=bundled()), expected.SLOT) is None
+    own = after_work(opened("publish", rows=replace(bundled(), sample=None)), expected.SLOT)
     assert ("info", "Stopped before there was an answer.") in said_in_boxes(own)
 
 
@@ -119,7 +135,7 @@ def test_what_to_expect_is_first_shown_after_a_few_trees_and_judged_after_all(mo
 
     monkeypatch.setattr(expected, "expected_steps", paused)
     monkeypatch.setattr(expected, "_PATIENCE", 60)
-    test = opened("plan", rows=replace(bundled(), sample=None))
+    test = opened("publish", rows=replace(bundled(), sample=None))
     first_look, judged = "A first look: 3 of 10 trees at each strength.", re.compile("Better than always|ot reliably better")
     assert first_look in texts(test)
     assert test.get("plotly_chart")[0].proto.alt.startswith("If features say little")
@@ -139,7 +155,7 @@ def test_what_to_expect_is_not_judged_by_a_first_look_where_the_rest_was_stopped
         raise Cancelled
 
     monkeypatch.setattr(expected, "expected_steps", stopped)
-    test = after_work(opened("plan", rows=replace(bundled(), sample=None)), expected.SLOT)
+    test = after_work(opened("publish", rows=replace(bundled(), sample=None)), expected.SLOT)
     assert "A first look: 3 of 10 trees at each strength." in texts(test)
     assert not any(re.search("Better than always|ot reliably better", said) for _, said in said_in_boxes(test))
 

@@ -13,7 +13,7 @@ from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import chart
 from dpviz.app.work.session import begin_unasked
 from dpviz.app.work.tasks import Task, in_steps
-from dpviz.app.work.watch import report
+from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.plan.expected import DRAWS, MOST_ROWS, Expected, expected_steps
 from dpviz.figures.plan.expected import expected_figure, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
@@ -25,9 +25,10 @@ SEED = 1
 _PATIENCE = 1.0
 
 
-def expected_screen(request: FitRequest, loaded: Loaded) -> None:
+def expected_screen(request: FitRequest, loaded: Loaded, *, begins: bool = True) -> None:
     """Ask for the base rate, and say what rows, epsilon and depth give at three strengths of the signal.
 
+    Unless it `begins` by itself, a base rate that was filled in waits for a button; one that was typed does not.
     Nothing for more than two classes, for a number, and where no row count is declared.
     """
     n_rows = loaded.schema.n_public
@@ -36,24 +37,30 @@ def expected_screen(request: FitRequest, loaded: Loaded) -> None:
     common, rare = loaded.schema.classes
     st.header("What to expect", anchor=False)
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
-        percent = _ask_base_rate(loaded, rare)
+        percent, is_typed = _ask_base_rate(loaded, rare)
         said = st.container()
     if percent is None:
         said.caption(f"Say how many of 100 rows are {literal(rare)}, as known without the data.")
         return
     with said:
-        _say(_task(request, loaded, percent / 100, n_rows), (common, rare) if percent <= 50 else (rare, common))
+        task = _task(request, loaded, percent / 100, n_rows)
+        if begins or is_typed:
+            begin_unasked(task, _PATIENCE)
+        else:
+            offer(task, "Simulate", ":material/query_stats:")
+        _say(task, (common, rare) if percent <= 50 else (rare, common))
 
 
-def _ask_base_rate(loaded: Loaded, name: str) -> float | None:
-    """In percent. Private rows are not counted: nothing is filled in from them."""
+def _ask_base_rate(loaded: Loaded, name: str) -> tuple[float | None, bool]:
+    """In percent, and whether somebody typed it. Private rows are not counted: nothing is filled in from them."""
     start = None
     if loaded.role is not DataRole.PRIVATE and loaded.data.n_rows:
         start = min(99.0, max(1.0, float(round(100 * loaded.data.class_counts()[1] / loaded.data.n_rows))))
     words = "As known without the data, from a report or the literature."
     schema = hashlib.sha256(loaded.schema.key.encode()).hexdigest()[:12]  # never of the rows: keys travel to the browser
     more = {"key": f"base-rate {schema}", "persist_state": "session", "help": words, "width": 220}
-    return st.number_input(f"Of 100 rows, {literal(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
+    found = st.number_input(f"Of 100 rows, {literal(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
+    return found, found != start
 
 
 def _task(request: FitRequest, loaded: Loaded, base_rate: float, n_rows: int) -> Task:
@@ -65,7 +72,6 @@ def _task(request: FitRequest, loaded: Loaded, base_rate: float, n_rows: int) ->
 
 
 def _say(task: Task, classes: tuple[str, str]) -> None:
-    begin_unasked(task, _PATIENCE)
     status = report(task, "Simulating what to expect", draw=lambda now: _picture(now.values[0], classes))
     if not status.values or status.job is not None:
         return

@@ -19,7 +19,7 @@ from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, linked, one_of, table, whole_number
 from dpviz.app.work import tasks
-from dpviz.app.work.session import Status, begin, begin_unasked, poll
+from dpviz.app.work.session import Status, begin, poll
 from dpviz.app.work.tasks import Task, in_one, in_steps
 from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
@@ -37,9 +37,6 @@ from dpviz.results.verdict import short_text
 
 ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
 SEED, CHECK_SEED = 11, 12
-#: So many seconds the page waits for a first look at the answer.
-_PATIENCE = 1.5
-_STARTED, _FIRST = "_plan_started", "_plan_first"
 
 
 def plan_screen(asked: Sidebar, loaded: Loaded) -> int | None:
@@ -58,8 +55,6 @@ def plan_screen(asked: Sidebar, loaded: Loaded) -> int | None:
     curves = in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
     _ask_backwards(place, request, loaded, curves)
     st.divider()
-    if st.session_state.setdefault(_STARTED, curves.keys) == curves.keys:  # unasked: they touch no private row
-        begin_unasked(curves)
     _consequences(curves, request.settings.epsilon)
     n_rows = place.world.schema.n_public
     return None if n_rows == loaded.schema.n_public else n_rows
@@ -95,8 +90,6 @@ def _ask_backwards(place: Place, asked: FitRequest, loaded: Loaded, curves: Task
     key = request_key(place, asked, request, loaded)
     found = partial(_found, _Search(place, asked, request.along, request.goal))
     task = in_steps(ANSWER, key, found, lambda value: value[1].is_complete, **_kept(loaded))
-    if st.session_state.setdefault(_FIRST, key) == key:
-        begin_unasked(task, _PATIENCE)
     status = offer(task, "Find the answer", ":material/search:")
     report(task, "Training trees until the answer is clear", draw=_so_far)
     if status.shown and status.job is None:
