@@ -44,7 +44,13 @@ OPEN, HALF = 14.0, 50.0
 #: A piece narrower than this, in percent, has no number in it.
 LEAST_LABELLED = 9.0
 FROM_ROWS = "read from the rows"
-_NAMES = {"node": "levels", "two levels": "two levels at once", "two levels and leaf": "two levels and leaves", "leaf": "leaves"}
+_NAMES = {
+    "node": "levels",
+    "node and leaf": "level and leaves",
+    "two levels": "two levels at once",
+    "two levels and leaf": "two levels and leaves",
+    "leaf": "leaves",
+}
 _NAMES |= {"quantile": "quantiles", "median": "medians", "cut": "cuts", "leaf counts": "leaves", "leaf sums": "leaves"}
 _HATCHES = {"/": "up", "\\": "down", "x": "cross", "+": "grid", "|": "bars", ".": "dots"}
 

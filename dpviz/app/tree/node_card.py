@@ -44,7 +44,8 @@ def node_card(trained: Trained, loaded: Loaded, shown: Tree, path: str, trace: E
                 st.caption("Leaves below it predicted the same, or could not be told apart, and were merged.")
         with how:
             if trace is not None:
-                st.markdown(_rows_sentence(trace, path, shown.schema))
+                whose = "Made-up rows here" if loaded.is_made_up else "Rows here, exactly, as they are not private"
+                st.markdown(f"{whose}: {_rows_in_words(trace, path, shown.schema)}.")
             _stability(trained, loaded, shown, path)
 
 
@@ -54,13 +55,13 @@ def _title(tree: Tree, node: Node) -> str:
     return plain(rule_in_words(tree.schema, node.rule)) + "?"
 
 
-def _rows_sentence(trace: ExactTrace, path: str, schema: Schema) -> str:
+def _rows_in_words(trace: ExactTrace, path: str, schema: Schema) -> str:
     if trace.means:
         mean = f", mean {literal(schema.target.name)} {format_value(trace.means[path])}" if trace.rows(path) else ""
-        return f"Rows here, exactly, as they are not private: **{trace.rows(path):,}**{mean}."
+        return f"**{trace.rows(path):,}**{mean}"
     classes = schema.classes
     counts = ", ".join(f"{count:,} {plain(name)}" for name, count in zip(classes, trace.counts[path], strict=True) if count)
-    return f"Rows here, exactly, as they are not private: **{trace.rows(path):,}**{counts and f' ({counts})'}."
+    return f"**{trace.rows(path):,}**{counts and f' ({counts})'}"
 
 
 def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None:
@@ -68,7 +69,7 @@ def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None
     if loaded.role is DataRole.PRIVATE:
         st.caption(prose("private", "not drawn again"))
         return
-    if not is_resampled(trained.asked.request, loaded):
+    if loaded.is_made_up or not is_resampled(trained.asked.request, loaded):
         return
     status = poll(resampling_task(trained.asked.request, loaded))
     for problem in status.problems:
