@@ -19,7 +19,7 @@ _BEGINNINGS = ("robust-", "backdoor-", "item-of-", "draws", "measure", "learner"
 # fmt: off
 _NAMES = frozenset((
     "attack", "beside", "by-rule", "candidates", "data", "deepest", "depth", "draw", "epsilon",
-    "epsilons", "fresh", "groups", "hide", "leaf-epsilon", "lesson", "lock", "marginals", "one-epsilon", "paper", "pinned",
+    "epsilons", "fresh", "groups", "hide", "leaf-epsilon", "lesson", "lock", "marginals", "one-epsilon", "paper",
     "plan-rows", "planted", "protect", "smooth-or-global", "splits", "steps", "strength", "sure",
     "tree", "view", "wanted", "wish-accuracy", "wish-labels", "world", "x-axis",
 ))

@@ -84,20 +84,6 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
     return Sidebar(request, draw, dict(widgets))
 
 
-def sidebar_of(request: FitRequest, draw: int) -> Sidebar:
-    """What the sidebar says once its widgets are set to this request, for rows whose draws are numbered."""
-    return Sidebar(request, draw, {_learner_key(): request.learner, "draw": draw, **widgets_of_request(request)})
-
-
-def widgets_of_request(request: FitRequest) -> dict[str, Any]:
-    """The widgets that say epsilon, depth and parameters of a request."""
-    depth = str(request.settings.depth)
-    widgets: dict[str, Any] = {"epsilon": request.settings.epsilon, "depth": depth}
-    for name, about in controls_of(request.spec.Params).items():
-        widgets |= widgets_of(f"{request.learner}.{name}", about, depth, getattr(request.params, name))
-    return widgets | ({_GROUPS: request.settings.groups or ""} if _groups_for(request.learner) else {})
-
-
 def depth_of(depth: str) -> dict[str, Any]:
     """The depth that was chosen as arguments of `fit`."""
     cap = AUTO_CAP if depth == "auto" else int(depth)
@@ -115,16 +101,6 @@ def auto_in_words() -> str:
     deeper = [spec.title for spec in map(get_learner, loaded().learners) if spec.usual_cap > AUTO_CAP]
     more = f" More can make {' and '.join(deeper)} more accurate where rows times ε are many." if deeper else ""
     return f"Auto: each algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels.{more}"
-
-
-def widgets_of(key: str, about: Control, depth: str, value: Any) -> dict[str, Any]:
-    """The widgets that say `value` of one parameter."""
-    if about.kind not in ("classes", "shares"):
-        return {key: value}
-    if value is None:
-        return {f"{key}.by-hand": False}
-    names = _parts_of(about, depth, len(value))
-    return {f"{key}.by-hand": True} | {f"{key}.{name}": part for name, part in zip(names, value, strict=False)}
 
 
 def _noted(key: str, value: Any) -> Any:

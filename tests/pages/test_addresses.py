@@ -19,7 +19,7 @@ OPENED += [("plan", {"wanted": "poison", "attack": "one-of-n"})]
 OPENED += [("compare", {"view": view}) for view in ("over depth", "over number of rows")]
 OPENED += [("learn", {"lesson": lesson.name}) for lesson in LESSONS]
 #: Read by the app itself rather than by a widget.
-READ = ("data", "draft", "pinned", "epsilon", "lock", "hide", "lesson", "tree")
+READ = ("data", "draft", "epsilon", "lock", "hide", "lesson", "tree")
 ODD = {
     "many digits": "9" * 5_000,
     "many digits below zero": "-" + "9" * 5_000,

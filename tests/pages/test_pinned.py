@@ -6,13 +6,11 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import controls, trees
+from dpviz.app import trees
 from dpviz.app.tree import resampling
 from dpviz.app.tree.paths import SLOT
-from dpviz.learners import FitRequest, get_learner
 from dpviz.table.role import DataRole
-from tests.contract.fits import FEW
-from tests.pages.opened import after_work, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
+from tests.pages.opened import after_work, in_use, opened, texts, tree_on_screen
 from tests.pages.test_paths import steps_of
 
 
@@ -43,11 +41,6 @@ def names_in(drawn: str) -> list[str]:
     return [part.split('"')[1] for part in drawn.split(' role="tree" aria-label=')[1:]]
 
 
-def in_link(test: AppTest) -> str | None:
-    found = test.query_params.get("pinned")
-    return found[0] if isinstance(found, list) else found
-
-
 @pytest.fixture
 def looks(monkeypatch) -> list[float]:
     """The epsilon of every fit of a tree on screen, in order."""
@@ -68,14 +61,13 @@ def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks):
     assert "the next tree is shown next to the pinned one" in texts(test)
     at(test, 0.5)
     assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2, seed 1", "Now: PF-tree, ε = 0.5, depth 2, seed 1"]
-    assert "The address of this page holds both trees." in texts(test)
+    assert "The address of this page holds the settings of the tree now." in texts(test)
     (table,) = test.table
     now = tree_on_screen(test).held_out.measures["accuracy"]
     assert f"{now:.1%}" in table.value.to_string()
     assert "-1.5" in table.value.to_string()
     click(test, "Unpin")
     assert len(names(test)) == 1
-    assert in_link(test) is None
     assert looks == [2.0, 0.5]
 
 
@@ -87,7 +79,6 @@ def test_swapping_goes_back_and_forth_without_a_fit(looks):
         assert tree_on_screen(test).asked.request.settings.epsilon == epsilon
         assert test.session_state["epsilon"] == epsilon
         assert names(test)[0] == f"Pinned: PF-tree, ε = {pinned:g}, depth 2, seed 1"
-        assert json.loads(in_link(test))["epsilon"] == pinned
     assert looks == [2.0, 0.5]
 
 
@@ -105,59 +96,6 @@ def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
 
 
 @pytest.mark.slow
-def test_a_link_brings_back_both_trees():
-    test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
-    after_work(test, resampling.SLOT, "resampling-of-pinned")
-    again = opened("tree", depth="2", epsilon="0.5", pinned=in_link(test))
-    after_work(again, "pinned")
-    after_work(again, resampling.SLOT, "resampling-of-pinned")
-    assert names(again) == names(test.run())
-    assert drawing(again) == drawing(test)
-    assert in_link(again) == in_link(test)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "bad",
-    [
-        "{",
-        "[]",
-        "3",
-        "[" * 5000,
-        '{"learner":"none","epsilon":1,"depth":"2","draw":1,"params":{}}',
-        '{"learner":"pf-tree","epsilon":NaN,"depth":"2","draw":1,"params":{}}',
-        '{"learner":"pf-tree","epsilon":1,"depth":"99","draw":1,"params":{}}',
-        '{"learner":"pf-tree","epsilon":1,"depth":"2","draw":1,"params":{"nonsense":1}}',
-        '{"learner":"pf-tree","epsilon":1,"depth":"2","draw":1,"params":3}',
-        '{"learner":["pf-tree"],"epsilon":1,"depth":["2"],"draw":1e999,"params":{}}',
-    ],
-)
-def test_a_link_that_cannot_be_read_pins_nothing_and_says_so(bad):
-    test = opened("tree", depth="2", pinned=bad)
-    for _ in range(2):  # it stays while the page is drawn again by itself
-        ((_, said),) = [box for box in said_in_boxes(test) if box[0] == "error"]
-        assert "The pinned tree of this link cannot be read" in said
-        assert len(names(test)) == 1
-        assert in_link(test) is None
-        after_work(test, resampling.SLOT)
-
-
-@pytest.mark.slow
-def test_a_problem_with_a_link_is_said_until_a_tree_is_pinned():
-    test = click(opened("tree", depth="2", pinned="{"), "Pin this tree")
-    click(test, "Unpin")
-    assert not test.error
-
-
-def test_a_link_to_what_is_no_single_tree_pins_nothing():
-    params = json.dumps(FEW["pf-forest"])
-    test = opened("tree", depth="2", pinned=f'{{"learner":"pf-forest","epsilon":1,"depth":"2","draw":1,"params":{params}}}')
-    after_work(test, "pinned")
-    assert len(names(test)) == 1
-    assert in_link(test) is None
-
-
-@pytest.mark.slow
 def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swapped(looks, monkeypatch):
     noted: list[str] = []
     monkeypatch.setattr(trees, "note", lambda loaded, what, *more: noted.append(what))
@@ -165,11 +103,9 @@ def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swa
     first = drawing(test)
     assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2", "Now: PF-tree, ε = 0.5, depth 2"]
     assert drawing(click(click(test, "Swap"), "Swap")) == first
-    assert "another look" in texts(test)
     click(click(test, "Unpin"), "Pin this tree")
     assert looks == [2.0, 0.5]
     assert len(noted) == 2
-    assert in_link(test) is None
     assert "Test accuracy" not in texts(test)
     assert "ccuracy" not in "".join(found.value.to_string() for found in test.table)
     assert not {resampling.SLOT, "resampling-of-pinned", SLOT} & {*test.session_state["_work"].jobs}
@@ -178,19 +114,11 @@ def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swa
 @pytest.mark.slow
 def test_a_pinned_private_tree_outlives_the_shelf_of_trees(looks):
     test = at(click(opened("tree", DataRole.PRIVATE, depth="2", epsilon="2"), "Pin this tree"), 0.5)
-    pinned = test.session_state["_pinned"].trained
+    pinned = test.session_state["_pinned"][1]
     test.session_state["_work"].answers["tree"].clear()
     click(test, "Swap")
     assert tree_on_screen(test) is pinned
     assert looks.count(2.0) == 1
-
-
-def test_a_link_never_trains_a_tree_of_private_rows(looks):
-    link = '{"learner":"pf-tree","epsilon":2,"depth":"2","draw":1,"params":{}}'
-    test = opened("tree", DataRole.PRIVATE, depth="2", pinned=link)
-    assert looks == [1.0]
-    assert job_of(test, "pinned") is None
-    assert in_link(test) is None
 
 
 @pytest.mark.slow
@@ -199,23 +127,3 @@ def test_a_pinned_tree_of_other_rows_is_gone():
     other = in_use(DataRole.PUBLIC)
     test.session_state["loaded"] = replace(other)
     assert len(names(test.run())) == 1
-
-
-@pytest.mark.parametrize(
-    ("learner", "depth", "params"),
-    [
-        ("pf-tree", "auto", {}),
-        ("privatree", "3", {"bins": 7, "grow_complete": True}),
-        ("pf-tree", "2", {"class_weights": (2.0, 1.0), "level_shares": (1.0, 3.0)}),
-    ],
-)
-@pytest.mark.slow
-def test_settings_of_a_link_are_what_the_sidebar_says_with_them(learner, depth, params, monkeypatch):
-    test = opened("tree", learner=get_learner(learner).title, depth=depth)
-    monkeypatch.setattr(controls, "loaded", lambda: test.session_state["loaded"])
-    wanted = controls.sidebar_of(FitRequest.of(learner, epsilon=0.7, seed=3, **controls.depth_of(depth), **params), 3)
-    for key, value in wanted.widgets.items():
-        test.session_state[key] = value
-    test.run()
-    assert not test.exception
-    assert tree_on_screen(test).asked == wanted

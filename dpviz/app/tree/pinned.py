@@ -1,56 +1,42 @@
 """Two trees at once: one is pinned, and the tree of the next settings stands beside it.
 
-The address holds both, as far as they can be drawn again: a tree of private rows cannot, so it stays in its session, as it is.
+The pinned tree stays in its session, as it is; the address holds the settings of the other one.
 Nothing is trained, read or drawn again because a tree is pinned, swapped or unpinned.
 """
 
-import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.controls import DEPTHS, Sidebar, depth_of, sidebar_of
 from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
-from dpviz.app.parts import error, plain
+from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree.resampling import SLOT as DRAWN
 from dpviz.app.tree.resampling import is_resampled, resampling_task
-from dpviz.app.trees import SLOT, Trained, canonical_key, tree_task
+from dpviz.app.trees import Trained, canonical_key, tree_task
 from dpviz.app.work.session import begin_unasked, put
 from dpviz.app.work.watch import watch_missing
-from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.intervals import paired_difference
 from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.figures.compare.measure_text import gap_text, gap_unit, measure_text
 from dpviz.figures.tree.pair import Side, pair_rows, pair_sentence
 from dpviz.figures.wording import capital
-from dpviz.learners import FitRequest, get_learner
+from dpviz.learners import get_learner
 from dpviz.models.tree import Tree
 from dpviz.results.wording import number_text
-from dpviz.table.checked_numbers import checked_count, checked_number
-from dpviz.table.role import DataRole
 from dpviz.training.estimate.collapse import collapse_leaves, intervals
 from dpviz.training.exact_trace import exact_trace
 
-_KEY, _PROBLEM, _URL = "_pinned", "_pinned_problem", "pinned"
+_KEY = "_pinned"
 #: Seconds that the page waits for a pinned tree, or its draws, that is not there yet.
 _SHORT = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    """A pinned tree of the rows `about` says; `trained` is None while the tree of a link is being trained."""
-
-    about: tuple[str, str]
-    asked: Sidebar
-    trained: Trained | None
 
 
 def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
@@ -65,8 +51,7 @@ def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
 
 
 def _pin(loaded: Loaded, trained: Trained) -> None:
-    st.session_state[_KEY] = Pinned(_about(loaded), trained.asked, trained)
-    st.session_state.pop(_PROBLEM, None)
+    st.session_state[_KEY] = (_about(loaded), trained)
 
 
 def _swap(loaded: Loaded, pinned: Trained, now: Trained) -> None:
@@ -77,77 +62,17 @@ def _swap(loaded: Loaded, pinned: Trained, now: Trained) -> None:
     _pin(loaded, now)
 
 
+def pinned_now(loaded: Loaded) -> Trained | None:
+    """The pinned tree of these rows; that of others is let go."""
+    about, trained = st.session_state.get(_KEY) or (None, None)
+    if about == _about(loaded):
+        return trained
+    st.session_state[_KEY] = None
+    return None
+
+
 def _about(loaded: Loaded) -> tuple[str, str]:
     return loaded.data.fingerprint, str(loaded.role)
-
-
-# --- the address
-
-
-def pinned_now(loaded: Loaded) -> Trained | None:
-    """The pinned tree of these rows; the address is read in a new session and written in every run."""
-    if _KEY not in st.session_state:
-        st.session_state[_KEY] = _from_link(loaded)
-    pinned: Pinned | None = st.session_state[_KEY]
-    if pinned is not None and pinned.about != _about(loaded):
-        pinned = None
-    if pinned is not None and pinned.trained is None:
-        pinned = _trained(pinned, loaded)
-    st.session_state[_KEY] = pinned
-    _write_link(pinned, loaded)
-    about, problem = st.session_state.get(_PROBLEM, (None, None))
-    if pinned is None and about == _about(loaded):
-        error(problem)
-    return pinned.trained if pinned else None
-
-
-def _from_link(loaded: Loaded) -> Pinned | None:
-    text = st.query_params.get(_URL)
-    if text is None or loaded.role is DataRole.PRIVATE:  # a link must not train a tree of private rows
-        return None
-    try:
-        return Pinned(_about(loaded), _asked(json.loads(text), loaded), None)
-    except (DpvizError, ValueError, TypeError, KeyError, RecursionError):
-        problem = DpvizError("The pinned tree of this link cannot be read.", remedy="Pin a tree again and copy the address then.")
-        st.session_state[_PROBLEM] = (_about(loaded), problem)
-        return None
-
-
-def _asked(given: dict[str, Any], loaded: Loaded) -> Sidebar:
-    """Checked: anybody may write a link. Raises DpvizError, ValueError, TypeError or KeyError."""
-    learner, epsilon, depth, draw = (given[name] for name in ("learner", "epsilon", "depth", "draw"))
-    params = dict(given["params"])
-    is_known = learner in loaded.learners and depth in DEPTHS
-    if not is_known:
-        raise ValueError
-    checked_number("a link", "epsilon", epsilon, least=1e-4, most=100, allowed="a number from 0.0001 to 100")
-    checked_count("a link", "draw", draw, 1, 1_000_000)
-    request = FitRequest.of(learner, seed=draw, epsilon=epsilon, **depth_of(depth))
-    return sidebar_of(replace(request, params=params), draw)
-
-
-def _write_link(pinned: Pinned | None, loaded: Loaded) -> None:
-    if pinned is None or loaded.role is DataRole.PRIVATE:
-        st.query_params.pop(_URL, None)
-        return
-    request = pinned.asked.request
-    settings = {"epsilon": request.settings.epsilon, "depth": str(request.settings.depth)}
-    held = {"learner": request.learner, **settings, "draw": pinned.asked.draw, "params": request.given}
-    text = json.dumps(held, separators=(",", ":"))
-    if st.query_params.get(_URL) != text:
-        st.query_params[_URL] = text
-
-
-def _trained(pinned: Pinned, loaded: Loaded) -> Pinned | None:
-    """The tree of a link, once it is trained; None when it cannot be."""
-    task = replace(tree_task(pinned.asked, loaded), slot=_URL, shelf=SLOT)
-    status = begin_unasked(task, _SHORT)
-    if status.values:
-        return replace(pinned, trained=status.values[0]) if status.values[0].tree is not None else None
-    for problem in status.problems:
-        st.session_state[_PROBLEM] = (_about(loaded), problem)
-    watch_missing(task, "Training the pinned tree")
-    return None if status.problems or status.was_stopped else pinned
 
 
 # --- what is shown
@@ -199,9 +124,7 @@ def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], load
         return
     st.markdown(plain(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
     st.table(delta_rows(pinned, trained, sides))
-    private = "A link cannot bring back a tree of private rows: it would be another look."
-    held = private if loaded.role is DataRole.PRIVATE else "The address of this page holds both trees."
-    st.caption(f"{prose('tree', 'kinds of difference')} {held}")
+    st.caption(f"{prose('tree', 'kinds of difference')} The address of this page holds the settings of the tree now.")
     with st.expander("Both trees as text", icon=":material/notes:"):
         words = "Every place of both trees: what is there, and whether it is the same."
         st.dataframe(pair_rows(*sides), hide_index=True, alt=words)
