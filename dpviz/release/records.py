@@ -295,3 +295,8 @@ LOOK, WARNED = "how the rows fit the schema", "a warning about how the rows fit 
 def for_others(looks: Iterable[Exploration]) -> tuple[Exploration, ...]:
     """The looks that people without the rows may know of."""
     return tuple(look for look in looks if look.what != WARNED)
+
+
+def n_looks(looks: Iterable[Exploration]) -> int:
+    """How often rows were looked at, as every page counts it: a warning to the owner, which others may not know of, is none."""
+    return sum(look.times for look in for_others(looks))

@@ -53,7 +53,7 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
     assert "clinic &lt;2024&gt;" in tables
     assert not test.dataframe  # a grid would scroll sideways
     assert tables.count("interrupted, counted") == 2
-    assert "Explored, covered by no guarantee: 7 fits" in [item.label for item in test.expander]
+    assert "Explored, covered by no guarantee: 7 looks" in [item.label for item in test.expander]
     assert [found.label for found in test.file_uploader] == ["Check a released file"]
 
 

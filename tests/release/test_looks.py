@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz.errors import RefusedRelease
 from dpviz.release.looks import note_look, require_source
-from dpviz.release.records import LOOK, WARNED
+from dpviz.release.records import LOOK, WARNED, n_looks
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema import LONGEST_SOURCE, CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.table.schema_json import schema_from_json
@@ -70,3 +70,10 @@ def test_of_a_look_nothing_more_is_listed_than_that_it_was_taken(register):
 def test_a_source_is_one_printable_line(source):
     with pytest.raises(dpviz.errors.SchemaError, match="printable line"):
         replace(SCHEMA, source=source)
+
+
+def test_a_warning_to_the_owner_is_counted_as_a_look_by_no_page(register):
+    data = dpviz.encode(ROWS, SCHEMA)
+    for what in (LOOK, WARNED, LOOK):
+        note_look(register, what, data)
+    assert n_looks(register.explorations()) == n_looks(register.explorations(data.identity)) == 2

@@ -35,7 +35,9 @@ MUTANTS = (
         "dpviz.table.encode:_sums",
         "[*dropped, *column.changed.values()]",
         "[*dropped]",
-        ("tests/table/test_sums.py::test_another_declaration_has_the_same_sums_though_other_rows_are_dropped_or_clipped[range-whole]",),
+        (
+            "tests/table/test_sums.py::test_another_declaration_has_the_same_sums_though_other_rows_are_dropped_or_clipped[range-whole]",
+        ),
     ),
     Mutant(
         "parts of a table are other tables",

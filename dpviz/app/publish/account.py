@@ -24,7 +24,7 @@ from dpviz.release.checking import current_head, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
 from dpviz.release.queries import now
-from dpviz.release.records import Entry, State, for_others
+from dpviz.release.records import Entry, State, for_others, n_looks
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.exports import Exported
 from dpviz.results.verdict import Unit, short_text
@@ -105,8 +105,8 @@ def _data_set(found: figures.Account) -> None:
     with caps:
         rows_table(figures.cap_rows(found.caps, balance.data_set.protects), f"Every cap {balance.data_set.name} has had.")
     if found.looks:
-        fits = counted(sum(look.times for look in found.looks), "fit")
-        with st.expander(f"Explored, covered by no guarantee: {fits}", icon=":material/visibility_lock:"):
+        looks = counted(n_looks(found.looks), "look")
+        with st.expander(f"Explored, covered by no guarantee: {looks}", icon=":material/visibility_lock:"):
             rows_table(figures.look_rows(found.looks), "What was looked at without releasing it.")
 
 

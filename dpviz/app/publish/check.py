@@ -7,6 +7,7 @@ import streamlit as st
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
 from dpviz.release.assumptions import Assumption, Status, assumptions
+from dpviz.release.records import n_looks
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 
@@ -20,19 +21,20 @@ _LOOK = {
 
 
 def n_explorations(book: ReleaseRegister, loaded: Loaded) -> int | None:
-    """How many fits on these rows were explored; None where exploring costs nothing."""
+    """How often these rows were looked at; None where exploring costs nothing."""
     if loaded.role is not DataRole.PRIVATE:
         return None
-    return sum(item.times for item in book.explorations(loaded.data.identity))
+    return n_looks(book.explorations(loaded.data.identity))
 
 
 def check(book: ReleaseRegister, loaded: Loaded) -> None:
     """What must be mended, what is doubtful, and the long list of what was declared."""
     found = assumptions(loaded.schema, explored=n_explorations(book, loaded))
+    of_file = [item for item in found if item.kind != "tuning"]  # as a release counts them: looks are its owner's alone
     blocking = [item for item in found if item.blocks]
     doubtful = [item for item in found if item.fix and not item.blocks]
     if not (blocking or doubtful):
-        _every("Nothing was read from the data: assumptions", ":material/check:", found)
+        _every("Nothing was read from the data: assumptions", ":material/check:", of_file)
         return
     st.header("What is taken as public", anchor=False)
     if blocking:
@@ -44,7 +46,7 @@ def check(book: ReleaseRegister, loaded: Loaded) -> None:
         _line(item)
     if len(blocking) > 6:
         st.caption(f"And {len(blocking) - 6:,} more of this kind.")
-    _every("Every assumption", ":material/checklist:", found)
+    _every("Every assumption", ":material/checklist:", of_file)
 
 
 def _line(item: Assumption) -> None:

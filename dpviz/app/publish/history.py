@@ -19,7 +19,7 @@ from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import test_result_of
 from dpviz.models.base import Model, require_same_columns
 from dpviz.models.document import model_from_json
-from dpviz.release.records import Balance, State
+from dpviz.release.records import Balance, State, n_looks
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.verdict import Unit, short_text
 from dpviz.table.role import DataRole
@@ -93,7 +93,7 @@ def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
     found = book.explorations(loaded.data.identity)
     if not found:
         return
-    fits = counted(sum(item.times for item in found), "fit")
-    with st.expander(f"Explorations of these rows ({fits}), {found[0].status}", icon=":material/visibility_lock:"):
+    looks = counted(n_looks(found), "look")
+    with st.expander(f"Explorations of these rows ({looks}), {found[0].status}", icon=":material/visibility_lock:"):
         st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
         st.dataframe(look_rows(found), hide_index=True, alt="What was looked at on these rows without releasing it.")

@@ -22,7 +22,7 @@ from dpviz.figures.publish.release import (
 from dpviz.figures.publish.report_parts import page_html, text
 from dpviz.figures.theme import OVER_CAP, RELEASED, translucent
 from dpviz.figures.wording import counted
-from dpviz.release.records import Balance, CapChange, DataSet, Exploration, State
+from dpviz.release.records import Balance, CapChange, DataSet, Exploration, State, n_looks
 from dpviz.results.verdict import Unit
 from dpviz.results.wording import number_text
 
@@ -148,8 +148,8 @@ def _section(found: Account, until: str) -> Iterator[str]:
     yield table_html(history_rows(found.balance), "No release yet.")
     yield f"<h3>Caps</h3>{table_html(cap_rows(found.caps, found.balance.data_set.protects), '')}"
     if found.looks:
-        fits = counted(sum(look.times for look in found.looks), "fit")
-        yield f"<h3>Explored, covered by no guarantee: {fits}</h3>{table_html(look_rows(found.looks), '')}"
+        looks = counted(n_looks(found.looks), "look")
+        yield f"<h3>Explored, covered by no guarantee: {looks}</h3>{table_html(look_rows(found.looks), '')}"
 
 
 def table_html(rows: Sequence[dict[str, object]] | Rows, none: str, kind: str = "") -> str:
