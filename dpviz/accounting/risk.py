@@ -81,11 +81,6 @@ class Risk:
         """The least rate of false negatives of a test with this rate of false positives. Raises ParameterError outside [0, 1]."""
         return 1 - self._power(_share("false_positive_rate", false_positive_rate))
 
-    def least_false_positives(self, true_positives: float) -> float:
-        """The least rate of false positives of a test, of presence or of absence, with this rate of true ones."""
-        deltas, slopes = self._lines
-        return max(0.0, float(np.max((true_positives - deltas) / slopes)))
-
     def attribute_guesses(self, base_rate: float) -> float:
         """The largest share of right guesses of a value that would be guessed with this probability without the release.
 
@@ -157,11 +152,6 @@ class Risk:
         """The largest rate of true positives at this rate of false ones: every point of the profile is a line above it."""
         lines = self._profile.present + np.exp(self._profile.losses) * level
         return float(np.clip(np.min(lines), level, 1.0))
-
-    @cached_property
-    def _lines(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lines above the power of both tests: what they are at a level of 0, and their slopes."""
-        return np.maximum(self._profile.present, self._profile.absent), np.exp(self._profile.losses)
 
     @cached_property
     def _profile(self) -> Profile:

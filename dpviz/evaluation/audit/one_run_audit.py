@@ -7,8 +7,6 @@ adds a little.
 From which score on to guess is chosen on one half of the draws, the guesses are counted on the other. Draws are independent and
 on rows of their own, so all of them together are one run on all their canaries.
 
-Beside that stands how the guesses compare with the whole trade-off curve of what the learner does (`by_curve.py`).
-
 Source: Steinke, Nasr & Jagielski 2023, "Privacy auditing with one (1) training run", Algorithm 1 and Theorem 2.1.
 """
 
@@ -21,10 +19,6 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.gaussian import bisect
-from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.accounting.risk import Risk
-from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.by_curve import outguessed
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model, Voting
@@ -54,10 +48,6 @@ class Guesses:
     n_guesses: int
     n_right: int
     bound: float  #: Lower confidence bound on epsilon
-    #: As many guesses as the first half of the draws had, and how many of the first so many of the second half were right: where
-    #: a curve is asked, the largest number of guesses must not depend on what is guessed.
-    most: int
-    right_of_most: int
 
     @property
     def words(self) -> str:
@@ -132,21 +122,7 @@ class OneRunTask:
             "n_tested": found.n_guesses,
             "canary": (("a feature of its own", "b"), (self.tables[0].schema.target.name, "the other end")),
             "canaries": self.canaries,
-            "outguessed": self._outguessed(found, beta),
         }
-
-    def _outguessed(self, found: Guesses, beta: float) -> float | None:
-        if not found.most or not self.planned.composed_on_any().is_finite:
-            return None
-        counts = found.n_canaries, found.most, found.right_of_most
-        return outguessed(self._risk_at, self.request.settings.epsilon, *counts, beta=beta)
-
-    def _risk_at(self, epsilon: float) -> Risk:
-        """Of the same learner at another epsilon; where it cannot be trained at so small a one, nothing is ruled out."""
-        try:
-            return self.request.at(epsilon=epsilon).risk(self.planned.schema)
-        except DpvizError:
-            return Risk.of_any(PrivacyLoss(math.inf))
 
 
 def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, delta: float = 0.0) -> Guesses:
@@ -161,9 +137,7 @@ def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, delta: float
     n_guesses, n_right = _counts(included[half:], scores[half:], low, high)
     n_canaries = included[half:].size
     bound = bound_from(n_canaries, n_guesses, n_right, beta=beta, delta=delta)
-    most, _ = _counts(included[:half], scores[:half], low, high)
-    was_right = _was_right(included[half:], scores[half:], low, high)[:most]
-    return Guesses(low, high, n_canaries, n_guesses, n_right, bound, most, int(was_right.sum()))
+    return Guesses(low, high, n_canaries, n_guesses, n_right, bound)
 
 
 def _limits(included: np.ndarray, scores: np.ndarray, beta: float, delta: float) -> tuple[float, float]:
@@ -179,14 +153,9 @@ def _limits(included: np.ndarray, scores: np.ndarray, beta: float, delta: float)
 
 def _counts(included: np.ndarray, scores: np.ndarray, low: float, high: float) -> tuple[int, int]:
     """(guesses, right ones)."""
-    was_right = _was_right(included, scores, low, high)
-    return len(was_right), int(was_right.sum())
-
-
-def _was_right(included: np.ndarray, scores: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Of every guess, draw by draw."""
     said_in = scores >= high
-    return (included == said_in)[said_in | (scores <= low)]
+    was_right = (included == said_in)[said_in | (scores <= low)]
+    return len(was_right), int(was_right.sum())
 
 
 def _rough_bound(n_guesses: int, n_right: int, beta: float) -> float:

@@ -137,14 +137,7 @@ def attack_sentence(found: AuditedBound) -> str:
         more = f" {found.ceiling} of {of_what}."
     elif found.verdict == "holds" and found.claimed < math.inf:
         more = " No attack is known that comes near what is proved."
-    return f"{least}.{more}{_outguessed_text(found)}"
-
-
-def _outguessed_text(found: AuditedBound) -> str:
-    """Against the whole curve of the learner's steps, where that says more than the bound."""
-    if found.outguessed is None or found.outguessed <= found.bound:
-        return ""
-    return f" More guesses are right than its steps allow at ε = {at_least_text(found.outguessed).removeprefix('≥ ')}."
+    return f"{least}.{more}"
 
 
 def strength_text(found: AuditedBound) -> str:

@@ -294,10 +294,3 @@ def test_where_no_strength_is_said_it_is_because_of_the_fits_or_because_no_attac
     assert attack_sentence(none).endswith("even a perfect attack would show nothing of what is proved.")
     enough = replace(BOUND, ceiling=Ceiling(0.9, 3200))
     assert attack_sentence(enough).endswith("confidence. No attack is known that comes near what is proved.")
-
-
-def test_an_attack_on_many_canaries_says_which_curve_it_refutes_where_that_says_more():
-    crowd = replace(BOUND, canaries=8, outguessed=0.6)
-    assert attack_sentence(crowd).endswith(" More guesses are right than its steps allow at ε = 0.6.")
-    assert "its steps allow" not in attack_sentence(replace(crowd, outguessed=crowd.bound))
-    assert "its steps allow" not in attack_sentence(replace(crowd, outguessed=None))
