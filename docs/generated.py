@@ -54,7 +54,7 @@ GROUPS = {
         "stream_of",
         "train_on_stream",
     ),
-    "Ask about learners": ("sweep", "poisoning_curve", "verify", "audit", "audit_estimator", "audit_outputs"),
+    "Ask about learners": ("sweep", "poisoning_curve", "verify", "audit", "audit_outputs"),
     "Release": ("open_register",),
     "Types": (
         "Schema",

@@ -6,7 +6,6 @@ from .engines.opening import open_table as open_table
 from .errors import DpvizError as DpvizError
 from .evaluation.audit.by_attack import audit as audit
 from .evaluation.audit.foreign import OutputBound as OutputBound
-from .evaluation.audit.foreign import audit_estimator as audit_estimator
 from .evaluation.audit.foreign import audit_outputs as audit_outputs
 from .evaluation.audit.verify import verify as verify
 from .evaluation.compare.sweep import sweep as sweep

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.tree import DecisionTreeClassifier
 
 import dpviz
 from dpviz.__main__ import main
@@ -138,9 +137,6 @@ def asked_of_the_library(rows: Any) -> dict[str, Callable[[], Any]]:
         "sweep": lambda: dpviz.sweep(["pf-tree"], rows, epsilon=[1]),
         "poisoning_curve": lambda: dpviz.poisoning_curve("pf-tree", rows, rows, epsilon=1, draws=1),
         "audit": lambda: dpviz.audit("pf-tree", seed=0, pair=(rows, rows), draws=4),
-        "audit_estimator": lambda: dpviz.audit_estimator(
-            lambda seed: DecisionTreeClassifier(random_state=seed), (rows, rows), (rows, rows), seed=0, draws=4
-        ),
         "audit_outputs": lambda: dpviz.audit_outputs(rows, rows),
         "verify": lambda: dpviz.verify("pf-tree", epsilon=rows),
         "exact_trace": lambda: dpviz.exact_trace(TRAINED.model, rows),

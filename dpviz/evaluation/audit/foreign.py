@@ -1,7 +1,6 @@
 """Audit code that is not ours: a lower confidence bound on epsilon from what it puts out on two neighbouring tables.
 
-Nothing of the algorithm need be known but what it shows. Either its outputs are given, one per independent run on each table, or
-an estimator in scikit-learn's manner is fitted again and again and shows what it answers for the row that one table has more.
+Nothing of the algorithm need be known but what it shows: its outputs, one per independent run on each table.
 
 What the bound says: with the stated confidence this code keeps no guarantee below it, where neighbours are what the two tables
 are to each other (add/remove one row). What it does not say: that a guarantee at or above it holds. Other tables, other outputs
@@ -11,30 +10,23 @@ and more runs may show more, and so may whoever reads the code.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpviz.errors import DpvizError, ParameterError, cells_stay_inside, place
+from dpviz.errors import DpvizError, ParameterError, place
 from dpviz.evaluation.audit.distinguishing import CELLS, Shown, distinguish, most_that_shows
-from dpviz.evaluation.workers import in_chunks
-from dpviz.progress import Progress, Stop
-from dpviz.randomness import child_seeds, generator
+from dpviz.randomness import generator
 from dpviz.results.wording import number_text
-from dpviz.table.checked_numbers import checked_count, checked_number, checked_share, is_number
+from dpviz.table.checked_numbers import checked_number, checked_share, is_number
 
 #: An output: a number, a text, anything hashable; or several things that a run shows, by name.
 Output = Hashable | Mapping[str, Hashable]
 #: One output per run, or a file of them.
 Outputs = Sequence[Hashable] | Sequence[Mapping[str, Hashable]] | str | Path
-#: Features and target of a table, with one entry per row.
-Table = tuple[Any, Any]
-#: Fits between two checks of `stop`.
-CHUNK = 10
 
 
 @dataclass(frozen=True)
@@ -121,80 +113,6 @@ def audit_outputs(
     )
 
 
-def audit_estimator(
-    make: Callable[[int], Any],
-    without: Table,
-    with_one: Table,
-    *,
-    seed: int,
-    draws: int = 1000,
-    delta: float = 0.0,
-    beta: float = 0.05,
-    claimed: float | None = None,
-    show: Callable[[Any], Mapping[str, Hashable]] = lambda fitted: {},
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-) -> OutputBound:
-    """Fit an estimator on two neighbouring tables again and again, and bound its epsilon from below.
-
-    >>> make = lambda seed: RandomForestClassifier(epsilon=1.0, bounds=(0, 1), classes=[0, 1], random_state=seed)
-    >>> print(dpviz.audit_estimator(make, (X[:-1], y[:-1]), (X, y), seed=0, claimed=1.0))
-
-    Parameters
-    ----------
-    make : callable
-        From a seed an estimator with `fit(X, y)` and `predict(X)`, unfitted. Its noise must be new for every seed.
-    without, with_one : (X, y)
-        Two tables, the second with one more row, which comes last. A row that no other resembles is seen best.
-    seed : int
-        Repeatable, if `make` is.
-    draws : int
-        Fits on each table. Half choose the event, half test it.
-    delta, beta, claimed
-        As for `audit_outputs`.
-    show : callable, optional
-        What else a fitted estimator shows, by name: counts, sums, splits. The more is shown, the stronger is the attack.
-    progress : callable (share in [0, 1]), optional
-    stop : callable () -> bool, or threading.Event, optional
-        Asked between fits; the bound from those done so far is returned.
-
-    Raises
-    ------
-    DpvizError
-        The second table is not the first with one more row at the end, or something was raised on the way, which is named
-        without its words: they may quote a cell.
-    """
-    _delta(delta)
-    checked_share("audit_outputs", "beta", beta)
-    _checked_claim(claimed)
-    checked_count("audit_estimator", "draws", draws, 2)
-    checked_count("audit_estimator", "seed", seed, 0)
-    with cells_stay_inside(_in_words):
-        canary = _last_row(without, with_one)
-
-    def shown(pair: Sequence[tuple[int, int]]) -> list[list[Shown]]:
-        return [
-            [
-                _answers(make(of).fit(*table), canary, with_one[0], show)
-                for table, of in zip((without, with_one), seeds, strict=True)
-            ]
-            for seeds in pair
-        ]
-
-    seeds = child_seeds(seed, 2 * draws)
-    pairs = list(zip(seeds[::2], seeds[1::2], strict=True))
-    with cells_stay_inside(_in_words):
-        chunks = in_chunks(shown, pairs, CHUNK, workers=1, progress=progress, stop=stop)
-    found = [one for chunk in chunks for one in chunk]
-    first, second = ([one[place] for one in found] for place in (0, 1))
-    return audit_outputs(first, second, delta=delta, beta=beta, claimed=claimed)
-
-
-def _in_words(theirs: Exception) -> DpvizError:
-    what = f"The tables, or the estimator on them, ended with {type(theirs).__name__}."
-    return DpvizError(what, remedy="Fit the estimator by yourself: its words may quote a cell, so they are not repeated here.")
-
-
 def _delta(delta: float) -> float:
     if not is_number(delta) or not 0 <= delta < 1:
         raise ParameterError("audit_outputs", "delta", delta, "a number of at least 0 and below 1")
@@ -247,31 +165,3 @@ def _told_apart(first: list[Shown], second: list[Shown]) -> tuple[list[Shown], l
             value = one[name]
             one[name] = float(value) if is_scale else repr(value) if isinstance(value, (float, np.floating)) else value  # type: ignore[arg-type]
     return first, second
-
-
-def _rows(table: Table) -> list[tuple[Any, ...]]:
-    X, y = (np.asarray(part) for part in table)
-    return [(*np.ravel(cells).tolist(), target) for cells, target in zip(X, y.tolist(), strict=True)]
-
-
-def _last_row(without: Table, with_one: Table) -> Any:
-    """The features of the last row of the second table, as a table of one row."""
-    one, other = _rows(without), _rows(with_one)
-    if not other or Counter(map(repr, one)) != Counter(map(repr, other[:-1])):
-        what = "The second table is not the first with one more row at its end."
-        raise DpvizError(what, remedy="Put the row that is added last, and change no other.")
-    X = with_one[0]
-    return X.iloc[-1:] if hasattr(X, "iloc") else X[-1:]
-
-
-def _answers(fitted: Any, canary: Any, everybody: Any, show: Callable[[Any], Mapping[str, Hashable]]) -> Shown:
-    """What the fitted estimator answers for the row, how sure it is, and what it answers for everybody."""
-    found: Shown = {
-        "the prediction for the row": np.asarray(fitted.predict(canary)).ravel().tolist()[0],
-        "the predictions for all rows": json.dumps(np.asarray(fitted.predict(everybody)).ravel().tolist()),
-    }
-    for name in ("predict_proba", "decision_function"):
-        if hasattr(fitted, name):
-            found["the score of the row"] = float(np.asarray(getattr(fitted, name)(canary), dtype=np.float64).ravel()[-1])
-            break
-    return found | dict(show(fitted))

@@ -1,22 +1,14 @@
-"""Code that is not ours: bounds that hold as often as they say, on outputs of any kind, from files and from estimators."""
+"""Code that is not ours: bounds that hold as often as they say, on outputs of any kind, and from files."""
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 
-import dpviz
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.evaluation.audit.foreign import audit_estimator, audit_outputs
+from dpviz.evaluation.audit.foreign import audit_outputs
 from dpviz.randomness import generator
-
-AUDITS = Path(__file__).resolve().parents[3] / "data" / "audits"
-X, Y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([0, 0, 0, 1])
-SECRET = 48151.62342
 
 
 def responses(epsilon, n, seed):
@@ -88,73 +80,3 @@ def test_what_cannot_be_audited_is_said(tmp_path):
         audit_outputs(tmp_path / "gone.txt", [1, 2])
     with pytest.raises(ParameterError):
         audit_outputs([1, 2], [1, 2], delta=1.0)
-
-
-class Responding:
-    """An estimator that answers whether class 1 was there, by randomised response."""
-
-    def __init__(self, epsilon, seed):
-        self.epsilon, self.noise = epsilon, generator(seed)
-
-    def fit(self, X, y):
-        is_right = self.noise.random() < 1 / (1 + math.exp(-self.epsilon))
-        self.found_ = int((1 in y) == is_right)
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.found_)
-
-
-@pytest.mark.parametrize("kind", [np.array, pd.DataFrame])
-@pytest.mark.slow
-def test_an_estimator_is_fitted_on_both_tables_and_its_answer_for_the_row_tells(kind):
-    tables = (kind(X[:-1]), Y[:-1]), (kind(X), Y)
-    found = audit_estimator(lambda seed: Responding(1.0, seed), *tables, seed=2, draws=3000, claimed=1.0)
-    assert 0.7 < found.bound <= 1.0
-    assert found.event == "the prediction for the row"
-    assert (found.n_tested, found.refutes) == (1500, False)
-
-
-@pytest.mark.slow
-def test_what_else_a_fitted_estimator_shows_makes_the_attack_stronger():
-    make = lambda seed: LogisticRegression()  # noqa: E731
-    tables = (np.vstack([X[:-1], [[0.2]]]), [0, 0, 0, 1]), (np.vstack([X[:-1], [[0.2]], [[1.0]]]), [0, 0, 0, 1, 1])
-    found = audit_estimator(make, *tables, seed=0, draws=200, show=lambda fitted: {"weight": float(fitted.coef_[0, 0])})
-    assert found.bound == pytest.approx(found.largest)
-    hidden = audit_estimator(lambda seed: Responding(0.01, seed), *tables, seed=0, draws=200)
-    seen = audit_estimator(lambda seed: Responding(0.01, seed), *tables, seed=0, draws=200, show=lambda fitted: {"rows": 5})
-    assert hidden.bound == seen.bound == 0
-
-
-def test_a_pair_that_is_none_is_refused_without_a_cell():
-    other = np.array([[0.0], [0.0], [SECRET], [1.0]])
-    with pytest.raises(DpvizError, match="one more row at its end") as refused:
-        audit_estimator(lambda seed: Responding(1.0, seed), (X[:-1], Y[:-1]), (other, Y), seed=0)
-    assert str(SECRET) not in str(refused.value)
-
-
-def test_it_can_be_stopped_and_watched():
-    shares = []
-    found = audit_estimator(
-        lambda seed: Responding(1.0, seed),
-        (X[:-1], Y[:-1]),
-        (X, Y),
-        seed=0,
-        draws=100,
-        progress=shares.append,
-        stop=lambda: len(shares) >= 3,
-    )
-    assert found.n_tested == 15
-    assert shares == [0.1, 0.2, 0.3]
-
-
-@pytest.mark.parametrize(
-    ("package", "claimed", "delta", "shown"), [("diffprivlib_forest", 1.0, 0.0, 0.3), ("dp_ebm", 8.0, 1e-6, 0.5)]
-)
-def test_the_stored_outputs_of_other_packages_do_not_refute_what_they_claim(package, claimed, delta, shown):
-    files = [AUDITS / f"{package}.{name}.txt" for name in ("without", "with")]
-    found = dpviz.audit_outputs(*files, delta=delta, claimed=claimed)
-    assert shown < found.bound <= claimed
-    assert found.n_tested == 500
-    assert not found.refutes
-    assert dpviz.audit_outputs(*files, delta=delta, claimed=shown).refutes
