@@ -35,6 +35,7 @@ from dpviz.errors import (
     DpvizWarning,
     ParameterError,
     PublicValuesWarning,
+    ReadingWarning,
     RowsError,
     SchemaError,
     SpendsAgain,
@@ -177,6 +178,7 @@ class _PrivateEstimator:
         self._named = _name_of(y)
         rows, given = self._taken(with_named_moments(X), y)
         self._categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
+        self._warn_of_types(X)
         target, encoded = self._target(given, y)
         schema = Schema(self._features(rows), target, n_public=self.n_public)
         return usable_rows(schema, [*self._columns(rows, schema), encoded], refuse=not self._is_declared)
@@ -300,6 +302,14 @@ class _PrivateEstimator:
             given = "them in the schema" if self._reads_tables else f"`bounds`, `{self._public}` and `n_public`"
             remedy = f"Give {given} from public knowledge."
             warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=4)
+
+    def _warn_of_types(self, X: Any) -> None:
+        """Categories given as texts for a column of numbers may have been meant for another column."""
+        kinds = list(getattr(X, "dtypes", ())) or [getattr(X, "dtype", None)] * len(self._names())
+        for place, categories in self._categories.items():
+            if getattr(kinds[place], "kind", "O") in "biuf" and any(isinstance(text, str) for text in categories):
+                doubt = f"The categories of {self._names()[place]!r:.80} are texts and its cells are numbers."
+                warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=5)
 
     def _columns(self, rows: np.ndarray, schema: Schema) -> list[np.ndarray]:
         """Codes and numbers by feature, float64 of shape (n_rows,); NaN for an undeclared category or no number."""

@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
-from dpviz.errors import NotReleasable, SpendsAgain, UnknownName, WrongTask
+from dpviz.errors import NotReleasable, ReadingWarning, SpendsAgain, UnknownName, WrongTask
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, PublicValuesWarning
 
 
@@ -466,3 +466,17 @@ def test_no_cell_of_a_list_makes_texts_of_the_others():
         model = PrivateTreeClassifier(bounds={0: (0, 10)}, categories={1: (0, 1, 2)}, classes=(0, 1), n_public=30, random_state=0)
         alone, beside = (model.fit(*rows).result_.to_json() for rows in ((X, y), ([more, *X], [label, *y])))
         assert alone == beside
+
+
+@pytest.mark.parametrize(("cells", "given"), [([1, 2], ("1", "2")), ([1.0, 2.0], ("1", "2")), ([True, False], ("true", "false"))])
+def test_categories_that_are_texts_for_a_column_of_numbers_are_said_and_met_by_value(cells, given):
+    X = pd.DataFrame({"c": cells * 50})
+    y = np.array([0, 1] * 50)
+    settings = {"bounds": {}, "classes": (0, 1), "n_public": 100, "epsilon": 20, "random_state": 0}
+    with pytest.warns(ReadingWarning, match="categories of 'c' are texts and its cells are numbers"):
+        model = PrivateTreeClassifier(categories={"c": given}, **settings).fit(X, y)
+    assert model.score(X, y) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReadingWarning)
+        PrivateTreeClassifier(categories={"c": cells}, **settings).fit(X, y)
+        PrivateTreeClassifier(categories={"c": given}, **settings).fit(X.astype(str).apply(lambda column: column.str.lower()), y)
