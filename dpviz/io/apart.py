@@ -36,7 +36,8 @@ from dpviz.io.limits import MEMORY_PER_BYTE
 from dpviz.io.records import TextColumn
 from dpviz.io.tables.cells import ReadRequest
 from dpviz.progress import Progress, watched
-from dpviz.table.raw import MARKS, CodedColumn, LabelledColumn, NumberColumn, RawColumn, RawTable
+from dpviz.table.raw import MARKS, CodedColumn, NumberColumn, RawColumn, RawTable
+from dpviz.table.texts import LabelledColumn
 
 if sys.platform != "win32":
     from socket import AF_UNIX, SOCK_STREAM, fromfd, recv_fds, send_fds, socketpair

@@ -4,6 +4,7 @@ Numbers are encoded cell by cell; of categories each distinct text is translated
 range, unknown categories and missing cells follow the schema's public rules and are counted for the owner; they never raise.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.frames import table_of
 from dpviz.table.notes import Doubt, warn_of
-from dpviz.table.raw import MARKS, LabelledColumn, NumberColumn, RawColumn, RawTable, no_column
+from dpviz.table.raw import MARKS, NumberColumn, RawColumn, RawTable, no_column
 from dpviz.table.schema import (
     CategoricalFeature,
     ClassTarget,
@@ -34,12 +35,13 @@ from dpviz.table.schema import (
     require_schema,
 )
 from dpviz.table.sums import Cells, ColumnSum, TableSums, of_column, of_keys
-from dpviz.table.texts import Declared, number_of
+from dpviz.table.texts import Declared, LabelledColumn, number_of
 
 _MOST_CATEGORIES = 1 << 16
 #: Stands in the text of a cell for what could not be read (U+FFFD).
 _UNREADABLE = "\ufffd"
 _MANY_ROWS = 50_000
+_GROUPED = re.compile("[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 _NOTHING = np.zeros(0)
 #: What a declared code of missing cells means among categories.
 _MISSING = -2
@@ -198,8 +200,7 @@ def _persons(column: RawColumn) -> np.ndarray:
         return codes
     seen = set[object]()
     for text in column.texts:
-        looks = number_of(text)
-        key: object = _appearance(text) if looks is None else looks
+        key = _appearance(text)
         if key in seen:
             what = "Several spellings in this column seem to be one person, such as 7 beside 07 or 7.0, or names beside capitals."
             raise SchemaError(what, field=column.name, remedy="Write every person in one way, or number the persons.")
@@ -208,12 +209,14 @@ def _persons(column: RawColumn) -> np.ndarray:
     return np.where(is_known[codes], codes, -1)
 
 
-def _appearance(text: str) -> str:
-    """What a reader sees of a name: without capitals, blanks, unseen signs and forms of one letter."""
-    if text.isascii():
-        return text.lower().replace(" ", "")
-    seen = (letter for letter in normalize("NFKC", text).casefold() if category(letter)[0] not in "ZC")
-    return "".join(seen)
+def _appearance(text: str) -> object:
+    """What a reader takes a name for: its number, else its letters without capitals, blanks, unseen signs and odd forms."""
+    if not text.isascii():
+        text = "".join(letter for letter in normalize("NFKC", text) if category(letter)[0] not in "ZC")
+    text = text.replace(" ", "").casefold()
+    number = number_of(text.replace(",", "") if _GROUPED.fullmatch(text) else text)
+    is_power = number == 0 and "e" in text  # 0e12 and 0e34 are keys of many systems
+    return text if number is None or is_power else number
 
 
 def encoded_columns(columns: list[_Cells], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:

@@ -5,6 +5,7 @@ are the same table: numbers stay numbers, everything else becomes texts by the r
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import singledispatch
 from io import IOBase
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from dpviz.errors import ParameterError, RowsError, cells_stay_inside
 from dpviz.installation import offered, require_extra
 from dpviz.table.arrow import arrow_column, is_flat
-from dpviz.table.raw import NumberColumn, RawColumn, RawTable, is_exact, no_column
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable, clean, is_exact, no_column
 from dpviz.table.texts import text_column, text_of
 
 #: What rows may be, in words that follow "must be".
@@ -31,7 +32,12 @@ def table_of(rows: Any, names: Sequence[str] | None = None, *, by_record: bool =
     can change others: for rows that are predicted. Raises ParameterError for anything else, and what a reader raises.
     """
     load_for(rows)
-    return in_this_form(rows, names, by_record)
+    found = in_this_form(rows, names, by_record)
+    called = _as_asked(found.names, names)
+    if called == [*found.names]:
+        return found
+    columns = zip(found.columns, called, strict=True)
+    return replace(found, columns=tuple(replace(one, name=name) for one, name in columns))  # type: ignore[type-var]
 
 
 def load_for(rows: Any) -> None:
@@ -56,8 +62,15 @@ def _(rows: RawTable, names: Sequence[str] | None = None, by_record: bool = Fals
     return rows
 
 
+def _as_asked(found: Sequence[str], names: Sequence[str] | None) -> list[str]:
+    """Names of columns, as they are asked for where they differ in what nobody sees: composed accents, no-break blanks."""
+    asked = {clean(name): name for name in names or () if name not in found}
+    return [name if not asked or name in (names or ()) else asked.get(clean(name), name) for name in found]
+
+
 def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[str, int]:
     """Name -> place of the columns that are wanted; raises SchemaError for one that is not there, RowsError for two of a name."""
+    found = _as_asked(found, names)
     lacking = [name for name in names or () if name not in found]
     if lacking:
         raise no_column(source, lacking[0], found)

@@ -431,69 +431,6 @@ def canonical_number(value: float) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelledColumn(RawColumn):
-    """A column of which values have labels: each cell is its value and its label.
-
-    Where most of the values have one, its texts are the labels; otherwise they are the values, such as ages up to "85 or older".
-    """
-
-    name: str
-    plain: RawColumn  #: The values
-    labels: tuple[str, ...]  #: Of each distinct value of `plain`, clean; empty where it has none
-
-    def with_marks(self, marks: Marks) -> RawColumn:
-        """Values that came as numbers have no marks, and labels are no numbers."""
-        return self
-
-    @cached_property
-    def _shown(self) -> RawColumn:
-        if 2 * sum(map(bool, self.labels)) < len(self.labels):
-            return self.plain
-        texts = [label or text for label, text in zip(self.labels, self.plain.texts, strict=True)]
-        distinct = [text for text in dict.fromkeys(texts) if text not in MISSING_MARKS]
-        codes = [distinct.index(text) if text in distinct else -1 for text in texts]
-        return CodedColumn(self.name, tuple(distinct), np.array([*codes, -1])[np.maximum(self.plain.codes, -1)])
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Labels, or values."""
-        return self._shown.texts
-
-    @property
-    def codes(self) -> np.ndarray:
-        """Index of each cell into `texts`; below 0 where it is missing."""
-        return self._shown.codes
-
-    @property
-    def is_missing(self) -> np.ndarray:
-        """Which cells are missing, or have a label that says so."""
-        return self.numbers_and_missing()[1]
-
-    def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> tuple[np.ndarray, np.ndarray]:
-        """As every column: of the values; a missing code may be a label."""
-        values, missing = self.plain.numbers_and_missing(missing_codes)
-        marks = MISSING_MARKS.difference(("",)).union(map(clean, missing_codes))
-        is_mark = np.array([*(label in marks for label in self.labels), False])[np.maximum(self.plain.codes, -1)]
-        return np.where(is_mark, np.nan, values), missing | is_mark
-
-    def found(self, find: Callable[[Sequence[str]], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """As every column: the label counts, else the value."""
-        found, places = self.plain.found(find)
-        of_labels = find(self.labels)
-        found[: len(of_labels)] = np.where(of_labels == -1, found[: len(of_labels)], of_labels)
-        is_mark = [found[place] == -1 and bool(label) and label in MISSING_MARKS for place, label in enumerate(self.labels)]
-        if any(is_mark):
-            places = np.where(np.append(is_mark, False)[np.maximum(places, -1)], -1, places)
-        return found, places
-
-    def rows(self, chosen: np.ndarray) -> RawColumn:
-        """The column with these rows (bool) alone."""
-        label_of = dict(zip(self.plain.texts, self.labels, strict=True))
-        plain = self.plain.rows(chosen)
-        return LabelledColumn(self.name, plain, tuple(label_of[text] for text in plain.texts))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class RawTable:
     """Columns of equal length."""
 

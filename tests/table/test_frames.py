@@ -227,3 +227,13 @@ def test_no_cell_decides_what_the_others_are(cells, labels, odd):
     alone = _rows_per_label(cells * 3, labels)
     assert alone == [3, 3]
     assert _rows_per_label([odd, *cells * 3], labels) == _rows_per_label([*cells * 3, odd], labels) == alone
+
+
+@pytest.mark.parametrize("called", ["Gro\u0308\u00dfe", "Gr\u00f6\u00dfe", "Gr\u00f6\u00dfe\u00a0"])
+def test_a_name_in_another_form_of_unicode_is_the_name(called):
+    rows = pd.DataFrame({called: [1.0, 2.0], "y": ["n", "p"]})
+    schema = dpviz.Schema((dpviz.NumericFeature("Gr\u00f6\u00dfe", 0, 9),), dpviz.ClassTarget("y", ("n", "p")))
+    for form in (rows, pl.from_pandas(rows), pa.Table.from_pandas(rows), rows.to_csv(index=False).encode()):
+        data = dpviz.encode(form, schema)
+        assert data.columns[0].tolist() == [1, 2]
+        assert data.report.ignored_columns == ()

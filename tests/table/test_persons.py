@@ -278,3 +278,57 @@ def test_its_file_says_so_again(tmp_path):
 def test_what_is_no_column_of_its_own_says_whose_row_it_is_of_none(person):
     with pytest.raises(SchemaError, match="whose row it is"):
         replace(SCHEMA, person=person)
+
+
+# --- several spellings of a person
+
+ALIKE = [
+    ("7", "7.0"), ("7", "007"), ("7", "+7"), ("7", "7."), ("7", "7,0"), ("7", "7e0"), ("7.0", "007"), ("0.5", ".5"), ("-0", "0"),
+    ("1000", "1,000"), ("1000", "1e3"), ("Anna", "anna"), ("P7", "p7"), ("P 7", "P7"), ("7", "\uff17"), ("a\u200bb", "ab"),
+    ("\ufb01n", "fin"),
+    ("9007199254740993", "09007199254740993"), ("true", "True"), (7, "007"), (7.0, "7.00"), (True, "TRUE"),
+]  # fmt: skip
+APART = [
+    ("7", "8"), ("7", "70"), ("P7", "P8"), ("1,000", "1"), ("0e12", "0e34"), ("9007199254740993", "9007199254740992"), ("a", "b"),
+    ("1e400", "1e401"), ("7", "seven"), ("1-2", "1-3"), ("é", "e"), (7, 8.5), (2**60, 2**60 + 1), ("1.2.3", "1.2.30"),
+]  # fmt: skip
+ONE = [("7", " 7 "), ("é", "e\u0301"), (7, 7.0), (7, "7"), (np.int8(7), np.float32(7)), (Decimal("7.00"), 7), (True, np.True_)]
+
+
+def of_two(pair: tuple[Any, Any], form: str) -> Any:
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["n"] * 3, "who": pd.Series([pair[0], "other", pair[1]], dtype=object)})
+    match form:
+        case "frame":
+            return frame
+        case "category":
+            return frame.astype({"who": "category"})
+        case "Arrow":
+            return pa.table({**frame[["x", "y"]], "who": pa.array(map(str, frame["who"]))})
+        case _:
+            return "\n".join(["x,y,who", *(f'{row.x},{row.y},"{row.who}"' for row in frame.itertuples())]).encode()
+
+
+def forms_of(pair: tuple[Any, Any]) -> list[str]:
+    return ["frame", *(["category", "Arrow", "CSV"] if all(isinstance(cell, str) for cell in pair) else [])]
+
+
+@pytest.mark.parametrize("pair", ALIKE, ids=ascii)
+def test_spellings_that_look_like_one_person_are_refused_and_not_quoted(pair):
+    for form in forms_of(pair):
+        with pytest.raises(SchemaError, match=r"^who: Several spellings in this column seem to be one person") as caught:
+            dpviz.encode(of_two(pair, form), SCHEMA, person="who", rows_per_person=1)
+        with pytest.raises(SchemaError) as other:
+            dpviz.encode(of_two(ALIKE[0], form), SCHEMA, person="who", rows_per_person=1)
+        assert str(caught.value) == str(other.value), "no cell and no count"
+
+
+@pytest.mark.parametrize("pair", APART, ids=ascii)
+def test_different_persons_are_different(pair):
+    for form in forms_of(pair):
+        assert dpviz.encode(of_two(pair, form), SCHEMA, person="who", rows_per_person=1).n_rows == 3
+
+
+@pytest.mark.parametrize("pair", ONE, ids=ascii)
+def test_a_person_is_one_whatever_the_type_of_a_cell(pair):
+    for form in forms_of(pair)[: 1 if pair[0] is True else None]:
+        assert dpviz.encode(of_two(pair, form), SCHEMA, person="who", rows_per_person=1).n_rows == 2

@@ -18,8 +18,8 @@ from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.records import table_of_columns
 from dpviz.io.tables.cells import ReadRequest, in_our_words
-from dpviz.table.raw import LabelledColumn, NumberColumn, RawColumn, RawTable, canonical_number, clean
-from dpviz.table.texts import text_column, text_of
+from dpviz.table.raw import NumberColumn, RawColumn, RawTable, canonical_number, clean
+from dpviz.table.texts import LabelledColumn, text_column, text_of
 
 _CELLS_AT_ONCE = 5_000_000
 _BYTES = "ISO-8859-1"  # in which every byte is a letter

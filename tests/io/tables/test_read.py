@@ -308,7 +308,8 @@ def test_types_of_a_parquet_file_become_text():
             many=pa.array([[1, 2]]),
         )
     )
-    row = ["true", "0.1", "0.5", "1099511627776", "1.5", "2020-01-02T03:04:05", "2020-01-01T01:00:00", "60", "caf\ufffd", "x"]
+    number = "0.10000000149011612"
+    row = ["true", number, "0.5", "1099511627776", "1.5", "2020-01-02T03:04:05", "2020-01-01T01:00:00", "60", "caf\ufffd", "x"]
     assert cells(table) == [row]
     assert table.notes == ("Left out 1 columns of lists, records or views.",)
 
@@ -332,7 +333,7 @@ def test_stata_files_of_every_version_are_read(version, tmp_path):
     frame = pd.DataFrame({"s": ["é", "", "z"], "f": [0.1, 2, None], "d": pd.to_datetime(["2020-01-02", None, "1950-01-01"])})
     path = tmp_path / "t.dta"
     frame.astype({"f": "float32"}).to_stata(path, write_index=False, version=version)
-    assert cells(read_table(path)) == [["é", "0.1", "2020-01-02"], [None, "2", None], ["z", None, "1950-01-01"]]
+    assert cells(read_table(path)) == [["é", "0.10000000149011612", "2020-01-02"], [None, "2", None], ["z", None, "1950-01-01"]]
 
 
 @pytest.mark.parametrize("compress", [False, True])
