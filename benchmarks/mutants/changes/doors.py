@@ -211,7 +211,7 @@ MUTANTS = (
     Mutant(
         "codes that were handed over are not looked at",
         "dpviz.io.apart:_Listening._column",
-        "len(codes) and not (codes.min() >= -1 and codes.max() < len(texts))",
+        "len(codes) and not (codes.min() >= -len(MARKS) and codes.max() < len(distinct))",
         "False",
         ("tests/io/test_apart.py::test_a_process_that_was_taken_over_can_hand_over_rows_and_nothing_else",),
     ),
