@@ -36,6 +36,7 @@ from dpviz.table.schema import LONGEST_NAME
 #: What may separate cells, with its name.
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _LINES_AT_ONCE = 1024
+_FIRST_LINE = "The first line holds the names of two columns or more: lines above it and blank columns beside it have to go."
 #: How Spark and MySQL write a quote inside a cell.
 ESCAPED = '\\"'
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))  # of Python: 131,072
@@ -125,6 +126,8 @@ def _followed(lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[st
 
 
 def _doubts(table: RawTable, escaped: Sequence[bool], encoding: str) -> Iterator[str]:
+    if 2 * table.n_malformed > table.n_rows + len(table.left_out):
+        yield Doubt("Most lines have another number of cells than the first line.", help="delimiter")
     if any(escaped):
         yield Doubt("In some lines a backslash stands before a quote: the quote was read as part of its cell.")
     if any(UNREADABLE in pack for column in table.columns if isinstance(column, TextColumn) for pack in column.packs):
@@ -242,7 +245,7 @@ class Header:
             header = cls(list(asked.names), _checked_delimiter(asked.delimiter) or ",")
         if header.width == 1:
             what = "There is only one column. Cells may be separated by commas, semicolons, tabs or vertical bars."
-            remedy = "Save the file with one of these delimiters and at least two columns."
+            remedy = f"Save the file with one of these delimiters. {_FIRST_LINE}"
             raise TableError("one-column", what, row=1, remedy=remedy)
         check_names(header.names, asked.max_columns)
         return header
@@ -304,11 +307,11 @@ def check_names(names: list[str], max_columns: int) -> None:
     if len(names) > max_columns:
         raise _too_many_columns(len(names), max_columns)
     if len(names) < 2:
-        raise TableError("one-column", "There are fewer than two columns.", remedy="Choose a table with at least two columns.")
+        raise TableError("one-column", "There are fewer than two columns.", remedy=_FIRST_LINE)
     seen: dict[str, int] = {}
     for place, name in enumerate(names, 1):
         if not name:
-            remedy = "Name it, or delete the column (a table saved with its row numbers has such a column)."
+            remedy = f"Name it, or delete the column (a table saved with its row numbers has such a column). {_FIRST_LINE}"
             raise TableError("blank-name", f"Column {place} has no name.", row=1, remedy=remedy)
         if len(name) > LONGEST_NAME:
             what = f"The name of column {place} has over {LONGEST_NAME:,} letters."
@@ -316,14 +319,14 @@ def check_names(names: list[str], max_columns: int) -> None:
             raise TableError("long-name", what, row=1, remedy=remedy)
         if name in seen:
             what = f"Columns {seen[name]} and {place} have the same name."
-            remedy = "Give every column its own name, or have the later ones renamed (rename_duplicates=True)."
+            remedy = "Give every column its own name; in Python, rename_duplicates=True does."
             raise TableError("duplicate-name", what, row=1, remedy=remedy)
         seen[name] = place
 
 
 def _too_many_columns(found: int, most: int) -> TableError:
     what = f"There are {found:,} columns; at most {most:,} can be read."
-    return TableError("too-many-columns", what, row=1, remedy="Keep fewer columns, or raise max_columns.")
+    return TableError("too-many-columns", what, row=1, remedy="Keep fewer columns; in Python, raise max_columns.")
 
 
 def told_apart(names: list[str]) -> list[str]:

@@ -31,6 +31,9 @@ _OTHER_KINDS = {
     b"7z\xbc\xaf": "a 7-Zip archive",
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
+    b"SQLite format 3": "an SQLite database",
+    b"HEADER RECORD*": "a SAS transport file",
+    b"\xc2\xea\x81\x60": "a SAS file",
 }
 #: Encodings in which a line feed is never part of another character, so that lines are the same whatever their bytes are.
 ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
@@ -198,5 +201,14 @@ def _refuse_other_kinds(raw: bytes) -> None:
         refuse_json()
     for start, kind in _OTHER_KINDS.items():
         if raw.startswith(start):
-            remedy = "Read it with dpviz.read_table, or open it in its own program and save the table as CSV."
+            remedy = "Open it in its own program and save the table as CSV."
+            if start in (b"PK\x03\x04", b"PAR1"):
+                remedy = f"Read it with dpviz.read_table, or {remedy[0].lower()}{remedy[1:]}"
             raise TableError("not-csv", f"This is {kind}, not a CSV file.", remedy=remedy)
+    begins = raw[:100].removeprefix(UTF8_MARK).lstrip().lower()
+    if begins.startswith(b"sep="):
+        what = "The first line says only how cells are separated, as Excel has it (sep=)."
+        raise TableError("no-header", what, row=1, remedy="Delete it: the names of the columns say so, too.")
+    for start, kind in {b"<": "HTML or XML", b"@relation": "an ARFF file"}.items():
+        if begins.startswith(start):
+            raise TableError("not-csv", f"This is {kind}, not a CSV file.", remedy="Save the table as CSV, and give that file.")

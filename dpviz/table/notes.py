@@ -20,6 +20,7 @@ class Interface(IntEnum):
     SCREEN = 2
 
 
+_LINES = "Delete lines above the names of the columns and delimiters at the end of lines"
 #: What helps, by interface.
 _HELP = {
     "": ("", "", ""),
@@ -32,6 +33,11 @@ _HELP = {
         "Say which mark stands before decimals: Schema(..., decimal=',') or decimal='.'.",
         'Say which mark stands before decimals: "decimal": "," or "decimal": "." in the schema file.',
         'Say which mark stands before decimals: "decimal": "," or "decimal": "." in a schema file.',
+    ),
+    "delimiter": (
+        f"{_LINES}, or say what separates cells, such as delimiter=';'.",
+        f"{_LINES}, or say what separates cells, such as --delimiter ';'.",
+        f"{_LINES}.",
     ),
     "names": (
         "Give the names of the columns: names=[...].",

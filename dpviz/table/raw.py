@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 from unicodedata import normalize
 
@@ -188,6 +188,8 @@ class RawColumn(ABC):
             found += _code_notes(np.unique(values[numbers]))
             if self.is_code:
                 found.append(Doubt("Some cells are written as codes are (042, 5E1): as numbers 042 and 42 would be the same."))
+        elif others.any() and sum(map(bool, map(_MONTH.fullmatch, self.texts))) * 2 > len(self.texts):
+            found.append(Doubt("Texts seem to be dates with names of months, which are not read: write them as 2024-03-01."))
         return (*found, *_spelling_notes(self.texts))
 
 
@@ -201,8 +203,16 @@ _MOST_SPELLINGS = 1000
 _MOST_LOOKED_AT = 20_000
 
 
+#: A number as people write amounts: 95%, $1,037.50, (12).
+_AMOUNT = re.compile(r"\(?[-+]?(?:[$€£¥%] ?)?[-+]?[0-9][0-9.,]*(?: ?[$€£¥%])?\)?")
+#: A date with the name of its month: 01-MAR-24, 1 March 2024.
+_MONTH = re.compile(r"[0-9]{1,2}[-. /]?[A-Za-z]{3,9}[-. /]?[0-9]{2,4}|[A-Za-z]{3,9}[-. ][0-9]{1,2},? [0-9]{2,4}")
+
+
 def _mark_notes(column: RawColumn) -> Iterator[str]:
     marks, one = column.marks, {"help": "decimal"}
+    if any(map(_AMOUNT.fullmatch, chain.from_iterable(map(column.holding, "%$€£¥(")))):
+        yield Doubt("Some cells are numbers with signs, such as %, $ or brackets, which are not read: write the number alone.")
     if marks is Marks.COMMA:
         if any(np.isnan(number_of(text, marks)) and not np.isnan(number_of(text)) for text in column.holding(".")):
             yield Doubt("A comma stands before decimals, so cells with a point that groups no thousands are no numbers.", **one)

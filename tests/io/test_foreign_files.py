@@ -310,3 +310,61 @@ def test_numbers_are_not_codes(numbers):
     schema, said = proposed([*numbers] * 6)
     assert isinstance(schema.feature("x"), dpviz.NumericFeature)
     assert not said
+
+
+# --- what stands where names and cells are expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sep=;\na;b\n1;2\n", "sep="),
+        ("SEP=,\r\na,b\r\n1,2\r\n", "sep="),
+        ("\ufeffsep=\t\na\tb\n", "sep="),
+        ("<html><table><tr><td>1</td></tr></table>", "HTML or XML"),
+        ("<?xml version='1.0'?>\n<rows/>", "HTML or XML"),
+        ("  <!DOCTYPE html>\n", "HTML or XML"),
+        ("@RELATION iris\n@ATTRIBUTE x NUMERIC\n", "ARFF"),
+        ("SQLite format 3\0rest", "SQLite"),
+        ("HEADER RECORD*******LIBRARY HEADER RECORD!!!!!!!000", "SAS transport"),
+        ("age bmi y\n41 22 no\n", "only one column"),
+        (",b,y\n1,2,3\n", "lines above it and blank columns"),
+    ],
+)
+def test_another_kind_of_file_is_named_with_what_to_do(text, words):
+    with pytest.raises(TableError, match=words) as caught:
+        dpviz.read_table(text.encode())
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,y\n" + "1,2,n,\n" * 9,
+        "Report of 2024,confidential\na,b,y\n" + "1,2,n\n" * 9,
+        "Alter, in Jahren;BMI, in kg;ja/nein\n" + "41;22,5;ja\n" * 9,
+        "# made, by me\na\tb\ty\n" + "1\t2\tn\n" * 9,
+    ],
+)
+def test_lines_of_another_width_than_the_first_are_doubted(text):
+    with pytest.warns(ReadingWarning, match="Most lines have another number of cells than the first line.*delimiter"):
+        dpviz.read_table(text.encode())
+
+
+AMOUNTS = [("95%", "97%"), ("$1,037.50", "$20"), ("(12)", "15"), ("12 €", "13 €"), ("£5", "6"), ("-$3.50", "4")]
+MONTHS = [("01-MAR-24", "02-APR-24"), ("01MAR2024", "30DEC2023"), ("1 March 2024", "3 May 2024"), ("Mar 1, 2024", "")]
+
+
+@pytest.mark.parametrize("cells", AMOUNTS)
+def test_amounts_are_no_numbers_and_doubted(cells):
+    for delimiter in (",", ";", "\t"):
+        data = written(delimiter, list(cells))
+        with pytest.warns(ReadingWarning, match="'x': Some cells are numbers with signs"):
+            dpviz.encode(data, schema_of())
+
+
+@pytest.mark.parametrize("cells", MONTHS)
+def test_dates_with_names_of_months_are_doubted(cells):
+    lines = [f'"{cell}",{place},{"np"[place % 2]}' for place, cell in enumerate(cells * 3)]
+    with pytest.warns(ReadingWarning, match="'x': Texts seem to be dates with names of months"):
+        dpviz.propose_schema("\n".join(["x,z,y", *lines]).encode())

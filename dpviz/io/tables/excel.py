@@ -73,6 +73,9 @@ def _sheet(raw: bytes, asked: str | int | None) -> Any:
     found = {name: sheet for place, sheet in enumerate(book.worksheets, 1) for name in (place, str(place), sheet.title)}
     if asked is not None and asked in found:
         return found[asked]
+    if not book.worksheets:
+        remedy = "Save it as an ordinary Excel workbook (.xlsx) or as CSV."
+        raise TableError("damaged", "This workbook holds no sheet, or is of the kind “Strict Open XML”.", remedy=remedy)
     what = f"There are {len(sheets)} sheets that can be seen." if asked is None else "There is no such sheet."
     remedy = f"Give sheet= its name, or its place from 1 to {len(book.worksheets)}."
     raise TableError("several-sheets" if asked is None else "no-sheet", what, remedy=remedy)
@@ -132,7 +135,8 @@ def _header(rows: Iterator[Row], *, rename: bool) -> list[str]:
 
 def _check_names(names: list[str], asked: ReadRequest) -> None:
     if "" in names:
-        remedy = "Name every column in the first row; of merged cells only the first holds the name."
+        remedy = "Name every column in the first row (of merged cells only the first holds the name): "
+        remedy += "rows above the names and blank columns beside the table have to go."
         raise TableError("blank-name", f"Column {names.index('') + 1} has no name.", row=1, remedy=remedy)
     check_names(names, asked.max_columns)
 
