@@ -23,7 +23,6 @@ with more:
     screen.run(what, ask.chosen_epsilon())
     screen.everything(search, what)
     screen.differences(search)
-    screen.rules(what)
     leaf.smooth_or_global()
     screen.meaning()
 frame.go_on("audit")

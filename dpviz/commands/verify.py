@@ -115,12 +115,9 @@ def _all(args: Namespace) -> int:
 
 
 def show_facts(found: StoredRun) -> None:
-    """The three facts of every plan, and the rules inside learners."""
+    """The three facts of every plan."""
     console.show_title(f"Learners ({NEIGHBOURS}; {found.processor_seconds:.0f} processor seconds)")
     console.show_table("facts", _FACTS, list(map(_fact_cells, found.facts)))
-    if found.mechanisms:
-        console.show_title("Mechanisms on their own")
-        console.show_table("mechanisms", _HEADER, [_cells(result) for result in found.mechanisms])
 
 
 def _fact_cells(facts: Facts) -> Sequence[str]:

@@ -23,6 +23,7 @@ from dpviz.training.params import controls_of
 from tests.contract.fits import FEW
 from tests.contract.tables import schema_of, table
 
+pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.DpvizWarning")
 #: Draws that look at no cell: whatever their law, what follows costs no more.
 FREE = ("uniform choice", "uniform point", "keys of random trees", "random assignment", "Poisson sample")
 MOST = 24

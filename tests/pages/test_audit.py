@@ -125,12 +125,6 @@ class TestWhatIsStored:
         (line,) = (line for line in audit_results.audit_lines(known, 1.0) if line.attacked is not None)
         assert (line.verdict, line.search, line.attack, line.claimed) == ("holds", "not", "within", 1.0)
 
-    def test_rules_searched_by_themselves_are_listed(self, page: Callable[..., AppTest]) -> None:
-        rule = replace(NOTHING, learner="A rule", because="It is bare.")
-        test = page(replace(RUN, mechanisms=(rule,)))
-        (rules,) = (table.value for table in test.dataframe if "rule" in table.value)
-        assert list(rules["rule"]) == ["A rule"]
-
 
 class TestWithoutAStoredRun:
     @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ MUTANTS = (
         "dpviz.evaluation.audit.findings:judge",
         "'unproven' if exceeds(composed.epsilon, claim.epsilon) else 'holds'",
         "'holds'",
-        ("tests/evaluation/audit/test_mechanisms.py::test_the_smooth_leaf_breaks_at_gap_one_where_epsilon_is_one",),
+        ("tests/evaluation/audit/test_verify.py::test_a_verdict_compares_with_the_ledger_first_and_the_claim_second",),
     ),
     Mutant(
         "delta is not taken off a lower bound",

@@ -195,23 +195,6 @@ def differences(search: Search) -> None:
             st.dataframe(statement_rows(spec), hide_index=True, alt="Every numbered statement, whether it holds, and why.")
 
 
-def rules(what: Known) -> None:
-    """Rules inside learners, each searched by itself; nothing without a stored run."""
-    found = what.stored.mechanisms if what.stored else ()
-    if found:
-        label = f"Rules inside algorithms, searched by themselves ({len(found)})"
-        with on_demand(label, icon=":material/extension:", key="audit-rules") as box:
-            if box.open:
-                rows = [{"rule": result.learner, **_rule_row(result), "reason": result.because} for result in found]
-                st.dataframe(rows, hide_index=True, alt="Every rule that was searched by itself, with what was found.")
-
-
-def _rule_row(found: AuditResult) -> dict[str, str]:
-    place = SearchedPlace(found.searched, found.n_sets, found.n_pairs, found.log_ratio)
-    numbers = {f"claimed ε ({NEIGHBOURS})": number_text(found.claimed), "composed ε": number_text(found.composed)}
-    return _place_row(place) | numbers | {"against the claim": text.SEARCHED[text.against_claim(found.log_ratio, found)].word}
-
-
 def meaning() -> None:
     """What the words on this page mean."""
     with st.expander("How to read this page", icon=":material/help:"):

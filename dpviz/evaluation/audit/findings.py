@@ -44,9 +44,9 @@ class WorstPair:
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The result for a learner (or a bare mechanism) at one epsilon, under add/remove one row."""
+    """The result for a learner at one epsilon, under add/remove one row."""
 
-    learner: str  #: Registry name; for a bare mechanism its title
+    learner: str  #: Registry name
     epsilon: float
     params: dict[str, PlainValue]
     #: Largest log ratio of the probability of an output on neighbouring data sets; a certified lower bound on epsilon. 0 where

@@ -65,16 +65,15 @@ class Facts:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """All entries, renewed ones last, and rules inside learners, searched as bare mechanisms."""
+    """All entries, renewed ones last."""
 
     facts: tuple[Facts, ...]
-    mechanisms: tuple[AuditResult, ...] = ()
 
     @property
     def has_broken_ledger(self) -> bool:
         """True when a counterexample to one of our own ledgers was found: a bug in dpviz."""
         found = (item for fact in self.facts for item in (fact.searched, fact.attacked) if item is not None)
-        return any(item.verdict == "ledger violated" for item in (*found, *self.mechanisms))
+        return any(item.verdict == "ledger violated" for item in found)
 
     @property
     def processor_seconds(self) -> float:
@@ -94,14 +93,14 @@ class StoredRun:
         """The same run, with the entries of a newer one for the learners in that."""
         renewed = {fact.learner for fact in newer.facts}
         kept = [fact for fact in self.facts if fact.learner not in renewed]
-        return StoredRun((*kept, *newer.facts), newer.mechanisms or self.mechanisms)
+        return StoredRun((*kept, *newer.facts))
 
 
 def run_to_json(run: StoredRun) -> str:
     """JSON text, one entry per line."""
     head = {"format": FORMAT, "neighbours": NEIGHBOURS, "processor_seconds": round(run.processor_seconds)}
     parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
-    parts += [f" {json.dumps(name)}: [{_lines(getattr(run, name))}]" for name in ("facts", "mechanisms")]
+    parts.append(f' "facts": [{_lines(run.facts)}]')
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 

@@ -1,6 +1,5 @@
 """Every learner, every flag, three epsilons: the run behind everything that is said about claims."""
 
-import math
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -10,16 +9,11 @@ from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation.audit.by_attack import AuditedBound, audit
 from dpviz.evaluation.audit.candidate_pairs import lone_pair, small_pair
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
-from dpviz.evaluation.audit.mechanisms import BOX, Choice, ClippedCount, Counts, count_pairs, verify_mechanism
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
 from dpviz.evaluation.audit.white_box import Wanted
 from dpviz.learners import get_learner, registry
-from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
-from dpviz.privacy.sensitivity import COUNT
-from dpviz.privacy.smooth import REASON, SmoothMajority
 from dpviz.progress import Stop
 from dpviz.results.verdict import right_guesses
 from dpviz.training.contract import LearnerSpec
@@ -55,7 +49,7 @@ def verify_all(
     """The three facts of every plan of every registered learner.
 
     `date`: the day of the run.
-    `learners`: only these; by default all, and the rules inside them.
+    `learners`: only these; by default all.
     `quick`: smaller universes, and no attacks.
     `progress`: called with what is searched next.
     `stop`: raises Cancelled.
@@ -66,8 +60,7 @@ def verify_all(
         if progress is not None:
             progress(number / len(plans), f"{plan.spec.title} at epsilon {plan.epsilon:g}")
         facts.append(plan.facts(date, quick, stop))
-    mechanisms = () if learners else tuple(found for epsilon in EPSILONS for found in verify_mechanisms(epsilon))
-    return StoredRun(tuple(facts), mechanisms)
+    return StoredRun(tuple(facts))
 
 
 @dataclass(frozen=True)
@@ -170,22 +163,3 @@ def _single_tree(spec: LearnerSpec) -> list[dict[str, Any]]:
     """The smallest forest: one tree can be listed where a hundred cannot."""
     trees = controls_of(spec.Params).get("trees")
     return [{"trees": 1}] if spec.spends_epsilon and trees is not None and trees.kind == "whole" else []
-
-
-def verify_mechanisms(epsilon: float) -> list[AuditResult]:
-    """Bare rules inside learners: selections on counts, a noisy count, and labels by smooth sensitivity."""
-    counts = list(count_pairs(3, 6))
-    sound: list[tuple[Choice, list[tuple[Counts, Counts]]]] = [
-        (PermuteAndFlip(epsilon, COUNT), counts),
-        (ExponentialMechanism(epsilon, COUNT), counts),
-        (ClippedCount(GeometricNoise(epsilon), BOX), [((n,), (n + 1,)) for n in range(BOX)]),
-    ]
-    found = [verify_mechanism(mechanism, pairs, claimed=epsilon) for mechanism, pairs in sound]
-    smooth = verify_mechanism(
-        SmoothMajority(epsilon),
-        [((gap, 0), (gap + 1, 0)) for gap in range(int(5 / epsilon))],  # beyond, odds leave the floating-point range
-        claimed=epsilon,
-        composed=math.inf,
-        because=f"{REASON[0].upper()}{REASON[1:]}.",
-    )
-    return [*found, smooth]

@@ -15,7 +15,7 @@ from dpviz.evaluation.audit.findings import exceeds
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json, stored_run
-from dpviz.evaluation.audit.verify_all import EPSILONS, verify_all, verify_mechanisms
+from dpviz.evaluation.audit.verify_all import EPSILONS, verify_all
 from dpviz.evaluation.audit.white_box import Wanted
 from dpviz.learners import get_learner, registry
 from dpviz.results.verdict import right_guesses
@@ -33,7 +33,7 @@ def run():
     attacked = audit("majority", seed=1, draws=40, canaries=2)
     entries = (facts(HOLDS, BOUND), facts(IMPOSSIBLE, attacked), facts(NONE), facts(VIOLATED))
     refused = replace(facts(UNPROVEN), searched=None, places=(), not_searched="Too large.")
-    return StoredRun((*entries, refused), tuple(verify_mechanisms(1.0)))
+    return StoredRun((*entries, refused))
 
 
 def test_a_run_survives_its_file(run):
@@ -57,14 +57,12 @@ def test_a_broken_ledger_anywhere_is_noticed(run):
     assert not run.has_broken_ledger
     assert run_of(HOLDS, BUG).has_broken_ledger
     assert StoredRun((facts(HOLDS, replace(BOUND, verdict="ledger violated")),)).has_broken_ledger
-    assert replace(run, mechanisms=(BUG,)).has_broken_ledger
 
 
 def test_newer_entries_replace_those_of_their_learners_and_no_others(run):
     newer = StoredRun((replace(facts(UNPROVEN), date="2031-05-06"),))
     merged = run.updated(newer)
     assert [entry.learner for entry in merged.facts] == ["pf-tree", "cart", "privatree"]
-    assert merged.mechanisms == run.mechanisms
     assert merged.dates == ("2030-01-02", "2031-05-06")
 
 
@@ -204,7 +202,6 @@ def test_one_learner_alone_is_searched_and_attacked(monkeypatch):
     monkeypatch.setattr(module, "DRAWS", 60)
     run = verify_all(date="2026-01-31", learners=["majority"])
     assert [(item.learner, item.epsilon) for item in run.facts] == [("majority", epsilon) for epsilon in EPSILONS]
-    assert run.mechanisms == ()
     for entry in run.facts:
         assert entry.searched.log_ratio == pytest.approx(entry.epsilon)
         assert 0 <= entry.attacked.bound < entry.epsilon
@@ -219,11 +216,3 @@ def test_a_stop_cancels_the_whole_run():
 def test_a_learner_that_costs_more_is_drawn_less_often():
     draws = [module.draws_of(get_learner(name)) for name in ("pf-tree", "pf-forest", "s-gbdt", "cart")]
     assert draws == sorted(draws, reverse=True)
-
-
-def test_of_the_bare_mechanisms_only_the_smooth_leaf_is_violated():
-    for epsilon in EPSILONS:
-        verdicts = {found.learner: found.verdict for found in verify_mechanisms(epsilon)}
-        assert verdicts.pop("exponential mechanism with smooth sensitivity") == "violated"
-        assert set(verdicts.values()) == {"holds"}
-        assert len(verdicts) == 3
