@@ -11,7 +11,7 @@ import pytest
 
 from dpviz.app.learn.course import LESSONS
 from tests.browser.serving import ROOT, running
-from tests.browser.visiting import faults_of, idle
+from tests.browser.visiting import faults_of, idle, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 
@@ -43,3 +43,16 @@ def test_a_question_is_answered_on_ones_own_screen_and_there_is_no_other_page(pa
     page.get_by_role("heading", name="Learn", exact=True).wait_for()
     assert page.get_by_test_id("stFileUploader").count() == 0
     assert [url for url in outside if url.startswith("http")] == []
+
+
+@pytest.mark.parametrize("width", [360, 768, 800, 1024, 1440, 1920])
+def test_the_list_of_pages_stands_above_the_title(visit: Any, lessons: str, width: int) -> None:
+    screen = visit(viewport={"width": width, "height": 800}).new_page()
+    screen.goto(lessons)
+    screen.get_by_text("Guess first.").wait_for()
+    settled(screen)
+    header = screen.get_by_test_id("stHeader").locator("a, [data-testid=stExpandSidebarButton]").all()
+    boxes = [box for one in header if (box := one.bounding_box()) is not None]
+    title = screen.get_by_role("heading", level=1).bounding_box()
+    assert boxes
+    assert max(box["y"] + box["height"] for box in boxes) <= title["y"]
