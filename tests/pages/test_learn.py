@@ -17,7 +17,7 @@ from tests.pages.opened import opened, texts
 TEXTS = Path(prose.__file__).parent / "texts" / "learn"
 NAMES = [lesson.name for lesson in LESSONS]
 #: What the control of a lesson is moved to; it is epsilon in the others.
-MOVED = {"Adding up": ("features", "3"), "Groups": ("rows", "240")}
+MOVED = {"Adding up": ("features", "3")}
 BY_NAME = {lesson.name: lesson for lesson in LESSONS}
 
 
@@ -365,13 +365,6 @@ def test_the_poison_question_is_answered_by_the_bound_on_screen():
     test = guess(lesson_page("Poisoning", **{"poisoning.epsilon": "0.1"}))
     right = BY_NAME["Poisoning"].question()["right"]
     assert f"up to {right} rows" in charts(test)[0].proto.alt
-
-
-def test_the_small_group_needs_the_epsilon_that_the_answer_says():
-    test = guess(lesson_page("Groups"))
-    right = BY_NAME["Groups"].question()["right"]
-    assert f"of the village from ε = {right} on" in charts(test)[0].proto.alt
-    assert dict(parse_qsl(sample_link(test)[0].query))["groups"] == "housing"
 
 
 # --- texts

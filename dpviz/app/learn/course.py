@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.app.component import component
 from dpviz.app.controls import depth_of
-from dpviz.app.learn import adding, choosing, groups, growing, noise, odds, poisoning
+from dpviz.app.learn import adding, choosing, growing, noise, odds, poisoning
 from dpviz.app.learn.desk import ANSWER, ANSWERED, QUESTION, Desk, Numbers, ask
 from dpviz.app.prose import prose
 from dpviz.app.widgets import one_of
@@ -54,7 +54,6 @@ _TREE, _BUDGET = OnSample("tree"), OnSample("budget")
 _NOISE = OnSample("budget", learner="privatree-corrected")
 _GROWING = OnSample("tree", settings={"epsilon": "{epsilon}", "draw": "{seed}"})
 _STUMP = OnSample("tree", sample=poisoning.SAMPLE, settings={"epsilon": "{epsilon}", "depth": "1"})
-_GROUPS = OnSample("tree", settings={"epsilon": "1", "groups": "housing"})
 _REFUTED = OnSample("budget", learner="privatree", settings={"epsilon": "1", "privatree.grow_complete": "true"})
 
 LESSONS = (
@@ -66,7 +65,6 @@ LESSONS = (
     Lesson(
         "Poisoning", "poisoning", poisoning.CONTROLS, poisoning.question, poisoning.show, _STUMP, {"epsilon": poisoning.ASKED}
     ),
-    Lesson("Groups", "groups", groups.CONTROLS, groups.question, groups.show, _GROUPS, {"rows": groups.ASKED}),
 )
 _NAMES = tuple(lesson.name for lesson in LESSONS)
 
@@ -137,7 +135,7 @@ def as_python(lesson: Lesson, shown: Mapping[str, list[str]]) -> str:
     """What its epsilon allows, and the tree of the sample that the lesson leads to, as Python."""
     settings = _settings(lesson, shown)
     own = {name.partition(".")[2]: value == "true" for name, value in settings.items() if "." in name}
-    asked = {"epsilon": float(settings["epsilon"]), "groups": settings.get("groups"), **depth_of(settings.get("depth", "auto"))}
+    asked = {"epsilon": float(settings["epsilon"]), **depth_of(settings.get("depth", "auto"))}
     request = FitRequest.of(lesson.sample.learner, **asked, **own)
     return figures.lesson(lesson.sample.sample, request, int(settings.get("draw", 1)))
 
