@@ -138,6 +138,7 @@ def test_a_correction_with_a_public_source_stays_declared_and_the_source_goes_in
     next(box for box in at.text_input if box.label.startswith("Public source")).set_value("town register 2024").run()
     assert work_of(at).draft.read_fields() == 0
     assert "counts as declared" in said(at)
+    assert {source for grid in at.data_editor for source in grid.value["source"]} == {"declared"}
     button(at, "Use this data").click().run()
     schema = at.session_state["loaded"].schema
     assert (schema.read_fields(), schema.source) == ((), "town register 2024")

@@ -49,9 +49,9 @@ def ask_check(work: Prepared) -> None:
 def _ask_source(work: Prepared, draft: SchemaDraft) -> None:
     """What changed since the look, where it is known from without the rows, and the way back."""
     label, words = "Public source of what is corrected after a look", "such as: codebook of 2024, page 12"
-    more = {"max_chars": LONGEST_SOURCE, "placeholder": words, "key": f"source-{work.revision}", "help": prose("data", "source")}
-    typed = st.text_input(label, draft.source, **more)
-    work.draft = draft = replace(draft, source=" ".join(typed.split()))
+    key = f"source-{work.revision}"
+    more = {"max_chars": LONGEST_SOURCE, "placeholder": words, "key": key, "help": prose("data", "source")}
+    st.text_input(label, draft.source, on_change=_take_source, args=(key,), **more)  # before the grids above are drawn
     if draft == draft.before_look():
         return
     count = draft.read_fields()
@@ -61,6 +61,12 @@ def _ask_source(work: Prepared, draft: SchemaDraft) -> None:
     elif draft.before is not None:
         st.info("What changed after the look counts as declared. The report prints its source.", icon=":material/menu_book:")
     st.button("Put back what was declared before the look", on_click=_put_back, icon=":material/undo:")
+
+
+def _take_source(key: str) -> None:
+    work = prepared()
+    if work.draft is not None:
+        work.draft = replace(work.draft, source=" ".join(st.session_state[key].split()))
 
 
 def _consents(work: Prepared) -> bool:

@@ -41,8 +41,11 @@ class Grid:
     alt: str
     placeholder: str = "\u2013"
 
-    def edit(self, columns: tuple[ColumnDraft, ...], *, revision: int) -> tuple[ColumnDraft, ...]:
-        """Show the columns; return them as edited. `revision` changes when the values were replaced from outside."""
+    def edit(self, columns: tuple[ColumnDraft, ...], *, revision: int, has_source: bool = False) -> tuple[ColumnDraft, ...]:
+        """Show the columns; return them as edited. `revision` changes when the values were replaced from outside.
+
+        `has_source`: what changed since a look at the rows has a public source.
+        """
         key, base = self._base(columns, revision)
         state = st.session_state.get(key) or {}
         edits = {int(row): dict(cells) for row, cells in state.get("edited_rows", {}).items()}
@@ -50,7 +53,7 @@ class Grid:
         edited = tuple(_apply(column, base[row], edits.get(row, {}), problems) for row, column in enumerate(columns))
         frame = {"name": [in_list(column.name) for column in columns]}
         frame |= {field: [_shown(_said(cells, field)) for cells in base] for field in self.config}
-        frame["source"] = [source_text(column) for column in edited]
+        frame["source"] = [source_text(column.with_source() if has_source else column) for column in edited]
         self._show(frame, key)
         if problems:
             st.warning("  \n".join(problems[:_MOST_PROBLEMS]), icon=":material/pin:")

@@ -130,7 +130,7 @@ def fill_in(work: Prepared) -> None:
 def _ask_kinds(draft: SchemaDraft, work: Prepared) -> SchemaDraft:
     st.markdown("### Features")
     st.caption("Cells can be typed, or pasted from a spreadsheet.")
-    edited = KINDS.edit(draft.features, revision=work.revision)
+    edited = KINDS.edit(draft.features, revision=work.revision, has_source=bool(draft.source))
     if any(is_date(new) is not is_date(old) for new, old in zip(edited, draft.features, strict=True)):
         work.replace_draft(draft.with_columns(*edited))  # the grid of numbers begins afresh, with the date rule
         st.rerun()
@@ -146,7 +146,7 @@ def _ask_numbers(draft: SchemaDraft, revision: int) -> SchemaDraft:
     if not columns:
         return draft
     st.markdown("### Ranges of the numbers")
-    columns = NUMBERS.edit(columns, revision=revision)
+    columns = NUMBERS.edit(columns, revision=revision, has_source=bool(draft.source))
     _offer_to_declare(columns, "range", "declare-numbers")
     return draft.with_columns(*columns)
 
@@ -161,7 +161,8 @@ def _offer_to_declare(columns: tuple[ColumnDraft, ...], what: str, key: str) -> 
 
 def _offer_with_source(goal: ColumnDraft, what: str, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        parts.source_badge(goal.source)
+        draft = prepared().draft
+        parts.source_badge(goal.with_source().source if draft is not None and draft.source else goal.source)
         _offer_to_declare((goal,), what, key)
 
 
@@ -177,7 +178,7 @@ def _ask_categories(draft: SchemaDraft, revision: int) -> SchemaDraft:
         return draft
     st.markdown("### Categories")
     _ask_one_list(draft, revision)
-    columns = CATEGORIES.edit(columns, revision=revision)
+    columns = CATEGORIES.edit(columns, revision=revision, has_source=bool(draft.source))
     _offer_to_declare(columns, "list", "declare-categories")
     return draft.with_columns(*columns)
 
