@@ -368,3 +368,8 @@ def test_dates_with_names_of_months_are_doubted(cells):
     lines = [f'"{cell}",{place},{"np"[place % 2]}' for place, cell in enumerate(cells * 3)]
     with pytest.warns(ReadingWarning, match="'x': Texts seem to be dates with names of months"):
         dpviz.propose_schema("\n".join(["x,z,y", *lines]).encode())
+
+
+def test_a_comma_before_three_digits_is_no_decimal_mark_where_commas_separate_cells():
+    assert numbers(written(",", ["12,037", "950"]), schema_of()) == [12037, 950]
+    assert numbers(written("\t", ["12,037", "950"]), schema_of()) == [950]

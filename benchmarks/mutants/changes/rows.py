@@ -15,9 +15,30 @@ MUTANTS = (
     Mutant(
         "a table whose rows touch each other passes for row-wise",
         "dpviz.io.csv:read_lines",
-        "'' if row_wise else 'its reader let cells in quotes span lines'",
+        "'' if row_wise and not asked.by_record else 'its reader let cells in quotes span lines'",
         "''",
         ("tests/io/test_csv.py::test_cells_in_quotes_span_lines_only_where_rows_need_not_stand_alone",),
+    ),
+    Mutant(
+        "a comma is a decimal mark whatever separates cells",
+        "dpviz.io.csv:read_lines",
+        "MARKS_OF.get(header.delimiter, Marks.UNKNOWN)",
+        "Marks.EITHER",
+        ("tests/io/test_foreign_files.py::test_a_comma_before_three_digits_is_no_decimal_mark_where_commas_separate_cells",),
+    ),
+    Mutant(
+        "what lacks a column quotes the first line, which may be a row",
+        "dpviz.table.raw:no_column",
+        "name[:60] if isinstance(name, str) else ''",
+        "names[2]",
+        ("tests/test_first_line_stays_inside.py::test_no_call_quotes_the_first_line[near-csv]",),
+    ),
+    Mutant(
+        "rows given as a text in place of a path are quoted",
+        "dpviz.errors:_is_path",
+        "return not _may_hold_rows(text) and not _BETWEEN_CELLS & set(name if folder and os.path.isdir(folder) else text)",
+        "return True",
+        ("tests/test_first_line_stays_inside.py::test_no_text_in_place_of_a_path_is_quoted[one line]",),
     ),
     Mutant(
         "a short line ends the reading",
@@ -236,7 +257,7 @@ MUTANTS = (
     Mutant(
         "a table prints its cells",
         "dpviz.table.raw:RawTable.__repr__",
-        "listed_names(self.names)",
+        "self.source",
         "[column.texts for column in self.columns]",
         ("tests/test_cells_stay_inside.py::test_what_holds_rows_prints_itself_in_a_few_lines_without_one",),
     ),
