@@ -131,7 +131,7 @@ class _PrivateEstimator:
         """Rows as `dpviz.encode` has them: by the names of their columns, or by their order where they have none."""
         schema = self._declared_schema()
         validate_data(self, X, y, skip_check_array=True)
-        table, given = self._table(X, schema), column_or_1d(_cell_by_cell(y), warn=True)
+        table, given = self._table(X, schema), column_or_1d(_label_by_label(y), warn=True)
         check_consistent_length(table.columns[0].codes, given)
         target = DataFrame({schema.target.name: self._cells_of_target(schema, given, y)})
         return encode(RawTable((*table.columns, *table_of(target).columns), "X"), schema)
@@ -187,9 +187,8 @@ class _PrivateEstimator:
         """Both as arrays; where everything is declared, whatever their cells are."""
         if not self._is_declared:
             return validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
-        X, y = _cell_by_cell(X), _cell_by_cell(y)
-        rows = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=0)
-        given = column_or_1d(y, warn=True)
+        rows = validate_data(self, _cell_by_cell(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+        given = column_or_1d(_label_by_label(y), warn=True)
         check_consistent_length(rows, given)
         return rows, given
 
@@ -493,7 +492,7 @@ class _Labels:
         truths = {value: code for code, value in enumerate(values) if isinstance(value, bool)}
         #: By class: the number that it is, or None
         self.numbers = [None if isinstance(value, bool) and len(truths) < len(values) else value for value in values]
-        by_number = {number: code for code, number in enumerate(self.numbers) if number is not None}
+        by_number = {self.numbers[code]: code for code in reversed(codes) if self.numbers[code] is not None}  # the first wins
         self._places = list(map(in_order.index, self.classes))
         by_place = dict(zip(self._places, codes, strict=True))
         in_order = [self.numbers[code] for _, code in sorted(by_place.items())]
@@ -544,7 +543,11 @@ class _Labels:
         kind = max(kinds, key=kinds.__getitem__, default=object)
         if issubclass(kind, str):
             return np.array(list(map(self._text, range(len(self.classes)))), dtype=object if dtype.kind == "O" else None)
-        if issubclass(kind, (Real, np.number, np.bool_)) and None not in self.numbers:
+        if (
+            issubclass(kind, (Real, np.number, np.bool_))
+            and None not in self.numbers
+            and len(set(self.numbers)) == len(self.numbers)
+        ):
             exact, wanted = np.array(self.numbers), np.dtype(kind)
             cast = exact.astype(wanted)
             return cast if (cast == exact).all() else exact
@@ -627,3 +630,10 @@ def _column_of_texts(X: Any) -> str:
 def _cell_by_cell(rows: Any) -> Any:
     """Lists as arrays whose cells stay what they are: NumPy would make texts of all where one is a text."""
     return np.array(rows, dtype=object) if isinstance(rows, (list, tuple)) else rows
+
+
+def _label_by_label(y: Any) -> Any:
+    """As `_cell_by_cell`; and a target whose type NumPy lacks, of which scikit-learn would make numbers, or complex numbers."""
+    kinds = [*getattr(y, "dtypes", ())] if getattr(y, "ndim", 0) == 2 else [getattr(y, "dtype", np.dtype(object))]
+    is_plain = all(not hasattr(y, "iloc") or isinstance(kind, np.dtype) for kind in kinds)
+    return _cell_by_cell(y) if is_plain and all(getattr(kind, "kind", "") != "c" for kind in kinds) else y.astype(object)

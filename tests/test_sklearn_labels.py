@@ -1,10 +1,15 @@
 """Labels of any type in any order of declaration, with scikit-learn's own tools; what a cell of y means depends on it alone."""
 
+import datetime as dt
 import itertools
 import warnings
+from decimal import Decimal
+from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -27,10 +32,11 @@ from sklearn.model_selection import (
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import column_or_1d
 
 import dpviz
 from dpviz.errors import DpvizWarning, FewRowsWarning, ParameterError, RefusedRelease, RowsError
-from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
+from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, _dtype_of, _label_by_label, _Labels
 
 N = 600
 X = np.random.default_rng(0).uniform(0, 1, (N, 2))
@@ -92,6 +98,7 @@ def test_classes_are_sorted_and_of_the_type_of_y_and_columns_are_in_their_order(
         assert fitted.score(X, of_two(kind)) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["schema", "parameters"])
 @pytest.mark.parametrize("classes", [("low", "mid", "top"), (0, 1, 2), (1, 2, 3), (-1, 0, 1), (1.0, 2.0, 7.0), ("10", "9", "8")])
 def test_three_classes_in_any_order_and_classes_that_no_row_has(classes, by):
@@ -264,6 +271,7 @@ def ways_to_say(classes) -> list[list]:
 CASES = [(classes, way) for classes in DECLARED for way in ways_to_say(classes)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["schema", "parameters"])
 @pytest.mark.parametrize(("classes", "way"), CASES, ids=str)
 @pytest.mark.filterwarnings("ignore")
@@ -287,6 +295,55 @@ def test_one_odd_cell_changes_no_other_whatever_type_it_gives_the_column(classes
         found = {trained(form) for form in forms}
         assert len(found) == 1, odd
         assert found <= possible, odd
+
+
+MORE_CLASSES = [
+    *DECLARED,
+    ("a", "b", "c"),
+    ("1", "10", "9"),
+    (3, 7),
+    ("042", "42"),
+    ("1", "1.0"),
+    ("true", "unknown", "false"),
+    (-1, 0, 1),
+    ("NA", "x"),
+    (dt.date(2020, 1, 1), dt.date(2021, 1, 1)),
+]
+MORE_ODD = [
+    *(" yes", "no", "042", "42", 42, 2.0, 3, 9, np.True_, np.int8(1), np.float32(1), np.str_("yes"), (1,), {"a": 1}, "True"),
+    *(dt.date(2020, 1, 1), dt.datetime(2020, 1, 1), pd.Timestamp("2020-01-01", tz="UTC"), Decimal(1), Fraction(1), 1j, -0.0),
+]
+TYPED = {
+    "objects": lambda cells: pd.Series(cells, dtype=object).to_numpy(),
+    "list": list,
+    "Series": pd.Series,
+    "nullable": lambda cells: pd.Series(cells).convert_dtypes(),
+    "Arrow": lambda cells: pd.Series(cells).convert_dtypes(dtype_backend="pyarrow"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("classes", MORE_CLASSES, ids=str)
+def test_every_cell_is_read_as_if_it_were_alone(classes):
+    random = Random(0)
+    for _ in range(100):
+        usual = random.choice([classes, [0, 1], [0.0, 1.0], [False, True], ["0", "1"]])
+        cells = random.choices(usual, k=random.randint(1, 12)) + random.choices([*ODD, *MORE_ODD], k=random.randint(0, 2))
+        random.shuffle(cells)
+        alone = np.array([_Labels(classes)._code(cell) for cell in cells], dtype=float)
+        for typed in TYPED.values():
+            try:
+                y = typed(cells)
+            except (ValueError, TypeError, NotImplementedError, pa.ArrowException):  # pandas has no such column
+                continue
+            given = column_or_1d(_label_by_label(y))
+            try:
+                found, written = _Labels(classes).read(given, _dtype_of(y, given))
+            except RowsError:  # more of them are numbers of classes
+                continue
+            np.testing.assert_array_equal(found, alone, err_msg=f"{typed} {cells}")
+            assert len(np.unique(written)) == len(classes)
 
 
 def test_numbers_that_count_as_places_beside_classes_are_said():
