@@ -1,7 +1,7 @@
 """The release register: what was spent for good on which rows, and what is left.
 
 `list` shows everything, or writes it to a CSV or JSON file. `declare` names a data set that shares no rows with any other, and
-sets its cap; `--account renyi` adds up Renyi losses in place of epsilons. `cap` changes a cap.
+sets its cap. `cap` changes a cap.
 `check` finds a register that was changed, truncated or put back from an old copy;
 `resume` goes on with an old copy where there is no newer one, with nothing left to spend. `export-questions`, `export-entry`
 and `export-assessment` write papers about a release: a draft for the public DP Deployments Registry, and a self-assessment.
@@ -21,13 +21,13 @@ from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError, RefusedRelease, UnknownName, place
 from dpviz.figures.publish.paper_facts import answers_from, answers_template, facts_of
 from dpviz.figures.publish.papers import ASSESSMENT, ENTRY, FORMS, TITLES, paper
-from dpviz.figures.publish.release import account_sentence, composed_sentence, spent_sentence
+from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.io.csv_text import csv_text
 from dpviz.io.text import read_document
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
-from dpviz.release.records import ACCOUNTS, SUM, Balance, CapChange, DataSet, Entry, for_others
+from dpviz.release.records import Balance, CapChange, DataSet, Entry, for_others
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.verdict import loss_text
 from dpviz.results.wording import signs_spelled
@@ -49,8 +49,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_caps(declare)
     declare.add_argument("--unit", required=True, metavar="TEXT", help="whom it protects, such as 'one patient'")
     declare.add_argument("--rows-per-unit", required=True, type=whole(), metavar="K", help="most rows of one of them")
-    declare.add_argument("--account", choices=ACCOUNTS, default=SUM, help="what adds up under the cap; permanent (default: sum)")
-    declare.add_argument("--order", type=number, metavar="A", help="of the Renyi losses (default: the best for these caps)")
     declare.add_argument("--role", choices=[str(role) for role in DataRole], default="private", help="default: private")
     cap = topics.add_parser("cap", help="change the cap of a data set; what was spent stays spent")
     _add_caps(cap)
@@ -93,7 +91,7 @@ def run(args: Namespace) -> int:
 
 
 def _declare(args: Namespace, register: ReleaseRegister) -> None:
-    caps = {"epsilon_cap": args.epsilon_cap, "delta_cap": args.delta_cap, "account": args.account, "order": args.order}
+    caps = {"epsilon_cap": args.epsilon_cap, "delta_cap": args.delta_cap}
     unit = {"unit": args.unit, "rows_per_unit": args.rows_per_unit, "role": DataRole(args.role)}
     register.declare(args.name, **caps, **unit)
     console.show_pairs(balance_pairs(register.balance(args.name)))
@@ -185,8 +183,7 @@ def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
         ("Data set", f"{found.name} ({found.role} rows)"),
         ("Unit", found.protects.described),
         *((name, _loss(loss, found)) for name, loss in (("Cap", found.cap), ("Spent", spent), ("Left", balance.left))),
-        *([("Budget", signs_spelled(spent_sentence(balance)))] if found.renyi_order is not None else []),
-        ("Account", signs_spelled(account_sentence(found))),
+        ("Account", ACCOUNT),
         *([("Composed", signs_spelled(said))] if (said := composed_sentence(balance)) else []),
     ]
 

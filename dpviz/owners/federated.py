@@ -96,8 +96,6 @@ def train_federated(
     checked_count("train_federated", "public_seed", public_seed, 0)
     if seed is None:
         _require_row_wise(parts)
-    _require_disjoint(parts, is_release=seed is None)
-    if seed is None:
         for number, part in enumerate(parts if not accept_rows else ()):
             require_rows(part, accept="pass accept_rows=True", where=f"Owner {number}")
     else:
@@ -105,6 +103,7 @@ def train_federated(
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
     plan = s_gbdt.plan(schema, settings, chosen)
     recipe, event = s_gbdt.priced(schema, plan, chosen)
+    _require_disjoint(parts, is_release=seed is None)
     trees = s_gbdt.draw(schema, plan, chosen, recipe, Simulation(public_seed))
     loss = loss_of(schema, newton=False)
     sources = _sources(seed, len(parts))

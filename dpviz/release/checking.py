@@ -148,8 +148,7 @@ def restored(register: ReleaseRegister, *, reason: str, made_by: str) -> None:
         for data_set in queries.data_sets(connection):
             balance = queries.balance(connection, data_set)
             if balance.left.epsilon or balance.left.delta:
-                renyi = None if data_set.renyi_order is None else balance.renyi_left
-                queries.add_entry(connection, _as_spent(data_set.name, balance.left), renyi)
+                queries.add_entry(connection, _as_spent(data_set.name, balance.left))
         values = (queries.now(), *given, json.dumps(lost))
         connection.execute("INSERT INTO restoration (at, reason, made_by, lost) VALUES (?, ?, ?, ?)", values)
 

@@ -57,16 +57,8 @@ def _of_balance(register: ReleaseRegister, balance: Balance) -> dict[str, Any]:
         **_of_unit(balance.data_set.protects, balance.spent, "spent_by_unit_"),
         "spent": asdict(balance.spent),
         "left": asdict(balance.left),
-        **_of_renyi(balance),
         "composed": _composed(balance),
     }
-
-
-def _of_renyi(balance: Balance) -> dict[str, Any]:
-    """The account of Renyi losses, where these add up."""
-    if balance.data_set.renyi_order is None:
-        return {}
-    return {"renyi_budget": balance.data_set.budget, "renyi_spent": balance.renyi_spent, "renyi_left": balance.renyi_left}
 
 
 def _composed(balance: Balance) -> dict[str, Any] | None:
@@ -89,7 +81,6 @@ def _of_entry(entry: Entry, unit: Unit) -> dict[str, Any]:
     return {name: getattr(entry, name) for name in named} | {
         **_of_unit(unit, entry.loss),
         **asdict(entry.loss),
-        **({} if entry.renyi is None else {"renyi": entry.renyi}),
         "neighbours": NEIGHBOURS,
         "assumptions": list(entry.disclosures),
         "file": Path(entry.file).name,

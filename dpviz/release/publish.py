@@ -134,7 +134,7 @@ def publish(
     require_source(register, data, how_to_name_a_source)
     if not accept_rows:
         _require_rows(register, data_set, data, how_to_accept)
-    booked = register.start(
+    register.start(
         token=token,
         fingerprint=data.identity,
         learner=request.learner,
@@ -144,14 +144,13 @@ def publish(
         file=target.absolute(),
         assign_to=assign_to,
         columns=tuple(columns) or (*data.schema.feature_names, data.schema.target.name),
-        event=promised.risk.event,
         sums=data.table_sums,
         disjoint_from=disjoint_from,
         add_rows=add_rows,
     )
     tell(0.1)
     result = replace(request.fit(data, ExactNoise()), unit=protected(data_set, data.rows_per_person))
-    _require_as_promised(result, promised, booked, data_set)
+    _require_as_promised(result, promised)
     tell(0.9)
     return _write(register, token, target, released_document(result, promised, register.seal_of(token)))
 
@@ -175,12 +174,10 @@ def _require_same_unit(data_set: DataSet | None, data: Rows) -> None:
     raise RefusedRelease(what, where=data_set.name, remedy="Keep as many rows of each person as the data set declares.")
 
 
-def _require_as_promised(result: FitResult, promised: Promise, booked: Entry, data_set: DataSet | None) -> None:
-    """What was done must not cost more than was booked, in the account of the data set either; otherwise nothing is written."""
+def _require_as_promised(result: FitResult, promised: Promise) -> None:
+    """What was done must not cost more than was booked; otherwise nothing is written."""
     spent = result.ledger.guarantee
-    lost = None if data_set is None else data_set.renyi_of(spent, result.ledger.event)
     is_covered = spent.epsilon <= promised.loss.epsilon and spent.delta <= promised.loss.delta
-    is_covered &= lost is None or (booked.renyi is not None and lost <= booked.renyi)
     if not (result.released and result.seed is None and is_covered):
         raise RefusedRelease(
             "Training cost more than was promised. Nothing was written, and what was promised stays spent.",

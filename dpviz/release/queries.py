@@ -40,9 +40,7 @@ def has_recorded_caps(connection: sqlite3.Connection, known: DataSet) -> bool:
 
 def data_sets(connection: sqlite3.Connection, where: str = "", *values: str) -> tuple[DataSet, ...]:
     """All data sets, or those that meet a condition, by name."""
-    return _records(
-        connection, DataSet, f"SELECT * FROM data_set LEFT JOIN renyi_account USING (name) {where} ORDER BY name", values
-    )
+    return _records(connection, DataSet, f"SELECT * FROM data_set {where} ORDER BY name", values)
 
 
 def find_data_set(connection: sqlite3.Connection, name: str) -> DataSet | None:
@@ -75,9 +73,7 @@ def columns_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
 
 def entries(connection: sqlite3.Connection, where: str = "", *values: str) -> tuple[Entry, ...]:
     """All releases, or those that meet a condition, in the order they were started."""
-    return _records(
-        connection, Entry, f"SELECT * FROM release LEFT JOIN renyi_loss USING (token) {where} ORDER BY number", values
-    )
+    return _records(connection, Entry, f"SELECT * FROM release {where} ORDER BY number", values)
 
 
 def find_entry(connection: sqlite3.Connection, token: str) -> Entry | None:
@@ -85,12 +81,10 @@ def find_entry(connection: sqlite3.Connection, token: str) -> Entry | None:
     return next(iter(entries(connection, "WHERE token = ?", token)), None)
 
 
-def add_entry(connection: sqlite3.Connection, values: tuple[object, ...], renyi: float | None) -> None:
-    """A release that is started: token, data set, when, learner, settings, epsilon, delta, disclosures, file; its Renyi loss."""
+def add_entry(connection: sqlite3.Connection, values: tuple[object, ...]) -> None:
+    """A release that is started: token, data set, when, learner, settings, epsilon, delta, disclosures, file."""
     columns = "token, data_set, started, learner, settings, epsilon, delta, disclosures, file, state"
     connection.execute(f"INSERT INTO release ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'started')", values)
-    if renyi is not None:
-        connection.execute("INSERT INTO renyi_loss VALUES (?, ?)", (values[0], renyi))
 
 
 def balance(connection: sqlite3.Connection, data_set: DataSet) -> Balance:

@@ -12,18 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dpviz.accounting.events import Event
-from dpviz.accounting.gaussian import ORDERS
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.accounting.renyi import best_order
 from dpviz.errors import ParameterError, RefusedRelease, UnansweredRows, UnknownName
 from dpviz.release import chain, queries, recognition
 from dpviz.release.files import is_file_with, recover, sha256_of
 from dpviz.release.records import (
-    ACCOUNTS,
-    RENYI,
     SCHEMA_AT_LOOK,
-    SUM,
     Balance,
     CapChange,
     DataSet,
@@ -70,32 +64,19 @@ class ReleaseRegister:
         unit: str = "one row",
         rows_per_unit: int = 1,
         role: DataRole = DataRole.PRIVATE,
-        account: str = SUM,
-        order: float | None = None,
     ) -> DataSet:
         """A new data set, disjoint from all others: nobody may be in two.
 
-        `account` is what adds up under the cap, for good: "sum", epsilons and deltas, or "renyi", the Renyi losses of one order,
-        which together keep the cap on epsilon at the cap on delta whatever is released next. The second needs a cap on delta, and
-        holds more where releases are many or add Gaussian noise. `order` is that of the losses; None: the best for these caps.
-
-        Raises RefusedRelease when the name is taken, ParameterError for caps or an order that cannot be.
+        Raises RefusedRelease when the name is taken, ParameterError for caps that cannot be.
         """
         name, unit = named_line("name", name), named_line("unit", unit)
-        if account not in ACCOUNTS or (account == SUM and order is not None):
-            raise ParameterError("the register", "account", account, "'sum', or 'renyi' with an order or without")
         check_caps(epsilon_cap, delta_cap, rows_per_unit)
-        if account == RENYI:
-            order = order if order is not None else best_order(epsilon_cap, delta_cap) if delta_cap else ORDERS[0]
-            check_caps(epsilon_cap, delta_cap, rows_per_unit, order)
         values = (name, str(role), unit, int(rows_per_unit), float(epsilon_cap), float(delta_cap), queries.now())
         with self.store.writing() as connection:
             if queries.find_data_set(connection, name) is not None:
                 remedy = "Assign these rows to it, or choose another name."
                 raise RefusedRelease("There is already a data set of this name.", where=name, remedy=remedy)
             connection.execute("INSERT INTO data_set VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-            if order is not None:
-                connection.execute("INSERT INTO renyi_account VALUES (?, ?)", (name, float(order)))
             queries.note_caps(connection, CapChange(name, values[-1], *values[4:6]))
         return self.data_set(name)
 
@@ -104,16 +85,12 @@ class ReleaseRegister:
     ) -> DataSet:
         """Set other caps. The change is recorded; what was spent stays spent, even above the new cap.
 
-        Where Renyi losses add up, delta stays as it was declared, and epsilon can only be raised: what they convert to was
-        promised together with them. Raises RefusedRelease otherwise, and when a cap is raised without a reason and a name.
+        Raises RefusedRelease when a cap is raised without a reason and a name.
         """
         check_caps(epsilon_cap, delta_cap, 1)
         given = tuple(named_line(what, text) if text.strip() else "" for what, text in (("reason", reason), ("name", made_by)))
         with self.store.writing() as connection:
             before = queries.data_set(connection, name)
-            if before.renyi_order is not None and (delta_cap != before.delta_cap or epsilon_cap < before.epsilon_cap):
-                what = "The account of this data set adds up Renyi losses: its delta is fixed, and its cap is never lowered."
-                raise RefusedRelease(what, where=name, remedy=f"Give delta {before.delta_cap:g} and a larger epsilon.")
             if (epsilon_cap > before.epsilon_cap or delta_cap > before.delta_cap) and not all(given):
                 remedy = "Say why, and who decides. Both stay in the history of the cap."
                 raise RefusedRelease("A cap is raised only with a reason and a name.", where=name, remedy=remedy)
@@ -267,14 +244,12 @@ class ReleaseRegister:
         file: Path,
         assign_to: str | None = None,
         columns: Iterable[str] = (),
-        event: Event | None = None,
         sums: TableSums | None = None,
         disjoint_from: Iterable[str] = (),
         add_rows: bool = True,
     ) -> Entry:
         """Spend `loss`, for good, before a row is touched.
 
-        `event` is what will be done, from which its Renyi loss follows; without it any algorithm of this loss is booked.
         `assign_to` assigns the rows as `assign` does, in the same step: whatever is refused here leaves them unassigned. Without
         `add_rows` they have to be known as rows of it, by their fingerprint or by `sums`.
         Raises RefusedRelease when the rows are not assigned to a data set, or this token was used before; UnansweredRows when it
@@ -299,10 +274,9 @@ class ReleaseRegister:
                 raise refusal("changed", self.path)
             if queries.find_entry(connection, token) is not None:
                 raise RefusedRelease("This release was started before.", where=token, remedy="Start a new one.")
-            renyi = data_set.renyi_of(loss, event)
-            require_room(queries.balance(connection, data_set), loss, renyi)
+            require_room(queries.balance(connection, data_set), loss)
             about = (token, data_set.name, queries.now(), learner, texts[0])
-            queries.add_entry(connection, (*about, loss.epsilon, loss.delta, texts[1], str(file)), renyi)
+            queries.add_entry(connection, (*about, loss.epsilon, loss.delta, texts[1], str(file)))
         return self.entry(token)
 
     def sealed(self, token: str, file: Path) -> str:

@@ -97,25 +97,6 @@ def said(test):
     return texts(test).replace("\\", "").replace("\u2060", "")
 
 
-@pytest.mark.slow
-def test_renyi_losses_add_up_where_that_was_declared(register):
-    test = opened("publish", DataRole.PRIVATE)
-    test.text_input(key="publish-new-name").set_value(NAME)
-    test.text_input(key="publish-unit").set_value("one patient")
-    test.number_input(key="publish-rows").set_value(1)
-    test.number_input(key="publish-cap").set_value(4.0)
-    test.number_input(key="publish-delta").set_value(1e-6)
-    test.radio(key="publish-account").set_value("renyi")
-    button(test, "Declare it: nobody in it is in another").click().run()
-    assert register.data_set(NAME).renyi_order == 8.0
-    assert "Renyi losses of order 8 add up, to 2.46 at most: whatever is chosen next, all releases together keep" in said(test)
-    entry = released(test) and register.releases()[0]
-    assert 0 < entry.renyi < register.data_set(NAME).budget
-    assert "of the budget. Any release of" in said(test)
-    test.number_input(key=f"publish-cap-of-{NAME}-4.0-1e-06").set_value(1.0).run()
-    assert "the cap is never lowered" in texts(test)
-
-
 @pytest.mark.parametrize(
     ("name", "unit", "rows", "cap", "reason"),
     [

@@ -273,3 +273,23 @@ def test_the_path_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert ReleaseRegister().path == tmp_path / ".local" / "share" / "dpviz" / "releases.db"
     assert ReleaseRegister(tmp_path / "third.db").folder == tmp_path / "releases"
+
+
+@pytest.mark.parametrize(("spent", "left"), [((0.25, 0.25), 0.5), ((0.5, 0.75), 0.0), ((1.0,), 0.0)])
+def test_an_account_of_renyi_losses_in_an_old_register_is_its_sum_and_closed_beyond_the_cap(register, spent, left):
+    """What stood in a register of version 3: the account, and a small Renyi loss of each release, under which more fitted."""
+    register.declare("old", epsilon_cap=1.0, delta_cap=1e-6)
+    register.assign("f-old", "old")
+    with register.store.writing() as connection:
+        connection.execute("INSERT INTO renyi_account VALUES ('old', 8.0)")
+        for place, epsilon in enumerate(spent):
+            about = (f"t{place}", "old", "2026-01-01", "pf-tree", "{}", epsilon, 0.0, "[]", "x.json")
+            queries.add_entry(connection, about)
+            connection.execute("INSERT INTO renyi_loss VALUES (?, 0.001)", (f"t{place}",))
+    found = register.balance("old")
+    assert found.spent.epsilon == sum(spent)
+    assert found.left.epsilon == left
+    with pytest.raises(OverCap):
+        start(register, token="next", fingerprint="f-old", epsilon=left + 1e-3)
+    if left:
+        start(register, token="next", fingerprint="f-old", epsilon=left)

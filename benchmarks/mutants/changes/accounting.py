@@ -145,25 +145,4 @@ MUTANTS = (
         "params.rounds",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt, histograms]",),
     ),
-    Mutant(
-        "a step of bounded range costs half",
-        "dpviz.accounting.renyi:_loss",
-        "order * epsilon ** 2 / 8",
-        "order * epsilon ** 2 / 16",
-        ("tests/accounting/test_renyi.py::test_a_step_of_bounded_range_costs_no_less_than_any_pair_of_its_range[0.05-2.0]",),
-    ),
-    Mutant(
-        "an individual filter bounds every order",
-        "dpviz.accounting.renyi:_rounds",
-        "order > cost.order",
-        "False",
-        ("tests/accounting/test_renyi.py::test_what_an_individual_filter_kept_at_its_order_bounds_smaller_orders_only",),
-    ),
-    Mutant(
-        "of disjoint rows the smallest Renyi loss counts",
-        "dpviz.accounting.renyi:_loss",
-        "max((_loss(one, order) for one in costs))",
-        "min((_loss(one, order) for one in costs))",
-        ("tests/accounting/test_renyi.py::test_steps_add_up_disjoint_rows_take_the_largest_and_random_assignment_the_mean",),
-    ),
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from benchmarks.mutants.mutant import Mutant
 
-_RENYI = "tests/release/test_renyi_account.py"
-
 _DOOR = "tests/release/test_recognition.py::test_a_known_table_is_asked_about_at_every_door_and_a_refusal_costs_nothing"
 
 MUTANTS = (
@@ -147,7 +145,7 @@ MUTANTS = (
     Mutant(
         "the cap is not checked",
         "dpviz.release.register:ReleaseRegister.start",
-        "require_room(queries.balance(connection, data_set), loss, renyi)",
+        "require_room(queries.balance(connection, data_set), loss)",
         "pass",
         ("tests/release/test_store.py::test_what_a_register_of_the_first_version_has_spent_counts_from_now_on",),
     ),
@@ -431,48 +429,6 @@ MUTANTS = (
         "parts if not accept_rows else ()",
         "()",
         ("tests/owners/test_federated.py::test_owners_refuse_a_release_from_few_rows_until_they_are_accepted",),
-    ),
-    Mutant(
-        "of the Renyi losses of releases one is forgotten",
-        "dpviz.release.records:Balance.renyi_spent",
-        "sum(map(Fraction, known), Fraction(0))",
-        "sum(map(Fraction, known[1:]), Fraction(0))",
-        (f"{_RENYI}::test_epsilons_chosen_by_what_came_before_stay_below_the_budget",),
-    ),
-    Mutant(
-        "Renyi losses of another order than the declared one add up",
-        "dpviz.release.records:DataSet.renyi_of",
-        "renyi(event or Risk.of_any(loss).event, self.renyi_order)",
-        "renyi(event or Risk.of_any(loss).event, self.renyi_order / 2)",
-        (f"{_RENYI}::test_without_its_steps_a_release_is_any_algorithm_and_one_with_a_delta_has_no_loss",),
-    ),
-    Mutant(
-        "the budget is that of another order",
-        "dpviz.release.records:DataSet.budget",
-        "budget(self.renyi_order, self.epsilon_cap, self.delta_cap)",
-        "budget(2 * self.renyi_order, self.epsilon_cap, self.delta_cap)",
-        (f"{_RENYI}::test_epsilons_chosen_by_what_came_before_stay_below_the_budget",),
-    ),
-    Mutant(
-        "a release may exceed the budget of Renyi losses",
-        "dpviz.release.records:Balance.has_room_for",
-        "renyi is not None and renyi <= self.renyi_left",
-        "renyi is not None and self.renyi_left > 0",
-        (f"{_RENYI}::test_epsilons_chosen_by_what_came_before_stay_below_the_budget",),
-    ),
-    Mutant(
-        "training may lose more than was booked where Renyi losses add up",
-        "dpviz.release.publish:_require_as_promised",
-        "lost is None or (booked.renyi is not None and lost <= booked.renyi)",
-        "True",
-        (f"{_RENYI}::test_a_release_books_the_losses_of_its_steps_and_more_than_that_writes_nothing",),
-    ),
-    Mutant(
-        "the cap of Renyi losses is lowered afterwards",
-        "dpviz.release.register:ReleaseRegister.change_caps",
-        "delta_cap != before.delta_cap or epsilon_cap < before.epsilon_cap",
-        "delta_cap != before.delta_cap",
-        (f"{_RENYI}::test_its_cap_is_raised_with_a_reason_and_never_lowered_and_its_delta_is_fixed",),
     ),
     Mutant(
         "a cap without a record is spent",

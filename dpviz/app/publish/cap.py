@@ -33,7 +33,6 @@ def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
         written = {"format": "%g", "key": f"publish-cap-of-{key}"}
         new = left.number_input(cap_label("New cap on ε", known.rows_per_unit), 0.001, 1000.0, known.epsilon_cap, **written)
         options: dict[str, Any] = {"format": "%g", "step": 1e-7, "help": DELTA, "key": f"publish-delta-of-{key}"}
-        options["disabled"] = known.renyi_order is not None
         delta = right.number_input(MOST_DELTA, 0.0, 0.1, known.delta_cap, **options)
         decided = _ask_decision(known, new, delta, key)
         why_not = _why_not(known, new, delta, decided)
@@ -57,8 +56,6 @@ def _ask_decision(known: DataSet, new: float, delta: float, key: str) -> tuple[s
 def _why_not(known: DataSet, new: float, delta: float, decided: tuple[str, str, str]) -> str:
     if (new, delta) == (known.epsilon_cap, known.delta_cap):
         return "This is the cap there is."
-    if known.renyi_order is not None and new < known.epsilon_cap:
-        return "Where Renyi losses add up, the cap is never lowered."
     if new <= known.epsilon_cap and delta <= known.delta_cap:
         return ""
     reason, name, again = decided

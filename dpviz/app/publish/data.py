@@ -11,8 +11,8 @@ from dpviz.app.prose import prose
 from dpviz.app.publish.cap import MOST_DELTA, ask_cap, cap_label
 from dpviz.app.state import Loaded, protect
 from dpviz.errors import DpvizError
-from dpviz.figures.publish.release import account_sentence, composed_sentence
-from dpviz.release.records import RENYI, SUM, Balance
+from dpviz.figures.publish.release import ACCOUNT, composed_sentence
+from dpviz.release.records import Balance
 from dpviz.release.register import LONGEST_NAME, ReleaseRegister
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.table.role import DataRole
@@ -22,7 +22,6 @@ T = TypeVar("T")
 _NEW = "a new data set: nobody in it is in any other"
 _OLD = "a data set named before"
 _PROBLEM = "_publish_data_problem"
-_ACCOUNTS = {SUM: "epsilons and deltas", RENYI: "Renyi losses"}
 
 
 def register() -> ReleaseRegister | None:
@@ -67,7 +66,7 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
 def how_it_adds_up(balance: Balance) -> None:
     """One click away: which account is kept, and what all releases tell by what was run."""
     with st.popover("How it adds up", type="tertiary"):
-        st.markdown("\n\n".join(map(plain, (account_sentence(balance.data_set), composed_sentence(balance)))))
+        st.markdown("\n\n".join(map(plain, (ACCOUNT, composed_sentence(balance)))))
 
 
 def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
@@ -114,21 +113,18 @@ def _ask_new(loaded: Loaded, disjoint_from: list[str]) -> None:
         words = "The most that all releases of these rows may cost together."
         cap = {"format": "%g", "step": 0.1, "placeholder": "not declared", "help": words}
         right.number_input(cap_label("Cap on ε", bound), 0.001, 1000.0, None, key="publish-cap", **cap)
-        with st.expander("δ and account", icon=":material/tune:"):
+        with st.expander("δ", icon=":material/tune:"):
             st.number_input(MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
-            st.radio("What adds up under the cap (permanent)", list(_ACCOUNTS), format_func=_ACCOUNTS.get, key="publish-account")
-            st.caption(prose("publish", "accounts"))
         st.form_submit_button(
             "Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded, disjoint_from)
         )
 
 
 def _declare(loaded: Loaded, disjoint_from: list[str]) -> None:
-    asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta", "account")}
+    asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta")}
     book = ReleaseRegister()
     try:
         unit: dict[str, Any] = {"unit": _given(asked["unit"], "nobody it protects"), "role": loaded.role}
-        unit["account"] = asked["account"]
         unit["rows_per_unit"] = int(_given(asked["rows"], "no number of rows that one of them has at most"))
         found = book.declare(
             asked["new-name"], epsilon_cap=_given(asked["cap"], "no cap"), delta_cap=float(asked["delta"]), **unit

@@ -30,7 +30,6 @@ from dpviz.errors import DpvizError
 from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
 from dpviz.figures.publish.release import odds_rows, spent_figure, spent_sentence
 from dpviz.figures.publish.report_parts import not_promised
-from dpviz.figures.wording import percent
 from dpviz.io.exports.contract import Exportable
 from dpviz.learners import FitRequest
 from dpviz.learners.request import doubts
@@ -72,16 +71,11 @@ def running_total(balance: Balance, made: Promise | None) -> None:
     st.markdown(f"**{plain(sentence)}**")
     last = _just_released(balance)
     asked = made if made and not last else None
-    figure = spent_figure(balance, asked.loss if asked else None, lost_by(balance, asked) if asked else None)
+    figure = spent_figure(balance, asked.loss if asked else None)
     chart(figure, sentence, key="publish-spent")
     loss, risk = (asked.loss, asked.risk) if asked else (last.loss, released_risk(last)) if last else (None, None)
     rows = odds_rows(balance, loss, risk, is_booked=last is not None)
     rows_table(rows, "Right guesses by this release alone and by all releases together.")
-
-
-def lost_by(balance: Balance, made: Promise) -> float | None:
-    """The Renyi loss that is promised, where those add up."""
-    return balance.data_set.renyi_of(made.loss, made.risk.event)
 
 
 def released_risk(entry: Entry) -> Risk | None:
@@ -115,7 +109,7 @@ def ask_release(balance: Balance, made: Promise | None, asked: Sidebar, loaded: 
         error(problem, kept="Nothing was spent.")
         return
     try:
-        require_room(balance, made.loss, lost_by(balance, made))
+        require_room(balance, made.loss)
     except DpvizError as full:
         error(full, kept="Nothing was spent.")
         return
@@ -152,9 +146,6 @@ def _summary(balance: Balance, made: Promise, asked: Sidebar, unit: Unit) -> Non
 
 
 def _left_after(balance: Balance, made: Promise, unit: Unit) -> str:
-    lost = lost_by(balance, made)
-    if lost is not None:
-        return f"{percent(max(0.0, balance.renyi_left - lost) / balance.data_set.budget)} of the budget"
     return short_text(PrivacyLoss(max(0.0, balance.left.epsilon - made.loss.epsilon)), unit)
 
 

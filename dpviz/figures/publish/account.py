@@ -1,17 +1,15 @@
 """The register for people who read it without the rows: caps and their history, releases, what was spent over time."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from itertools import pairwise
 
 from dpviz.accounting.guarantee import NEIGHBOURS, round_up
-from dpviz.accounting.renyi import budget
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, line
 from dpviz.figures.publish.release import (
-    RENYI_LOSS,
-    account_sentence,
+    ACCOUNT,
     composed_sentence,
     epsilon_cells,
     history_rows,
@@ -66,10 +64,7 @@ def look_rows(looks: Sequence[Exploration]) -> Rows:
 
 
 def spent_steps(balance: Balance) -> list[tuple[str, float]]:
-    """(when, what one unit has spent from then on), from nothing when the data set was declared; Renyi losses as they add up."""
-    if balance.data_set.renyi_order is not None:
-        sums = (replace(balance, releases=balance.releases[:place]).renyi_spent for place in range(len(balance.releases) + 1))
-        return list(zip([balance.data_set.declared, *(entry.started for entry in balance.releases)], sums, strict=True))
+    """(when, what one unit has spent from then on), from nothing when the data set was declared."""
     steps, spent = [(balance.data_set.declared, 0.0)], Fraction(0)
     for entry in balance.releases:
         spent += Fraction(entry.loss.epsilon)
@@ -78,10 +73,7 @@ def spent_steps(balance: Balance) -> list[tuple[str, float]]:
 
 
 def cap_steps(found: Account) -> list[tuple[str, float]]:
-    """(when, cap of one unit from then on; the budget where Renyi losses add up)."""
-    order = found.balance.data_set.renyi_order
-    if order is not None:
-        return [(change.at, budget(order, change.epsilon_cap, change.delta_cap)) for change in found.caps]
+    """(when, cap of one unit from then on)."""
     return [(change.at, per_unit(change.epsilon_cap, found.balance.data_set.protects)) for change in found.caps]
 
 
@@ -100,8 +92,6 @@ def over_time_figure(found: Account, until: str) -> Figure:
 
 def _measured(data_set: DataSet) -> str:
     """What is counted over time."""
-    if data_set.renyi_order is not None:
-        return f"{RENYI_LOSS} {data_set.renyi_order:g}"
     unit = data_set.protects
     return f"ε ({NEIGHBOURS})" if unit.rows == 1 else f"ε of {escape(unit.words)}"
 
@@ -111,8 +101,7 @@ def over_time_sentence(found: Account) -> str:
     caps = " then ".join(number_text(value) for _, value in cap_steps(found))
     said = ", ".join(f"{number_text(value)} from {moment(at)[:16]}" for at, value in spent_steps(found.balance)[1:])
     data_set = found.balance.data_set
-    what = f"ε ({data_set.protects.neighbours})" if data_set.renyi_order is None else f"{_measured(data_set)} ({NEIGHBOURS})"
-    return f"Cap on {what}: {caps}. Spent: {said or 'nothing yet'}."
+    return f"Cap on ε ({data_set.protects.neighbours}): {caps}. Spent: {said or 'nothing yet'}."
 
 
 def _lasting(steps: list[tuple[str, float]], until: str) -> list[tuple[str, float]]:
@@ -139,7 +128,7 @@ def account_html(accounts: Iterable[Account], *, findings: Sequence[str], head: 
 
 def _section(found: Account, until: str) -> Iterator[str]:
     known = found.balance.data_set
-    said = f"{str(known.role).capitalize()} rows. {about_sentence(found)} {account_sentence(known)}"
+    said = f"{str(known.role).capitalize()} rows. {about_sentence(found)} {ACCOUNT}"
     yield f"<h2>{text(known.name)}</h2><p>{text(said)}</p>"
     yield f"<p><strong>{text(spent_sentence(found.balance))}</strong></p>"
     yield f"<p>{text(composed_sentence(found.balance))}</p>{_picture(found, until)}"

@@ -18,7 +18,7 @@ from dpviz.figures.wording import counted
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import test_result_of
 from dpviz.learners import get_learner
-from dpviz.release.records import Balance, DataSet, Entry, State
+from dpviz.release.records import Balance, Entry, State
 from dpviz.results.document import statement_of
 from dpviz.results.result import TestReport
 from dpviz.results.verdict import Unit, loss_text
@@ -106,7 +106,7 @@ def facts_of(balance: Balance, entry: Entry, text: str) -> Facts:
         loss=entry.loss,
         risk=given.verdict.risk,
         together=balance.spent,
-        account=_account(data_set),
+        account="by their sum",
         composed=composed_sentence(balance),
         n_releases=len(balance.releases),
         cap=data_set.cap,
@@ -120,13 +120,6 @@ def facts_of(balance: Balance, entry: Entry, text: str) -> Facts:
         sha256=entry.sha256,
         head=read(str, document.get("register", {}).get("head", ""), "register.head"),
     )
-
-
-def _account(data_set: DataSet) -> str:
-    """What adds up, as a paper says it."""
-    if data_set.renyi_order is None:
-        return "by their sum"
-    return f"by a Renyi filter of order {data_set.renyi_order:g} that was fixed when the data set was declared"
 
 
 def answers_template() -> str:

@@ -1,22 +1,21 @@
 """What releases cost together: a bar against the cap, and what it lets somebody guess. The unit's number comes first."""
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, hatched_bar, line
 from dpviz.figures.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
-from dpviz.figures.wording import capital, counted, percent
+from dpviz.figures.wording import capital, counted
 from dpviz.release.composed import composed
-from dpviz.release.records import Balance, DataSet, State, total
+from dpviz.release.records import Balance, State, total
 from dpviz.results.verdict import ROW, Unit, loss_text, odds_text, right_guesses, short_text, times_text
 from dpviz.results.wording import number_text
 
-RENYI_LOSS = "Renyi loss of order"
+#: What adds up under every cap.
+ACCOUNT = "Epsilons and deltas add up under the cap, however the next release is chosen."
 _STYLES = {
     "released": hatched_bar(RELEASED),
     "interrupted": hatched_bar(INTERRUPTED, "/"),
@@ -28,43 +27,25 @@ _STYLES = {
 def spent_segments(balance: Balance, asked: PrivacyLoss | None) -> list[tuple[str, float]]:
     """(what, epsilon) along the bar: released, interrupted, the release in question, and what of it lies over the cap."""
     by_state = {state: total(e.loss for e in balance.releases if e.state is state).epsilon for state in State}
-    return _segments(by_state, None if asked is None else asked.epsilon, balance.left.epsilon)
-
-
-def renyi_segments(balance: Balance, lost: float | None) -> list[tuple[str, float]]:
-    """The same along the budget of Renyi losses; `lost` is that of the release in question."""
-    by_state = {state: sum(entry.renyi or 0.0 for entry in balance.releases if entry.state is state) for state in State}
-    return _segments(by_state, lost, balance.renyi_left)
-
-
-def _segments(spent: Mapping[State, float], asked: float | None, left: float) -> list[tuple[str, float]]:
-    segments = [("released", spent[State.RELEASED]), ("interrupted", spent[State.STARTED])]
-    if asked is not None and math.isfinite(asked):
-        within = min(asked, left)
-        segments += [("this release", within), ("over the cap", asked - within)]
+    segments = [("released", by_state[State.RELEASED]), ("interrupted", by_state[State.STARTED])]
+    if asked is not None and asked.is_finite:
+        within = min(asked.epsilon, balance.left.epsilon)
+        segments += [("this release", within), ("over the cap", asked.epsilon - within)]
     return [(what, size) for what, size in segments if size > 0]
 
 
-def spent_figure(balance: Balance, asked: PrivacyLoss | None, lost: float | None = None) -> Figure:
-    """One bar from 0 to the cap, which is a line, in epsilons of the unit; in Renyi losses of a row where those add up.
-
-    `lost` is the Renyi loss of the release in question.
-    """
+def spent_figure(balance: Balance, asked: PrivacyLoss | None) -> Figure:
+    """One bar from 0 to the cap, which is a line, in epsilons of the unit."""
     unit = balance.data_set.protects
-    order = balance.data_set.renyi_order
-    if order is None:
-        segments = [(what, per_unit(epsilon, unit)) for what, epsilon in spent_segments(balance, asked)]
-        cap, title, named = per_unit(balance.data_set.epsilon_cap, unit), f"ε ({escape(unit.neighbours)})", "ε ="
-    else:
-        segments, cap = renyi_segments(balance, lost), balance.data_set.budget
-        title, named = f"{RENYI_LOSS} {order:g} ({NEIGHBOURS})", RENYI_LOSS + f" {order:g}:"
+    segments = [(what, per_unit(epsilon, unit)) for what, epsilon in spent_segments(balance, asked)]
+    cap, title = per_unit(balance.data_set.epsilon_cap, unit), f"ε ({escape(unit.neighbours)})"
     end = 1.02 * max(cap, sum(size for _, size in segments))
     across = {"range": [0, end], "title": title, "zeroline": False}
     down, legend = {"visible": False, "fixedrange": True}, LEGEND_ABOVE | {"y": 1.4, "traceorder": "normal"}
     figure = chart(190, top=64, barmode="stack", legend=legend, showlegend=True, xaxis=across, yaxis=down)
     for what, size in segments:
         bar = {"orientation": "h", "width": 0.5, "marker": _STYLES[what]}
-        hover = f"{what}: {named} {number_text(size)}<extra></extra>"
+        hover = f"{what}: ε = {number_text(size)}<extra></extra>"
         figure.add_bar(x=[size], y=[""], name=what, hovertemplate=hover, **bar)
     note = {"text": f"cap {number_text(cap)}", "xanchor": "right", "yanchor": "bottom", "y": 1.0, "xshift": 4}
     figure.add_vline(cap, line=line(LIGHT.edge, 3), annotation=note)
@@ -73,8 +54,6 @@ def spent_figure(balance: Balance, asked: PrivacyLoss | None, lost: float | None
 
 def spent_sentence(balance: Balance) -> str:
     """What was spent for good and what is left, in a sentence or two; the relation is said beside it."""
-    if balance.data_set.renyi_order is not None:
-        return _renyi_sentence(balance)
     unit, spent, count = balance.data_set.protects, balance.spent, len(balance.releases)
     cap = PrivacyLoss(balance.data_set.epsilon_cap)
     if not count:
@@ -86,35 +65,16 @@ def spent_sentence(balance: Balance) -> str:
     return f"{paid}. Left: ε = {left[0]} of {most[0]}{of_row}.{above}"
 
 
-def _renyi_sentence(balance: Balance) -> str:
-    found, count = balance.data_set, counted(len(balance.releases), "release")
-    paid = f"Permanently spent by {count}" if balance.releases else "Nothing was released yet"
-    used = f": {percent(balance.renyi_spent / found.budget)} of the budget." if balance.releases else "."
-    fits = f"Any release of ε = {number_text(balance.left.epsilon)} (one row) without a δ still fits."
-    return f"{paid}{used} {fits}"
-
-
-def account_sentence(data_set: DataSet) -> str:
-    """What adds up under the cap of a data set, and what that promises."""
-    if data_set.renyi_order is None:
-        return "Epsilons and deltas add up under the cap, however the next release is chosen."
-    return (
-        f"Renyi losses of order {data_set.renyi_order:g} add up, to {number_text(data_set.budget)} at most: whatever is "
-        f"chosen next, all releases together keep {loss_text(data_set.cap, data_set.protects)}."
-    )
-
-
 def composed_sentence(balance: Balance) -> str:
     """What all releases tell by what was run, and when that account holds; empty for fewer than two."""
     found, unit = composed(balance.releases), balance.data_set.protects
     if found is None:
         return ""
     loss = f"{loss_text(found.loss, unit)}. " if found.loss.is_finite else ""
-    counts = "the sum" if balance.data_set.renyi_order is None else "Renyi losses"
     gone = f" Files of {counted(found.n_unread, 'release')} are gone; they count as any algorithm." if found.n_unread else ""
     return (
         f"Composed from the steps that were run: {loss}{odds_text(balance.spent, unit, found.risk)} This holds if no release "
-        f"was chosen by the results of earlier ones. The cap counts {counts}, which always holds.{gone}"
+        f"was chosen by the results of earlier ones. The cap counts the sum, which always holds.{gone}"
     )
 
 
@@ -176,11 +136,8 @@ def history_rows(balance: Balance) -> list[dict[str, Any]]:
 
 def _running(balance: Balance, place: int) -> dict[str, str]:
     """Cells of a table: what is spent after so many releases, in the account of the data set."""
-    entries, order = balance.releases[: place + 1], balance.data_set.renyi_order
-    if order is None:
-        return epsilon_cells("running total", total(entry.loss for entry in entries).epsilon, balance.data_set.protects)
-    spent = replace(balance, releases=entries).renyi_spent
-    return {f"{RENYI_LOSS} {order:g}": number_text(entries[-1].renyi or 0.0), "running total of it": number_text(spent)}
+    spent = total(entry.loss for entry in balance.releases[: place + 1])
+    return epsilon_cells("running total", spent.epsilon, balance.data_set.protects)
 
 
 def _value(value: Any) -> str:
