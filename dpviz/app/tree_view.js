@@ -71,9 +71,10 @@ class View {
       const steps = text ? await unpacked(text) : [];
       if (text !== this.packed) return;
       this.steps = steps;
+      this.element.dataset.steps = steps.length;
       this.drawings.clear();
     }
-    if (!this.at) this.say(this.data.said, this.stepOf(this.data.epsilon));
+    if (!this.at) this.say(this.data.said);
   }
 
   stepOf(epsilon) { return this.steps?.find(({ value }) => value === epsilon); }
@@ -85,7 +86,7 @@ class View {
     if (!step) return;
     this.at = step;
     this.lay();  // first: what is said changes the page, which would have to be laid out for the width alone
-    this.say(step.said, step);
+    this.say({ ...step.said, mark: this.data.said.mark }, step);
     // after every other view has heard of the drag
     queueMicrotask(() => window.dispatchEvent(new CustomEvent("dpviz-guarantee", { detail: step.guarantee })));
   }
@@ -94,7 +95,7 @@ class View {
   say(said, step) {
     this.measured.hidden = !said?.lead;
     if (!said) return;
-    this.sayMeasured({ ...said, ...step?.said }, step);
+    this.sayMeasured(said, step);
     if (said.mark) this.element.querySelector(".field").dataset.mark = said.mark;
     this.element.querySelector(".costs").innerHTML = (step ?? said).split ?? "";  // names of parts and numbers, made by dpviz
     const [survives, shape] = this.element.querySelector(".survives").children;

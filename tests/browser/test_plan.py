@@ -96,17 +96,3 @@ def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
     page.get_by_role("button", name="Compute the map").wait_for()
-
-
-def test_draws_are_stepped_through_and_never_play_by_themselves(visit: Any, app: str) -> None:
-    page = visit(viewport={"width": 1440, "height": 2400}, reduced_motion="reduce").new_page()
-    page.goto(f"{app}/?data=clinic&depth=2&fresh=true")
-    said = page.locator(".resampling .said")
-    said.wait_for()
-    settled(page)
-    expect(said).to_have_text(re.compile("^Draw 1 of 30"))
-    expect(page.get_by_role("button", name="Play")).to_be_hidden()
-    page.get_by_role("button", name="Step", exact=True).press("Enter")
-    expect(said).to_have_text(re.compile("^Draw 2 of 30"))
-    page.get_by_role("button", name="Back", exact=True).press("Enter")
-    expect(said).to_have_text(re.compile("^Draw 1 of 30"))

@@ -113,7 +113,6 @@ def test_while_epsilon_is_dragged_banner_headline_and_slider_agree_and_the_tree_
         assert f"ε = {epsilon} " in words.inner_text()
         assert page.locator(".measured").get_attribute("aria-label").startswith(f"ε = {epsilon}: ")
         assert page.locator(".stage .branch").count() >= 1
-        assert "reruns" in page.locator(".survives").inner_text()
 
 
 @pytest.mark.parametrize("table", [*(sample.name for sample in samples()), "wide", "private", "few", "skewed"])

@@ -323,7 +323,13 @@ def test_closing_stops_watching(page: Any) -> None:
     assert page.locator(".stage > svg").get_attribute("data-layout") == "wide"
 
 
-SAID = {"lead": "80.0%", "tested": "right on 9 rows", "besides": "AUC .7", "strip": '<svg xmlns="http://www.w3.org/2000/svg"/>'}
+SAID = {
+    "lead": "75.0%",
+    "tested": "mean of 31",
+    "spread": "70.0% to 80.0%",
+    "besides": "AUC .7",
+    "strip": '<svg xmlns="http://www.w3.org/2000/svg"/>',
+}
 
 
 def path(*depths: int) -> dict[str, Any]:
@@ -331,7 +337,7 @@ def path(*depths: int) -> dict[str, Any]:
     steps = [
         {"value": depth / 10, "strip": SAID["strip"], "words": f"depth {depth}"}
         | {
-            "said": {"lead": f"{depth}0.0%", "tested": "right on 9 rows", "spread": f"{depth} reruns"},
+            "said": {"lead": f"{depth}0.0%", "tested": "right on 9 rows"},
             "guarantee": {"kind": "would", "words": f"Preview {depth}"},
         }
         | {name: text for name, text in data(grown(depth)).items() if name in ("wide", "narrow")}
@@ -361,19 +367,19 @@ def lines(page: Any) -> list[str]:
 def test_while_epsilon_is_dragged_tree_headline_and_guarantee_are_of_the_same_epsilon(page: Any) -> None:
     page.set_viewport_size({"width": 760, "height": 900})
     show(page, data(grown(2)) | path(1, 2, 3))
-    page.get_by_text("2 reruns").wait_for()
-    assert lines(page) == ["80.0%", "right on 9 rows", "2 reruns", "AUC .7"]
+    page.locator("[data-steps='3']").wait_for()
+    assert lines(page) == ["75.0%", "mean of 31", "70.0% to 80.0%", "AUC .7"]
     for depth in (3, 1):
         assert drag(page, depth / 10) == f"Preview {depth}"
         assert page.locator("[data-path]").count() == 2 ** (depth + 1) - 1
-        assert lines(page) == [f"{depth}0.0%", "right on 9 rows", f"{depth} reruns", ""]
+        assert lines(page) == [f"{depth}0.0%", "right on 9 rows", "", ""]
         assert page.locator(".stage").evaluate("stage => stage.scrollWidth <= stage.clientWidth")
     assert page.evaluate("window.clicked") == []
 
 
 def test_an_epsilon_without_a_tree_leaves_the_tree_and_shows_no_measure_of_another(page: Any) -> None:
     show(page, data(grown(2)) | path(1, 2))
-    page.get_by_text("2 reruns").wait_for()
+    page.locator("[data-steps='2']").wait_for()
     assert drag(page, 0.15) is None
     assert page.locator("[data-path]").count() == 7
     assert page.locator(".measured.unknown").count() == 1
@@ -383,7 +389,7 @@ def test_an_epsilon_without_a_tree_leaves_the_tree_and_shows_no_measure_of_anoth
 
 def test_a_tree_that_comes_from_the_server_takes_the_place_of_the_one_dragged_to(page: Any) -> None:
     show(page, data(grown(2)) | path(1, 2, 3))
-    page.get_by_text("2 reruns").wait_for()
+    page.locator("[data-steps='3']").wait_for()
     drag(page, 0.3)
     show(page, data(grown(2)) | path(1, 2, 3) | {"selected": "root"})
     assert page.locator("[data-path]").count() == 15, "still being dragged"
@@ -398,5 +404,5 @@ def test_nothing_moves_when_the_steps_arrive(page: Any) -> None:
     show(page, data(grown(2)) | path(1, 2) | {"steps": ""})
     before = page.evaluate(places)
     show(page, data(grown(2)) | path(1, 2))
-    page.get_by_text("2 reruns").wait_for()
+    page.locator("[data-steps='2']").wait_for()
     assert page.evaluate(places) == before

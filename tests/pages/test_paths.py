@@ -58,7 +58,8 @@ def test_the_tree_on_screen_is_one_of_them():
     test = climbed(depth="2", epsilon="0.37")
     accuracy = tree_on_screen(test).held_out.measures["accuracy"]
     (now,) = [step for step in steps_of(test) if step["value"] == 0.37]
-    assert now["said"]["spread"].endswith(f"{accuracy:.1%}")
+    assert now["said"]["lead"] == f"{accuracy:.1%}"
+    assert now["said"]["tested"].endswith("this tree alone")
     assert "ε = 0.37 (add/remove one row)" in now["guarantee"]["words"]
 
 

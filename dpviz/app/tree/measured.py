@@ -14,12 +14,13 @@ from dpviz.app.widgets import on_demand, once_of, rows_table
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.intervals import wilson
 from dpviz.evaluation.measures import RARE, CalibrationBin, recalls
-from dpviz.evaluation.tree.paths import scored
+from dpviz.evaluation.tree.paths import references, scored
 from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.figures.compare.measure_text import interval_text, measure_text
 from dpviz.figures.tree.labels import visible
 from dpviz.figures.tree.paths import headline, measure_of, strip_svg
 from dpviz.figures.wording import capital, percent
+from dpviz.learners import FitRequest
 from dpviz.models.tree import format_value
 from dpviz.results.result import TestReport
 from dpviz.table.schema import Schema
@@ -37,7 +38,7 @@ def _how_tested(found: HeldOut | HeldOutNumber) -> str:
     return f"Trained on {percent(1 - TEST_SHARE)} of the rows, tested on the other {found.n_rows:,}; 95% intervals."
 
 
-def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, drawn: Resamples | None) -> dict[str, str]:
+def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:
     """The line above a tree, as its view takes it: the mean of its reruns `drawn`, once they are there."""
     measure = measure_of(rows_of_the_tree(loaded))
     if isinstance(found, HeldOutNumber):
@@ -49,14 +50,18 @@ def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, drawn: Resamples | N
         auc = found.measures["auc"]
         besides = f"finds {found_of_100(found)} of 100 {visible(rarest(found, loaded.schema))}"
         besides = besides if math.isnan(auc) else f"AUC {measure_text(auc, 'auc')} · {besides}"
-    scores = () if drawn is None else once_of(drawn, "_scores", lambda them: _scores(them, loaded))
-    strip = strip_svg(score, scores, {"constant": constant}, measure)
+    scores, lines = ((), {}) if drawn is None else once_of(drawn, "_scores", lambda them: _compared(them, request, loaded))
+    strip = strip_svg(score, scores, {"constant": constant, **lines}, measure)
     return {"besides": besides, "strip": strip, **headline(score, scores, measure, tested_text(loaded))}
 
 
-def _scores(drawn: Resamples, loaded: Loaded) -> tuple[float, ...]:
+def _compared(drawn: Resamples, request: FitRequest, loaded: Loaded) -> tuple[tuple[float, ...], dict[str, float]]:
+    """The measure of every rerun, and of an ordinary tree of this depth and a constant."""
     parts = parts_of(loaded.data)
-    return () if parts is None else tuple(scored(model, *parts) for model in drawn.models)
+    if parts is None:
+        return (), {}
+    lines = references(*parts, max_depth=request.depth_beside(parts[0].schema))
+    return tuple(scored(model, *parts) for model in drawn.models), lines
 
 
 def _rarest(found: HeldOut) -> int:

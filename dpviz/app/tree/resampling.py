@@ -1,15 +1,12 @@
 """Fresh draws of the tree on screen, in the background, and what would have come out had the noise been other noise.
 
-Not for private rows: every draw would spend epsilon again. The player of the draws is in `resampling.js`: paused at
-first, and nothing there runs the page anew.
+Not for private rows: every draw would spend epsilon again.
 """
 
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
-from dpviz.app.component import STEPPER, component
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
@@ -21,9 +18,7 @@ from dpviz.app.work.tasks import Task, in_one
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use, resample
 from dpviz.figures.tree import resampling as drawn_figures
-from dpviz.figures.tree.svg import tree_svg
 from dpviz.learners import FitRequest
-from dpviz.models.tree import Tree
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget, Schema
 
@@ -35,8 +30,6 @@ OF_DEEP = ((7, 6), (6, 3))
 KEPT = 60
 #: Seconds that the page waits for them: the tree itself is not to wait longer, and takes its ink when they come.
 SHORT = 0.12
-#: Draws to step through; all of them are counted.
-MOST_SHOWN = 20
 
 
 def resampling_task(request: FitRequest, loaded: Loaded) -> Task:
@@ -77,7 +70,7 @@ def resamples_now(request: FitRequest, loaded: Loaded) -> Resamples | None:
 
 
 def resampling_screen(trained: Trained, loaded: Loaded) -> None:
-    """On request: how the tree begins, which features are asked, how many draws agree; a player that steps through them."""
+    """On request: how the tree begins, which features are asked, how many draws agree."""
     drawn = resamples_now(trained.asked.request, loaded)
     if drawn is None or trained.tree is None or isinstance(loaded.schema.target, NumericTarget):
         return  # being drawn (the tree above says how far), or nothing is drawn again
@@ -89,11 +82,7 @@ def resampling_screen(trained: Trained, loaded: Loaded) -> None:
     agreeing = agreement(trained.tree.predict(rows), drawn, rows)
     sentences = drawn_figures.root_sentence(loaded.schema, drawn), drawn_figures.agreement_sentence(agreeing, drawn.n_done)
     st.markdown(plain(" ".join(sentences)))
-    left, right = st.columns(2, gap="large")
-    with left:
-        _features(drawn, loaded)
-    with right:
-        _player(drawn, loaded)
+    _features(drawn, loaded)
 
 
 def _features(drawn: Resamples, loaded: Loaded) -> None:
@@ -104,17 +93,3 @@ def _features(drawn: Resamples, loaded: Loaded) -> None:
     if uses:
         chart(drawn_figures.feature_figure(loaded.schema, uses, drawn.n_done), sentence, key="resampling-features")
         table(drawn_figures.feature_rows(loaded.schema, uses), sentence, key="resampling-features")
-
-
-def _player(drawn: Resamples, loaded: Loaded) -> None:
-    st.header("Draw by draw", anchor=False)
-    merged = drawn.merged()
-    shown = [(number, model) for number, model in enumerate(merged.models[:MOST_SHOWN]) if isinstance(model, Tree)]
-    if not shown:
-        st.caption("These draws are single labels; there is nothing to step through.")
-        return
-    said = [drawn_figures.draw_words(loaded.schema, merged, number) for number, _ in shown]
-    pairs = zip(shown, said, strict=True)
-    drawings = [tree_svg(tree, widths=None, selected=None, narrow=True, title=words) for (_, tree), words in pairs]
-    show = component("dpviz_resampling", STEPPER, Path(__file__))
-    show(key="resampling-player", data={"drawings": drawings, "said": said})

@@ -142,7 +142,7 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
     if drawn is not None and not loaded.is_made_up:
         said["survives"] = survival_sentence(now.tree.schema, drawn)
     if trained.held_out is not None:
-        said |= said_of(trained.held_out, loaded, drawn)
+        said |= said_of(trained.held_out, loaded, trained.asked.request, drawn)
     if loaded.is_made_up:
         said["mark"] = "Made-up rows"
     epsilon = trained.asked.request.settings.epsilon

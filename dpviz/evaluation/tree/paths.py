@@ -3,17 +3,14 @@
 Many fits that share their noise cancel it, so this is for simulated and public rows only.
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.measures import RARE, balanced_accuracy, confusion
-from dpviz.evaluation.tree.resampling import Resamples, resample
 from dpviz.learners import FitRequest, fit
 from dpviz.models.base import Model
-from dpviz.progress import Progress, Stop
 from dpviz.results.result import FitResult, r_squared, score
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
@@ -23,50 +20,23 @@ from dpviz.table.schema import ClassTarget
 EPSILONS: tuple[float, ...] = tuple(
     float(f"{digits}e{power}") for power in (-2, -1, 0) for digits in ("1", "1.25", "1.6", "2", "2.5", "3", "4", "5", "6.5", "8")
 ) + (10.0,)
-#: Draws do not depend on the seed of a path: the paths that a class climbs over the same rows share the last ones.
-_MOST_KEPT = 40
-_DRAWN: dict[Hashable, tuple[Resamples, np.ndarray]] = {}
 
 
 @dataclass(frozen=True)
 class PathStep:
     """One step of a path."""
 
-    result: FitResult  #: The fit with the seed of the path
-    drawn: Resamples  #: Fits of the same rows with other seeds, which are the same at every path_step
+    result: FitResult
     score: float  #: Accuracy of the fit on the test rows, balanced accuracy where `has_rare_classes`, or R²
-    #: Shape (n_draws,). The same of the draws.
-    scores: np.ndarray
 
 
-def path_step(
-    request: FitRequest,
-    train: EncodedDataset,
-    test: EncodedDataset,
-    *,
-    role: DataRole,
-    draws: int,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-) -> PathStep:
-    """The fit that is asked for, with its seed, and its draws, trained on `train` and tested on `test`.
-
-    Raises DpvizError for private rows.
-    """
+def path_step(request: FitRequest, train: EncodedDataset, test: EncodedDataset, *, role: DataRole) -> PathStep:
+    """The fit that is asked for, trained on `train` and tested on `test`. Raises DpvizError for private rows."""
     if role is DataRole.PRIVATE:
         what = "Fits that share their noise would give private rows away."
         raise DpvizError(what, remedy="Look at one tree at a time, or use simulated or public rows.")
     result = request.fit(train)
-    key = request.key, train.fingerprint, test.fingerprint, draws
-    found = _DRAWN.pop(key, None)
-    if found is None:
-        drawn = resample(request, train, draws=draws, seed=0, progress=progress, stop=stop)
-        found = drawn, np.array([scored(model, train, test) for model in drawn.models])
-    if found[0].n_done == draws:
-        _DRAWN[key] = found
-    for oldest in list(_DRAWN)[:-_MOST_KEPT]:
-        _DRAWN.pop(oldest, None)
-    return PathStep(result, found[0], scored(result.model, train, test), found[1])
+    return PathStep(result, scored(result.model, train, test))
 
 
 def has_rare_classes(train: EncodedDataset) -> bool:

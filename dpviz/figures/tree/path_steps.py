@@ -26,17 +26,18 @@ class PathSteps:
     unit: Unit = ROW
 
     def steps(self, wanted: Sequence[tuple[float, FitRequest, int]]) -> list[DrawnStep | DpvizError]:
-        """One step, or why the learner refuses it, per (value, request, draws); the fits share their counts."""
+        """One step, or why the learner refuses it, per (value, request, draws to have room for); the fits share their counts."""
         train, rows = kept_here(self.train), self.train if self.role.may_show_rows else None
         lines = cache(lambda depth: references(self.train, self.test, max_depth=depth))
 
         def made(value: float, request: FitRequest, draws: int) -> DrawnStep | DpvizError:
             try:
-                found = path_step(request, train, self.test, role=self.role, draws=draws)
+                found = path_step(request, train, self.test, role=self.role)
             except DpvizError as problem:
                 return problem.with_traceback(None)
             tree = as_tree(found.result.model)
             assert tree is not None
-            return step(value, found, tree, lines(request.depth_beside(train.schema)), rows=rows, fold=self.fold, unit=self.unit)
+            beside = lines(request.depth_beside(train.schema))
+            return step(value, found, tree, beside, rows=rows, fold=self.fold, draws=draws, unit=self.unit)
 
         return [made(*one) for one in wanted]

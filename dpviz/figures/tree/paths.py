@@ -1,4 +1,4 @@
-"""One step of a path of epsilons: the tree, wide and narrow, and a strip with the test measure of all draws."""
+"""One step of a path of epsilons: the tree, wide and narrow, and a strip with its test measure."""
 
 import base64
 import gzip
@@ -15,7 +15,6 @@ from dpviz.figures.split import split_html, split_of
 from dpviz.figures.tree.headline import guarantee_said
 from dpviz.figures.tree.levels import level_epsilons, shape_in_words
 from dpviz.figures.tree.pair import Side, pair_sentence, pair_svg
-from dpviz.figures.tree.resampling import survival_sentence
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import explained
@@ -42,20 +41,18 @@ class DrawnStep:
     """One path_step as it is drawn: its epsilon, and both drawings without their style sheet.
 
     `beside` is what the tree is compared with, by name; `shown` and `style` are the tree and how `tree_svg` draws it. `verdict`
-    is what may be said of it, `survives` what comes back with fresh noise, `shape` what the public rule makes of this epsilon,
-    `split` where epsilon goes, `note` what else there is to say.
+    is what may be said of it, `shape` what the public rule makes of this epsilon, `split` where epsilon goes, `note` what else
+    there is to say.
     """
 
     value: float
     wide: str
     narrow: str
     score: float
-    scores: np.ndarray
     beside: Mapping[str, float]
     shown: Tree
     style: Mapping[str, Any]
     verdict: Verdict
-    survives: str = ""
     shape: str = ""
     split: str = ""
     note: str = ""
@@ -69,28 +66,23 @@ def step(
     *,
     rows: EncodedDataset | None,
     fold: bool,
+    draws: int,
     unit: Unit = ROW,
 ) -> DrawnStep:
     """`unit`: whom the rows protect. `fold`: as the page shows the tree, folded or complete. `rows`: those that lines may count,
-    None for none.
+    None for none. The drawing has room for notes about so many `draws`.
     """
     plan = path_step.result.plan
     shown = collapse_leaves(complete, plan) if fold else complete
     bars = intervals(complete, shown, plan, path_step.result.unit.rows)
     widths = None if rows is None else exact_trace(shown, rows).shares(shown)
-    style: dict[str, Any] = {"widths": widths, "bars": bars}
-    style |= {
-        "came_back": path_step.drawn.coming_back(shown),
-        "n_draws": path_step.drawn.n_done,
-        "between": path_step.drawn.between(shown),
-    }
+    style: dict[str, Any] = {"widths": widths, "bars": bars, "n_draws": draws}
     drawn: dict[str, Any] = {"selected": None, "title": "Tree", "levels": level_epsilons(plan), **style}
     both = (tree_svg(shown, narrow=narrow, **drawn) for narrow in (False, True))
     wide, narrow = (_without(tree_css(numbers=bool(shown.values)), drawing) for drawing in both)
     said = replace(result_verdict(path_step.result), unit=unit)
-    survives, shape = survival_sentence(shown.schema, path_step.drawn), shape_in_words(plan)
     split = split_html(split_of(replace(path_step.result, unit=unit)))
-    return DrawnStep(value, wide, narrow, path_step.score, path_step.scores, beside, shown, style, said, survives, shape, split)
+    return DrawnStep(value, wide, narrow, path_step.score, beside, shown, style, said, shape_in_words(plan), split)
 
 
 def beside_pinned(one: DrawnStep, pinned: Side) -> DrawnStep:
@@ -138,9 +130,8 @@ def headline(score: float, scores: Sequence[float] | np.ndarray, measure: str, t
 
 
 def step_in_words(one: DrawnStep, measure: str) -> str:
-    """What a step shows: the measure of the tree and of the draws, beside what it is compared with."""
-    line = headline(one.score, one.scores, measure, measure)
-    said = [f"ε = {number_text(one.value)}: {line['tested']}: {line['lead']}", line["spread"]]
+    """What a step shows: the measure of the tree, beside what it is compared with."""
+    said = [f"ε = {number_text(one.value)}: {measure} {score_text(one.score, measure)}"]
     said += [f"{name} {score_text(value, measure)}" for name, value in one.beside.items()]
     said.append(f"right guesses of 100, at most: {times_text(one.verdict.right_guesses)}")
     return "; ".join(filter(None, said)) + (one.note and f". {one.note}")
@@ -172,10 +163,9 @@ def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
 
 def _measured(one: DrawnStep, measure: str, tested: str) -> dict[str, Any]:
     return {
-        "said": headline(one.score, one.scores, measure, tested),
+        "said": headline(one.score, (), measure, f"{tested}, this tree alone"),
         "words": step_in_words(one, measure),
-        "strip": strip_svg(one.score, one.scores, one.beside, measure),
-        "survives": one.survives,
+        "strip": strip_svg(one.score, (), one.beside, measure),
     }
 
 

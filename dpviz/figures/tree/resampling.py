@@ -8,8 +8,7 @@ from dpviz.evaluation.tree.resampling import FeatureUse, Resamples
 from dpviz.figures.charts import NAMES, Figure, chart
 from dpviz.figures.theme import BLUE, translucent
 from dpviz.figures.tree.labels import is_anywhere, visible
-from dpviz.figures.wording import counted
-from dpviz.models.tree import Tree, declared_precision, format_number, rule_in_words
+from dpviz.models.tree import declared_precision, format_number, rule_in_words
 from dpviz.table.schema import Schema
 
 MOST_FEATURES = 16
@@ -90,16 +89,6 @@ def feature_rows(schema: Schema, uses: Sequence[FeatureUse]) -> list[dict[str, s
         }
         for use in uses
     ]
-
-
-def draw_words(schema: Schema, drawn: Resamples, number: int) -> str:
-    """One draw in words: its root, and how often that root came."""
-    model = drawn.models[number]
-    head = f"Draw {number + 1} of {drawn.n_done}"
-    if not isinstance(model, Tree) or not hasattr(model.root, "rule"):
-        return f"{head}: one label for everybody"
-    rule, times = rule_in_words(schema, model.root.rule), dict(drawn.root_rules())[model.root.rule]
-    return f"{head}: {counted(model.n_leaves, 'leaf', 'leaves')}; begins with “{rule}”, as {times} of {drawn.n_done} do"
 
 
 def _short(text: str) -> str:

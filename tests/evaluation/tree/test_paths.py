@@ -5,8 +5,8 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError
-from dpviz.evaluation.tree import paths
-from dpviz.evaluation.tree.paths import EPSILONS, path_step, references
+from dpviz.evaluation.tree.paths import EPSILONS, path_step, references, scored
+from dpviz.evaluation.tree.resampling import resample
 from dpviz.figures.tree.pair import differences
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
@@ -18,9 +18,15 @@ TRAIN, TEST = table(schema_of("mixed"), 300), table(schema_of("mixed"), 90, seed
 ASKED = {"max_depth": 3, "depth": 3}
 
 
-def climbed(epsilon: float, rows=(TRAIN, TEST), *, role=DataRole.SIMULATED, draws=5, stop=None, **more):
+def climbed(epsilon: float, rows=(TRAIN, TEST), *, role=DataRole.SIMULATED, **more):
     request = FitRequest.of("pf-tree", **{"epsilon": epsilon, "seed": 7, **ASKED, **more})
-    return path_step(request, *rows, role=role, draws=draws, stop=stop)
+    return path_step(request, *rows, role=role)
+
+
+def reruns(epsilon: float, rows=(TRAIN, TEST), *, draws: int, **more) -> np.ndarray:
+    """Scores of fresh draws."""
+    request = FitRequest.of("pf-tree", **{"epsilon": epsilon, **ASKED, **more})
+    return np.array([scored(model, *rows) for model in resample(request, rows[0], draws=draws, seed=0).models])
 
 
 @pytest.mark.slow
@@ -30,41 +36,21 @@ def test_every_step_is_the_librarys_own_fit_and_is_tested_on_the_test_rows():
         alone = dpviz.fit("pf-tree", TRAIN, epsilon=epsilon, seed=7, **ASKED)
         assert found.result.to_json() == alone.to_json()
         assert found.score == alone.score(TEST)
-        assert list(found.scores) == [np.mean(model.predict(TEST) == TEST.target) for model in found.drawn.models]
-
-
-def test_another_path_over_the_same_rows_shares_the_draws_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(paths, "_DRAWN", {})
-    first, again = (climbed(0.5, seed=seed) for seed in (7, 8))
-    assert again.drawn is first.drawn
-    assert again.result.to_json() != first.result.to_json()
-    others = [
-        climbed(0.6),
-        climbed(0.5, (TEST, TRAIN)),
-        climbed(0.5, max_depth=2, depth=2),
-    ]
-    assert not [other for other in others if other.drawn is first.drawn]
-    assert climbed(0.5, draws=4, stop=lambda: True).drawn.n_done == 0
-    assert climbed(0.5, draws=4).drawn.n_done == 4
-    for draws in range(6, 60):
-        paths._DRAWN[draws] = first.drawn, first.scores
-    climbed(0.7)
-    assert len(paths._DRAWN) == paths._MOST_KEPT
 
 
 @pytest.mark.slow
 def test_draws_share_their_noise_from_step_to_step():
     """The difference between two epsilons varies less within a draw than between draws."""
-    low, high = (climbed(epsilon, role=DataRole.PUBLIC, draws=60) for epsilon in (0.8, 1.0))
-    within = np.std(high.scores - low.scores)
-    between = np.std([np.roll(high.scores, shift) - low.scores for shift in range(1, 60)])
+    low, high = (reruns(epsilon, draws=60) for epsilon in (0.8, 1.0))
+    within = np.std(high - low)
+    between = np.std([np.roll(high, shift) - low for shift in range(1, 60)])
     assert within < 0.75 * between
 
 
 @pytest.mark.slow
 def test_on_the_loans_a_difference_of_two_epsilons_varies_half_as_much_as_with_noise_of_its_own():
     train, test = encode(*load_sample("loans")).split(0.2, seed=0)
-    low, high = (climbed(epsilon, (train, test), draws=30, max_depth=4, depth=4).scores for epsilon in (0.8, 1.0))
+    low, high = (reruns(epsilon, (train, test), draws=30, max_depth=4, depth=4) for epsilon in (0.8, 1.0))
     shared, own = np.std(high - low), np.hypot(np.std(high), np.std(low))
     assert 0.35 * own < shared < 0.65 * own  # .22 against .44 points of accuracy in 200 draws
 
@@ -101,7 +87,7 @@ def test_where_a_class_is_rare_every_class_counts_alike():
     rare = np.flatnonzero((TRAIN.target == 0) | (np.arange(TRAIN.n_rows) % 12 == 0))
     train = TRAIN.take(rare, share=1.0)
     assert train.class_counts().max() >= 0.9 * train.n_rows
-    found = climbed(1.0, (train, TEST), draws=1)
+    found = climbed(1.0, (train, TEST))
     predicted = found.result.model.predict(TEST)
     assert found.score == np.mean([np.mean(predicted[TEST.target == code] == code) for code in (0, 1)])
     assert references(train, TEST, max_depth=3)["constant"] == 0.5

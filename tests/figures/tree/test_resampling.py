@@ -3,7 +3,6 @@ import numpy as np
 from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use
 from dpviz.figures.tree.resampling import (
     agreement_sentence,
-    draw_words,
     feature_figure,
     feature_rows,
     feature_sentence,
@@ -60,9 +59,3 @@ def test_features_are_shown_by_depth_with_their_numbers():
 def test_agreement_is_told_for_a_row_taken_at_random():
     agreeing = agreement(tree(0, 3.5).predict(ROWS), DRAWN, ROWS)
     assert f"{10 * agreeing.mean():.0f} of 10 draws predict what this tree predicts" in agreement_sentence(agreeing, 10)
-
-
-def test_each_draw_has_words():
-    assert draw_words(SCHEMA, DRAWN, 0).startswith("Draw 1 of 10: 2 leaves; begins with")
-    assert "as 6 of 10 do" in draw_words(SCHEMA, DRAWN, 0)
-    assert draw_words(SCHEMA, DRAWN, 9) == "Draw 10 of 10: one label for everybody"
