@@ -16,7 +16,7 @@ from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.figures.tree.labels import visible
 from dpviz.figures.wording import counted
-from dpviz.table.notes import Interface, said
+from dpviz.table.notes import Doubt, Interface, said
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget, Provenance
@@ -198,10 +198,10 @@ def why_disabled(sentence: str) -> None:
         st.caption(f":material/info: {sentence}")
 
 
-def notes(table: RawTable) -> None:
-    """What the reader noticed in a file. Notes on columns quote cells, so they are for eyes that may see the rows."""
-    lines = [plain(said(note, Interface.SCREEN)) for note in table.notes]
-    for column in table.columns:
+def notes(table: RawTable, *, may_read: bool) -> None:
+    """What the reader noticed in a file; for eyes that may not see the rows what it doubts in the file as a whole."""
+    lines = [plain(said(note, Interface.SCREEN)) for note in table.notes if may_read or isinstance(note, Doubt)]
+    for column in table.columns if may_read else ():
         lines += [f"{literal(column.name)}: {plain(said(note, Interface.SCREEN, with_example=True))}" for note in column.notes]
     more = [f"and {len(lines) - _MOST_NOTES:,} more notes."] if len(lines) > _MOST_NOTES else []
     if lines:

@@ -633,6 +633,22 @@ def test_numbers_pasted_into_the_grid_mean_what_they_say() -> None:
     assert list(grid["order"]) == [None, None]  # how a date is written is said of dates alone
 
 
+@pytest.mark.parametrize("role", ["public", "private"])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"age,town,y\n1,Z\xfcrich,n\n2,Bern,p\n", "Some cells are not UTF-8: letters in them are lost. Save the file in UTF-8"),
+        (b"59,town,y\n1,Chur,n\n2,Bern,p\n", "the first line seems to be a row. Say that the first"),
+        (b"age,town,y\n1,Chur,n,\n2,Bern,p,\n", "Most lines have another number of cells than the first line. Delete"),
+        (b'age,town,y\n1,"a \\"b\\" c",n\n2,Bern,p\n', "a backslash stands before a quote"),
+    ],
+)
+def test_what_the_reader_doubts_is_said_in_the_words_of_python(content: bytes, words: str, role: str) -> None:
+    at = _upload(_page(), content, role=role)
+    assert words in _texts(at).replace("\\", "").replace("\u2060", "").replace("\u200b", "")
+    assert ("Bern" in _texts(at)) <= (role == "public")
+
+
 def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offered() -> None:
     at = _upload(_page(), b"id,age,town,y\n1,2,a,n\n2,3,b,p\n", role="private")
     at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()

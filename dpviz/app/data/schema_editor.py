@@ -24,8 +24,8 @@ def ask_schema(work: Prepared) -> None:
     draft = work.draft or SchemaDraft(())
     st.header("Public schema", anchor=False)
     st.caption("Enter only what you could publish anyway.")
-    if work.table is not None and work.role.may_read:
-        parts.notes(work.table)
+    if work.table is not None:
+        parts.notes(work.table, may_read=work.role.may_read)
     left, right = st.columns(2, gap="medium")
     with right:
         draft = _ask_row_count(draft, work.revision)
