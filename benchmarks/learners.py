@@ -13,8 +13,8 @@ HEADER = ["name", "title", "idea", "claims", "proved", "why"]
 
 
 def learners_page(specs: Iterable[LearnerSpec], stored: StoredRun) -> str:
-    """The page, as Markdown: a line for each that needs no further package."""
-    rows = (HEADER, ["---"] * len(HEADER), *(learner_line(spec, stored) for spec in specs if not spec.needs))
+    """The page, as Markdown: a line for each."""
+    rows = (HEADER, ["---"] * len(HEADER), *(learner_line(spec, stored) for spec in specs))
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return f"# Learners\n\n{_HEAD}\n\n{table}\n"
 
@@ -29,7 +29,5 @@ _HEAD = (
     "What a learner's source claims under add/remove one row, and what is known of that claim. *Holds*: a proof is in the "
     "code. *Violated*: a counterexample is known. *Unproven*: neither. Where that depends on epsilon, all are listed. This "
     "page is made from the learners' own files and the stored run of the audit, as `make check` checks. "
-    "Rerun: `python -m benchmarks learners --out data/benchmarks/learners.md`.\n\n"
-    "With the package `interpret-core` there is also `dp-ebm`: a curve per feature, added up. It claims epsilon and delta, "
-    "unproven here: the accounting is that of its package, with the exact row count as public."
+    "Rerun: `python -m benchmarks learners --out data/benchmarks/learners.md`."
 )

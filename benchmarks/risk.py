@@ -43,7 +43,7 @@ def table_of(task: str, n_rows: int = 300) -> EncodedDataset:
 def listed_settings() -> Iterator[tuple[str, LearnerSpec, str, dict[str, object]]]:
     """(title, learner, task, settings) of every line: each private learner as it comes, pf-tree in its forms too."""
     for spec in registry().values():
-        if spec.spends_epsilon and not spec.needs:
+        if spec.spends_epsilon:
             for task in spec.tasks:
                 yield f"`{spec.name}`" + (", a number" if task == "number" else ""), spec, task, {}
     tree = registry()["pf-tree"]

@@ -16,7 +16,6 @@ CONTESTS = (
     ("the redesign against DPBoost, best at each epsilon", by.OURS, by.RIVAL_BEST),
     ("the redesign against random splits in the style of Maddock et al.", by.OURS, by.DRAWN),
     ("the redesign against splits by noisy histograms in the style of Maddock et al.", by.OURS, by.HIST),
-    ("the redesign against DP-EBM", by.OURS, by.EBM),
     ("the redesign against a constant", by.OURS, by.CONSTANT),
     ("as published, noise by what a leaf holds against static noise (Figure 5)", by.PUBLISHED, by.STATIC),
     ("as published, the individual filter and its extra rounds against none (Figure 6)", by.PUBLISHED, by.NO_FILTER),

@@ -31,7 +31,7 @@ OURS = "S-GBDT, redesigned"
 PUBLISHED, PUBLISHED_BEST = "S-GBDT as published", "S-GBDT as published, best at each epsilon"
 PRINTED, PRINTED_BEST = "S-GBDT, noise as printed", "S-GBDT, noise as printed, best at each epsilon"
 NO_FILTER, STATIC = "S-GBDT as published, no filter", "S-GBDT as published, static noise"
-RIVAL, RIVAL_FILTERED, RIVAL_BEST, EBM = "DPBoost", "DPBoost, filter by gradient", "DPBoost, best at each epsilon", "DP-EBM"
+RIVAL, RIVAL_FILTERED, RIVAL_BEST = "DPBoost", "DPBoost, filter by gradient", "DPBoost, best at each epsilon"
 HIST, DRAWN = "in the style of Maddock et al., splits by noisy histograms", "in the style of Maddock et al., random splits"
 CONSTANT, LINE, ONE_TREE = "constant", "boosted, not private", "one tree, not private"
 ENTRANTS = (
@@ -44,7 +44,6 @@ ENTRANTS = (
     Entrant(RIVAL_FILTERED, "dpboost", {"filter": True}, max_depth=5),
     Entrant(HIST, "histogram-splits"),
     Entrant(DRAWN, "random-splits"),
-    Entrant(EBM, "dp-ebm"),
     Entrant(CONSTANT, "dp-mean"),
     Entrant(CONSTANT, "majority"),
     Entrant(LINE, "gbdt"),
@@ -128,7 +127,7 @@ _DEFAULTS = {PUBLISHED_BEST: PUBLISHED, PRINTED_BEST: PRINTED, RIVAL_BEST: RIVAL
 #: What is shown, in this order.
 TITLES = (
     *(PUBLISHED, PUBLISHED_BEST, PRINTED, PRINTED_BEST, NO_FILTER, STATIC, OURS),
-    *(RIVAL, RIVAL_BEST, RIVAL_FILTERED, HIST, DRAWN, EBM, CONSTANT, LINE, ONE_TREE),
+    *(RIVAL, RIVAL_BEST, RIVAL_FILTERED, HIST, DRAWN, CONSTANT, LINE, ONE_TREE),
 )
 
 

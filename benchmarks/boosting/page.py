@@ -114,8 +114,7 @@ later (the paper names none); DPBoost and the constant need no delta.
 - Settings are the learners' defaults, the same at every epsilon. Those of both S-GBDTs were chosen on these two tables (other
   folds; those of S-GBDT as published at epsilon .54), which flatters them; the redesign's histograms, and DPBoost's defaults,
   on other tables. What DPBoost's published level takes: [a page of its own](dpboost.md).
-- *In the style of Maddock et al.* are comparators made of our own parts. DP-EBM stands here where its
-  package is installed.
+- *In the style of Maddock et al.* are comparators made of our own parts.
 - *Best at each epsilon* takes the best of {_count_of(PUBLISHED_BEST)} settings of S-GBDT as published (and with noise as
   printed), of
   {_count_of(RIVAL_BEST)} of DPBoost, chosen on the rows they are tested on, as in the paper: an advantage.

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pkgutil import walk_packages
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +24,7 @@ DEFAULT_OF_NUMBERS = "s-gbdt"
 
 
 def declared() -> tuple[LearnerSpec, ...]:
-    """All learners, also those whose package is not installed; the default first, private learners before baselines."""
+    """All learners; the default first, private learners before baselines."""
     package = import_module("dpviz.learners")
     modules = (import_module(module.name) for module in walk_packages(package.__path__, "dpviz.learners.") if not module.ispkg)
     specs = [module.LEARNER for module in modules if hasattr(module, "LEARNER")]
@@ -34,8 +33,8 @@ def declared() -> tuple[LearnerSpec, ...]:
 
 @cache
 def registry() -> Mapping[str, LearnerSpec]:
-    """Name -> LearnerSpec of those that can be used here, in the order of `declared`."""
-    return MappingProxyType({spec.name: spec for spec in declared() if not spec.needs or find_spec(spec.needs)})
+    """Name -> LearnerSpec, in the order of `declared`."""
+    return MappingProxyType({spec.name: spec for spec in declared()})
 
 
 def learner_names() -> tuple[str, ...]:

@@ -131,7 +131,6 @@ class LearnerSpec:
     tests_itself: bool = False
     #: What it asks of rows, which may then be anywhere; empty if it needs the rows themselves.
     counts: frozenset[Count] = frozenset()
-    needs: str = ""  #: A package without which it is declared but not registered; "" for none
 
     @property
     def releases(self) -> bool:

@@ -108,9 +108,9 @@ def streamed(title: str, epsilon: float, before: float, after: float, data: str 
 
 def test_every_entrant_is_a_learner_with_these_parameters() -> None:
     for entrant in (*ENTRANTS, *(other for best in OTHERS.values() for others in best.values() for other in others)):
-        if entrant.learner in learner_names():  # DP-EBM only where its package is
+        if entrant.learner in learner_names():
             assert set(entrant.params) <= set(controls_of(get_learner(entrant.learner).Params))
-    assert {entrant.learner for entrant in ENTRANTS} - set(learner_names()) <= {"dp-ebm", *STYLES}
+    assert {entrant.learner for entrant in ENTRANTS} - set(learner_names()) <= set(STYLES)
 
 
 def test_what_is_stated_is_measured_at_the_same_epsilon_or_a_smaller_one() -> None:

@@ -50,9 +50,9 @@ def test_the_best_is_bold() -> None:
 
 
 def test_a_rival_that_is_ahead_is_named() -> None:
-    said = ahead_sentence(measured(DP_EBM=0.9, S_GBDT=0.8))
+    said = ahead_sentence(measured(diffprivlib=0.9, S_GBDT=0.8))
     assert "in 1 of 1 cells, in 1 by more" in said
-    assert "loans at 0.1 (DP-EBM 0.900, S-GBDT 0.800)" in said
+    assert "loans at 0.1 (diffprivlib forest 0.900, S-GBDT 0.800)" in said
     assert "in 0 of 1 cells" in ahead_sentence(measured(S_GBDT=0.8))
 
 

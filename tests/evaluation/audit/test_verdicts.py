@@ -99,8 +99,6 @@ def test_a_missing_file_says_how_to_make_it(tmp_path):
 
 def test_every_learner_is_stored_at_every_epsilon_with_its_three_facts_and_their_cost():
     for spec in registry().values():
-        if spec.name == "dp-ebm":
-            continue  # registered only where its package is installed; the stored run is made without
         for epsilon in EPSILONS if spec.spends_epsilon else (1.0,):
             entry = STORED.of(spec.name, epsilon)
             assert entry is not None, f"run: dpviz verify --all {spec.name} --out data/benchmarks/verdicts.json --force"
