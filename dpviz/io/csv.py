@@ -39,6 +39,7 @@ _LINES_AT_ONCE = 1024
 _FIRST_LINE = "The first line holds the names of two columns or more: lines above it and blank columns beside it have to go."
 #: How Spark and MySQL write a quote inside a cell.
 ESCAPED = '\\"'
+_LOST = "lost"
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))  # of Python: 131,072
 
 
@@ -105,7 +106,7 @@ def read_lines(source: Source, asked: ReadRequest, *, row_wise: bool = True) -> 
     require_rows(n_lines - has_header, asked.max_rows, "lines")
     lines = text.lines()
     header = Header.of(lines, asked)
-    escaped: list[bool] = []
+    escaped = set[str]()
     followed = _followed(lines, n_lines + 1, asked.step)
     if asked.by_record:
         records = _spanning(followed, header.delimiter, header.width, escaped)
@@ -125,17 +126,20 @@ def _followed(lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[st
         yield line
 
 
-def _doubts(table: RawTable, escaped: Sequence[bool], encoding: str) -> Iterator[str]:
+def _doubts(table: RawTable, escaped: set[str], encoding: str) -> Iterator[str]:
     if 2 * table.n_malformed > table.n_rows + len(table.left_out):
         yield Doubt("Most lines have another number of cells than the first line.", help="delimiter")
-    if any(escaped):
+    if _LOST in escaped:
+        what = "Some lines are left out where a backslash stands before a quote or before what separates cells."
+        yield Doubt(f"{what} Write such cells in quotes, and a quote in them twice.")
+    if ESCAPED in escaped:
         yield Doubt("In some lines a backslash stands before a quote: the quote was read as part of its cell.")
     if any(UNREADABLE in pack for column in table.columns if isinstance(column, TextColumn) for pack in column.packs):
         yield Doubt(f"Some cells are not {encoding.upper()}: letters in them are lost.", help="encoding")
 
 
-def _records(lines: Iterator[str], header: Header, row_wise: bool, escaped: list[bool]) -> Chunks:
-    """Records in order, some at a time; None for a line that is none. `escaped` hears of quotes after a backslash."""
+def _records(lines: Iterator[str], header: Header, row_wise: bool, escaped: set[str]) -> Chunks:
+    """Records in order, some at a time; None for a line that is none. `escaped` hears what backslashes did."""
     if not row_wise:
         yield from _joined(lines, header.delimiter)
         return
@@ -148,11 +152,13 @@ def _records(lines: Iterator[str], header: Header, row_wise: bool, escaped: list
         if columns is not None:
             yield Aligned(columns)
             continue
-        records = cells_of(some, header.delimiter)
+        records, lost = cells_of(some, header.delimiter), f"\\{header.delimiter}"
         for place, line in enumerate(some):
             if ESCAPED in line and _strict_cells(line, header.delimiter, header.width) is None:
                 records[place] = escaped_cells(line, header.delimiter, header.width)
-                escaped.append(records[place] is not None)
+                escaped |= {ESCAPED} if records[place] is not None else {_LOST}
+            elif lost in line and len(records[place] or ()) != header.width:
+                escaped.add(_LOST)
         yield records
 
 
@@ -170,7 +176,7 @@ def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | N
         yield some
 
 
-def _spanning(lines: Iterator[str], delimiter: str, width: int, escaped: list[bool]) -> Chunks:
+def _spanning(lines: Iterator[str], delimiter: str, width: int, escaped: set[str]) -> Chunks:
     """Records as a spreadsheet counts them: an open quote takes lines in up to its end, and is no record where it has none.
 
     What a line without quotes holds stays as it is written, blanks too.
@@ -191,7 +197,7 @@ def _spanning(lines: Iterator[str], delimiter: str, width: int, escaped: list[bo
                 line, cells = waiting[0], None
                 if ESCAPED in line and len(line) <= LONGEST_LINE and _strict_cells(line, delimiter, width) is None:
                     cells = escaped_cells(line, delimiter, width)
-                escaped += [True] * (cells is not None)
+                escaped |= {ESCAPED} if cells is not None else set()
                 records.append(cells if cells and waiting.popleft() else _next_record(waiting, lines, delimiter))
             yield records
 

@@ -51,7 +51,7 @@ def in_this_form(rows: Any, names: Sequence[str] | None = None, by_record: bool 
     """`table_of`; readers of files register here."""
     if hasattr(rows, "iloc") and hasattr(rows, "columns"):
         places = _chosen("The DataFrame", list(map(str, rows.columns)), names)
-        return RawTable(tuple(_of_pandas(rows, places)), "The DataFrame")
+        return RawTable(tuple(_of_pandas(rows, places, names)), "The DataFrame")
     if hasattr(rows, "__arrow_c_stream__"):
         return RawTable(tuple(_of_arrow(rows, names)), "The table")
     raise ParameterError("dpviz", "rows", type(rows).__name__, ALLOWED)
@@ -88,11 +88,14 @@ def _chosen(source: str, found: list[str], names: Sequence[str] | None) -> dict[
     return places
 
 
-def _read(name: str, read: Callable[[], RawColumn]) -> RawColumn:
-    with cells_stay_inside(
-        lambda _: RowsError("cells", f"The column {name!r:.80} has cells that cannot be read.", remedy=_REMEDY)
-    ):
+def _read(which: str, read: Callable[[], RawColumn]) -> RawColumn:
+    with cells_stay_inside(lambda _: RowsError("cells", f"{which} has cells that cannot be read.", remedy=_REMEDY)):
         return read()
+
+
+def _called(name: str, place: int, names: Sequence[str] | None) -> str:
+    """A column by its name where that is declared: without a header line it is a cell."""
+    return f"Column {place + 1}" if names is None else f"The column {name!r:.80}"
 
 
 def _of_arrow(rows: Any, names: Sequence[str] | None) -> Iterator[RawColumn]:
@@ -103,7 +106,8 @@ def _of_arrow(rows: Any, names: Sequence[str] | None) -> Iterator[RawColumn]:
         table = rows if isinstance(rows, pa.Table) else pa.table(_in_arrow_types(rows))
     for name, place in _chosen("The table", table.column_names, names).items():
         if names is not None or is_flat(table.schema.field(place).type):
-            yield _read(name, lambda place=place, name=name: arrow_column(name, table.column(place)))  # type: ignore[misc]
+            which = _called(name, place, names)
+            yield _read(which, lambda place=place, name=name: arrow_column(name, table.column(place)))  # type: ignore[misc]
 
 
 def _in_arrow_types(rows: Any) -> Any:
@@ -115,9 +119,10 @@ def _in_arrow_types(rows: Any) -> Any:
     return rows.with_columns(type(column)(column.name, list(map(text_of, column.to_list()))) for column in odd)
 
 
-def _of_pandas(rows: Any, places: dict[str, int]) -> Iterator[RawColumn]:
+def _of_pandas(rows: Any, places: dict[str, int], names: Sequence[str] | None) -> Iterator[RawColumn]:
     for name, place in places.items():
-        yield _read(name, lambda place=place, name=name: _column(name, rows.iloc[:, place]))  # type: ignore[misc]
+        which = _called(name, place, names)
+        yield _read(which, lambda place=place, name=name: _column(name, rows.iloc[:, place]))  # type: ignore[misc]
 
 
 def _column(name: str, values: Any) -> RawColumn:

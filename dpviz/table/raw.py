@@ -196,7 +196,7 @@ class RawColumn(ABC):
 #: A text of digits that a program would not write for a number.
 _CODE = re.compile(r"0[0-9]+|[0-9]+[eE][0-9]+")
 #: What programs write where there is no value, beside the marks that always mean so.
-_OTHER_MARKS = frozenset((".", "..", "-", "--", "*", "#N/A", "n/a", "N.A.", "n.a.", "None", "none", "NaT", "<NA>"))
+_OTHER_MARKS = frozenset((".", "..", "-", "--", "*", "#N/A", "n/a", "N.A.", "n.a.", "None", "none", "NaT", "<NA>", r"\N"))
 #: With more texts they are no categories.
 _MOST_SPELLINGS = 1000
 #: Texts of a column that are searched for marks in doubt.

@@ -183,6 +183,13 @@ def test_so_it_is_where_rows_are_predicted(line, cell):
     assert table.column("job").texts == ("plain", cell, "in quotes")
 
 
+@pytest.mark.parametrize("line", ["1,a\\,b,n", '1,"a \\"b,n', '1,"a\\" b" c",n', "1,2,a\\,b,c\\,n"])
+def test_a_line_that_a_backslash_spoils_is_left_out_and_said_by_name(line):
+    with pytest.warns(ReadingWarning, match="left out where a backslash stands before a quote or before what separates cells"):
+        table = dpviz.read_csv(f"x,job,y\n{line}\n2,ok,p\n".encode())
+    assert (table.column("job").texts, table.n_malformed) == (("ok",), 1)
+
+
 def test_lines_that_cannot_be_read_either_way_are_left_out_alone():
     table = dpviz.read_csv(b'x,job,y\n1,"a \\"b,n\n2,ok,p\n3,"c \\"d\\"",n\n')
     assert (table.column("job").texts, table.n_malformed) == (("ok", 'c "d"'), 1)
