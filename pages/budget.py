@@ -21,7 +21,7 @@ if trained is not None:
     with guarantee:
         tree_parts.guarantee_of(result)
     screen.spending_of(result)
-    screen.rounds_screen(trained, loaded)
+    screen.rounds_screen(trained)
     screen.settings(result)
 
 st.divider()

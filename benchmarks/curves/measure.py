@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.boosting.measure import DELTA, EXTRA_ROUNDS, boosting_data
+from benchmarks.curves.individual import individual_losses
 from benchmarks.data import bench_data
 from benchmarks.forests.synthetic import TABLE_1, synthetic
 from benchmarks.forests.trace import forest_trace
-from dpviz.evaluation.budget.boosting import individual_losses
 from dpviz.learners import FitRequest, fit, get_learner
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
@@ -192,8 +192,8 @@ def sgbdt_figure_3(data: EncodedDataset, runs: int) -> Iterator[Point]:
     def losses(seed: int) -> dict[str, np.ndarray]:
         train, _ = data.split(TEST_SHARE, seed=seed)
         fitted = fit("s-gbdt", train, epsilon=1.0, delta=DELTA, extra_rounds=EXTRA_ROUNDS, seed=seed)
-        found = individual_losses(fitted, train)
-        return {"no filter": found.plain, f"filter, {EXTRA_ROUNDS} extra rounds": found.filtered}
+        names = ("no filter", f"filter, {EXTRA_ROUNDS} extra rounds")
+        return {name: individual_losses(fitted, train, filtered=bool(place)) for place, name in enumerate(names)}
 
     def run(series: str, x: str, seed: int) -> float:
         found = losses(seed)[series]

@@ -2,13 +2,10 @@ import json
 
 import pytest
 
-from dpviz.app.budget.screen import SLOT
 from dpviz.app.parts import plain
 from dpviz.learners import get_learner
-from dpviz.table.role import DataRole
 from tests.pages.opened import (
     LEARNERS_IN_ROLES,
-    after_work,
     opened,
     refusal,
     said_in_boxes,
@@ -78,19 +75,9 @@ def test_weights_that_are_all_zero_are_refused_in_words():
     assert "not all 0" in problem
 
 
-@pytest.mark.slow
-def test_a_boosted_model_pays_by_round_and_its_rows_can_be_measured():
-    test = opened("budget", learner=get_learner("s-gbdt").title)
+def test_a_boosted_model_pays_by_round():
+    test = opened("budget", learner=get_learner("s-gbdt").title, **{"s-gbdt.rounds": "20"})
     assert "rounds cost ε = 0.95 at δ =" in texts(test)
-    next(button for button in test.button if button.label == "Measure").click().run()
-    after_work(test, SLOT)
-    assert "The rounds promise every row ε = 0.95 (add/remove one row)" in texts(test)
-    assert len(test.get("plotly_chart")) == 3
-
-
-def test_own_losses_of_private_rows_are_never_offered():
-    test = opened("budget", DataRole.PRIVATE, learner=get_learner("s-gbdt").title, **{"s-gbdt.rounds": "20"})
-    assert not [button for button in test.button if button.label == "Measure"]
 
 
 def test_the_shares_of_privatree_stand_beside_the_defaults():
