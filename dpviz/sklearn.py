@@ -133,7 +133,7 @@ class _PrivateEstimator:
         validate_data(self, X, y, skip_check_array=True)
         table, given = self._table(X, schema), column_or_1d(_label_by_label(y), warn=True)
         check_consistent_length(table.columns[0].codes, given)
-        target = DataFrame({schema.target.name: self._cells_of_target(schema, given, y)})
+        target = DataFrame({schema.target.name: self._cells_of_target(schema, given)})
         return encode(RawTable((*table.columns, *table_of(target).columns), "X"), schema)
 
     def _declared_schema(self) -> Schema:
@@ -149,7 +149,7 @@ class _PrivateEstimator:
             return self.schema
         return replace(self.schema, features=tuple(map(_with_rule, self.schema.features)))
 
-    def _cells_of_target(self, schema: Schema, given: np.ndarray, y: Any) -> Any:
+    def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
         """The target's column as the schema reads it."""
         return given
 
@@ -179,7 +179,7 @@ class _PrivateEstimator:
         rows, given = self._taken(with_named_moments(X), y)
         self._categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
         self._warn_of_types(X)
-        target, encoded = self._target(given, y)
+        target, encoded = self._target(given)
         schema = Schema(self._features(rows), target, n_public=self.n_public)
         return usable_rows(schema, [*self._columns(rows, schema), encoded], refuse=not self._is_declared)
 
@@ -192,7 +192,7 @@ class _PrivateEstimator:
         check_consistent_length(rows, given)
         return rows, given
 
-    def _target(self, given: np.ndarray, y: Any) -> tuple[Target, np.ndarray]:
+    def _target(self, given: np.ndarray) -> tuple[Target, np.ndarray]:
         """What is public about the target, and its values: codes or numbers, NaN for an undeclared class or no number."""
         raise NotImplementedError
 
@@ -376,25 +376,25 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     _kind_of_target = ClassTarget
     _wants = "one with classes; PrivateTreeRegressor predicts numbers"
 
-    def _target(self, given: np.ndarray, y: Any) -> tuple[ClassTarget, np.ndarray]:
+    def _target(self, given: np.ndarray) -> tuple[ClassTarget, np.ndarray]:
         if self.classes is None:
             check_classification_targets(given)
         classes = np.unique(given).tolist() if self.classes is None else list(self.classes)
         if len(classes) < 2:
             what = "There is one class only; a classifier needs at least two."
             raise RowsError("one-class", what, remedy="Declare `classes`.")
-        codes = self._codes(given, classes, _dtype_of(y, given))
+        codes = self._codes(given, classes)
         return ClassTarget(self._target_name(), texts_of(classes), () if self.classes is not None else ("classes",)), codes
 
-    def _cells_of_target(self, schema: Schema, given: np.ndarray, y: Any) -> Any:
+    def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
         """The class that each cell says, in the words of the schema; None where it says none."""
         groups = schema.target.groups if isinstance(schema.target, ClassTarget) else ()
-        codes = self._codes(given, schema.classes, _dtype_of(y, given), groups)
+        codes = self._codes(given, schema.classes, groups)
         return np.array([*schema.classes, None], dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
 
-    def _codes(self, given: np.ndarray, classes: Sequence[Any], dtype: np.dtype, groups: Sequence[Any] = ()) -> np.ndarray:
+    def _codes(self, given: np.ndarray, classes: Sequence[Any], groups: Sequence[Any] = ()) -> np.ndarray:
         """The place of each cell's class in `classes`, NaN where it says none; what is answered takes the form of `given`."""
-        codes, self._answers = _Labels(classes, groups).read(given, dtype)
+        codes, self._answers = _Labels(classes, groups).read(given)
         self.classes_, self._order = np.unique(self._answers, return_index=True)
         return codes
 
@@ -435,7 +435,7 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
     _kind_of_target = NumericTarget
     _wants = "one with a number to predict; PrivateTreeClassifier predicts classes"
 
-    def _target(self, given: np.ndarray, y: Any) -> tuple[NumericTarget, np.ndarray]:
+    def _target(self, given: np.ndarray) -> tuple[NumericTarget, np.ndarray]:
         low, high = _range_of(given) if self.target_bounds is None else _pair("target_bounds", self.target_bounds)
         read = () if self.target_bounds is not None else ("low", "high")
         return NumericTarget(self._target_name(), low, high, read), numbers_of(given)
@@ -464,13 +464,6 @@ def _or_missing(column: RawColumn, feature: Feature) -> RawColumn:
         is_date = np.append(~np.isnan(feature.numbers(column.texts)), False)
         return CodedColumn(column.name, column.texts, np.where(is_date[column.codes], column.codes, -1))
     return NumberColumn(column.name, column.numbers_and_missing(feature.missing_codes)[0])
-
-
-def _dtype_of(y: Any, given: np.ndarray) -> np.dtype:
-    """The type of the target's column: of a nullable column of numbers, too, that of its numbers, and so of categories."""
-    kinds = {"b": np.dtype(bool), "i": np.dtype(np.int64), "u": np.dtype(np.int64), "f": np.dtype(np.float64)}
-    of_y = getattr(y, "dtype", None)
-    return kinds.get(getattr(getattr(getattr(of_y, "categories", None), "dtype", of_y), "kind", ""), given.dtype)
 
 
 class _Labels:
@@ -503,7 +496,7 @@ class _Labels:
         self._codes |= ({} if self.places_differ else by_place) | by_number
         self._codes |= {self._text(code): code for code in codes} | dict(zip(self.classes, codes, strict=True))
 
-    def read(self, given: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    def read(self, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(place of each cell's class, float64, NaN where it says none; the classes as such a target has them).
 
         Raises RowsError where y has other numbers for its classes.
@@ -521,7 +514,7 @@ class _Labels:
         if place_only and class_only and not self.places_differ:
             what = "y has some whole numbers that are no class; they count as places in the sorted classes."
             warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=7)
-        return found, np.array(self._places) if place_only > class_only else self._written_as(given[used], dtype)
+        return found, np.array(self._places) if place_only > class_only else self._written_as(given[used])
 
     def _code(self, cell: Any) -> float:
         if isinstance(cell, (bool, np.bool_)):
@@ -537,12 +530,12 @@ class _Labels:
         label = self.classes[code]
         return label if isinstance(label, str) or self.numbers[code] is None else text_of(label)
 
-    def _written_as(self, cells: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    def _written_as(self, cells: np.ndarray) -> np.ndarray:
         """The classes as a target of this type has them; as most of these cells are where the type promises nothing."""
-        kinds = Counter(map(type, cells.tolist())) if dtype.kind == "O" else {dtype.type: 1}
+        kinds = Counter(map(type, cells.tolist())) if cells.dtype.kind == "O" else {cells.dtype.type: 1}
         kind = max(kinds, key=kinds.__getitem__, default=object)
         if issubclass(kind, str):
-            return np.array(list(map(self._text, range(len(self.classes)))), dtype=object if dtype.kind == "O" else None)
+            return np.array(list(map(self._text, range(len(self.classes)))), dtype=object if cells.dtype.kind == "O" else None)
         if (
             issubclass(kind, (Real, np.number, np.bool_))
             and None not in self.numbers

@@ -36,7 +36,7 @@ from sklearn.utils.validation import column_or_1d
 
 import dpviz
 from dpviz.errors import DpvizWarning, FewRowsWarning, ParameterError, RefusedRelease, RowsError
-from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, _dtype_of, _label_by_label, _Labels
+from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, _label_by_label, _Labels
 
 N = 600
 X = np.random.default_rng(0).uniform(0, 1, (N, 2))
@@ -339,7 +339,7 @@ def test_every_cell_is_read_as_if_it_were_alone(classes):
                 continue
             given = column_or_1d(_label_by_label(y))
             try:
-                found, written = _Labels(classes).read(given, _dtype_of(y, given))
+                found, written = _Labels(classes).read(given)
             except RowsError:  # more of them are numbers of classes
                 continue
             np.testing.assert_array_equal(found, alone, err_msg=f"{typed} {cells}")
