@@ -31,12 +31,14 @@ def test_written_sql_runs(run, model, tmp_path):
     run("export", model, "--to", "sql", "--out", out)
     base = sqlite3.connect(":memory:")
     base.execute(f"CREATE TABLE {TABLE} (age REAL, colour TEXT)")
-    base.executemany(f"INSERT INTO {TABLE} VALUES (?, ?)", [(90, "blue"), (3, "red"), (None, None)])
+    base.executemany(f"INSERT INTO {TABLE} VALUES (?, ?)", [(90, "blue"), (3, "red"), (None, None), ("20", " red")])
     found = base.execute(out.read_text(encoding="utf-8"))
     assert [column for column, *_ in found.description] == ["prediction", "p_no", "p_yes"]
     lines = found.fetchall()
-    assert {answer for answer, *_ in lines} <= {"yes", "no"}
-    assert [p_no + p_yes for _, p_no, p_yes in lines] == pytest.approx([1, 1, 1])
+    first, second, nothing, third = lines
+    assert nothing == (None, None, None)
+    assert {answer for answer, *_ in (first, second, third)} <= {"yes", "no"}
+    assert [p_no + p_yes for _, p_no, p_yes in (first, second, third)] == pytest.approx([1, 1, 1])
 
 
 @pytest.mark.parametrize(("name", "now"), [("dot", "svg"), ("mermaid", "svg"), ("markdown", "rules"), ("onnx", "python")])

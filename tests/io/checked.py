@@ -116,7 +116,7 @@ def with_dates(schema: Schema, row: Row) -> list[Any]:
 
 def empty_table(schema: Schema, text_kind: str, number_kind: str) -> str:
     """Creates the table that exported SQL asks."""
-    is_text = [isinstance(feature, CategoricalFeature) for feature in schema.features]
+    is_text = [isinstance(feature, (CategoricalFeature, DateFeature)) for feature in schema.features]
     kinds = [text_kind if one else number_kind for one in is_text]
     columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in zip(schema.feature_names, kinds, strict=True))
     return f"CREATE TABLE {TABLE} ({columns})"
@@ -125,7 +125,8 @@ def empty_table(schema: Schema, text_kind: str, number_kind: str) -> str:
 def _in_sqlite(content: str, schema: Schema, rows: Sequence[Row]) -> Said:
     with closing(sqlite3.connect(":memory:")) as base:
         base.execute(empty_table(schema, "TEXT", "REAL"))
-        base.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * schema.n_features)})", rows)
+        given = [with_dates(schema, row) for row in rows]
+        base.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * schema.n_features)})", given)
         return _split(base.execute(content).fetchall())
 
 
@@ -141,7 +142,7 @@ def _in_duckdb(content: str, schema: Schema, rows: Sequence[Row]) -> Said:
         for start in range(0, len(rows), 100):
             part = rows[start : start + 100]
             places = ", ".join([f"({', '.join('?' * schema.n_features)})"] * len(part))
-            cells = [cell for row in part for cell in row]
+            cells = [cell for row in part for cell in with_dates(schema, row)]
             base.execute(f"INSERT INTO {TABLE} VALUES {places}", cells)
         return _split(base.execute(content).fetchall())
 

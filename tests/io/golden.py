@@ -85,8 +85,7 @@ def golden_rows(model: Model, function: Function | None, *, random_rows: int = R
     pairs = zip(model.schema.features, special, strict=True)
     at_random = zip(*(_column(feature, cells, random_rows, rng) for feature, cells in pairs), strict=True)
     rows = list(dict.fromkeys([*about, *at_random]))
-    if function is None:  # a tree is defined for cells without a value, a sum of weights is not
-        rows = [row for row in rows if all(map(_is_encoded, model.schema.features, row))]
+    rows = [row for row in rows if all(map(_is_encoded, model.schema.features, row))]
     return GoldenRows(model.schema, tuple(rows), *said(model, rows))
 
 

@@ -1,6 +1,8 @@
 """The exported Python function reads a cell as dpviz reads it from a file: every form of a number, every missing mark."""
 
+import datetime as dt
 import math
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from dpviz.io.exports.python_function import PYTHON
 from dpviz.models.new_rows import answers
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.dates import DateFeature
 from dpviz.table.raw import MISSING_MARKS
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.io.exports_models import document
@@ -46,17 +49,21 @@ def exported():
     return inside
 
 
+def asked(exported, row):
+    """What the function says; what predict says of a frame with this row."""
+    frame = pd.DataFrame({name: pd.Series([cell], dtype=object) for name, cell in row.items()})
+    return exported["predict"](row), answers(TREE, frame).tolist()[0]
+
+
 def test_every_form_of_a_number_is_read_as_from_a_file(exported):
     @given(CELLS)
     @example("80,2")
     @example("1,000.5")
+    @example("1,311")
+    @example("−3")
     def check(cell):
-        column = pd.DataFrame({"x": [cell], "code": ["1"]})
-        [wanted] = answers(TREE, column)
-        if wanted is not None:
-            assert exported["predict"]({"x": cell, "code": "1"}) == wanted
-        else:  # a text that is no number: training drops such a row, an export sends it right
-            assert math.isinf(exported["number_in"](cell))
+        found, wanted = asked(exported, {"x": cell, "code": "1"})
+        assert found == wanted
 
     check()
 
@@ -66,16 +73,79 @@ def test_a_category_is_met_by_its_text_or_its_number(exported):
     @example("1,0")
     @example("2.5")
     def check(cell):
-        [wanted] = answers(TREE, pd.DataFrame({"x": [100], "code": [cell]}))
-        if cell not in SCHEMA.features[1].categories:  # a reader strips blanks; a function that is given the category knows it
-            assert exported["predict"]({"x": 100, "code": cell}) == wanted
+        found, wanted = asked(exported, {"x": 100, "code": cell})
+        assert found == wanted
 
     check()
 
 
-@pytest.mark.parametrize("cell", [1, 1.0, np.float64(2.5), -7, 80.4, 80.6, float("nan"), None, float("inf")])
-def test_numbers_are_read_as_from_a_frame(exported, cell):
-    for row in ({"x": cell, "code": "1"}, {"x": 100.0, "code": cell}):
-        frame = pd.DataFrame([row])
-        [wanted] = answers(TREE, frame)
-        assert wanted is None or exported["predict"](row) == wanted
+TYPED = [
+    *(1, 1.0, -7, 80.4, 80.6, True, False, None, float("nan"), float("inf"), float("-inf"), 2**53 + 1, 10**30, 1e-7, -0.0),
+    *(
+        np.float64(2.5),
+        np.float32(0.1),
+        np.float32(80.5),
+        np.int8(1),
+        np.uint64(2**63),
+        np.bool_(True),
+        np.bool_(False),
+        np.str_("red"),
+    ),
+    *(
+        np.float64("nan"),
+        np.datetime64("NaT"),
+        np.datetime64("2024-03-01"),
+        np.datetime64("2024-03-01T14:30:00"),
+        np.timedelta64(90, "s"),
+    ),
+    *(Decimal("1.0"), Decimal("2.50"), Decimal("1E+1"), Decimal("NaN"), Decimal("-0"), Decimal("Infinity"), pd.NA, pd.NaT),
+    *(
+        pd.Timestamp("2024-03-01"),
+        pd.Timestamp("2024-03-01 14:30", tz="Europe/Berlin"),
+        pd.Timedelta(81, "s"),
+        dt.timedelta(seconds=1),
+    ),
+    *(
+        dt.date(2024, 3, 1),
+        dt.datetime(2024, 3, 1),
+        dt.datetime(2024, 3, 1, 14, 30),
+        dt.time(14, 30),
+        b"red",
+        b"1.0",
+        "TRUE",
+        "true",
+    ),
+]
+KINDS = {
+    "words": CategoricalFeature(
+        "c", ("true", "false", "red", "1", "2.5", "2024-03-01", "90"), missing_as="red", unknown_as="false"
+    ),
+    "no stand-in": CategoricalFeature("c", ("True", "0", "10", "2024-03-01 14:30:00", "0.10000000149011612")),
+    "numbers": NumericFeature("c", -10, 100, missing_as=50),
+    "codes": NumericFeature("c", -10, 100, missing_codes=("1", "2.50")),
+    "dates": DateFeature("c", 0, 20000, part="days", missing_as=3),
+}
+
+
+@pytest.mark.parametrize("declared", KINDS.values(), ids=KINDS)
+def test_typed_cells_are_read_as_from_a_frame(declared):
+    schema = Schema((declared,), ClassTarget("y", tuple(f"y{k}" for k in range(8))))
+    node = Leaf(7)
+    for k in reversed(range(7)):
+        if isinstance(declared, CategoricalFeature):
+            node = Branch(SubsetRule(0, (k % len(declared.categories),)), Leaf(k), node)
+        else:
+            node = Branch(ThresholdRule(0, declared.low + (declared.high - declared.low) * (k + 0.5) / 8), Leaf(k), node)
+    tree, inside = Tree(schema, node), {}
+    exec(str(PYTHON.write(document(tree))), inside)
+    for cell in TYPED:
+        [wanted] = answers(tree, pd.DataFrame({"c": pd.Series([cell], dtype=object)})).tolist()
+        assert inside["predict"]({"c": cell}) == wanted, repr(cell)
+
+
+def test_no_answer_has_no_probabilities():
+    tree = Tree(SCHEMA, Branch(ThresholdRule(0, 0.5), Leaf(0, shares=(1.0, *[0.0] * 7)), Leaf(1, shares=(0.0, 1.0, *[0.0] * 6))))
+    inside: dict = {}
+    exec(str(PYTHON.write(document(tree))), inside)
+    assert inside["predict"]({"x": "many", "code": "1"}) is None
+    assert all(map(math.isnan, inside["predict_proba"]({"x": "many", "code": "1"}).values()))

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from unicodedata import normalize
 
@@ -14,7 +14,23 @@ from dpviz.table.raw import MISSING_MARKS
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 from dpviz.table.texts import Declared, number_of
 
-_TAKEN = {"row", "predict", "leaf", "sums", "cell", "value", "total", "totals", "number_in", "plain_text", "text_in", "MISSING"}
+_TAKEN = {
+    "row",
+    "predict",
+    "leaf",
+    "sums",
+    "cell",
+    "value",
+    "total",
+    "totals",
+    "number_in",
+    "plain",
+    "ungrouped",
+    "is_grouped",
+    "plain_text",
+    "text_in",
+    "MISSING",
+}
 _TAKEN |= {"uncoded", "date_in", "max", "min", "sum", "float", "str", "any", "isinstance", "hasattr", "abs", "int", "repr"}
 #: The functions that read cells as `dpviz.table.raw` does: missing marks, a decimal comma, and no 1_000. Infinity meets no
 #: condition, as an unreadable number must not; nor does not-a-number, unless it has a stand-in. The last two are for columns with
@@ -35,11 +51,11 @@ def _write(given: Exportable) -> str:
 def _reached(function: Function, names: list[str]) -> Iterator[str]:
     """What a row comes to: the leaf of a single tree, or the sums over all trees."""
     yield f"def {'leaf' if function.is_one_tree else 'sums'}(row):"
-    used = sorted({feature for tree in function.trees for feature in function.features_of(tree)})
-    for feature in used:
-        declared = function.schema.features[feature]
-        cell = f"row[{declared.name!a}]"
-        yield f"    {names[feature]} = {_read(declared, cell)}"
+    for name, declared in zip(names, function.schema.features, strict=True):
+        yield f"    {name} = {_read(declared, f'row[{declared.name!a}]', function.schema.decimal)}"
+    yield f"    if {' or '.join(_has_no_answer(*pair) for pair in zip(names, function.schema.features, strict=True))}:"
+    nothing = ", ".join(['float("nan")'] * len(function.names or ()))
+    yield f"        return {f'None, ({nothing},)' if function.chances == 'leaf' else 'None'}"
     if function.is_one_tree:
         yield from _steps(function.trees[0], names, 1, lambda end: _leaf(function, end))
         return
@@ -51,18 +67,28 @@ def _reached(function: Function, names: list[str]) -> Iterator[str]:
     yield "    return totals"
 
 
-def _read(declared: Feature, cell: str) -> str:
+def _has_no_answer(name: str, declared: Feature) -> str:
+    """What is true of cells with which `encode` drops their row."""
+    if isinstance(declared, CategoricalFeature):
+        known = "" if declared.unknown_as is not None else f"{name} is not None and {name} not in {_set(declared.category_of)}"
+        missing = "" if declared.missing_as is not None else f"{name} is None"
+        return " or ".join(filter(None, (missing, known))) or "False"
+    return f'{name} == float("inf")' if declared.missing_as is not None else f'not {name} < float("inf")'
+
+
+def _read(declared: Feature, cell: str, decimal: str | None) -> str:
     """What reads a cell of this column."""
+    mark = "" if decimal is None else f", {decimal!r}"
     if isinstance(declared, CategoricalFeature):
         return f"text_in({cell}, {', '.join(_names(declared))})"
     if declared.missing_codes and isinstance(declared, DateFeature):
         cell = f"None if text_in({cell}, {', '.join(_names(declared))}) is None else {cell}"
     elif declared.missing_codes:
-        cell = f"uncoded({cell}, {_tuple(declared.missing_codes)})"
+        cell = f"uncoded({cell}, {_tuple(declared.missing_codes)}{mark})"
     if isinstance(declared, DateFeature):
         start = dt.date.fromisoformat(declared.since).toordinal()
         return f"date_in({cell}, {declared.order!r}, {declared.part!r}, {start})"
-    return f"number_in({cell})"
+    return f"number_in({cell}{mark})"
 
 
 def _helpers(schema: Schema) -> Iterator[str]:
@@ -82,16 +108,19 @@ def _leaf(function: Function, end: End) -> str:
 
 def _predict(function: Function) -> Iterator[str]:
     yield "def predict(row):"
-    yield '    """The prediction for a row, a mapping from column names to cells; missing: None, not-a-number, blank or NA."""'
+    yield '    """The prediction for a row, a mapping from column names to cells; None where there is no answer."""'
     target = function.schema.target
     if function.is_one_tree:
         yield f"    return leaf(row){'[0]' if function.chances == 'leaf' else ''}"
-    elif isinstance(target, NumericTarget):
-        yield f"    return min(max(sums(row)[0], {target.low!r}), {target.high!r})"
+        return
+    yield "    totals = sums(row)"
+    yield "    if totals is None:"
+    yield "        return None"
+    if isinstance(target, NumericTarget):
+        yield f"    return min(max(totals[0], {target.low!r}), {target.high!r})"
     elif function.how == "sign":
-        yield f"    return {target.classes[1]!a} if sums(row)[0] > 0 else {target.classes[0]!a}"
+        yield f"    return {target.classes[1]!a} if totals[0] > 0 else {target.classes[0]!a}"
     else:
-        yield "    totals = sums(row)"
         yield f"    return {_tuple(target.classes)}[totals.index(max(totals))]"
 
 
@@ -103,6 +132,9 @@ def _probabilities(function: Function) -> Iterator[str]:
         yield "    shares = leaf(row)[1]"
     else:
         yield "    totals = sums(row)"
+        yield "    if totals is None:"
+        nothing = ", ".join(['float("nan")'] * len(function.schema.classes))
+        yield f"        return dict(zip({_tuple(function.schema.classes)}, ({nothing},)))"
         yield from _of_votes(function) if function.chances == "votes" else _of_odds(function)
     yield f"    return dict(zip({_tuple(function.schema.classes)}, shares))"
 
@@ -163,6 +195,10 @@ def _condition(asked: Condition, name: str) -> str:
     return f"{name} is None or {test}" if asked.missing else test
 
 
+def _set(names: Iterable[str]) -> str:
+    return f"{{{', '.join(map(ascii, names))}}}"
+
+
 def _tuple(names: Sequence[str]) -> str:
     return f"({', '.join(map(ascii, names))}{',' if len(names) == 1 else ''})"
 
@@ -172,7 +208,7 @@ PYTHON = WrittenForm(
     title="Python function",
     suffix=".py",
     media_type="text/x-python",
-    about="One function, no imports, any Python 3. Reads cells as dpviz does; missing: None, not-a-number, a blank text.",
+    about="One function, no imports, any Python 3. Reads cells as dpviz does, typed ones too; no answer: None.",
     write=_write,
     language="python",
     order=20,
