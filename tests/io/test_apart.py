@@ -218,7 +218,7 @@ def test_texts_of_any_letters_arrive():
 ONE = {"notes": [], "n_malformed": 0, "not_row_wise": "", "left_out": ["<i8", 0]}
 LIES: dict[str, tuple[list[Any], bytes]] = {
     "a code beyond the texts": ([["codes", "a", ["|u1", 1], ["<i8", 1], ["|i1", 1]]], b"x" + struct.pack("<qb", 1, 1)),
-    "a code below all": ([["codes", "a", ["|u1", 1], ["<i8", 1], ["|i1", 1]]], b"x" + struct.pack("<qb", 1, -100)),
+    "a code below all": ([["codes", "a", ["|u1", 1], ["<i8", 1], ["|i1", 1]]], b"x" + struct.pack("<qb", 1, -9)),
     "objects": ([["numbers", "a", ["|O", 1]]], b"\0" * 8),
     "more than memory": ([["numbers", "a", ["<f8", 1 << 60]]], b""),
     "more than a table": ([["numbers", "a", ["<f8", 200_000]]], bytes(1_600_000)),

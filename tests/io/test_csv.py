@@ -120,6 +120,7 @@ def test_a_delimiter_may_be_given():
 def test_missing_marks_become_missing_cells(mark):
     table = read_csv(f"a,b\n{mark},1\nx,2\n".encode())
     assert (table.columns[0].codes < 0).tolist() == [True, False]
+    assert table.columns[0].texts == ("x",)
     assert table.columns[0].n_missing == 1
 
 

@@ -149,3 +149,84 @@ def test_no_answer_has_no_probabilities():
     exec(str(PYTHON.write(document(tree))), inside)
     assert inside["predict"]({"x": "many", "code": "1"}) is None
     assert all(map(math.isnan, inside["predict_proba"]({"x": "many", "code": "1"}).values()))
+
+
+ALIKE = (
+    "1",
+    "042",
+    "42",
+    "5E1",
+    "2.5",
+    "1.50",
+    "NA",
+    "true",
+    "FALSE",
+    "Zu\u0308rich",
+    "New York",
+    "2024-03-01 00:00:00",
+    "-0",
+    "nan",
+)
+CELLS_OF_TYPES = [
+    1,
+    1.0,
+    np.int8(1),
+    np.float32(2.5),
+    True,
+    np.False_,
+    Decimal("1.50"),
+    Decimal("2.500"),
+    dt.date(2024, 3, 1),
+    -0.0,
+    1e-7,
+    50,
+]
+CELLS_OF_TYPES += [
+    dt.datetime(2024, 3, 1, tzinfo=dt.UTC),
+    dt.datetime(2024, 3, 1, 12),
+    float("nan"),
+    None,
+    float("inf"),
+    42,
+    10**30,
+    b"NA",
+]
+WRITTEN = [
+    *ALIKE,
+    "1.0",
+    "01",
+    "42.0",
+    "0042",
+    "50",
+    "5e1",
+    "1.5",
+    "2.50",
+    "+1",
+    "na",
+    "NaN",
+    "",
+    "?",
+    "TRUE",
+    "False",
+    "Zürich",
+    "New\u00a0York",
+]
+WRITTEN += [" 1 ", "1,0", "0", "-0.0", "0.0", "2024-03-01", "None", "1.", ".5", "1.0.0", "--1", "-", "1e400"]
+
+
+@pytest.mark.parametrize("missing_as", [None, "other"])
+@pytest.mark.parametrize("codes", [(), ("7", "k.A.", "yes"), ("0", "N/A")])
+def test_a_typed_cell_is_the_category_that_it_is_for_the_model(missing_as, codes):
+    declared = tuple(text for text in ALIKE if not (text == "-0" and "0" in codes))
+    feature = CategoricalFeature("c", (*declared, "other"), missing_as=missing_as, missing_codes=codes)
+    schema = Schema((feature,), ClassTarget("y", tuple(f"c{place}" for place in range(len(feature.categories)))))
+    root = Leaf(len(feature.categories) - 1)
+    for place in reversed(range(len(feature.categories) - 1)):
+        root = Branch(SubsetRule(0, (place,)), Leaf(place), root)
+    tree, inside = Tree(schema, root), {}
+    exec(str(PYTHON.write(document(tree))), inside)
+    for cell in (*CELLS_OF_TYPES, *WRITTEN, "7", "7.0", 7, "k.A.", "N/A", "0"):
+        [wanted] = answers(tree, pd.DataFrame({"c": pd.Series([cell], dtype=object)}))
+        if isinstance(cell, bytes):
+            continue
+        assert inside["predict"]({"c": cell}) == wanted, cell

@@ -97,7 +97,7 @@ def test_categories_of_numbers_match_by_their_value():
     schema = Schema((CategoricalFeature("code", ("1", "2.5", "x")),), ClassTarget("y", ("a", "b")))
     tree = Tree(schema, Branch(SubsetRule(0, (0, 1)), Leaf(0), Leaf(1)))
     assert answers(tree, pd.DataFrame({"code": [1, 2.5, 7, None]})).tolist() == ["a", "a", None, None]
-    assert answers(tree, pd.DataFrame({"code": ["1.0", "2,5", "x", " "]})).tolist() == ["a", "a", "b", None]
+    assert answers(tree, pd.DataFrame({"code": ["1.0", "2.50", "x", " "]})).tolist() == ["a", "a", "b", None]
 
 
 def test_a_missing_column_is_named():
