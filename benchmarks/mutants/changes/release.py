@@ -388,8 +388,8 @@ MUTANTS = (
     Mutant(
         "columns of an estimator's probabilities have the order of the schema",
         "dpviz.sklearn:PrivateTreeClassifier.predict_proba",
-        "[:, self._order]",
-        "[:, :]",
+        "self.model_.predict_proba(self._encoded(X))[:, self._order]",
+        "self.model_.predict_proba(self._encoded(X))",
         ("tests/test_sklearn_labels.py::test_classes_are_sorted_and_of_the_type_of_y_and_columns_are_in_their_order",),
     ),
     Mutant(
@@ -402,8 +402,8 @@ MUTANTS = (
     Mutant(
         "an estimator says nothing of rows that it cannot use",
         "dpviz.sklearn:_PrivateEstimator._trained",
-        "accepted=self.accept_rows",
-        "accepted=True",
+        "warn_of(request, data, accepted=self.accept_rows, stacklevel=5)",
+        "pass",
         ("tests/test_sklearn_labels.py::test_hardly_a_usable_row_is_a_warning_that_names_the_column_and_no_cell",),
     ),
     Mutant(

@@ -243,8 +243,8 @@ MUTANTS = (
     Mutant(
         "an estimator quotes what NumPy says of a cell",
         "dpviz.sklearn:_PrivateEstimator.fit",
-        ("with cells_stay_inside(partial(_in_words, X)):\n    return self._fitted(self._given(X), y)"),
-        "return self._fitted(self._given(X), y)",
+        ("with cells_stay_inside(partial(_in_words, X)):\n    return self._fitted(X, y)"),
+        "return self._fitted(X, y)",
         ("tests/test_cells_stay_inside.py::test_no_estimator_lets_a_cell_out[cells0-objects]",),
     ),
     Mutant(
