@@ -29,14 +29,12 @@ class Entrant:
 
 OURS = "S-GBDT, redesigned"
 PUBLISHED, PUBLISHED_BEST = "S-GBDT as published", "S-GBDT as published, best at each epsilon"
-PRINTED, PRINTED_BEST = "S-GBDT, noise as printed", "S-GBDT, noise as printed, best at each epsilon"
 NO_FILTER, STATIC = "S-GBDT as published, no filter", "S-GBDT as published, static noise"
 RIVAL, RIVAL_FILTERED, RIVAL_BEST = "DPBoost", "DPBoost, filter by gradient", "DPBoost, best at each epsilon"
 HIST, DRAWN = "in the style of Maddock et al., splits by noisy histograms", "in the style of Maddock et al., random splits"
 CONSTANT, LINE, ONE_TREE = "constant", "boosted, not private", "one tree, not private"
 ENTRANTS = (
     Entrant(PUBLISHED, "s-gbdt-published"),
-    Entrant(PRINTED, "s-gbdt-published", {"printed_noise": True}),
     Entrant(NO_FILTER, "s-gbdt-published", {"filter": False}),
     Entrant(STATIC, "s-gbdt-published", {"static_noise": True}),
     Entrant(OURS, "s-gbdt"),
@@ -96,11 +94,6 @@ _SETTINGS: dict[str, Sequence[dict[str, Any]]] = {
 #: Title of the best -> table -> settings beside the defaults.
 OTHERS = {
     PUBLISHED_BEST: _others(PUBLISHED, "s-gbdt-published", _SETTINGS),
-    PRINTED_BEST: _others(
-        PRINTED,
-        "s-gbdt-published",
-        {data: [given | {"printed_noise": True} for given in settings] for data, settings in _SETTINGS.items()},
-    ),
     RIVAL_BEST: _others(
         RIVAL,
         "dpboost",
@@ -123,10 +116,10 @@ OTHERS = {
     ),
 }
 #: Title of the best -> title of the defaults.
-_DEFAULTS = {PUBLISHED_BEST: PUBLISHED, PRINTED_BEST: PRINTED, RIVAL_BEST: RIVAL}
+_DEFAULTS = {PUBLISHED_BEST: PUBLISHED, RIVAL_BEST: RIVAL}
 #: What is shown, in this order.
 TITLES = (
-    *(PUBLISHED, PUBLISHED_BEST, PRINTED, PRINTED_BEST, NO_FILTER, STATIC, OURS),
+    *(PUBLISHED, PUBLISHED_BEST, NO_FILTER, STATIC, OURS),
     *(RIVAL, RIVAL_BEST, RIVAL_FILTERED, HIST, DRAWN, CONSTANT, LINE, ONE_TREE),
 )
 

@@ -115,7 +115,7 @@ def sources(search: Search, what: Known) -> None:
 
 def _offer_script(search: Search) -> None:
     """The script that refutes the learner's claim, where there is one: to read, and to run without dpviz."""
-    script = script_of(search.learner, search.params)
+    script = script_of(search.learner)
     if script is not None:
         with on_demand("The counterexample as a script", icon=":material/code:", key="audit-script") as box:
             if box.open:

@@ -7,7 +7,7 @@ tests compare them. Format "dpviz-verdicts/2": readers ignore keys they do not k
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -151,15 +151,12 @@ SCRIPTS = {
     "privatree-corrected": "noisy_sensitivity",
     "privatree-star": "exact_stopping",
     "rgv-forest": "trees_add_up",
-    "s-gbdt-published": "sgbdt_conversion",
     "smooth-forest": "smooth_sensitivity",
 }
-#: Learner -> the setting that its script is about, where its claim holds without.
-_ONLY_WITH = {"s-gbdt-published": "printed_noise"}
 
 
-def script_of(learner: str, params: Mapping[str, Any]) -> Path | None:
-    """The file of the script that refutes a learner's claim with these parameters; None where there is none."""
-    if learner not in SCRIPTS or not params.get(_ONLY_WITH.get(learner, ""), learner not in _ONLY_WITH):
+def script_of(learner: str) -> Path | None:
+    """The file of the script that refutes a learner's claim; None where there is none."""
+    if learner not in SCRIPTS:
         return None
     return bundled(f"data/counterexamples/{SCRIPTS[learner]}.py")
