@@ -200,7 +200,7 @@ _OTHER_MARKS = frozenset((".", "..", "-", "--", "*", "#N/A", "n/a", "N.A.", "n.a
 #: With more texts they are no categories.
 _MOST_SPELLINGS = 1000
 #: Texts of a column that are searched for marks in doubt.
-_MOST_LOOKED_AT = 20_000
+_MOST_LOOKED_AT = 5_000
 
 
 #: A number as people write amounts: 95%, $1,037.50, (12).
