@@ -9,6 +9,6 @@ parts.page("Register", "What was released, and what is left?")
 checked.ask_released_file()
 book = account.account_screen()
 if book is not None:
-    account.papers_screen(book)
+    account.report_screen(book)
 frame.go_on("register")
 frame.as_python(as_python.register)

@@ -27,9 +27,6 @@ COMMANDS = {
 RENAMED = {
     ("poison",): ("robustness",),
     ("register", "restored"): ("register", "resume"),
-    ("register", "questions"): ("register", "export-questions"),
-    ("register", "entry"): ("register", "export-entry"),
-    ("register", "assessment"): ("register", "export-assessment"),
 }
 #: The same for options.
 RENAMED_OPTIONS = {"--again": "--confirm-cap", "--assign": "--add-rows"}

@@ -3,8 +3,8 @@
 `list` shows everything, or writes it to a CSV or JSON file. `declare` names a data set that shares no rows with any other, and
 sets its cap. `cap` changes a cap.
 `check` finds a register that was changed, truncated or put back from an old copy;
-`resume` goes on with an old copy where there is no newer one, with nothing left to spend. `export-questions`, `export-entry`
-and `export-assessment` write papers about a release: a draft for the public DP Deployments Registry, and a self-assessment.
+`resume` goes on with an old copy where there is no newer one, with nothing left to spend. A release's report is written by
+`dpviz export FILE --to report`.
 Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is for adding or removing one row.
 """
 
@@ -12,22 +12,17 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.commands import console
 from dpviz.commands.arguments import number, whole
-from dpviz.commands.files import add_output_arguments, check_output, write_whole
-from dpviz.errors import DpvizError, RefusedRelease, UnknownName, place
-from dpviz.figures.publish.paper_facts import answers_from, answers_template, facts_of
-from dpviz.figures.publish.papers import ASSESSMENT, ENTRY, FORMS, TITLES, paper
+from dpviz.commands.files import check_output, write_whole
+from dpviz.errors import DpvizError, RefusedRelease, place
 from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.io.csv_text import csv_text
-from dpviz.io.text import read_document
 from dpviz.release.checking import current_head, findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.files import released_text
-from dpviz.release.records import Balance, CapChange, DataSet, Entry, for_others
+from dpviz.release.records import Balance, CapChange, DataSet, for_others
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.verdict import loss_text
 from dpviz.results.wording import signs_spelled
@@ -40,7 +35,7 @@ NOT_AS_WRITTEN = 1
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Topics: list, declare, cap, check, resume, and papers."""
+    """Topics: list, declare, cap, check, resume."""
     topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
     listing = topics.add_parser("list", help="show data sets, releases and explorations, or write them to a file")
     listing.add_argument("--out", type=Path, metavar="FILE", help="write a .csv or .json file, without fingerprints and paths")
@@ -60,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     back = topics.add_parser("resume", help="go on with an old copy; what was left counts as spent")
     _add_decision(back, required=True)
     ours = ((listing, _list), (declare, _declare), (cap, _cap), (check, _check), (back, _restored))
-    for topic, do in (*ours, *_add_paper_topics(topics)):
+    for topic, do in ours:
         add_register_argument(topic)
         topic.set_defaults(topic=do)
 
@@ -190,48 +185,3 @@ def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
 
 def _loss(loss: PrivacyLoss, found: DataSet) -> str:
     return signs_spelled(loss_text(loss, found.protects))
-
-
-# --- papers
-
-
-def _add_paper_topics(topics: Any) -> list[tuple[Any, Any]]:
-    """(parser, what to do) of every topic about papers."""
-    asking = topics.add_parser("export-questions", help="write the questions only people can answer, to fill in")
-    add_output_arguments(asking, "the questions (.json)")
-    found = [(asking, _questions)]
-    for kind in (ENTRY, ASSESSMENT):
-        title = f"{TITLES[kind][0].lower()}{TITLES[kind][1:]}"
-        topic = topics.add_parser(f"export-{kind}", help=f"write the {title}; nothing is sent")
-        topic.add_argument("release", type=whole(), metavar="NUMBER", help="number of the release, see `dpviz register list`")
-        topic.add_argument("--answers", required=True, type=Path, metavar="FILE", help="the questions, filled in")
-        add_output_arguments(topic, f"the paper ({', '.join(FORMS)})")
-        topic.set_defaults(kind=kind)
-        found.append((topic, _paper))
-    return found
-
-
-def _questions(args: Namespace, register: ReleaseRegister) -> None:
-    check_output(args.out, force=args.force)
-    write_whole(args.out, answers_template(), force=args.force)
-    console.done(f"Wrote {args.out}.")
-
-
-def _paper(args: Namespace, register: ReleaseRegister) -> None:
-    form = args.out.suffix.lower()
-    if form not in FORMS:
-        remedy = f"Give a name that ends in {', '.join(FORMS)}."
-        raise DpvizError("The format is not known.", where=place(args.out), remedy=remedy)
-    check_output(args.out, force=args.force, inputs=[register.path, args.answers])
-    entry = _entry(register, args.release)
-    answers = answers_from(read_document(args.answers, "The file of answers", "Write the questions first."))
-    facts = facts_of(register.balance(entry.data_set), entry, released_text(Path(entry.file), entry.sha256))
-    write_whole(args.out, paper(args.kind, form, facts, answers), force=args.force)
-    console.done(f"Wrote {args.out}. Nothing was sent.")
-
-
-def _entry(register: ReleaseRegister, number: int) -> Entry:
-    every = {str(entry.number): entry for entry in register.releases()}
-    if str(number) not in every:
-        raise UnknownName("release", str(number), every)
-    return every[str(number)]

@@ -169,7 +169,7 @@ def test_bash_offers_what_may_follow(run):
     ("words", "today"),
     [
         (["poison", "rows.csv"], ["robustness", "rows.csv"]),
-        (["register", "entry", "1"], ["register", "export-entry", "1"]),
+        (["register", "restored"], ["register", "resume"]),
         (["register", "cap", "a", "--again=2"], ["register", "cap", "a", "--confirm-cap=2"]),
         (["train", "poison", "--assign"], ["train", "poison", "--add-rows"]),
     ],

@@ -60,14 +60,13 @@ def test_no_message_is_longer_than_people_read(refused):
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/null", "/dev"])
-@pytest.mark.parametrize("kind", ["model", "schema", "answers", "release"])
+@pytest.mark.parametrize("kind", ["model", "schema", "release"])
 def test_a_device_is_neither_a_model_nor_a_schema(refused, table, tmp_path, device, kind):
     out = tmp_path / "out.json"
     words = {
         "model": ("predict", device, table, "--out", out),
         "schema": ("train", table, "--schema", device, "--epsilon", "1", "--out", out),
         "release": ("register", "check", device, "--register", tmp_path / "r.db"),
-        "answers": ("register", "export-entry", "1", "--answers", device, "--register", tmp_path / "r.db", "--out", out),
     }
     refused(*words[kind])
 
@@ -199,8 +198,6 @@ def argument_lists(seed, folder):
         "cap",
         "check",
         "resume",
-        "export-questions",
-        "export-entry",
         "1",
         "0.5",
         "pf-tree",

@@ -176,24 +176,3 @@ def test_looks_at_private_rows_are_listed_apart(run, declared, register):
     _, said, _ = run("register", "list", "--register", register)
     assert "Explorations (not covered: keep to yourself)" in said
     assert "(not assigned)" in said
-
-
-@pytest.mark.slow
-def test_papers_are_written_from_answers_and_nothing_is_made_up(run, refused, release, declared, register, tmp_path):
-    run(*release("tree.json", "--add-rows"))
-    answers, where = tmp_path / "answers.json", ("--register", register)
-    assert run("register", "export-questions", "--out", answers, *where)[0] == 0
-    words = ("register", "export-entry", "1", "--answers", answers, *where, "--out")
-    assert "Something only people know is missing" in refused(*words, tmp_path / "entry.yaml")
-    whole = answers.read_bytes()
-    answers.write_bytes(whole.replace(b'""', b'"\xe9"', 1))
-    refused(*words, tmp_path / "entry.yaml")  # no name is written with letters that were not understood
-    document = json.loads(whole)
-    document["answers"] = dict.fromkeys(document["answers"], "x") | {"sector": "", "data_source": "Static"}
-    answers.write_text(json.dumps(document), encoding="utf-8")
-    for name in ("entry.yaml", "entry.json", "entry.html"):
-        assert run(*words, tmp_path / name)[0] == 0
-    assert json.loads((tmp_path / "entry.json").read_text(encoding="utf-8"))["status"] == "Draft"
-    assert run("register", "export-assessment", "1", "--answers", answers, *where, "--out", tmp_path / "self.yaml")[0] == 0
-    assert "The format is not known" in refused(*words, tmp_path / "entry.pdf")
-    assert "There is no release called '7'" in refused("register", "export-entry", "7", *words[3:], tmp_path / "other.yaml")

@@ -19,7 +19,7 @@ KNOWN = {"accuracy", "AUC", "non-private tree, CART"}
 ELSEWHERE = """
 add/remove one row; coins; counterexample; disclosure; draft; exact sampler; exploration; fingerprint; FitRequest; geometric
 noise; ledger; lookahead; mutant; noise; PF-tree; PrivaTree; private choice; random parts; read from the data; rehearsal;
-Rényi; role; row-wise; self-assessment; smooth sensitivity; two levels at once; worst pair
+Rényi; role; row-wise; smooth sensitivity; two levels at once; worst pair
 """
 #: Names that terms have in other words than their own.
 ALSO = {

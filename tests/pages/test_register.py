@@ -9,7 +9,6 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app.publish.account import accounts
 from dpviz.errors import NotExported
 from dpviz.figures.publish.account import account_html, spent_steps
-from dpviz.figures.publish.paper_facts import QUESTIONS
 from dpviz.release import sidecar
 from dpviz.release.checking import current_head
 from dpviz.release.publish import publish
@@ -110,27 +109,20 @@ def test_what_was_spent_only_grows(register):
 
 
 @pytest.mark.slow
-def test_papers_are_offered_once_everything_is_answered(monkeypatch, tmp_path):
+def test_the_report_of_a_release_is_offered_with_its_author(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     book = ReleaseRegister()
     book.declare(NAME, epsilon_cap=1.0)
     book.assign(small_rows().identity, NAME)
     publish(book, small_rows(), requested(0.5))
     test = opened()
-    offered = lambda: [found for found in test.get("download_button") if "papers-" in found.proto.id]  # noqa: E731
-    assert len(offered()) == 7
-    assert [found.proto.label for found in offered() if not found.proto.disabled] == ["Report (HTML, for printing)"]
-    assert "Still to be answered: 10 of 12" in texts(test)
-    for name in QUESTIONS:
-        if name not in ("sector", "data_source"):
-            test.text_input(key=f"papers-{name}").set_value("x")
-    test.selectbox(key="papers-data_source").set_value("Static")
-    test.run()
+    test.text_input(key="report-author").set_value("the board").run()
     assert not test.exception
-    assert not any(found.proto.disabled for found in offered())
+    (offered,) = [found for found in test.get("download_button") if "report-download" in found.proto.id]
+    assert (offered.proto.label, offered.proto.disabled) == ("Report (HTML, for printing)", False)
 
 
-def test_a_report_that_was_not_checked_is_not_offered(monkeypatch, tmp_path):
+def test_a_report_that_cannot_be_written_is_not_offered(monkeypatch, tmp_path):
     def refuse(given, signed):
         raise NotExported("The report does not predict as the model does.", remedy="-")
 

@@ -14,8 +14,6 @@ import pytest
 import dpviz
 from dpviz.app.explorations import AGREED
 from dpviz.app.tree import opened as opened_model
-from dpviz.figures.publish.paper_facts import facts_of
-from dpviz.figures.publish.papers import FORMS, TITLES, paper
 from dpviz.figures.publish.report import report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import result_from_json, with_our_verdict
@@ -24,7 +22,6 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.results.exports import export, export_names
 from dpviz.results.verdict import Unit
 from dpviz.table.role import DataRole
-from tests.figures.publish.test_papers import ANSWERS
 from tests.pages.opened import PAGES, after_work, in_use, opened, records, shown
 from tests.pages.test_publish import button, released
 from tests.release.rows import requested, small_rows
@@ -74,12 +71,6 @@ def test_the_document_says_whom_it_protects(document):
 @pytest.mark.parametrize("name", [name for name in export_names() if name != "json"])
 def test_every_export_leads_with_the_patient(document, name):
     leads(str(export(name, document).content).replace(json.dumps(json.loads(document), ensure_ascii=True), ""))
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", TITLES)
-def test_papers_lead_with_the_patient(book, document, kind, form):
-    leads(paper(kind, form, facts_of(book.balance(NAME), book.releases()[0], document), ANSWERS))
 
 
 def test_page_one_of_the_report_leads_with_the_patient(document):
@@ -140,7 +131,7 @@ def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
     leads(shown(test))
     register = type(test).from_file(str(PAGES / "register.py"), default_timeout=60).run()
     leads(shown(register))
-    leads(" ".join(register.selectbox(key="papers-release").options))
+    leads(" ".join(register.selectbox(key="report-release").options))
     (release,) = records(register, "Every release of")
     named = [name for name in release if "ε" in name or "total" in name]
     assert len(named) >= 4

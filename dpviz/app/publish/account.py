@@ -1,11 +1,11 @@
-"""The Register page: what was released of which rows, under which caps, and papers about a release. It needs no rows."""
+"""The Register page: what was released of which rows, under which caps, and the report of a release. It needs no rows."""
 
 from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from dpviz.app.parts import error, literal, plain, role_badge, why_disabled
+from dpviz.app.parts import error, plain, role_badge
 from dpviz.app.prose import prose
 from dpviz.app.publish.data import how_it_adds_up, register
 from dpviz.app.widgets import chart, download, rows_table
@@ -13,10 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.figures.publish import account as figures
 from dpviz.figures.publish.exports import report_to_sign
 from dpviz.figures.publish.page_one import Signed
-from dpviz.figures.publish.paper_facts import DATA_SOURCES, QUESTIONS, SECTORS, Answers, Facts, facts_of
-from dpviz.figures.publish.papers import FORMS, TITLES, paper
 from dpviz.figures.publish.release import history_rows, spent_sentence
-from dpviz.figures.publish.self_assessment import WHAT_IT_IS
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
@@ -29,9 +26,8 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.results.exports import Exported
 from dpviz.results.verdict import Unit, short_text
 
-_CHOICES = {"sector": SECTORS, "data_source": DATA_SOURCES}
-#: Letters of an answer.
-_LONGEST = 2_000
+#: Letters of a name.
+_LONGEST = 200
 
 
 def account_screen() -> ReleaseRegister | None:
@@ -110,45 +106,26 @@ def _data_set(found: figures.Account) -> None:
             rows_table(figures.look_rows(found.looks), "What was looked at without releasing it.")
 
 
-def papers_screen(book: ReleaseRegister) -> None:
-    """Choose a release, answer, take the papers away. Nothing is sent."""
+def report_screen(book: ReleaseRegister) -> None:
+    """Choose a release, and take the report away that is signed."""
     finished = [entry for entry in reversed(book.releases()) if entry.state is State.RELEASED]
     if not finished:
         return
     st.divider()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.header("Documents for a release", anchor=False, width="content")
-        with st.popover("What they are", type="tertiary"):
-            st.markdown(f"A draft for the public DP Deployments Registry, which only you can send. {WHAT_IT_IS}")
+    st.header("Report of a release", anchor=False)
     units = {found.name: found.protects for found in book.data_sets()}
-    title = partial(_title, units)
-    entry = st.selectbox("Release", finished, format_func=title, key="papers-release")
+    entry = st.selectbox("Release", finished, format_func=partial(_title, units), key="report-release")
+    asked = {"max_chars": _LONGEST, "key": "report-author", "persist_state": "session"}
+    author = st.text_input("Author, beside the signature line", **asked)
+    st.caption("Page one to sign, annexes after it. What is not filled in is left to be written by hand.")
     try:
         released = released_text(Path(entry.file), entry.sha256)
-        facts = facts_of(book.balance(entry.data_set), entry, released)
+        done = _report(released, units[entry.data_set], Signed(entry.data_set, entry.finished[:10], author))
     except DpvizError as problem:
         error(problem)
         return
-    answers = _ask()
-    why_not = f"Still to be answered: {len(answers.missing)} of {len(QUESTIONS)}." if answers.missing else ""
-    why_disabled(why_not)
-    for kind in TITLES:
-        _offer(kind, facts, answers)
-    _offer_report(entry, released, facts, answers)
-
-
-def _offer_report(entry: Entry, released: str, facts: Facts, answers: Answers) -> None:
-    """The report with what stands beside its signature line; what is not answered is left to be filled in by hand."""
-    st.markdown("**Report for a board**: page one to sign, annexes after it")
-    signed = Signed(entry.data_set, facts.published, answers.authors)
-
-    try:
-        done = _report(released, facts.unit, signed)
-    except DpvizError as problem:
-        error(problem)
-        return
-    name = f"release-{facts.number}-report.html"
-    download("Report (HTML, for printing)", done.content, name, "text/html", key="papers-report")
+    name = f"release-{entry.number}-report.html"
+    download("Report (HTML, for printing)", done.content, name, "text/html", key="report-download")
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing it …")
@@ -158,25 +135,3 @@ def _report(released: str, unit: Unit, signed: Signed) -> Exported:
 
 def _title(units: dict[str, Unit], entry: Entry) -> str:
     return f"Number {entry.number}, {entry.data_set}, {entry.learner}, {short_text(entry.loss, units[entry.data_set])}"
-
-
-def _ask() -> Answers:
-    left, right = st.columns(2, gap="medium")
-    given = {}
-    for place, (name, question) in enumerate(QUESTIONS.items()):
-        side = right if place % 2 else left
-        if name in _CHOICES:
-            given[name] = side.selectbox(question, _CHOICES[name], key=f"papers-{name}", persist_state="session")
-        else:
-            given[name] = side.text_input(question, max_chars=_LONGEST, key=f"papers-{name}", persist_state="session")
-    return Answers(**given)
-
-
-def _offer(kind: str, facts: Facts, answers: Answers) -> None:
-    st.markdown(f"**{TITLES[kind]}** of {literal(answers.name or 'a data product without a name yet')}")
-    with st.container(horizontal=True):
-        for form, mime in FORMS.items():
-            text = "" if answers.missing else paper(kind, form, facts, answers)
-            label = f"{kind.capitalize()} ({form.removeprefix('.').upper()})"
-            name = f"release-{facts.number}-{kind}{form}"
-            download(label, text, name, mime, disabled=bool(answers.missing), key=f"papers-{kind}{form}")
