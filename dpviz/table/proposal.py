@@ -4,7 +4,7 @@ Every such value is marked as read from the data. None of it is private; declari
 """
 
 import math
-import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from dpviz.table.schema import (
     Schema,
     Target,
 )
+from dpviz.table.texts import number_of, shortest
 
 #: A categorical column with more distinct texts than this is an identifier or free text.
 MAX_CATEGORIES = 1000
@@ -163,27 +164,23 @@ def _numeric_target(column: RawColumn, called: str) -> NumericTarget:
 
 
 #: Two of these are one category where they are the same number; 042 and 5E1 are codes.
-_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _TRUTHS = ("true", "false")
 
 
 def _labels(column: RawColumn) -> tuple[str, ...]:
-    """Distinct texts in order: numbers by value, then texts. In a numeric column 1 and 1.0 are one label, as encoding has it.
+    """Categories that every text of the column is met by, in order: numbers by value, then texts.
 
-    Truth values that are written in several ways are true and false.
+    Truth values that are written in several ways are true and false, plain numbers their shortest form (of 1.0 and 1.00 it is 1).
     """
-    texts: Iterable[str] = column.texts
-    if column.is_numeric:
-        by_value: dict[float | str, str] = {}
-        pairs = zip(column.texts, column.text_numbers.tolist(), strict=True)
-        for text, value in sorted(pairs, key=lambda pair: (len(pair[0]), pair[0])):  # the shortest text stands for all
-            by_value.setdefault(value if _DECIMAL.fullmatch(text) else text, text)
-        texts = by_value.values()
-    else:
-        truths = [text for text in texts if text.lower() in _TRUTHS]
-        if len(truths) > len({text.lower() for text in truths}):
-            texts = {text.lower() if text in truths else text for text in texts}
-    return tuple(in_order(texts))
+    ways = defaultdict[object, list[str]](list)
+    for text in column.texts:
+        number, plain = number_of(text), text.lower()
+        ways[plain if plain in _TRUTHS else text if number is None else number].append(text)
+    found = dict[str, None]()
+    for texts in ways.values():
+        short = [text.lower() if text.lower() in _TRUTHS else shortest(text) for text in texts]
+        found |= dict.fromkeys(texts if len(texts) == 1 or None in short else filter(None, short))
+    return tuple(in_order(found))
 
 
 def in_order(texts: Iterable[str]) -> list[str]:

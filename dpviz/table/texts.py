@@ -174,7 +174,7 @@ class Declared:
                 truths[text.lower()].add(code)
         #: exact, numbers, truths: text -> what it means: as it is, in its shortest form, in small letters.
         self.numbers = {
-            text: code for text, code in exact.items() if _shortest(text) == text and len(meanings[Decimal(text)]) == 1
+            text: code for text, code in exact.items() if shortest(text) == text and len(meanings[Decimal(text)]) == 1
         }
         self.truths = {text: code for text, (code, *others) in truths.items() if not others}
         for text, code in codes.items():
@@ -188,12 +188,12 @@ class Declared:
         return np.fromiter(found, np.int64, len(texts))
 
     def _other(self, text: str) -> int:
-        if self.numbers and (short := _shortest(text)) is not None:
+        if self.numbers and (short := shortest(text)) is not None:
             return self.numbers.get(short, -1)
         return self.truths.get(text.lower(), -1) if self.truths else -1
 
 
-def _shortest(text: str) -> str | None:
+def shortest(text: str) -> str | None:
     """The shortest form of a number in plain form; None for any other text."""
     if not _PLAIN.fullmatch(text):
         return None

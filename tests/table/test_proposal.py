@@ -255,3 +255,22 @@ def test_adult_is_proposed_as_everybody_knows_it():
     assert schema.target == ClassTarget("income", ("<=50K", ">50K"), ("classes",))
     assert schema.n_public == 45000
     assert left_out(raw, schema) == ()
+
+
+WAYS_TO_WRITE = ("1", "1.0", "1.00", "01", "042", "42", "42.0", "4.2e1", "5E1", "50", "true", "TRUE", "True", "NA", "nan", "0")
+WAYS_TO_WRITE += ("-0", "-0.0", "2.50", "2.5", "1,5", "1.5", "é", "e\u0301", "a", "New York", "New\u00a0York", "2024-03-01")
+WAYS_TO_WRITE += ("2024-03-01 00:00:00", "?")
+
+
+@given(st.lists(st.sampled_from(WAYS_TO_WRITE), min_size=3, max_size=25), st.booleans())
+def test_every_cell_is_one_of_the_proposed_categories(cells, is_target):
+    """However the same number, name or truth value is written beside others."""
+    rows = table(x=cells, y=[*"np"] * (len(cells) // 2) + ["n"] * (len(cells) % 2))
+    try:
+        schema = propose_schema(rows, target="x" if is_target else "y")
+    except DpvizError:  # one value, or none
+        return
+    report = encode(rows, schema).report
+    n_missing = sum(cell in ("NA", "nan", "?") for cell in cells)
+    assert report.dropped_unknown == ()
+    assert report.rows_kept >= len(cells) - n_missing * is_target

@@ -320,8 +320,8 @@ MUTANTS = (
     Mutant(
         "a code with leading zeros is a number",
         "dpviz.table.texts:Declared._other",
-        "_shortest(text)",
-        "_shortest(text.lstrip('0') or text)",
+        "shortest(text)",
+        "shortest(text.lstrip('0') or text)",
         ("tests/table/test_encode.py::test_a_cell_is_the_category_that_it_spells",),
     ),
     Mutant(
