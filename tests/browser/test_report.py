@@ -1,8 +1,7 @@
-"""The printed report in a real browser: it brings its letters, all are large enough, and all text stays in its place."""
+"""The printed report in a real browser: all letters are large enough, and all text stays in its place."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -84,12 +83,9 @@ def test_text_stays_in_its_place_in_any_font(visit: Any, report: str) -> None:
     assert page.evaluate(OUTSIDE)  # what leaves its place is noticed
 
 
-def test_a_report_is_printed_with_its_own_letters_none_too_small_to_read(visit: Any, report: str) -> None:
+def test_no_letter_of_a_printed_report_is_too_small_to_read(visit: Any, report: str) -> None:
     page = visit(viewport=PAGE).new_page()
     page.set_content(report)
-    printed_page = page.pdf(format="A4", prefer_css_page_size=True)
-    assert set(re.findall(rb"/FontName */[A-Z]+\+(\S+)", printed_page)) == {b"dpvizSans-Bold", b"dpvizSans-Regular"}
-    assert printed_page.count(b"/FontFile2") == 2
     page.emulate_media(media="print")
     assert 7 <= page.evaluate(SMALLEST) < 9
     assert page.evaluate(OUTSIDE) == []

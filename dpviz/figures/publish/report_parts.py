@@ -1,6 +1,5 @@
 """Parts of the report: what is and is not promised, the budget, the curve of odds, what was taken as public."""
 
-import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,13 +18,11 @@ from dpviz.results.verdict import Unit, Verdict, right_guesses
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
-#: The font that reports and notebooks bring along.
-LETTERS = "dpviz Sans"
 _WIDTH, _HEIGHT = 420, 200
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 14, 34
 _LARGEST_EPSILON = 10.0
 _MOST_NAMES = 12
-_ALLOWED = "default-src 'none'; style-src 'unsafe-inline'; font-src data:"
+_ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
 #: Mechanism, by its name in a ledger -> how it is introduced to people, and what it does.
 MECHANISMS: dict[str, tuple[str, str]] = json.loads(Path(__file__).with_name("mechanisms.json").read_text(encoding="utf-8"))
 
@@ -50,19 +47,7 @@ def page_html(title: str, body: str, after: str = "") -> str:
 
 @cache
 def _css() -> str:
-    """The style sheet, with the letters themselves: what is printed looks alike everywhere."""
-    faces = (
-        f'@font-face{{font-family:"{LETTERS}";font-weight:{weight};src:{source} format("woff2")}}\n'
-        for weight, source in letters().items()
-    )
-    return "".join(faces) + Path(__file__).with_name("report.css").read_text(encoding="utf-8")
-
-
-def letters() -> dict[int, str]:
-    """Weight -> the font `LETTERS` as the source of a font face."""
-    files = {weight: Path(__file__).parent / "fonts" / f"{name}.woff2" for name, weight in (("regular", 400), ("bold", 700))}
-    encoded = {weight: base64.b64encode(file.read_bytes()).decode("ascii") for weight, file in files.items()}
-    return {weight: f"url(data:font/woff2;base64,{text})" for weight, text in encoded.items()}
+    return Path(__file__).with_name("report.css").read_text(encoding="utf-8")
 
 
 def bullets(lines: Iterable[str]) -> str:
