@@ -1,8 +1,8 @@
 """Measure dpviz on this machine: `python -m benchmarks TOPIC`.
 
 `speed` compares times and memory of fits with scikit-learn's tree of the same depth, in one process and one run. `tables`
-shows measured accuracy next to the papers' tables; `poisoning`, `backdoor`, `forests`, `boosting` and `curves` do so for
-poisoning guarantees, a backdoor, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's
+shows measured accuracy next to the papers' tables; `poisoning`, `forests`, `boosting` and `curves` do so for
+poisoning guarantees, random forests, boosted trees and the papers' other figures, `dpboost` what DPBoost's
 published level takes, `rivals` packages as they are shipped, `probabilities` measures pf-tree's leaves and its private test,
 `engines` questions to databases. `differences` and `learners` measure nothing: they write pages from what learners declare;
 `risk` works out what one row risks, from ledgers.
@@ -36,7 +36,6 @@ from benchmarks.forests import page as forests_page
 from benchmarks.learners import learners_page
 from benchmarks.mutants import page as mutants_page
 from benchmarks.page import made_by, show_page, tables_page
-from benchmarks.poisoning import backdoor as bench_backdoor
 from benchmarks.poisoning import measure as bench_poisoning
 from benchmarks.poisoning.run import run_poisoning
 from benchmarks.speed import DEPTH, EPSILON, Line, measure
@@ -131,7 +130,6 @@ TOPICS: tuple[tuple[str, str, str | None, Callable[[ArgumentParser], None]], ...
     ("speed", "time and memory of fits", bench_speed.__doc__, _of_speed),
     ("tables", "accuracy beside the papers' tables", bench_tables.__doc__, _of_tables),
     ("poisoning", "guarantees beside the papers' tables", bench_poisoning.__doc__, _of_poisoning),
-    ("backdoor", "a backdoor on two digits", bench_backdoor.__doc__, bench_backdoor.add_arguments),
     ("forests", "random forests beside their paper", bench_forests.__doc__, forests_page.add_arguments),
     ("curves", "the papers' curves", bench_curves.__doc__, curves_page.add_arguments),
     ("boosting", "boosted trees beside their paper", bench_boosting.__doc__, boosting_page.add_arguments),

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpviz.app import explorations, frame, parts
-from dpviz.app.robustness import ask, backdoor, screen
+from dpviz.app.robustness import ask, screen
 
 parts.page("Robustness", "How many poisoned rows can this tree provably withstand?")
 
@@ -19,8 +19,6 @@ if asked is not None:
     st.divider()
     screen.cursor(request, view, loaded)
 
-st.divider()
-backdoor.backdoor()
 st.divider()
 screen.meaning()
 if asked is not None:

@@ -15,7 +15,7 @@ from dpviz.table.schema import NumericTarget
 
 _KEY = "_ignored_in_address"
 #: Names that an address may have: all names with a dot or one of these beginnings, and the rest.
-_BEGINNINGS = ("robust-", "backdoor-", "item-of-", "draws", "measure", "learner", "embed", "audit", "good-")
+_BEGINNINGS = ("robust-", "item-of-", "draws", "measure", "learner", "embed", "audit", "good-")
 # fmt: off
 _NAMES = frozenset((
     "attack", "beside", "by-rule", "candidates", "data", "deepest", "depth", "draw", "epsilon",

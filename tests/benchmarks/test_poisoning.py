@@ -11,15 +11,11 @@ import pandas as pd
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.poisoning.backdoor import CURVES, VARIANTS, attack, mnist
-from benchmarks.poisoning.backdoor_page import ATTACKS, EPSILON, STATED, Attacked, _candidates, _found, _stated
 from benchmarks.poisoning.measure import PublishedRow, Repeated, lines_by_data, read_published, rows_at
 from dpviz.errors import DpvizError
 from dpviz.installation import bundled
 from dpviz.learners import DEFAULT
-from dpviz.learners.native import pf_tree
 from dpviz.randomness import generator
-from dpviz.table.candidates import multiscale_grid
 
 HEAD = "version,table,dataset,method,epsilon,accuracy,guarantee_0_1pct,guarantee_0_5pct,guarantee_1pct"
 PUBLISHED = f"""{HEAD}
@@ -131,38 +127,6 @@ def test_the_page_holds_published_measured_and_proved_guarantees(
     assert {entry["poisoned_rows"] for entry in curve} == {"0", "1", "2", "3"}
 
 
-def test_the_learners_that_are_compared_at_one_epsilon_are_attacked_as_often() -> None:
-    by_place = {(curve.learner, curve.epsilon): curve for curve in CURVES}
-    assert len(by_place) == len(CURVES)
-    assert by_place[DEFAULT, EPSILON].attacks == by_place["privatree", EPSILON].attacks == ATTACKS >= 50
-    assert by_place["privatree", EPSILON].shares == by_place[DEFAULT, EPSILON].shares
-
-
-@pytest.mark.slow
-def test_the_backdoor_is_tried_on_declared_pixels(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    pictures = mnist(folder)
-    assert (pictures.train.n_rows, pictures.train.schema.features[0].high, pictures.train.schema.classes) == (60, 255, ("0", "1"))
-    assert main(["backdoor", "--data", str(folder), "--quick", "--out", str(tmp_path / "page.md")]) == 0
-    page = (tmp_path / "page.md").read_text()
-    assert page.strip() == capsys.readouterr().out.strip()
-    with (tmp_path / "page.csv").open() as file:
-        lines = list(csv.DictReader(file))
-    assert {(line["learner"], line["epsilon"]) for line in lines} == {(DEFAULT, "0.1"), (DEFAULT, "0.03"), (DEFAULT, "0.01")}
-    assert all(line["n_draws"] == "2" and line["tight"] for line in lines)
-    assert all(float(line[f"{name}_error"]) >= 0 for line in lines for name in ("success", "published", "accuracy"))
-    assert all(f"| {title} |" in page for title in VARIANTS)
-
-
-def test_the_candidates_are_put_back_and_a_tree_that_asks_for_the_trigger_is_noticed(folder: Path) -> None:
-    pictures = mnist(folder)
-    found = attack(pictures, "the middle only", 2)
-    assert pf_tree.multiscale_grid is multiscale_grid
-    assert found.n == 2
-    assert 0 <= found.asked <= 2
-    grid = VARIANTS["quarters of the range"][0](pictures.train.schema)
-    assert grid.features[0].thresholds.tolist() == [63.5, 127.5, 191.5]
-
-
 def test_no_stored_success_is_above_what_is_proved_by_more_than_two_errors() -> None:
     with bundled("data/benchmarks/backdoor.csv").open() as file:
         proved = [line for line in csv.DictReader(file) if line["tight"]]
@@ -172,13 +136,6 @@ def test_no_stored_success_is_above_what_is_proved_by_more_than_two_errors() -> 
         assert float(line["success"]) - float(line["tight"]) < 2 * error + 1e-4, line
 
 
-def test_the_stored_page_says_of_section_vi_c_what_the_figure_found() -> None:
-    stored = bundled("data") / "benchmarks"
-    section = _stated(pd.read_csv(stored / "backdoor.csv"))
-    assert section.count("\n| ") == len(STATED) + 2
-    assert section in (stored / "backdoor.md").read_text(encoding="utf-8")
-
-
 def test_the_page_about_poisoning_says_what_the_backdoor_does() -> None:
     stored = pd.read_csv(bundled("data") / "benchmarks" / "backdoor.csv")
     most = stored[stored.poisoned_rows == stored.poisoned_rows.max()].set_index(["learner", "epsilon"])
@@ -186,26 +143,3 @@ def test_the_page_about_poisoning_says_what_the_backdoor_does() -> None:
     page = (Path(__file__).parents[2] / "docs" / "explanation" / "poisoning.md").read_text(encoding="utf-8")
     assert f"works on {ours.success:.1%} of the pictures (PrivaTree: {theirs.success:.1%})" in page
     assert f"At ε = 0.01 it works on {less.success:.1%}, and accuracy on clean rows is {less.accuracy:.1%}" in page
-
-
-@pytest.mark.parametrize(
-    ("mean", "error", "low", "high", "found"),
-    [
-        (0.97, 0.002, 0.974, 0.974, "yes"),
-        (0.96, 0.002, 0.974, 0.974, "**no**"),
-        (0.003, 0.001, 0.95, 1.0, "**no**"),
-        (0.19, 0.03, 0.0, 0.2, "yes"),
-    ],
-)
-def test_a_statement_is_met_within_its_errors_or_its_range(
-    mean: float, error: float, low: float, high: float, found: str
-) -> None:
-    assert _found(mean, error, low, high) == found
-
-
-def test_variants_that_differ_are_named_on_the_page() -> None:
-    near, far = (Attacked(title, (mean, 0.05), (0.99, 0.001), 3, 50) for title, mean in (("near", 0.65), ("far", 0.3)))
-    first = Attacked("as it is", (0.6, 0.05), (0.99, 0.001), 30, 50)
-    assert "No variant differs from the first" in _candidates([first, near])
-    assert "Of the variants, far differ from the first" in _candidates([first, near, far])
-    assert "| as it is | 30 ± 3 of 50 | .600 ± .050 | .990 ± .001 |" in _candidates([first])

@@ -8,7 +8,6 @@ from dpviz.evaluation.plan.consequences import consequences_steps
 from dpviz.evaluation.plan.planner import Goal, plan_steps
 from dpviz.evaluation.plan.simulate import Resampled, plant
 from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
-from dpviz.evaluation.robustness.backdoor import Backdoor, backdoor_curve
 from dpviz.learners import FitRequest
 from dpviz.table.schema import require_classes
 from tests.contract.tables import schema_of
@@ -38,11 +37,6 @@ def test_a_poisoning_curve(name):
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack(name, attack):
     refused("An attack", lambda: attack_curve(attack, FitRequest.of(name, epsilon=1.0), DATA, DATA, poisoned_rows=[0, 3]))
-
-
-def test_a_backdoor():
-    trigger = Backdoor.__new__(Backdoor)  # never looked at
-    refused("A backdoor", lambda: backdoor_curve(FitRequest.of("gbdt", epsilon=1.0), DATA, DATA, trigger, poisoned_rows=[0]))
 
 
 @every_learner

@@ -34,7 +34,6 @@ ON_DEMAND = (
     "Every measure on the held-out rows",
     "Download this model",
     "Where these settings come from",
-    "Plant one in pictures of digits",
     "How to read this page",
     "How to read the picture",
     "Open a model file",

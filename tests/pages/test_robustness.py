@@ -1,4 +1,4 @@
-"""The Robustness page: verdict, curves and tables; private rows ask first; jobs, their end and what is stale; the backdoor."""
+"""The Robustness page: verdict, curves and tables; private rows ask first; jobs, their end and what is stale."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.robustness import backdoor as robustness_backdoor
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.robustness.ask import Cell, RobustnessRequest, first_learners
-from dpviz.app.robustness.run import ATTACK, BACKDOOR, CURVES
+from dpviz.app.robustness.run import ATTACK, CURVES
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.attacks import ATTACKS
@@ -146,19 +145,6 @@ def test_the_cursor_moves_three_numbers():
     assert len(before) == 3
     assert before[0] == "52.5 of 100"
     assert after[0] == "62.4 of 100"  # 73.1 for any mechanism; most of this epsilon buys two levels at once, of bounded range
-
-
-def test_the_backdoor_shows_the_trigger_and_runs_when_asked(monkeypatch):
-    monkeypatch.setattr(robustness_run, "TRIGGERED", (0, 20))
-    monkeypatch.setattr(robustness_backdoor, "DRAWS", 20)
-    ordinary = next(name for name in learner_names() if not get_learner(name).spends_epsilon and name != "dpa")
-    test = opened("robustness", DataRole.PRIVATE, **{"backdoor-learners": named([ordinary])})  # type: ignore[arg-type]
-    assert texts(test).count("<svg") == 2
-    assert "with the trigger, labelled 1" in said(test)
-    button(test, "Plant it (1 curves)").click().run()
-    finished(test, BACKDOOR)
-    assert "with 20 rows the trigger works on" in said(test)
-    assert len(test.get("plotly_chart")) == 1
 
 
 def test_a_private_learner_has_a_curve_per_epsilon():

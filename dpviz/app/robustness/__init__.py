@@ -2,5 +2,4 @@
 
 - Curves: what accuracy is left, whatever so many poisoned rows are? Dots in them: how far down do real attacks get?
 - Three panels over ε: what does protection against poison cost in accuracy and in privacy?
-- Digits and their curves: what does a backdoor look like, how often does it work, and how often can it at most?
 """

@@ -1,4 +1,4 @@
-"""What the Robustness page computes: curves, measured attacks, and the curves of the backdoor."""
+"""What the Robustness page computes: curves and measured attacks."""
 
 from __future__ import annotations
 
@@ -7,36 +7,29 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
 from dpviz.app.explorations import keep_unnoted, note
-from dpviz.app.robustness.ask import ANY_EPSILON, Cell, RobustnessRequest
-from dpviz.app.state import Loaded, encoded_sample
+from dpviz.app.robustness.ask import Cell, RobustnessRequest
+from dpviz.app.state import Loaded
 from dpviz.app.work import tasks
 from dpviz.app.work.session import begin, poll
 from dpviz.app.work.tasks import Task, in_parts
 from dpviz.errors import SchemaError
 from dpviz.evaluation.robustness.attacks import attack_curve
-from dpviz.evaluation.robustness.backdoor import Backdoor, backdoor_curve, corner_backdoor, two_classes
 from dpviz.evaluation.robustness.poisoning import certify
 from dpviz.figures.robustness.certified import Certified
-from dpviz.learners import FitRequest
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CURVES, ATTACK, BACKDOOR = "robustness", "robustness-attack", "robustness-backdoor"
+CURVES, ATTACK = "robustness", "robustness-attack"
 #: Other curves, or attacks, that can be shown again without computing: of this session, and of all about the bundled samples.
 KEPT = 400
 TEST_SHARE = 0.2
 #: Shares of the training rows at which attacks are measured.
 ATTACKED = (0.005, 0.01)
 RUNS = 2
-PICTURES = "digits"
-#: Copies with the trigger among about 250 pictures.
-TRIGGERED = (0, 1, 2, 3, 5, 10, 20)
 
 Split = tuple[EncodedDataset, EncodedDataset]
 
@@ -100,24 +93,3 @@ def _attack(attack: str, request: RobustnessRequest, loaded: Loaded, cell: Cell,
     how |= {"draws": request.draws // runs, "runs": runs, "seed": request.seed, "workers": tasks.WORKERS}
     found = attack_curve(attack, request.fit_of(cell), train, test, poisoned_rows=rows, **how)
     return found.assign(poisoned_share=found["poisoned_rows"] / n_train)
-
-
-@st.cache_resource(show_spinner=False)
-def pictures() -> tuple[EncodedDataset, EncodedDataset, Backdoor]:
-    """(train, test, trigger): zeros and ones of the bundled digits, and a trigger in their corner."""
-    data = two_classes(encoded_sample(PICTURES), 0, 1)
-    train, test = data.split(0.3, seed=0)
-    return train.with_cached_counts(), test, corner_backdoor(data.schema)
-
-
-def backdoor_task(cells: Sequence[Cell], draws: int) -> Task:
-    """A part per curve; values are frames of `backdoor_curve`. Of public pictures, never of your rows."""
-    makes = {(cell.learner, cell.epsilon, draws): partial(_backdoor, cell, draws) for cell in cells}
-    return in_parts(BACKDOOR, makes, keep=KEPT, is_shared=True)
-
-
-def _backdoor(cell: Cell, draws: int, **how: Any) -> pd.DataFrame:
-    train, test, trigger = pictures()
-    how |= {"runs": RUNS, "draws": draws // RUNS, "bound_draws": draws, "seed": 0, "workers": tasks.WORKERS}
-    asked = FitRequest.of(cell.learner, epsilon=cell.epsilon or ANY_EPSILON)
-    return backdoor_curve(asked, train, test, trigger, poisoned_rows=TRIGGERED, **how)

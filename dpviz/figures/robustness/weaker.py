@@ -80,31 +80,6 @@ def attacked_sentence(attacks: pd.DataFrame) -> str:
     return _sentence(gap, f'under the attack "{ATTACKS[name].title}" ', kept)
 
 
-def backdoor_weaker(curves: pd.DataFrame) -> str:
-    """Where a backdoor works better on the default learner than on another private one; empty where nowhere."""
-    gap = widest_gap(curves, "success")
-    if gap is None:
-        return ""
-    said = _sentence(gap, "", f"lets the trigger work on {gap.ours_value:.1%}, {{other}} on {gap.other_value:.1%}")
-    return f"{said}{_as_accurate(curves, gap)}"
-
-
-def _as_accurate(curves: pd.DataFrame, gap: Gap) -> str:
-    """The default learner at its least epsilon that is as accurate on clean rows and resists better; empty if there is none."""
-    here = curves[curves.poisoned_rows == gap.rows]
-    other = here[(here.learner == gap.other) & (here.epsilon == gap.epsilon)].accuracy.iloc[0]
-    less = here[(here.learner == DEFAULT) & (here.epsilon < gap.epsilon)]
-    able = less[(less.accuracy >= other) & (less.success < gap.ours_value)]
-    if not len(able):
-        return ""
-    least = able.sort_values("epsilon").iloc[0]
-    compared = f"{get_learner(gap.other).title} at ε = {number_text(gap.epsilon)}: {other:.1%}"
-    return (
-        f" A smaller budget resists better: at ε = {number_text(least.epsilon)} its accuracy on clean rows is "
-        f"{least.accuracy:.1%} ({compared}), and the trigger works on {least.success:.1%}."
-    )
-
-
 def _sentence(gap: Gap, under: str, compared: str) -> str:
     ours, other = get_learner(DEFAULT).title, get_learner(gap.other).title
     place = f"At ε = {number_text(gap.epsilon)} ({NEIGHBOURS}) with {counted(gap.rows, 'poisoned row')}"
