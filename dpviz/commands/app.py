@@ -85,5 +85,5 @@ def _as_origin(address: IPv4Address | IPv6Address | None) -> str | None:
 def _only_lessons(address: IPv4Address | IPv6Address | None) -> dict[str, Any]:
     """Close what lessons do not need. Streamlit finds its settings beside app.py, or else in the working folder."""
     os.chdir(bundled(".streamlit/config.toml").parents[1])
-    os.environ.update({LESSONS_ONLY: "1", "DPVIZ_OFFLINE": "1"})
+    os.environ[LESSONS_ONLY] = "1"
     return {"server.maxUploadSize": 0, **({} if address is None else {"server.address": str(address)})}

@@ -157,7 +157,6 @@ def test_no_page_elsewhere_gets_anything_and_our_own_goes_on_working(dashboard: 
     page = context.new_page()
     page.goto(f"{dashboard}/data")  # pages, scripts, the websocket
     press(page, page.get_by_text("Public", exact=True))
-    page.get_by_role("radio", name="OpenML, by name").wait_for()
     press(page, page.get_by_role("radio", name="A file"))
     rows = {"name": "ward.csv", "mimeType": "text/csv", "buffer": b"ward,age,y\nnorth,31,n\nsouth,47,p\n"}
     page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input[type=file]").set_input_files(rows)

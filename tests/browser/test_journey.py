@@ -46,7 +46,6 @@ def messy_csv(tmp_path: Path) -> Path:
 def _upload(page: Any, address: str, path: Path) -> None:
     page.goto(f"{address}/data")
     press(page, page.get_by_text("Public", exact=True))
-    page.get_by_role("radio", name="OpenML, by name").wait_for()  # public rows may come from there
     press(page, page.get_by_role("radio", name="A file"))
     page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input[type=file]").set_input_files(path)
     page.get_by_text("Public schema").wait_for()

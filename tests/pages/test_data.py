@@ -521,33 +521,6 @@ def test_a_broken_schema_file_is_refused_and_the_draft_stays(document: bytes, wh
     assert _draft(at) == before
 
 
-def test_openml_is_asked_only_on_a_click(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def fetch(name: str) -> Any:
-        asked.append(name)
-        raise DpvizError("OpenML could not be reached.", where=name, remedy="Check that this computer is online.")
-
-    monkeypatch.setattr("dpviz.app.data.choosing.fetch_openml", fetch)
-    at = _page()
-    at.radio(key="role").set_value("public").run()
-    at.segmented_control(key="way-public").set_value("OpenML, by name").run()
-    assert _button(at, "Fetch from OpenML").disabled
-    at.text_input(key="openml").set_value("adult").run()
-    assert asked == []
-    _button(at, "Fetch from OpenML").click().run()
-    assert asked == ["adult"]
-    assert "OpenML could not be reached" in at.error[0].value
-
-
-def test_openml_is_not_offered_when_the_network_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPVIZ_OFFLINE", "1")
-    at = _page()
-    at.radio(key="role").set_value("public").run()
-    assert not at.exception
-    assert "OpenML" not in " ".join(at.segmented_control(key="way-public").options)
-
-
 SHELLS = b"sex,length,weight,rings\n" + b"".join(
     b"%s,%.3f,%.3f,%d\n" % (b"MFI"[k % 3 : k % 3 + 1], 0.1 + k % 71 / 100, 0.02 + k % 97 / 50, 3 + k % 26) for k in range(200)
 )

@@ -67,8 +67,8 @@ MUTANTS = (
     Mutant(
         "private tables of the server are offered as public rows",
         "dpviz.app.data.choosing",
-        "(_SAMPLE, _FILE, _OPENML)",
-        "(_SAMPLE, _FILE, _OPENML, _SERVER)",
+        "{DataRole.SIMULATED: (_SAMPLE, _FILE), DataRole.PUBLIC: (_SAMPLE, _FILE), DataRole.PRIVATE: (_FILE, _SERVER)}",
+        "{DataRole.SIMULATED: (_SAMPLE, _FILE), DataRole.PUBLIC: (_SAMPLE, _FILE, _SERVER), DataRole.PRIVATE: (_FILE, _SERVER)}",
         ("tests/pages/test_data.py::test_only_tables_of_allowed_folders_are_offered_and_only_as_private_rows",),
     ),
     Mutant(

@@ -1,4 +1,4 @@
-"""Which table: first whose rows, then a sample, a file, a table on the server, or a public data set by name."""
+"""Which table: first whose rows, then a sample, a file, or a table on the server."""
 
 import streamlit as st
 
@@ -10,13 +10,11 @@ from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.prose import prose
 from dpviz.app.state import use_sample
 from dpviz.app.widgets import one_of
-from dpviz.errors import DpvizError
-from dpviz.io.openml import fetch_openml, is_offline
 from dpviz.io.samples import samples
 from dpviz.table.role import DataRole
 
-_SAMPLE, _FILE, _OPENML, _SERVER = "A sample", "A file", "OpenML, by name", "On the server"
-_WAYS = {DataRole.SIMULATED: (_SAMPLE, _FILE), DataRole.PUBLIC: (_SAMPLE, _FILE, _OPENML), DataRole.PRIVATE: (_FILE, _SERVER)}
+_SAMPLE, _FILE, _SERVER = "A sample", "A file", "On the server"
+_WAYS = {DataRole.SIMULATED: (_SAMPLE, _FILE), DataRole.PUBLIC: (_SAMPLE, _FILE), DataRole.PRIVATE: (_FILE, _SERVER)}
 
 
 def ask_role(work: Prepared) -> None:
@@ -38,15 +36,14 @@ def ask_role(work: Prepared) -> None:
 
 
 def ask_table(work: Prepared) -> None:
-    """A sample, a file or a public data set, whichever the role allows. Problems leave the table there was."""
-    closed = {_OPENML: is_offline(), _SERVER: not is_configured()}
-    ways = tuple(way for way in _WAYS[work.role] if not closed.get(way))
+    """A sample, a file or a table on the server, whichever the role allows. Problems leave the table there was."""
+    ways = tuple(way for way in _WAYS[work.role] if way != _SERVER or is_configured())
     way = ways[0]
     if len(ways) > 1:
         first = _FILE if work.draft is not None and work.sample is None else ways[0]
         options = {"default": first, "on_change": _forget_problem, "persist_state": "session"}
         way = one_of("Which table?", ways, key=f"way-{work.role}", **options)
-    {_SAMPLE: _ask_sample, _FILE: ask_file, _OPENML: _ask_openml, _SERVER: ask_on_server}[way](work)
+    {_SAMPLE: _ask_sample, _FILE: ask_file, _SERVER: ask_on_server}[way](work)
     if work.problem is not None:
         parts.error(work.problem, kept="Nothing below has changed." if work.draft else "The data in use are as they were.")
 
@@ -80,17 +77,3 @@ def _use_sample(key: str) -> None:
         most = now.data.rows_per_person
         draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=most)
         prepared().choose(now.title, now.table, draft, sample=now.sample)
-
-
-def _ask_openml(work: Prepared) -> None:
-    name = st.text_input("Data set name on OpenML", key="openml", placeholder="adult", persist_state="session").strip()
-    st.caption("The only button of this app that uses the internet: it asks openml.org for this data set.")
-    clicked = st.button("Fetch from OpenML", disabled=not name, icon=":material/download:")
-    parts.why_disabled("" if name else "Give a name first.")
-    if clicked:
-        with st.spinner("Fetching …"):
-            try:
-                work.take(name, fetch_openml(name))
-            except DpvizError as problem:
-                work.problem = problem
-        st.rerun()
