@@ -225,7 +225,7 @@ class _OfAKind(DpvizError):
 class RegisterError(_OfAKind):
     """The release register cannot be used.
 
-    `code` is the kind: locked, foreign, damaged, unreadable, full, open, lessons, newer, key, behind, headless or changed.
+    `code` is the kind: locked, foreign, damaged, unreadable, full, open, lessons, newer, key, behind or changed.
     """
 
 

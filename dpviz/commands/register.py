@@ -20,7 +20,7 @@ from dpviz.commands.files import check_output, write_whole
 from dpviz.errors import DpvizError, RefusedRelease, place
 from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.io.csv_text import csv_text
-from dpviz.release.checking import current_head, findings, restored, seal_in
+from dpviz.release.checking import findings, restored, seal_in
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.records import Balance, CapChange, DataSet, for_others
 from dpviz.release.register import ReleaseRegister
@@ -50,7 +50,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_decision(cap, required=False)
     cap.add_argument("--confirm-cap", type=number, metavar="E", help="the raised cap on epsilon once more")
     check = topics.add_parser("check", help="is it as it was written? Exit code 1 when it is not")
-    check.add_argument("--head", action="append", default=[], metavar="HEX", help="a head that was noted elsewhere")
     check.add_argument("files", nargs="*", type=Path, metavar="RELEASE.json", help="released files that are kept elsewhere")
     back = topics.add_parser("resume", help="go on with an old copy; what was left counts as spent")
     _add_decision(back, required=True)
@@ -108,8 +107,8 @@ def _check(args: Namespace, register: ReleaseRegister) -> int:
     if unreadable:
         remedy = "Give files that dpviz released from a register."
         raise DpvizError("This file names no register.", where=place(unreadable[0]), remedy=remedy)
-    found = findings(register, heads=args.head, files=args.files)
-    about = [("Register", str(register.path)), ("Head", current_head(register))]
+    found = findings(register, files=args.files)
+    about = [("Register", str(register.path))]
     console.show_pairs([*about, ("Checked", "as it was written" if not found else f"{len(found)} findings")])
     for line in found:
         console.warn(line)

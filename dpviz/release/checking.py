@@ -1,8 +1,8 @@
 """Is the register as it was written? And what becomes of an old copy, where there is no other.
 
-What is found: a row or an entry that was changed, removed, added or reordered (by the chain); entries missing at the end (by the
-head beside the register, by released files, and by heads somebody noted). Nothing can find that the register, the file with the
-head *and* every released file were put back together: then only a head noted elsewhere tells.
+What is found: a release that was changed or removed (by its keyed digest and its number), an old copy (by the counter beside the
+key), and a release that is missing (by its file). Nothing can find that the register, its key *and* every released file were put
+back together: then only a released file that is kept elsewhere tells.
 """
 
 import hashlib
@@ -15,35 +15,33 @@ from pathlib import Path
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import DocumentError, RefusedRelease
 from dpviz.randomness import random_128_bits
-from dpviz.release import chain, queries, sidecar
+from dpviz.release import queries, sidecar
 from dpviz.release.files import is_file_with, text_of
 from dpviz.release.records import Entry, Seal
 from dpviz.release.register import ReleaseRegister, named_line
+from dpviz.release.store import counter_of
 from dpviz.table.strict_json import parse_json, read
 
 #: Stands for the learner of what was booked because nobody knows what was released.
 UNKNOWN = "unknown"
 _BEHIND = "The latest entry is missing: the register was truncated, or is an old copy."
-_HEADLESS = "The file with the latest head is missing: nothing here tells whether the register is an old copy."
 
 
-def findings(register: ReleaseRegister, *, heads: Iterable[str] = (), files: Iterable[Path] = ()) -> tuple[str, ...]:
+def findings(register: ReleaseRegister, *, files: Iterable[Path] = ()) -> tuple[str, ...]:
     """What is wrong with a register, a sentence each; nothing where it holds all it ever held, as far as can be told.
 
-    `heads` were noted elsewhere. `files` are released files elsewhere; those in the register's folder are always looked at.
-    Other registers may have theirs in that folder, but each of these must be of this one.
+    `files` are released files elsewhere; those in the register's folder are always looked at. Other registers may have theirs in
+    that folder, but each of these must be of this one.
     """
-    kept, files = sidecar.read_head(register.path), tuple(files)
+    files = tuple(files)
     released = {path: seal_in(path) for path in (*sorted(register.folder.glob("*.json")), *files)}
     with register.store.reading() as connection:
-        found = list(chain.faults(connection))
-        own = chain.identity(connection)
-        if chain.may_be_old(connection, kept):
-            found.append(_BEHIND if kept else _HEADLESS)
-        missing = [head for head in heads if not chain.holds(connection, head.strip().lower())]
-        found += [f"The head {head:.12}... is not in the register." for head in missing]
+        found = list(queries.changed_releases(connection, register.store.keyed))
+        own, seals = queries.identity(connection), queries.seals(connection)
+        if sidecar.read_counter(register.path) > counter_of(connection):
+            found.append(_BEHIND)
         for path, seal in released.items():
-            if seal is not None and seal.of == own and not chain.holds(connection, seal.head):
+            if seal is not None and seal.of == own and seal.head not in seals:
                 found.append(f"The release {path.name} is not in the register: it was truncated, or is an old copy.")
     strange = [path for path in files if (seal := released[path]) is not None and seal.of != own]
     found += [f"The release {path.name} is of another register." for path in strange]
@@ -115,17 +113,10 @@ def matched(register: ReleaseRegister, content: bytes) -> Match:
             return Match(Place.AS_RELEASED, sha256, written)
         if seal is None:
             return Match(Place.UNRECORDED, sha256)
-        if seal.of != chain.identity(connection):
+        if seal.of != queries.identity(connection):
             return Match(Place.FOREIGN, sha256)
-        item = chain.release_with_head(connection, seal.head)
-        named = next((entry for entry in queries.entries(connection) if chain.digest(entry.token) == item), None)
+        named = next(iter(queries.entries(connection, "WHERE seal = ?", seal.head)), None)
     return Match(Place.LOST if named is None else Place.CHANGED, sha256, named)
-
-
-def current_head(register: ReleaseRegister) -> str:
-    """The hash of the last entry, to be noted elsewhere."""
-    with register.store.reading() as connection:
-        return chain.head(connection)
 
 
 def restored(register: ReleaseRegister, *, reason: str, made_by: str) -> None:
@@ -135,20 +126,19 @@ def restored(register: ReleaseRegister, *, reason: str, made_by: str) -> None:
     a reason. Raises RefusedRelease where the register is not an old copy, or was changed besides.
     """
     given = named_line("reason", reason), named_line("name", made_by)
-    kept = sidecar.read_head(register.path)
-    seals = [seal for path in register.folder.glob("*.json") if (seal := seal_in(path)) is not None]
+    printed = [seal for path in register.folder.glob("*.json") if (seal := seal_in(path)) is not None]
+    kept = sidecar.read_counter(register.path)
     with register.store.writing(on_old_copy=True) as connection:
-        own = chain.identity(connection)
-        known = [kept, *(seal.head for seal in seals if seal.of == own)]
-        lost = sorted({head for head in known if head and not chain.holds(connection, head)})
-        if next(chain.faults(connection), None) is not None:
+        own, seals = queries.identity(connection), queries.seals(connection)
+        lost = sorted({seal.head for seal in printed if seal.of == own} - seals)
+        if any(queries.changed_releases(connection, register.store.keyed)):
             raise RefusedRelease("This copy was changed besides.", remedy="Put back a copy that `dpviz register check` accepts.")
-        if not lost and not chain.may_be_old(connection, kept):
+        if not lost and kept <= counter_of(connection):
             raise RefusedRelease("This register is no old copy: it holds its latest entry.", remedy="There is nothing to do.")
         for data_set in queries.data_sets(connection):
             balance = queries.balance(connection, data_set)
             if balance.left.epsilon or balance.left.delta:
-                queries.add_entry(connection, _as_spent(data_set.name, balance.left))
+                queries.add_entry(connection, _as_spent(data_set.name, balance.left), register.store.keyed)
         values = (queries.now(), *given, json.dumps(lost))
         connection.execute("INSERT INTO restoration (at, reason, made_by, lost) VALUES (?, ?, ?, ?)", values)
 

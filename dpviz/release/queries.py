@@ -1,12 +1,14 @@
 """The register in SQL: what is read comes back as records. Each function works inside the transaction its caller has opened."""
 
 import sqlite3
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from dpviz.errors import DocumentError, RegisterError, UnknownName
 from dpviz.release.records import Balance, CapChange, DataSet, Entry, Exploration
+from dpviz.release.store import digest
 from dpviz.table.strict_json import parse_json, read
 
 T = TypeVar("T")
@@ -81,10 +83,44 @@ def find_entry(connection: sqlite3.Connection, token: str) -> Entry | None:
     return next(iter(entries(connection, "WHERE token = ?", token)), None)
 
 
-def add_entry(connection: sqlite3.Connection, values: tuple[object, ...]) -> None:
+def add_entry(connection: sqlite3.Connection, values: tuple[Any, ...], keyed: Callable[[str], str]) -> None:
     """A release that is started: token, data set, when, learner, settings, epsilon, delta, disclosures, file."""
-    columns = "token, data_set, started, learner, settings, epsilon, delta, disclosures, file, state"
-    connection.execute(f"INSERT INTO release ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'started')", values)
+    columns = "token, data_set, started, learner, settings, epsilon, delta, disclosures, file, seal, digest, state"
+    mark = keyed(digest(*values[:5], *map(float, values[5:7]), values[7]))
+    connection.execute(
+        f"INSERT INTO release ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'started')", (*values, mark, mark)
+    )
+
+
+def changed_releases(connection: sqlite3.Connection, keyed: Callable[[str], str]) -> Iterator[str]:
+    """Releases that are not as they were booked, or are gone, a sentence each."""
+    booked = "number, digest, token, data_set, started, learner, settings, epsilon, delta, disclosures"
+    numbers = list[int]()
+    for number, mark, *content in connection.execute(f"SELECT {booked} FROM release ORDER BY number"):
+        numbers.append(number)
+        if keyed(digest(*content)) != mark:
+            yield f"Release number {number:,} was changed outside dpviz."
+    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'release'").fetchone()
+    for number in sorted(set(range(1, 1 + (last[0] if last else 0))) - set(numbers)):
+        yield f"Release number {number:,} is gone."
+
+
+def seal_of_release(connection: sqlite3.Connection, token: str) -> str | None:
+    """What the file of this release prints: its digest; None where there is none."""
+    found = connection.execute("SELECT seal FROM release WHERE token = ?", (token,)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def seals(connection: sqlite3.Connection) -> frozenset[str]:
+    """What the files of all releases print, and of those that were given up when a backup was restored."""
+    lost = (parse_json(lost) for (lost,) in connection.execute("SELECT lost FROM restoration"))
+    own = (seal for (seal,) in connection.execute("SELECT seal FROM release"))
+    return frozenset((*own, *(seal for every in lost for seal in read(tuple[str, ...], every))))
+
+
+def identity(connection: sqlite3.Connection) -> str:
+    """What tells this register from others."""
+    return str(connection.execute("SELECT identity FROM register").fetchone()[0])
 
 
 def balance(connection: sqlite3.Connection, data_set: DataSet) -> Balance:

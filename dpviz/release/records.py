@@ -110,7 +110,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a released file says about the register: `of` tells registers apart, `head` is the hash of the release's entry."""
+    """What a released file says about the register: `of` tells registers apart, `head` its release."""
 
     of: str
     head: str

@@ -1,8 +1,8 @@
 """The release register: which rows belong to which data set, what may be spent on them, and what was spent.
 
 A release is two commits: its cost is booked (*started*) before a row is touched, and it is *released* once its file is in
-place. Whatever happens in between, what was spent stays spent, and no file is in place without an entry here. Every change is an
-entry of a chain (`dpviz.release.chain`); `dpviz.release.checking` says what it finds.
+place. Whatever happens in between, what was spent stays spent, and no file is in place without an entry here. Each release has a
+keyed digest of what it cost; `dpviz.release.checking` says what it finds.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import ParameterError, RefusedRelease, UnansweredRows, UnknownName
-from dpviz.release import chain, queries, recognition
+from dpviz.release import queries, recognition
 from dpviz.release.files import is_file_with, recover, sha256_of
 from dpviz.release.records import (
     SCHEMA_AT_LOOK,
@@ -259,7 +259,7 @@ class ReleaseRegister:
             raise ParameterError("a release", "token", token, "1 to 64 letters and digits")
         texts = (json.dumps(settings, sort_keys=True), json.dumps(list(disclosures)))
         with self.store.writing() as connection:
-            if next(chain.faults(connection), None) is not None:
+            if any(queries.changed_releases(connection, self.store.keyed)):
                 raise refusal("changed", self.path)
             if assign_to is not None:
                 self._assign(connection, fingerprint, assign_to, columns, sums, disjoint_from, add_rows)
@@ -276,7 +276,7 @@ class ReleaseRegister:
                 raise RefusedRelease("This release was started before.", where=token, remedy="Start a new one.")
             require_room(queries.balance(connection, data_set), loss)
             about = (token, data_set.name, queries.now(), learner, texts[0])
-            queries.add_entry(connection, (*about, loss.epsilon, loss.delta, texts[1], str(file)))
+            queries.add_entry(connection, (*about, loss.epsilon, loss.delta, texts[1], str(file)), self.store.keyed)
         return self.entry(token)
 
     def sealed(self, token: str, file: Path) -> str:
@@ -302,15 +302,15 @@ class ReleaseRegister:
         return found
 
     def seal_of(self, token: str) -> Seal:
-        """What a release with this token prints: whose register it is in, and the head of the entry that started it.
+        """What a release with this token prints: whose register it is in, and its digest.
 
         Raises RegisterError where there is no such entry, or no longer.
         """
         with self.store.reading() as connection:
-            head = chain.head_of_release(connection, token)
-            if head is None:
+            seal = queries.seal_of_release(connection, token)
+            if seal is None:
                 raise refusal("behind", self.path)
-            return Seal(chain.identity(connection), head)
+            return Seal(queries.identity(connection), seal)
 
     def settle(self) -> tuple[Entry, ...]:
         """After a crash: mark as released every release whose complete file is there, and return those that changed.

@@ -1,5 +1,4 @@
--- Fingerprints become keyed, caps get reasons and names, and every change is an entry of a chain. The rows there are are
--- written once more (SET x = x), so that each is an entry too.
+-- Fingerprints become keyed, and caps get reasons and names. The chain of entries that this version had went with version 4.
 DROP TRIGGER fingerprint_keeps;
 DROP TRIGGER released_stays;
 CREATE TABLE entry (
@@ -34,12 +33,6 @@ DROP TABLE cap_change_before;
 ALTER TABLE fingerprint ADD COLUMN columns TEXT NOT NULL DEFAULT '[]';
 UPDATE fingerprint SET fingerprint = keyed(fingerprint);
 UPDATE exploration SET fingerprint = keyed(fingerprint);
-{triggers}
-UPDATE data_set SET name = name;
-UPDATE cap_change SET number = number;
-UPDATE fingerprint SET assigned = assigned;
-UPDATE release SET started = started;
-UPDATE exploration SET times = times;
 CREATE TRIGGER fingerprint_keeps BEFORE UPDATE ON fingerprint BEGIN SELECT RAISE (ABORT, 'an assignment is never undone'); END;
 CREATE TRIGGER released_stays BEFORE UPDATE ON release WHEN OLD.state = 'released'
 BEGIN SELECT RAISE (ABORT, 'a release is never undone'); END;

@@ -7,7 +7,6 @@ CREATE TABLE renyi_loss (
     token TEXT PRIMARY KEY NOT NULL REFERENCES release (token),
     renyi REAL NOT NULL CHECK (renyi >= 0)
 );
-{triggers}
 CREATE TRIGGER account_stays BEFORE DELETE ON renyi_account BEGIN SELECT RAISE (ABORT, 'an account is fixed for good'); END;
 CREATE TRIGGER account_keeps BEFORE UPDATE ON renyi_account BEGIN SELECT RAISE (ABORT, 'an account is fixed for good'); END;
 CREATE TRIGGER loss_stays BEFORE DELETE ON renyi_loss BEGIN SELECT RAISE (ABORT, 'what was spent stays spent'); END;

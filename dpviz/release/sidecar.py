@@ -1,7 +1,7 @@
-"""What stands beside the register's file: the key of its fingerprints, and the latest head of its chain.
+"""What stands beside the register's file: the key of its fingerprints, and how many changes the register has had.
 
 A fingerprint in the register is a keyed digest, so whoever has the register alone cannot check a guess at somebody's row. The
-head tells an old copy of the register from the present one. Both are readable by their owner only.
+counter tells an old copy of the register from the present one. Only its owner may read the file.
 """
 
 import hmac
@@ -22,11 +22,6 @@ def key_path(register: Path) -> Path:
     return register.with_name(f"{register.name}.key")
 
 
-def head_path(register: Path) -> Path:
-    """The file with the latest head."""
-    return register.with_name(f"{register.name}.head")
-
-
 def keyed_digest(key: bytes, text: str) -> str:
     """HMAC-SHA256, hexadecimal (RFC 2104)."""
     return hmac.digest(key, text.encode(), "sha256").hex()
@@ -41,7 +36,7 @@ def is_open_to_others(register: Path) -> bool:
 def read_key(register: Path) -> bytes | None:
     """The key; None where there is none."""
     try:
-        return bytes.fromhex(key_path(register).read_text(encoding="ascii").strip()) or None
+        return bytes.fromhex(_lines(register)[0]) or None
     except (FileNotFoundError, ValueError):
         return None
 
@@ -53,19 +48,41 @@ def make_key(register: Path) -> bytes:
     return key
 
 
-def read_head(register: Path) -> str:
-    """The latest head that was kept; empty where there is none."""
+def read_counter(register: Path) -> int:
+    """How many changes were kept; 0 where none were."""
     try:
-        return head_path(register).read_text(encoding="ascii").strip()
+        return int(_lines(register)[1])
+    except (FileNotFoundError, ValueError, IndexError):
+        return 0
+
+
+def keep_counter(register: Path, counter: int) -> None:
+    """Keep that the register has had so many changes, unless more are known."""
+    key = read_key(register)
+    if key is not None and counter > read_counter(register):
+        write_whole(key_path(register), f"{key.hex()}\n{counter}\n", mode=0o600)
+        _clear_parts(key_path(register))
+
+
+def _lines(register: Path) -> list[str]:
+    return key_path(register).read_text(encoding="ascii").strip().split("\n")
+
+
+def read_head(register: Path) -> str:
+    """The latest head of a register that had a chain of entries; empty where none was kept."""
+    try:
+        return _head_path(register).read_text(encoding="ascii").strip()
     except (FileNotFoundError, UnicodeDecodeError):
         return ""
 
 
-def keep_head(register: Path, head: str) -> None:
-    """Keep this head as the latest."""
-    if read_head(register) != head:
-        write_whole(head_path(register), f"{head}\n", mode=0o600)
-        _clear_parts(head_path(register))
+def forget_head(register: Path) -> None:
+    """Remove it, once the register has a counter."""
+    _head_path(register).unlink(missing_ok=True)
+
+
+def _head_path(register: Path) -> Path:
+    return register.with_name(f"{register.name}.head")
 
 
 def _clear_parts(target: Path) -> None:

@@ -1,11 +1,12 @@
 """The register's file: SQLite with a write-ahead log, one writer at a time, migrations, and typed errors.
 
 Every operation opens the file and closes it again, so that threads and processes share no connection. The file holds keyed
-fingerprints of private rows; only its owner may read it. Beside it stand the key and the head (`dpviz.release.sidecar`). What is
-written on a register whose kept head is missing or not in its chain is refused: it is an old copy, or another register.
+fingerprints of private rows; only its owner may read it. Beside it stands the key, with a counter of changes
+(`dpviz.release.sidecar`). What is written on a register with fewer changes than that is refused: it is an old copy.
 """
 
 import errno
+import hashlib
 import json
 import os
 import sqlite3
@@ -18,17 +19,16 @@ from typing import TypeVar
 
 from dpviz.errors import RegisterError, place
 from dpviz.installation import lessons_only
-from dpviz.release import chain, sidecar
+from dpviz.release import sidecar
 
 T = TypeVar("T")
 
-_SCRIPTS = [Path(__file__).with_name(f"register_{number}.sql").read_text(encoding="utf-8") for number in (1, 2, 3)]
-#: The chained tables that scripts number 1, 2 and 3 bring.
-_NEW_CHAINED = ((), [table for table in chain.CHAINED if table not in chain.OF_RENYI], chain.OF_RENYI)
-#: The tables: script number k brings a file of version k - 1 to version k. Old scripts are never edited.
+#: The tables: script number k brings a file of version k - 1 to version k.
 MIGRATIONS: tuple[str, ...] = tuple(
-    script.replace("{triggers}", chain.triggers(tables)) for script, tables in zip(_SCRIPTS, _NEW_CHAINED, strict=True)
+    Path(__file__).with_name(f"register_{number}.sql").read_text(encoding="utf-8") for number in (1, 2, 3, 4)
 )
+#: Of the first version without a chain of entries.
+_WITHOUT_CHAIN = 4
 #: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
 #: SQLite's application id of our files: "dpvz".
@@ -83,21 +83,21 @@ class Store:
 
     @contextmanager
     def writing(self, *, on_old_copy: bool = False) -> Iterator[sqlite3.Connection]:
-        """The only writer: its changes are committed and synced together, or not at all; then the head is kept.
+        """The only writer: its changes are committed and synced together, or not at all; then their count is kept with the key.
 
-        A kill in between leaves the kept head behind, never ahead. Refuses a register whose kept head is not in its chain or is
-        missing, but for `on_old_copy`.
+        A kill in between leaves the kept count behind, never ahead. Refuses a register with fewer changes than were kept, but for
+        `on_old_copy`.
         """
         with self._opened() as connection:
             with _immediately(connection):
-                known = self._with_sidecar(lambda: sidecar.read_head(self.path))
-                if not on_old_copy and chain.may_be_old(connection, known):
-                    raise refusal("behind" if known else "headless", self.path)
-                if not known:
-                    self._with_sidecar(lambda: sidecar.keep_head(self.path, chain.head(connection)))
+                kept = self._with_sidecar(lambda: sidecar.read_counter(self.path))
+                counter = counter_of(connection)
+                if not on_old_copy and kept > counter:
+                    raise refusal("behind", self.path)
                 yield connection
-                head = chain.head(connection)
-            self._with_sidecar(lambda: sidecar.keep_head(self.path, head))
+                counter = max(kept, counter) + 1
+                connection.execute("UPDATE register SET counter = ?", (counter,))
+            self._with_sidecar(lambda: sidecar.keep_counter(self.path, counter))
 
     def _with_sidecar(self, step: Callable[[], T]) -> T:
         try:
@@ -140,7 +140,7 @@ class Store:
             self._migrate(connection)
         self._require_closed()
         self._key = self._with_sidecar(lambda: sidecar.read_key(self.path)) or b""
-        first = connection.execute("SELECT item, content FROM entry WHERE number = 1").fetchone()
+        first = connection.execute("SELECT item, keyed FROM register").fetchone()
         if first is None or self.keyed(first[0]) != first[1]:
             raise refusal("key", self.path)
 
@@ -152,13 +152,13 @@ class Store:
             version = self._version(connection)
             key = self._with_sidecar(lambda: sidecar.read_key(self.path) or sidecar.make_key(self.path))
             connection.create_function("keyed", 1, lambda text: sidecar.keyed_digest(key, text))
+            is_old = version < _WITHOUT_CHAIN and self._with_sidecar(lambda: _is_behind_its_head(connection, version, self.path))
             for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
                 _run(connection, script)
                 connection.execute(f"PRAGMA user_version = {number}")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            head = chain.head(connection)
-        if version < len(MIGRATIONS) and not self._with_sidecar(lambda: sidecar.read_head(self.path)):
-            self._with_sidecar(lambda: sidecar.keep_head(self.path, head))
+            self._with_sidecar(lambda: sidecar.keep_counter(self.path, counter_of(connection) + is_old))
+        self._with_sidecar(lambda: sidecar.forget_head(self.path))
         with suppress(sqlite3.OperationalError):  # somebody reads: then it is done when they have ended
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -178,11 +178,32 @@ class Store:
         return version
 
 
+def digest(*values: object) -> str:
+    """SHA-256 of some values of a row, hexadecimal."""
+    return hashlib.sha256(json.dumps(values, ensure_ascii=True).encode()).hexdigest()
+
+
+def counter_of(connection: sqlite3.Connection) -> int:
+    """How many changes were made to a register."""
+    return int(connection.execute("SELECT counter FROM register").fetchone()[0])
+
+
+def _is_behind_its_head(connection: sqlite3.Connection, version: int, path: Path) -> bool:
+    """Whether a register with a chain, or an empty file in the place of one, is an old copy: by the file with its latest head."""
+    kept = sidecar.read_head(path)
+    if version < 2:
+        return bool(kept)
+    if not kept:
+        return bool(connection.execute("SELECT count(*) > 1 FROM entry").fetchone()[0])
+    lost = [json.loads(lost) for (lost,) in connection.execute("SELECT lost FROM restoration")]
+    known = connection.execute("SELECT 1 FROM entry WHERE head = ?", (kept,)).fetchone()
+    return known is None and not any(kept in heads for heads in lost)
+
+
 def _connection(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     try:
-        connection.create_function("digest", -1, chain.digest, deterministic=True)
-        connection.execute("PRAGMA trusted_schema = ON")  # the triggers use our function
+        connection.create_function("digest", -1, digest, deterministic=True)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before anything is released
     except sqlite3.DatabaseError:

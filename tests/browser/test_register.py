@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from dpviz.release.checking import current_head
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
@@ -62,7 +61,7 @@ def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows
     expect(officer.get_by_text("Permanently spent by 2 releases: ε = 2.25 (one row: ε = 0.75)")).to_be_visible()
     expect(officer.get_by_text("Left: ε = 2.25 of 4.5 (one row: 0.75 of 1.5)")).to_be_visible()
     account = downloaded(officer, "Account (HTML, for printing)")
-    assert all(words in account for words in (NAME, "a second study", "the board", current_head(register)))
+    assert all(words in account for words in (NAME, "a second study", "the board"))
     box = officer.get_by_role("textbox", name="Author, beside the signature line")
     box.fill("the authors")
     box.press("Enter")
@@ -77,12 +76,9 @@ def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows
 def test_an_officer_sees_that_a_register_was_changed(officer: Any, register: ReleaseRegister, tmp_path: Path) -> None:
     (tmp_path / "last").mkdir()
     old, last = tmp_path / "copy.db", copied(register, tmp_path / "last")
-    end = "(SELECT max(number) FROM entry)"
-    swapped = ("99 WHERE number = 3", "3 WHERE number = 4", "4 WHERE number = 99")
     for done, said in (
-        (["UPDATE release SET epsilon = 0.01 WHERE number = 2"], "A release was changed outside the chain"),
-        ([f"UPDATE entry SET number = {words}" for words in swapped], "Entry 3 does not follow from the one before it"),
-        (["DELETE FROM release WHERE number = 2", f"DELETE FROM entry WHERE number = {end}"], "The latest entry is missing"),
+        (["UPDATE release SET epsilon = 0.01 WHERE number = 2"], "Release number 2 was changed outside dpviz"),
+        (["DELETE FROM release WHERE number = 2"], "Release number 2 is gone"),
         ([], "The latest entry is missing"),
     ):
         put_back(last if done else old, register)

@@ -10,8 +10,8 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, RegisterError
-from dpviz.release import chain, files, sidecar
-from dpviz.release.checking import current_head, findings, restored, seal_in
+from dpviz.release import files, sidecar, store
+from dpviz.release.checking import findings, restored, seal_in
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
 from tests.release.rows import requested, small_rows
@@ -37,7 +37,7 @@ def start(register, token, epsilon=0.1):
 def changed(register: ReleaseRegister, *statements: str) -> None:
     """What somebody does who knows SQLite, and the triggers."""
     with closing(sqlite3.connect(register.path)) as other:
-        other.create_function("digest", -1, chain.digest)
+        other.create_function("digest", -1, store.digest)
         for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             other.execute(f"DROP TRIGGER {name}")
         for statement in statements:
@@ -58,35 +58,28 @@ def put_back(copy: Path, register: ReleaseRegister) -> None:
 
 
 def test_a_register_that_nobody_touched_has_no_findings(register):
-    assert findings(register, heads=[current_head(register)]) == ()
+    assert findings(register) == ()
 
 
-def test_a_released_file_prints_the_head_of_its_entry(register):
+def test_a_released_file_prints_the_digest_of_its_release(register):
     (entry,) = register.releases()
     seal = seal_in(Path(entry.file))
     assert seal == register.seal_of(entry.token)
-    assert findings(register, heads=[seal.head]) == ()
-    assert findings(register, heads=["0" * 64]) == ("The head 000000000000... is not in the register.",)
+    assert len(seal.head) == 64
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("UPDATE release SET epsilon = 0.01", "A release was changed outside the chain."),
-        ("DELETE FROM release", "A release that the chain knows is gone."),
-        ("UPDATE data_set SET epsilon_cap = 50", "A data set was changed outside the chain."),
-        ("UPDATE cap_change SET reason = 'agreed'", "A change of a cap was changed outside the chain."),
-        ("INSERT INTO data_set VALUES ('new', 'private', 'one row', 1, 9.0, 0.0, '')", "A data set was added outside the chain."),
-        ("UPDATE exploration SET times = 0", "An exploration was changed outside the chain."),
-        ("UPDATE entry SET content = ''  WHERE number = 3", "Entry 3 does not follow from the one before it"),
-        ("DELETE FROM entry WHERE number = 3", "Entry 3 does not follow from the one before it"),
-        ("UPDATE entry SET number = number + 100 WHERE number > 2", "Entry 3 does not follow from the one before it"),
-        (
-            "UPDATE entry SET number = 99 WHERE number = 3; UPDATE entry SET number = 3 WHERE number = 4; "
-            "UPDATE entry SET number = 4 WHERE number = 99",
-            "Entry 3 does not follow from the one before it",
-        ),
+        ("UPDATE release SET epsilon = 0.01", "Release number 1 was changed outside dpviz."),
+        ("UPDATE release SET delta = 0.01", "Release number 1 was changed outside dpviz."),
+        ("UPDATE release SET settings = '{}'", "Release number 1 was changed outside dpviz."),
+        ("UPDATE release SET token = 'another'", "Release number 1 was changed outside dpviz."),
+        ("UPDATE release SET digest = 'another'", "Release number 1 was changed outside dpviz."),
+        ("DELETE FROM release", "Release number 1 is gone."),
+        ("UPDATE data_set SET epsilon_cap = 50", "The cap of 'rows' was changed without a record of it."),
+        ("UPDATE register SET counter = 1", "The latest entry is missing: the register was truncated, or is an old copy."),
     ],
 )
 def test_what_was_changed_is_found_and_said(register, statement, said):
@@ -102,24 +95,21 @@ def test_nothing_is_spent_from_a_register_that_was_changed(register):
     assert len(register.releases()) == 1
 
 
-def test_a_truncated_register_whose_chain_is_whole_is_found_by_its_kept_head_and_by_its_releases(register):
-    before = current_head(register)
+def test_a_register_from_which_the_last_release_was_taken_is_found_by_the_counter_and_by_its_file(register, tmp_path):
+    copy = copied(register, tmp_path)
     entry = publish(register, small_rows(), requested(0.25))
-    changed(
-        register,
-        "DELETE FROM release WHERE number = 2",
-        f"DELETE FROM entry WHERE number > (SELECT number FROM entry WHERE head = '{before}')",
-    )
+    put_back(copy, register)
     name = Path(entry.file).name
     said = (
         "The latest entry is missing: the register was truncated, or is an old copy.",
         f"The release {name} is not in the register: it was truncated, or is an old copy.",
     )
     assert findings(register) == said
-    sidecar.keep_head(register.path, before)
+    key, _ = sidecar.key_path(register.path).read_text().split()
+    sidecar.key_path(register.path).write_text(f"{key}\n1\n")  # an old copy of the key, too
     assert findings(register) == said[1:]
     shutil.move(entry.file, register.path.with_name("elsewhere.json"))
-    assert findings(register) == ()  # nothing here tells; the file, or a head noted elsewhere, does
+    assert findings(register) == ()  # nothing here tells; the file does
     assert len(findings(register, files=[register.path.with_name("elsewhere.json")])) == 1
 
 
@@ -154,72 +144,12 @@ def test_an_old_copy_refunds_nothing(register, tmp_path):
     assert start(register, "again", 0.5).loss.epsilon == 0.5
 
 
-def rechained(register: ReleaseRegister) -> None:
-    """What somebody does who knows how the chain is made: every entry is computed anew, from the rows there are."""
-    with closing(sqlite3.connect(register.path)) as other:
-        rows = {}
-        for table, (_, key, columns) in chain.CHAINED.items():
-            for row in other.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall():
-                named = dict(zip(columns, row, strict=True))
-                rows[table, chain.digest(*(named[name] for name in key))] = chain.digest(*row)
-        before = ""
-        for number, kind, item, content in other.execute(
-            "SELECT number, kind, item, content FROM entry ORDER BY number"
-        ).fetchall():
-            content = rows.get((kind, item), content)
-            before = chain.digest(before, number, kind, item, content)
-            other.execute("UPDATE entry SET content = ?, head = ? WHERE number = ?", (content, before, number))
-        other.commit()
-
-
-def test_a_register_that_was_changed_and_chained_anew_is_found_by_its_kept_head_its_releases_and_a_noted_head(register):
-    noted, (entry,) = current_head(register), register.releases()
-    changed(register, "UPDATE release SET epsilon = 0.01")
-    rechained(register)
-    missing = f"The head {noted:.12}... is not in the register."
-    name = Path(entry.file).name
-    of_release = f"The release {name} is not in the register: it was truncated, or is an old copy."
-    assert findings(register) == ("The latest entry is missing: the register was truncated, or is an old copy.", of_release)
-    with pytest.raises(RegisterError) as problem:
-        start(register, "more")
-    assert problem.value.code == "behind"
-    sidecar.keep_head(register.path, current_head(register))
-    assert findings(register) == (of_release,)
-    shutil.move(entry.file, register.path.with_name("elsewhere.json"))
-    assert findings(register) == ()  # nothing here tells
-    assert findings(register, heads=[noted]) == (missing,)
-    assert len(findings(register, files=[register.path.with_name("elsewhere.json")])) == 1
-
-
-def test_last_entries_removed_together_with_the_file_with_the_head_are_found(register):
-    noted = current_head(register)
-    changed(register, "DELETE FROM exploration", "DELETE FROM entry WHERE kind = 'exploration'")
-    sidecar.head_path(register.path).unlink()
-    assert findings(register) == (
-        "The file with the latest head is missing: nothing here tells whether the register is an old copy.",
-    )
-    with pytest.raises(RegisterError) as problem:
-        start(register, "more")
-    assert problem.value.code == "headless"
-    sidecar.keep_head(register.path, noted)  # as SECURITY.md says: the one that was noted last
-    with pytest.raises(RegisterError) as problem:
-        start(register, "more")
-    assert problem.value.code == "behind"
-
-
-def test_a_register_whose_head_is_lost_goes_on_with_nothing_left(register):
-    sidecar.head_path(register.path).unlink()
-    restored(register, **DECIDED)
-    assert findings(register) == ()
-    assert register.balance("rows").left.epsilon == 0.0
-
-
-def test_a_new_register_is_never_without_a_head(tmp_path):
+def test_a_new_register_has_a_counter_and_a_kill_before_it_was_kept_loses_nothing(tmp_path):
     new = ReleaseRegister(tmp_path / "new.db")
     assert new.data_sets() == ()
-    assert sidecar.read_head(new.path) == current_head(new)
-    sidecar.head_path(new.path).unlink()  # as after a kill before it was kept
+    assert sidecar.read_counter(new.path) == 1
     new.declare("rows", epsilon_cap=1.0)
+    assert sidecar.read_counter(new.path) == 2
     assert findings(new) == ()
 
 
@@ -230,8 +160,6 @@ def test_one_register_in_the_place_of_another_is_found(register, tmp_path, with_
     put_back(copied(other, tmp_path), register)
     if with_key:
         shutil.copyfile(sidecar.key_path(other.path), sidecar.key_path(register.path))
-        assert findings(register)[0].startswith("The latest entry is missing")
-        sidecar.keep_head(register.path, current_head(register))
         assert findings(register) == ()  # it stands in the other's place with all that belongs to it: a released file tells
         (released,) = register.folder.glob("*.json")
         assert findings(register, files=[released]) == (f"The release {released.name} is of another register.",)
@@ -261,19 +189,25 @@ def test_only_an_old_copy_that_is_whole_is_restored_and_only_with_a_reason(regis
         restored(register, **DECIDED)
 
 
-def test_a_kill_between_the_commit_and_the_head_loses_nothing(register, monkeypatch):
-    behind = sidecar.read_head(register.path)
+def test_a_kill_between_the_commit_and_the_counter_loses_nothing(register, monkeypatch):
+    behind = sidecar.read_counter(register.path)
     with monkeypatch.context() as killed:
-        killed.setattr(sidecar, "keep_head", lambda path, head: None)
+        killed.setattr(sidecar, "keep_counter", lambda path, counter: None)
         start(register, "killed")
-    assert sidecar.read_head(register.path) == behind
+    assert sidecar.read_counter(register.path) == behind
     assert findings(register) == ()
     start(register, "next")
-    assert sidecar.read_head(register.path) == current_head(register)
+    assert sidecar.read_counter(register.path) == behind + 2
 
 
-def test_what_a_kill_left_of_a_head_is_removed_and_what_is_being_written_is_not(register, tmp_path):
-    old, new = (tmp_path / f".releases.db.head-{name}.part" for name in ("old", "new"))
+def test_a_counter_never_goes_back(register):
+    kept = sidecar.read_counter(register.path)
+    sidecar.keep_counter(register.path, kept - 1)
+    assert sidecar.read_counter(register.path) == kept
+
+
+def test_what_a_kill_left_of_a_key_is_removed_and_what_is_being_written_is_not(register, tmp_path):
+    old, new = (tmp_path / f".releases.db.key-{name}.part" for name in ("old", "new"))
     for part in (old, new):
         part.write_text("0")
     os.utime(old, (0, 0))

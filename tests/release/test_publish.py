@@ -319,10 +319,10 @@ def read_only(register, monkeypatch):
 
 
 def full(register, monkeypatch):
-    def keep_head(path, head):
+    def keep_counter(path, counter):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sidecar, "keep_head", keep_head)
+    monkeypatch.setattr(sidecar, "keep_counter", keep_counter)
 
 
 @pytest.mark.parametrize("befalls", [swapped, read_only, full])

@@ -11,9 +11,10 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, RegisterError
-from dpviz.release import chain, sidecar, store
-from dpviz.release.checking import findings
+from dpviz.release import sidecar, store
+from dpviz.release.checking import Place, findings, matched, restored, seal_in
 from dpviz.release.register import ReleaseRegister
+from tests.release.rows import small_rows
 
 
 def refused(path):
@@ -95,13 +96,13 @@ def test_a_full_disk_is_said_and_nothing_is_half_done(tmp_path, monkeypatch):
     assert findings(register) == ()
 
 
-def test_a_full_disk_where_the_head_is_kept_is_said_too(tmp_path, monkeypatch):
+def test_a_full_disk_where_the_counter_is_kept_is_said_too(tmp_path, monkeypatch):
     register = ReleaseRegister(tmp_path / "releases.db")
 
     def full(*given):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sidecar, "keep_head", full)
+    monkeypatch.setattr(sidecar, "keep_counter", full)
     with pytest.raises(RegisterError) as problem:
         register.declare("rows", epsilon_cap=1)
     assert problem.value.code == "full"
@@ -151,7 +152,7 @@ def test_an_entry_that_makes_no_sense_is_damage(tmp_path):
     path = tmp_path / "releases.db"
     ReleaseRegister(path).declare("rows", epsilon_cap=1)
     with closing(sqlite3.connect(path)) as other:
-        other.create_function("digest", -1, chain.digest)
+        other.create_function("digest", -1, store.digest)
         other.execute("UPDATE data_set SET role = 'nonsense'")
         other.commit()
     with pytest.raises(RegisterError) as problem:
@@ -260,3 +261,56 @@ def test_a_migration_that_fails_leaves_the_register_as_it_was(tmp_path, monkeypa
         with pytest.raises(RegisterError):
             ReleaseRegister(path).data_sets()
     assert [found.name for found in ReleaseRegister(path).data_sets()] == ["rows"]
+
+
+KEY, HEAD = (
+    "ef5aa310bd06d20cdff756277d3f4ddbcbc69d4764bb22674cc7c7289d4403b2",
+    "a28307a3e70d41a65ac9d6aa08fdd297549398ce1628006518a38ae537fb7f01",
+)
+
+
+def of_version_3(folder: Path, head: str = HEAD) -> ReleaseRegister:
+    """A register of the last version with a chain of entries, its key, its head, and the file it released."""
+    path = folder / "releases.db"
+    for name, text in (("releases.db.key", KEY), ("releases.db.head", head)):
+        if text:
+            (folder / name).write_text(f"{text}\n", encoding="ascii")
+            (folder / name).chmod(0o600)
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("releases-3.db.gz").read_bytes()))
+    path.chmod(0o600)
+    (folder / "released.json").write_bytes(gzip.decompress(Path(__file__).with_name("releases-3.json.gz").read_bytes()))
+    return ReleaseRegister(path)
+
+
+def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path):
+    register, file = of_version_3(tmp_path), tmp_path / "released.json"
+    assert register.balance("survey").spent == PrivacyLoss(0.25)
+    assert register.seal_of("abc") == seal_in(file)
+    assert findings(register, files=[file]) == ()
+    assert matched(register, file.read_bytes()).place is Place.AS_RELEASED
+    assert not (tmp_path / "releases.db.head").exists()
+    assert sidecar.read_counter(register.path) == 13
+    loss, about = PrivacyLoss(0.75), {"learner": "pf-tree", "settings": {}, "file": Path("x.json")}
+    assert register.start(token="new", fingerprint=small_rows().identity, loss=loss, **about).number == 2
+    assert findings(register, files=[file]) == ()
+    with closing(sqlite3.connect(register.path)) as other:
+        assert not other.execute("SELECT name FROM sqlite_master WHERE name = 'entry' OR name LIKE '%is_an_entry'").fetchall()
+
+
+@pytest.mark.parametrize("head", ["", "0" * 64])
+def test_an_old_copy_of_a_register_with_a_chain_stays_one(tmp_path, head):
+    register = of_version_3(tmp_path, head)
+    assert register.balance("survey").spent == PrivacyLoss(0.25)
+    with pytest.raises(RegisterError) as problem:
+        register.declare("more", epsilon_cap=1)
+    assert problem.value.code == "behind"
+    restored(register, reason="the disk broke", made_by="the board")
+    assert register.balance("survey").left.epsilon == 0.0
+    assert register.declare("more", epsilon_cap=1).name == "more"
+
+
+def test_an_empty_file_in_the_place_of_a_register_with_a_chain_does_not_begin_anew(tmp_path):
+    of_version_3(tmp_path).path.write_bytes(b"")
+    with pytest.raises(RegisterError) as problem:
+        ReleaseRegister(tmp_path / "releases.db").declare("rows", epsilon_cap=9)
+    assert problem.value.code == "behind"

@@ -114,8 +114,8 @@ MUTANTS = (
     Mutant(
         "encoding forgets that rows touch each other",
         "dpviz.table.encode:_data_set",
-        "EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise)",
-        "EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report)",
+        "EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise, source_sums=told)",
+        "EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, source_sums=told)",
         ("tests/table/test_encode.py::test_what_the_reader_says_of_its_rows_reaches_the_data_set",),
     ),
     Mutant(

@@ -17,7 +17,7 @@ from dpviz.figures.publish.release import history_rows, spent_sentence
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
-from dpviz.release.checking import current_head, findings
+from dpviz.release.checking import findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
 from dpviz.release.queries import now
@@ -36,13 +36,13 @@ def account_screen() -> ReleaseRegister | None:
     if book is None:
         return None
     try:
-        found, problems, head = accounts(book), findings(book), current_head(book)
+        found, problems = accounts(book), findings(book)
     except DpvizError as problem:
         error(problem)
         return None
     if found or problems:
-        _say_checked(problems, head)
-        _downloads(book, found, problems, head)
+        _say_checked(problems)
+        _downloads(book, found, problems)
     else:
         st.info(prose("publish", "nothing registered"), icon=":material/menu_book:")
     for account in found:
@@ -59,7 +59,7 @@ def accounts(book: ReleaseRegister) -> list[figures.Account]:
     ]
 
 
-def _say_checked(problems: tuple[str, ...], head: str) -> None:
+def _say_checked(problems: tuple[str, ...]) -> None:
     if problems:
         lines = "\n".join(f"- {plain(line)}" for line in problems)
         words = "**This register was changed.** Nothing can be released from it. Help says how to restore it."
@@ -68,17 +68,15 @@ def _say_checked(problems: tuple[str, ...], head: str) -> None:
         st.success("**No entry was changed**, as far as this computer can tell.", icon=":material/verified_user:")
 
 
-def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tuple[str, ...], head: str) -> None:
+def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tuple[str, ...]) -> None:
     def as_page() -> str:
-        return figures.account_html(found, findings=problems, head=head, until=now())
+        return figures.account_html(found, findings=problems, until=now())
 
     with st.container(horizontal=True, vertical_alignment="center"):
         download("Account (HTML, for printing)", as_page, "register.html", "text/html")
         download("Register (CSV)", lambda: csv_text(COLUMNS, register_lines(book)), "releases.csv")
         download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
-        with st.popover("Hash of the last entry", type="tertiary"):
-            st.markdown(f"`{head}`\n\nKeep it elsewhere: `dpviz register check` can then tell whether an entry is missing.")
-            st.caption("The files hold no rows, no counts and no fingerprints of rows.")
+        st.caption("The files hold no rows, no counts and no fingerprints of rows.")
 
 
 def _data_set(found: figures.Account) -> None:

@@ -111,15 +111,13 @@ def _lasting(steps: list[tuple[str, float]], until: str) -> list[tuple[str, floa
 # --- to print
 
 
-def account_html(accounts: Iterable[Account], *, findings: Sequence[str], head: str, until: str) -> str:
+def account_html(accounts: Iterable[Account], *, findings: Sequence[str], until: str) -> str:
     """All data sets on one self-contained page that prints."""
     body = [f"<h1>Release register</h1><p class=lead>As of {text(moment(until))} (UTC).</p>"]
     state = "ok" if not findings else "open"
     said = findings or ["Every entry is as it was written."]
     lines = "".join(f"<p>{text(line)}</p>" for line in said)
-    body.append(
-        f'<div class="verdict {state}"><p><strong>Checked</strong></p>{lines}<p>Last entry: <code>{text(head)}</code></p></div>'
-    )
+    body.append(f'<div class="verdict {state}"><p><strong>Checked</strong></p>{lines}</div>')
     for found in accounts:
         body += _section(found, until)
     body.append("<footer>Made by dpviz from the register alone: no row, no count and no fingerprint of rows is in it.</footer>")
