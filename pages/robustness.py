@@ -1,4 +1,4 @@
-"""Page "Robustness": how many poisoned rows a tree provably stands, what attacks really do, and what one epsilon buys."""
+"""Page "Robustness": how many poisoned rows a tree provably stands, and what attacks really do."""
 
 import streamlit as st
 
@@ -16,8 +16,6 @@ if asked is not None:
     found = screen.robustness(request, view, loaded, verdict)
     st.divider()
     screen.attacks(request, found, loaded)
-    st.divider()
-    screen.cursor(request, view, loaded)
 
 st.divider()
 screen.meaning()

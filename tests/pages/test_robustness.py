@@ -134,19 +134,6 @@ def test_attacks_are_measured_when_asked_for_and_join_the_table():
     assert set(measured.attack) == {ATTACKS["leaf-flips"].title}
 
 
-@pytest.mark.slow
-def test_the_cursor_moves_three_numbers():
-    test = finished(page())
-    button(test, "Compute 6 of 7 values of ε").click().run()
-    finished(test, "robustness-cursor")
-    before = [metric.value for metric in test.metric]
-    test.select_slider(key="robust-cursor").set_value(1.0).run()
-    after = [metric.value for metric in test.metric]
-    assert len(before) == 3
-    assert before[0] == "52.5 of 100"
-    assert after[0] == "62.4 of 100"  # 73.1 for any mechanism; most of this epsilon buys two levels at once, of bounded range
-
-
 def test_a_private_learner_has_a_curve_per_epsilon():
     cells = RobustnessRequest(tuple(learner_names()[:1]), (0.1, 1.0), "auto", 100, 1, 0).cells
     assert cells == (Cell(learner_names()[0], 0.1), Cell(learner_names()[0], 1.0))

@@ -34,12 +34,12 @@ RUNS = 2
 Split = tuple[EncodedDataset, EncodedDataset]
 
 
-def curves_task(request: RobustnessRequest, loaded: Loaded, slot: str = CURVES) -> Task:
+def curves_task(request: RobustnessRequest, loaded: Loaded) -> Task:
     """A part per curve; values are Certified."""
     makes = {_key("curve", request, loaded, cell): partial(_curve, request, loaded, cell) for cell in request.cells}
     about = (loaded.data.fingerprint, str(loaded.role))
-    more: dict[str, Any] = {"shelf": CURVES, "keep": KEPT, "is_shared": loaded.is_as_bundled}
-    return in_parts(slot, makes, about=about, asked=request, **more)
+    more: dict[str, Any] = {"keep": KEPT, "is_shared": loaded.is_as_bundled}
+    return in_parts(CURVES, makes, about=about, asked=request, **more)
 
 
 def attacks_task(request: RobustnessRequest, loaded: Loaded, attacks: Sequence[str]) -> Task:

@@ -1,4 +1,4 @@
-"""The Robustness page's parts: verdict, curves with their table, measured attacks, three answers on one ε, what it all means."""
+"""The Robustness page's parts: verdict, curves with their table, measured attacks, what it all means."""
 
 from __future__ import annotations
 
@@ -9,25 +9,21 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.app.parts import error, plain, why_disabled
+from dpviz.app.parts import plain, why_disabled
 from dpviz.app.prose import prose
-from dpviz.app.protected import unit_in_use
 from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import RobustnessRequest, View
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, download, learner_title, linked, on_demand, table
+from dpviz.app.widgets import chart, download, linked, on_demand, table
 from dpviz.app.work.session import begin_unasked, poll, values_of
-from dpviz.app.work.watch import offer, report, watch
+from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.figures.robustness import text
-from dpviz.figures.robustness import tradeoff as figures
 from dpviz.figures.robustness.certified import Certified, is_noisy
 from dpviz.figures.robustness.guaranteed_accuracy import guarantee_figure
 from dpviz.figures.robustness.table import attack_table, guarantee_frame, guarantee_rows
 from dpviz.figures.robustness.weaker import attacked_sentence
 from dpviz.io.csv_text import frame_csv
-from dpviz.learners import get_learner
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
 
@@ -43,9 +39,6 @@ FEWEST = 5
 #: So many seconds the page waits for a first curve rather than show none and come back later.
 _PATIENCE = 1.0
 _ICONS = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
-_CURSOR = "robustness-cursor"
-#: Epsilons of the cursor.
-EPSILON_GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: DeltaGenerator) -> tuple[Certified, ...]:
@@ -139,44 +132,3 @@ def meaning() -> None:
         if box.open:
             for column, section in zip(st.columns(3, gap="large"), ("bound", "band", "eyes"), strict=True):
                 column.markdown(prose(TEXTS, section))
-
-
-def cursor(request: RobustnessRequest, view: View, loaded: Loaded) -> None:
-    """Choose a learner; compute it at every epsilon of the grid; move through them."""
-    st.header("Privacy, accuracy and robustness on one ε", anchor=False)
-    names = [name for name in request.learners if get_learner(name).spends_epsilon]
-    if not names:
-        st.caption("Choose an algorithm that spends ε.")
-        return
-    learner = st.selectbox("Algorithm", names, format_func=learner_title, **linked("robust-cursor-learner"))
-    grid = replace(request, learners=(learner,), epsilons=EPSILON_GRID)
-    task = run.curves_task(grid, loaded, _CURSOR)
-    status = poll(task)
-    if status.n_missing:
-        label = f"Compute {status.n_missing} of {len(EPSILON_GRID)} values of ε"
-        offer(task, label, ":material/play_arrow:", on_click=partial(run.begin_noted, request=grid, loaded=loaded))
-    watch(task, "Going through ε")
-    if not status.n_missing and not status.values:
-        error(status.problems[0])
-    if len(status.values) > 2:  # two points make no curve
-        _draw(status.values, view)
-
-
-def _draw(found: tuple[Certified, ...], view: View) -> None:
-    reason = next((item.table.reason for item in found if item.table.reason), "")
-    if reason:
-        st.warning(f"{plain(found[0].title)}: no guarantee. {plain(reason)}", icon=":material/gpp_bad:")
-    places = [item.epsilon for item in found]
-    start = min(places, key=lambda epsilon: abs((epsilon or 0) - 0.1))
-    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", places, value=start, format_func=number_text, key="robust-cursor")
-    chosen = next(item for item in found if item.epsilon == epsilon)
-    unit = unit_in_use()
-    names = (f"Right guesses about {plain(unit.words)}, at most", "Mean accuracy without poison", "Poisoned rows withstood")
-    with st.container(horizontal=True):
-        for name, number in zip(names, figures.three_numbers(chosen, view.wanted, unit), strict=True):
-            st.metric(name, number, width="content")
-    sentence = figures.tradeoff_sentence(chosen, view.wanted, unit)
-    figure = figures.tradeoff_figure(found, chosen=epsilon, wanted=view.wanted, unit=unit)
-    chart(figure, sentence, key="robust-cursor-figure")
-    st.caption(f"{plain(figures.ends_sentence(found, view.wanted, unit))} Dotted: the accuracy to stay above.")
-    table(partial(figures.tradeoff_rows, found, view.wanted, unit), "The three panels at every ε.", key="robust-cursor-figure")

@@ -16,7 +16,6 @@ import numpy as np
 
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.evaluation.robustness.draws import limits, poisoned_draws
-from dpviz.evaluation.robustness.root_attack import move_root
 from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Tree
 from dpviz.table.checked_numbers import checked_count, is_whole
@@ -88,7 +87,6 @@ ATTACKS = MappingProxyType(
         for attack in (
             Attack("random-flips", "Random labels", "Gives randomly chosen rows another class.", flip_at_random),
             Attack("leaf-flips", "Labels of chosen leaves", "Overturns the narrowest leaves of the ordinary tree.", flip_leaves),
-            Attack("root-rows", "Rows against the root", "Adds rows that make a useless split look best.", move_root),
         )
     }
 )
