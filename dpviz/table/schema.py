@@ -439,9 +439,9 @@ def _require_names(owner: str, kind: str, names: tuple[str, ...]) -> None:
         if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
             what = f"A {kind} has no name, or one of more than {LONGEST_NAME:,} letters."
             raise SchemaError(what, field=owner, remedy=f"Give every {kind} a name.")
-        if name in seen:
+        if (met_by := name if kind == "column" else clean(name)) in seen:  # no cell would be the second of the two
             raise SchemaError(f"The {kind} {name!r} appears twice.", field=owner, remedy=f"List every {kind} once.")
-        seen.add(name)
+        seen.add(met_by)
 
 
 def require_classes(schema: Schema, what: str) -> None:

@@ -345,3 +345,13 @@ def test_the_page_of_the_format_names_every_key_that_is_written():
         for column in (*written["features"], written["target"]):
             own = column.keys() - {"kind", "name", "read_from_data"}
             assert {key for key in own if f"`{key}`" not in told[column["kind"]]} == set()
+
+
+@pytest.mark.parametrize("pair", [("a", "a "), ("é", "e\u0301"), ("New York", "New\u00a0York")])
+def test_categories_that_the_same_cells_are_appear_twice(pair):
+    with pytest.raises(SchemaError, match="appears twice"):
+        CategoricalFeature("x", pair)
+    with pytest.raises(SchemaError, match="appears twice"):
+        ClassTarget("x", pair)
+    with pytest.raises(SchemaError, match="appears twice"):
+        CategoricalFeature("x", (pair[0], "b"), groups=((pair[1], "b"),))
