@@ -48,8 +48,7 @@ def listed_settings() -> Iterator[tuple[str, LearnerSpec, str, dict[str, object]
                 yield f"`{spec.name}`" + (", a number" if task == "number" else ""), spec, task, {}
     tree = registry()["pf-tree"]
     yield "`pf-tree`, labels alone", tree, "classes", {"leaves": "labels"}
-    yield "`s-gbdt`, individual filter", registry()["s-gbdt"], "classes", {"filter": True}
-    yield "`s-gbdt`, rows sampled", registry()["s-gbdt"], "classes", {"sampling": 0.1}
+    yield "`s-gbdt-published`, no filter", registry()["s-gbdt-published"], "classes", {"filter": False}
 
 
 def risk_page() -> str:

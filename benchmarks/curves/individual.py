@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpviz.accounting.gaussian import gaussian_epsilon
-from dpviz.learners.native import s_gbdt
+from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.privacy.source import Simulation
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
@@ -20,24 +20,21 @@ _GRID = 257
 
 
 def individual_losses(result: FitResult, data: EncodedDataset, *, filtered: bool) -> np.ndarray:
-    """Epsilons of all rows at the delta of the result, sorted, shape (n_rows,), trained as for `result`."""
-    params = replace(result.params, filter=filtered)
+    """Epsilons of all rows at the delta of the result, sorted, shape (n_rows,), trained as for `result`, all rows every round."""
+    params, source = replace(result.params, filter=filtered, sampling=1.0), Simulation(result.seed or 0)
     plan = s_gbdt.plan(data.schema, result.settings, params)
-    rounds, _ = s_gbdt.start(data, plan, params, Simulation(result.seed or 0))
+    rounds = s_gbdt.start(data, plan, params, source)[0]
     if rounds.accounts is None:  # terms under which no row is ever filtered out
         terms = FilterTerms(rounds.recipe.noise_multiplier, 1.0, 2.0, rounds.recipe.rounds)
         rounds.accounts = RowAccounts(terms, data.n_rows)
     for tree in range(rounds.recipe.rounds):
         rounds.run(tree)
-    return np.sort(_epsilons(rounds.accounts, s_gbdt.histogram_rounds(data.schema, params), plan.delta))
+    return np.sort(_epsilons(rounds.accounts, plan.delta))
 
 
-def _epsilons(accounts: RowAccounts, counted: int, delta: float) -> np.ndarray:
-    """Every row's spent units as epsilon: its rounds together are one Gaussian mechanism, moved by its gradients.
-
-    Histograms count every row alike, and cost it `counted` rounds in full.
-    """
+def _epsilons(accounts: RowAccounts, delta: float) -> np.ndarray:
+    """Every row's spent units as epsilon: its rounds together are one Gaussian mechanism, moved by its gradients."""
     terms = accounts.terms
-    mu = np.sqrt(accounts.spent / BUDGET_UNITS * terms.rounds + counted) / terms.noise_multiplier
+    mu = np.sqrt(accounts.spent / BUDGET_UNITS * terms.rounds) / terms.noise_multiplier
     grid = np.linspace(0.0, float(mu.max(initial=0.0)) or 1.0, _GRID)
     return np.interp(mu, grid, [gaussian_epsilon(delta, at) if at else 0.0 for at in grid])

@@ -49,7 +49,8 @@ FIGURES = {
     "S-GBDT 3": (
         "S-GBDT, Figure 3: what each row loses",
         "The loss of a row by its own gradients, of rows sorted by it, at epsilon 1 (a twentieth of it for the first score) and "
-        f"delta {DELTA:g}. By the redesign, whose rows all take part in every round. It is computed from the rows: no guarantee.",
+        f"delta {DELTA:g}. All rows take part in every round. The stored numbers are those "
+        "of the redesign, which had the filter until November 2026. It is computed from the rows: no guarantee.",
         "rows sorted by their loss",
     ),
 }

@@ -15,7 +15,7 @@ from dpviz.commands.arguments import add_boosting_arguments, add_table_arguments
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import Removed
 from dpviz.learners import get_learner
-from dpviz.learners.native.s_gbdt import NAME
+from dpviz.learners.published.boosted.s_gbdt_published import NAME
 from dpviz.owners.streams import WAYS, Course, stream_of, train_on_stream
 from dpviz.table.schema import NumericTarget
 

@@ -116,10 +116,13 @@ def settings_of(learner: LearnerEntry) -> Settings:
 
 
 def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
-    """The learner's own parameters. A file without one of these is older: labels alone, and levels chosen one by one."""
-    before = {"leaves": "labels", "lookahead": "1"}
-    older = {name: value for name, value in before.items() if name in controls_of(spec.Params)}
-    return make_params(spec.Params, spec.name, older | learner.parameters)
+    """The learner's own parameters. A file without one of these is older: labels alone, and levels chosen one by one.
+
+    So is one with parameters that the learner has no more: they are left out.
+    """
+    before, known = {"leaves": "labels", "lookahead": "1"}, controls_of(spec.Params)
+    told = before | learner.parameters
+    return make_params(spec.Params, spec.name, {name: value for name, value in told.items() if name in known})
 
 
 def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) -> Verdict:

@@ -1,4 +1,4 @@
-"""Rows that arrive after the regular rounds, from another distribution: what `s-gbdt` can still learn from them.
+"""Rows that arrive after the regular rounds, from another distribution: what `s-gbdt-published` can still learn from them.
 
 Four ways. *stop*: nothing; without individual accounts the budget counts as spent. *new rows alone*: more rounds with the same
 noise on the new rows only, which were in no round before; disjoint rows, so no more epsilon. *filter*: more rounds for all rows,
@@ -19,7 +19,7 @@ import numpy as np
 from dpviz.accounting.events import Event, GaussianRounds, Parallel, Sequential
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.learners.native import s_gbdt
+from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
 from dpviz.models.boosted import BoostedTrees
 from dpviz.privacy.source import Simulation
 from dpviz.progress import Progress, Stop, all_steps
@@ -114,8 +114,8 @@ def train_on_stream(
     stop : callable () -> bool, or threading.Event, optional
         Asked between rounds.
     **params
-        Those of `s-gbdt`; `extra_rounds` follow the regular ones (for new rows alone at most `rounds`), `filter` follows from
-        `way`, and trees cut the declared ranges.
+        Those of `s-gbdt-published`; `extra_rounds` follow the regular ones (for new rows alone at most `rounds`), and `filter`
+        follows from `way`.
 
     Raises
     ------
@@ -138,25 +138,23 @@ class _Training:
     def __init__(self, stream: Stream, way: str, settings: Settings, given: dict[str, Any], source: Simulation) -> None:
         if way not in WAYS:
             raise ParameterError("train_on_stream", "way", way, f"one of {', '.join(map(repr, WAYS))}")
-        for name, why in (("filter", "the way says it"), ("histogram_share", "rows that come late are in no histogram")):
-            if name in given:
-                raise ParameterError("train_on_stream", name, given[name], f"left out: {why}")
-        params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER, "histogram_share": 0.0})
-        self.extra = params.extra_rounds if way in (_ALONE, _FILTER) else 0
+        if "filter" in given:
+            raise ParameterError("train_on_stream", "filter", given["filter"], "left out: the way says it")
+        params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER})
+        schema = stream.train.schema
+        plan = s_gbdt.plan(schema, settings, params)
+        recipe, self.priced = s_gbdt.priced(schema, plan, params)
+        self.extra = params.extra_rounds if way == _ALONE else recipe.rounds - params.rounds
         if way == _ALONE and self.extra > params.rounds:
             raise ParameterError("train_on_stream", "extra_rounds", self.extra, f"at most {params.rounds}, the regular rounds")
         self.stream, self.way, self.regular = stream, way, params.rounds
-        schema = stream.train.schema
-        plan = s_gbdt.plan(schema, settings, params)
-        self.loss = loss_of(schema, params.newton and not params.static_noise)
-        self.priced = s_gbdt.trees_event(plan, params)
+        self.loss = loss_of(schema, newton=False)
         self.n_trees = self.regular + self.extra
         there = ~stream.is_new if way != _START else np.ones(stream.train.n_rows, dtype=bool)
         n_public = schema.scaled(1 - stream.share if way != _START else 1.0).n_public or 1
         target, start = stream.train.target[there], plan.of("initial score")
         self.initial, self.before = initial_score(self.loss, target, n_public, start, source)
-        self.trees = s_gbdt.draw(schema, plan.depth, params, self.n_trees, source)
-        recipe = s_gbdt.recipe(self.priced, self.loss, params, n_public)
+        self.trees = s_gbdt.draw(schema, plan, params, replace(recipe, rounds=self.n_trees), source)
         self.rounds = Rounds(stream.train, self.trees, self.loss, self.initial, recipe, source)
         self.there = there
 

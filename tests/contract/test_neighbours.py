@@ -158,7 +158,6 @@ CASES = {
     "s-gbdt-published, static noise": Case(
         "s-gbdt-published", {GAUSSIAN: 1.0}, TWO | {"rounds": 3, "static_noise": True, "sampling": 1.0}
     ),
-    "s-gbdt, static noise": Case("s-gbdt", {"geometric": 1.0, GAUSSIAN: 1.0}, TWO | {"rounds": 3, "static_noise": True}),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 

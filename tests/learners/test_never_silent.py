@@ -88,10 +88,7 @@ REPLACED = [
     (2, "privatree-star", 200, 0.1, {"max_leaf_error": 0.001}),
     (3, "s-gbdt-published", 5000, 1.0, {"initial_share": 0.3}),
     (2, "dpboost", 5000, 1.0, {"initial_share": 0.3}),
-    (2, "s-gbdt", 5000, 1.0, {"extra_rounds": 50}),
     (2, "s-gbdt", 5000, 1.0, {"multiscale": 0.1}),
-    (2, "s-gbdt", 5000, 1.0, {"numeric_weight": 3.0}),
-    (2, "s-gbdt", 5000, 1.0, {"histogram_share": 0.3, "sampling": 0.5}),
     (0, "s-gbdt", 5000, 1.0, {"newton": False}),
     (4, "s-gbdt", 5000, 1.0, {"newton": False}),
 ]

@@ -120,7 +120,7 @@ def test_the_risk_of_a_plan_is_that_of_its_mechanisms():
 @pytest.mark.parametrize("name", [name for name in learner_names() if get_learner(name).event is not None])
 def test_the_event_of_a_plan_is_that_of_the_whole_training(name):
     schema = replace(SCHEMA, n_public=30_000)
-    for settings in ({}, {"filter": True}, {"test_share": 0.2}):
+    for settings in ({}, {"initial_share": 0.0}, {"test_share": 0.2}):
         request = FitRequest.of(name, epsilon=1.0, seed=0, rounds=3, **settings)
         assert request.risk(schema).event == request.fit(few_rows(schema)).ledger.event
 

@@ -18,7 +18,8 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 FEATURES = (NumericFeature("x", 0, 1), NumericFeature("z", 0, 1), CategoricalFeature("c", ("a", "b", "c")))
 NUMBER = Schema(FEATURES, NumericTarget("y", 0, 40), n_public=2000)
 CLASSES = Schema(FEATURES, ClassTarget("y", ("no", "yes")), n_public=2000)
-FEW = {"epsilon": 3.0, "seed": 4, "rounds": 40, "extra_rounds": 40}
+FEW = {"epsilon": 3.0, "seed": 4, "rounds": 40, "extra_rounds": 40, "sampling": 1.0}
+NO_FILTER = {"epsilon": 3.0, "seed": 4, "rounds": 40, "sampling": 1.0, "filter": False, "max_depth": 6}
 every_way = pytest.mark.parametrize("way", WAYS)
 
 
@@ -63,12 +64,12 @@ def test_every_way_costs_what_was_asked_for(way, data):
 def test_stopping_is_training_on_the_old_rows_alone():
     given = stream()
     old = given.train.take(np.flatnonzero(~given.is_new), share=0.6)
-    alone = dpviz.fit("s-gbdt", old, epsilon=3.0, seed=4, rounds=40, histogram_share=0).model
+    alone = dpviz.fit("s-gbdt-published", old, **NO_FILTER).model
     np.testing.assert_array_equal(train_on_stream(given, "stop", **FEW).model.values, alone.values)
 
 
 def test_from_the_start_is_training_on_all_rows():
-    model = dpviz.fit("s-gbdt", numbers(), epsilon=3.0, seed=4, rounds=40, histogram_share=0).model
+    model = dpviz.fit("s-gbdt-published", numbers(), **NO_FILTER).model
     assert train_on_stream(stream(), "from the start", **FEW).model == model
 
 
@@ -147,7 +148,6 @@ def test_it_says_how_far_it_is_and_stops_when_asked():
     [
         ("later", {}, "one of 'stop', 'new rows alone', 'filter', 'from the start'"),
         ("stop", {"filter": True}, "left out: the way says it"),
-        ("stop", {"histogram_share": 0.1}, "left out: rows that come late are in no histogram"),
         ("new rows alone", {"extra_rounds": 41}, "at most 40, the regular rounds"),
     ],
 )

@@ -70,7 +70,7 @@ MUTANTS = (
     ),
     Mutant(
         "s-gbdt-published: the first score is free",
-        "dpviz.learners.published.boosted.s_gbdt_published:fit",
+        "dpviz.learners.published.boosted.s_gbdt_published:start",
         "after(before, drawn_by(source, event))",
         "drawn_by(source, event)",
         ("tests/contract/test_neighbours.py::test_one_row_changes_what_the_ledger_says[s-gbdt-published, a number]",),

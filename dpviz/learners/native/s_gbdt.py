@@ -21,20 +21,18 @@ from dpviz.accounting.events import Event, GaussianRounds
 from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.errors import ParameterError
 from dpviz.models.base import n_scores
 from dpviz.privacy.source import NoiseSource, drawn_by
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.following import FollowingTrees
 from dpviz.training.boosting.histograms import numbers_of, release_histograms
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
-from dpviz.training.boosting.trees import SHAPES, BoostingTrees, Drawing, cells_by_part, draw_boosting_trees
+from dpviz.training.boosting.trees import BoostingTrees, Drawing, cells_by_part, draw_boosting_trees
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, after, always_claims, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
-from dpviz.training.params import Settings, choice, flag, number, whole
+from dpviz.training.params import Settings, flag, number, whole
 
 NAME = "s-gbdt"
 #: Used where none is asked for: that of the results which the paper's authors released later. The paper names none.
@@ -52,11 +50,9 @@ _MOST_START = 0.5
 _INITIAL, _TREES = "initial score", "tree"
 #: Why a parameter is not used.
 _UNUSED = {
-    "histogram_share": "histograms need a number and a row count, and no filter, sampling, static noise or random trees",
-    "extra_rounds": "only a filter leaves rows with budget for them",
-    "numeric_weight": "only trees that ask for a feature per node choose by it",
+    "histogram_share": "histograms need a number and a row count",
     "multiscale": "histograms say where to cut",
-    "newton": "only two classes are weighed, and not with static noise",
+    "newton": "only two classes are weighed",
 }
 
 
@@ -65,25 +61,11 @@ class Params:
     """Settings of the learner."""
 
     rounds: int = whole(256, "Rounds", "Trees.", low=1, high=5000)
-    trees: str = choice(
-        ("auto", *SHAPES),
-        "Trees",
-        f"What a tree asks for. Auto: two features from depth {_PAIRS} on; without histograms for a number, or from "
-        f"{MANY_ROWS:,} rows and depth {_DEEP} on; else one.",
-    )
-    numeric_weight: float = number(
-        1.0,
-        "Weight of numbers",
-        "With a feature per node: how many times as likely a number is asked for as a category.",
-        low=0.01,
-        high=100,
-    )
     multiscale: float = number(0.5, "Fine ends", "Without histograms: share of trees cut finely at the ends.", low=0, high=1)
     learning_rate: float = number(1.0, "Learning rate", "Step of a tree, where it holds many rows.", low=0.001, high=1)
     spread: float = number(1.0, "Noise allowed", "How far noise may move a score, in log-odds.", low=0.01, high=100)
     least_support: float = number(0.0, "Added support", "Rows added to each leaf's count.", low=0, high=1e6)
     clip: float = gradient_limit()
-    sampling: float = number(1.0, "Rows per round", "Probability that a row takes part.", low=0.001, high=1)
     support_share: float = number(0.01, "Share for counts", "Share of precision for leaf counts.", low=0.001, high=0.999)
     initial_share: float = number(
         0.05,
@@ -93,12 +75,9 @@ class Params:
         high=0.9,
     )
     histogram_share: float = number(
-        0.1, "Share for histograms", "Share of precision; 0, a filter or sampling: cuts of the declared ranges.", low=0, high=0.9
+        0.1, "Share for histograms", "Share of precision; 0: cuts of the declared ranges.", low=0, high=0.9
     )
     newton: bool = flag(True, "Newton's step", "Weigh rows by how unsure they are (two classes).")
-    filter: bool = flag(False, "Individual filter", "Each row keeps its own account of loss.")
-    extra_rounds: int = whole(20, "Extra rounds", "With the filter: trees for rows with budget left.", low=0, high=5000)
-    static_noise: bool = flag(False, "Static noise", "For comparison: noise that ignores how full a leaf is.")
 
 
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
@@ -114,27 +93,25 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     counted = histogram_rounds(schema, params)
     notes = (
         f"Delta = {delta:g}" + ("." if settings.delta else ", the default; none was asked for."),
-        f"{_rounds(params):,} random trees that ask for {_ASKS[shape]}.",
+        f"{params.rounds:,} random trees that ask for {_ASKS[shape]}.",
         *((f"Histograms of the numbers cost {counted:,} more rounds, which the ledger counts as such.",) if counted else ()),
         *(("More than two classes start from 0.",) if n_scores(schema) > 1 else ()),
     )
-    replaced = _replaced(schema, params, share, starts, shape if not counted else "")
+    replaced = _replaced(schema, params, share, starts)
     shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
     return BudgetPlan(settings.epsilon, depth, shares, (*notes, *replaced), delta, replaced=replaced)
 
 
-def _replaced(schema: Schema, params: Params, share: float, starts: bool, random_shape: str) -> tuple[str, ...]:
-    """What became of values that somebody asked for and a rule does not take. `random_shape`: of trees without histograms."""
+def _replaced(schema: Schema, params: Params, share: float, starts: bool) -> tuple[str, ...]:
+    """What became of values that somebody asked for and a rule does not take."""
     usual, asked, found = Params(), params.initial_share, []
     if asked not in (0, usual.initial_share, share):
         why = "fewer rows need more against noise" if starts else "more than two classes start from 0"
         found.append(f"initial_share = {asked:g} was replaced by {share:.3g}, the public rule: {why}.")
     told = {
         "histogram_share": not histogram_rounds(schema, params) and params.histogram_share > 0,
-        "extra_rounds": not params.filter and params.extra_rounds > 0,
-        "numeric_weight": random_shape != "random",
-        "multiscale": not random_shape,
-        "newton": n_scores(schema) > 1 or isinstance(schema.target, NumericTarget) or params.static_noise,
+        "multiscale": histogram_rounds(schema, params) > 0,
+        "newton": n_scores(schema) > 1 or isinstance(schema.target, NumericTarget),
     }
     changed = (name for name, is_unused in told.items() if is_unused and getattr(params, name) != getattr(usual, name))
     return (*found, *(f"{name} has no effect: {_UNUSED[name]}." for name in changed))
@@ -152,19 +129,16 @@ def _by(params: Params, share: float) -> str:
 
 def histogram_rounds(schema: Schema, params: Params) -> int:
     """How many rounds the histograms cost as much as; 0 where none is made. Public."""
-    wanted = params.sampling >= 1 and not (params.filter or params.static_noise or params.trees == "random")
-    if not (wanted and schema.n_public and numbers_of(schema)):
+    if not (schema.n_public and numbers_of(schema)):
         return 0
     return math.ceil(params.rounds * params.histogram_share / (1 - params.histogram_share))
 
 
-_ASKS = {"one feature": "one feature each", "two features": "two features each", "random": "a feature per node"}
+_ASKS = {"one feature": "one feature each", "two features": "two features each"}
 
 
 def tree_shape(schema: Schema, depth: int, params: Params) -> str:
     """Which features a tree uses, by the depth where cuts follow histograms, else by target, row count and depth. Public."""
-    if params.trees != "auto":
-        return params.trees
     if histogram_rounds(schema, params):
         return "two features" if depth >= _PAIRS else "one feature"
     enough = _has_many_rows(schema) and depth >= _DEEP
@@ -183,12 +157,11 @@ def _depth(schema: Schema, settings: Settings, params: Params) -> int:
         needs = _NUMBER_NEEDS if isinstance(schema.target, NumericTarget) else _CLASSES_NEED
         return min(settings.max_depth, _PAIRS - ((schema.n_public or 0) * settings.epsilon < needs))
     shape = tree_shape(schema, settings.max_depth, params)
-    usual = {"one feature": 3, "two features": _DEEP if _has_many_rows(schema) else _DEEP - 1, "random": 6}
+    usual = {
+        "one feature": 3,
+        "two features": _DEEP if _has_many_rows(schema) else _DEEP - 1,
+    }
     return min(settings.max_depth, usual[shape])
-
-
-def _rounds(params: Params) -> int:
-    return params.rounds + (params.extra_rounds if params.filter else 0)
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
@@ -200,7 +173,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
 def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> tuple[Rounds, Event]:
     """The training before its first round, and the event of all of it."""
     schema = data.schema
-    loss, counted = loss_of(schema, params.newton and not params.static_noise), histogram_rounds(schema, params)
+    loss, counted = loss_of(schema, params.newton), histogram_rounds(schema, params)
     event = trees_event(plan, params, counted)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
     trees: BoostingTrees | FollowingTrees
@@ -211,40 +184,35 @@ def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseS
         both = tree_shape(schema, plan.depth, params) == "two features" and plan.depth > 1
         trees = FollowingTrees(drawing, cells_by_part(plan.depth, both), source)
     else:
-        trees = draw(schema, plan.depth, params, _rounds(params), source)
+        trees = draw(schema, plan.depth, params, source)
     rounds = Rounds(data, trees, loss, initial, recipe(event, loss, params, schema.n_public), source)
     return rounds, after(before, drawn_by(source, event))
 
 
-def draw(schema: Schema, depth: int, params: Params, count: int, source: NoiseSource) -> BoostingTrees:
-    """`count` trees of the shape of these settings; no row is looked at. Raises SchemaError if no feature can be split."""
-    shape, how = tree_shape(schema, depth, params), {"multiscale": params.multiscale, "numeric_weight": params.numeric_weight}
-    return draw_boosting_trees(schema, shape, count, depth, **how, source=source)
+def draw(schema: Schema, depth: int, params: Params, source: NoiseSource) -> BoostingTrees:
+    """All trees; no row is looked at. Raises SchemaError if no feature can be split."""
+    shape = tree_shape(schema, depth, params)
+    return draw_boosting_trees(schema, shape, params.rounds, depth, multiscale=params.multiscale, source=source)
 
 
 def trees_event(plan: BudgetPlan, params: Params, counted: int = 0) -> GaussianRounds:
     """The event of the rounds and of histograms that cost `counted` more. Raises ParameterError, DpvizError."""
-    epsilon, sampling = plan.of(_TREES), params.sampling
-    if params.filter and params.static_noise:
-        raise ParameterError(NAME, "filter", True, "False with static noise, whose cost is the same for every row")
     rounds = params.rounds + counted
-    return priced_rounds(epsilon, plan.delta, sampling=sampling, rounds=rounds, filtered=params.filter, part=_TREES)
+    return priced_rounds(plan.of(_TREES), plan.delta, sampling=1.0, rounds=rounds, filtered=False, part=_TREES)
 
 
 def recipe(event: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:
     """The settings of the rounds. Noise may move a score less if public rows times epsilon promise little to learn."""
     trust = 1.0 if n_public is None else min(1.0, n_public * event.epsilon / _TREES_NEED)
     return Recipe(
-        rounds=_rounds(params),
+        rounds=params.rounds,
         noise_multiplier=event.noise_multiplier,
         learning_rate=params.learning_rate,
         clip=params.clip or loss.usual_clip,
-        sampling=params.sampling,
+        sampling=1.0,
         support_share=params.support_share,
         spread=params.spread * loss.spread * trust,
         least_support=params.least_support,
-        filter=FilterTerms.of(event),
-        static_noise=params.static_noise,
     )
 
 
@@ -261,12 +229,12 @@ LEARNER = LearnerSpec(
     departures=(
         Departure(
             "Every round draws its rows by a Poisson sample.",
-            "Every row takes part in every round, unless `sampling` says otherwise.",
+            "Every row takes part in every round.",
             "All rounds without sampling are one Gaussian with a closed form, which costs the least.",
         ),
         Departure(
             "An individual Renyi filter stops rows whose own budget is spent, and extra rounds use what the others have left.",
-            "The filter is off; `filter` and `extra_rounds` switch it on.",
+            "There is no filter.",
             "Its fixed Renyi order costs noise, and in extra rounds the rows with large gradients are gone. On "
             "abalone at epsilon .5, R2 is .378 without it, .374 with it and .345 after 50 extra rounds.",
         ),

@@ -12,8 +12,8 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import GaussianRounds, walk
-from dpviz.accounting.gaussian import covers, noise_multiplier
-from dpviz.errors import DpvizError, ParameterError, SchemaError
+from dpviz.accounting.gaussian import noise_multiplier
+from dpviz.errors import SchemaError
 from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.measures import auc
 from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape, trees_event
@@ -76,10 +76,10 @@ def test_it_learns_classes_with_privacy(n_classes: int) -> None:
     assert auc(test.target, result.model.predict_proba(test)) > 0.8
 
 
-@pytest.mark.parametrize("asked", [{"trees": shape} for shape in ("one feature", "two features", "random")])
+@pytest.mark.parametrize("asked", [{"depth": 1}, {"depth": 4}, {"histogram_share": 0}])
 @pytest.mark.parametrize("make", [prices, classes])
 def test_every_shape_of_tree_learns(make, asked) -> None:
-    result = fit(make(), 2.0, depth=4, rounds=120, **asked)
+    result = fit(make(), 2.0, **{"depth": 4, "rounds": 120} | asked)
     assert result.score(make(seed=2)) > 0.55
 
 
@@ -99,19 +99,14 @@ def test_two_epsilons_and_one_delta_make_the_guarantee() -> None:
     assert "Delta = 5e-08, the default; none was asked for." in result.plan.notes
 
 
-@pytest.mark.parametrize("asked", [{}, {"filter": True, "extra_rounds": 7}, {"sampling": 0.3}, {"static_noise": True}])
-def test_what_is_done_is_what_is_paid_for(asked) -> None:
-    params = Params(rounds=20, **asked)
+def test_what_is_done_is_what_is_paid_for() -> None:
+    params = Params(rounds=20)
     event = trees_event(plan(NUMBER, Settings(epsilon=0.5), params), params)
     done = recipe(event, loss_of(NUMBER, newton=True), params, None)
     assert (done.noise_multiplier, done.sampling) == (event.noise_multiplier, event.sampling)
-    assert done.rounds == event.rounds + (7 if params.filter else 0)
-    kept = done.filter
-    assert (kept is None) == (event.order is None)
-    if kept is not None:
-        paid = (event.noise_multiplier, event.sampling, event.order, event.rounds)
-        assert (kept.noise_multiplier, kept.sampling, kept.order, kept.rounds) == paid
-    assert fit(prices(50), 0.5, rounds=20, **asked).model.splits.n_trees == done.rounds
+    assert done.rounds == params.rounds
+    assert done.filter is None is event.order
+    assert fit(prices(50), 0.5, rounds=20).model.splits.n_trees == done.rounds
 
 
 @pytest.mark.slow
@@ -158,13 +153,11 @@ def test_numbers_get_pairs(n_public: int, depth: int) -> None:
     params = Params(histogram_share=0)
     found = plan(schema, Settings(max_depth=8), params)
     assert (tree_shape(schema, found.depth, params), found.depth) == ("two features", depth)
-    assert plan(schema, Settings(max_depth=8), Params(trees="random")).depth == 6
 
 
 @pytest.mark.parametrize(
     ("asked", "counted"),
-    [({}, 29), ({"rounds": 9}, 1), ({"histogram_share": 0.5}, 256), ({"histogram_share": 0}, 0), ({"filter": True}, 0)]
-    + [({"sampling": 0.5}, 0), ({"static_noise": True}, 0), ({"trees": "random"}, 0)],
+    [({}, 29), ({"rounds": 9}, 1), ({"histogram_share": 0.5}, 256), ({"histogram_share": 0}, 0)],
 )
 def test_histograms_are_paid_for_where_trees_follow_them(asked, counted) -> None:
     params = Params(**asked)
@@ -196,43 +189,14 @@ def test_cuts_lie_where_the_rows_are() -> None:
     assert 0.6 < np.quantile(of_z, 0.9) < 1
 
 
-def test_the_filter_gives_more_rounds_for_the_same_guarantee() -> None:
-    result = fit(prices(), 0.5, filter=True, rounds=40, extra_rounds=20)
-    event = rounds_of(result)
-    assert event.rounds == 40
-    assert event.order is not None
-    assert result.model.splits.n_trees == 60
-    assert result.ledger.guarantee.epsilon == 0.5
-    assert covers(event)
-    assert result.score(prices(seed=2)) > 0.3
-
-
-@pytest.mark.slow
-def test_sampling_rows_needs_less_noise() -> None:
-    all_rows, some = fit(prices(), 0.5, rounds=40), fit(prices(), 0.5, rounds=40, sampling=0.2)
-    assert rounds_of(some).noise_multiplier < 0.3 * rounds_of(all_rows).noise_multiplier
-    assert covers(rounds_of(some))
-    assert some.score(prices(seed=2)) > 0.3
-
-
 @pytest.mark.slow
 def test_the_ablations_train_and_tell_themselves_apart() -> None:
     usual = fit(classes(), 1.0, rounds=60)
-    for asked in ({"static_noise": True}, {"newton": False}, {"histogram_share": 0.0}, {"clip": 1.0}, {"support_share": 0.3}):
+    for asked in ({"newton": False}, {"histogram_share": 0.0}, {"clip": 1.0}, {"support_share": 0.3}):
         other = fit(classes(), 1.0, rounds=60, **asked)
         assert other.score(classes(seed=2)) > 0.6
         assert other.model != usual.model
         assert other.ledger.guarantee == usual.ledger.guarantee
-
-
-def test_a_filter_with_static_noise_is_refused() -> None:
-    with pytest.raises(ParameterError, match="'filter' parameter of s-gbdt must be False with static noise"):
-        fit(prices(), filter=True, static_noise=True)
-
-
-def test_a_filter_that_cannot_keep_so_small_an_epsilon_says_what_to_do() -> None:
-    with pytest.raises(DpvizError, match="turn the filter off"):
-        fit(prices(), 1e-4, filter=True)
 
 
 def test_no_rows_train_a_model_of_noise() -> None:

@@ -92,10 +92,16 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Draw the trees, then fill them round by round. Raises ParameterError, DpvizError where no noise gives the budget."""
+    rounds, event = start(data, plan, params, source)
+    return FitOutput(rounds.run_all(), event)
+
+
+def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> tuple[Rounds, Event]:
+    """The training before its first round, and the event of all of it."""
     recipe, event = priced(data.schema, plan, params)
     loss, initial, before = _first_score(data, plan, source)
     trees = draw(data.schema, plan, params, recipe, source)
-    return FitOutput(Rounds(data, trees, loss, initial, recipe, source).run_all(), after(before, drawn_by(source, event)))
+    return Rounds(data, trees, loss, initial, recipe, source), after(before, drawn_by(source, event))
 
 
 def whole_event(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Event:
