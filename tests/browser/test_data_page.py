@@ -128,6 +128,6 @@ def test_private_tables_of_the_server_are_chosen_from_a_list(page: Any, tmp_path
         page.get_by_role("combobox", name="Table on the server").wait_for()
         _say_that_the_first_line_is_names(page)
         choose(page, "Table on the server", "visits.csv")
-        page.get_by_text("through reloads and restarts").wait_for()
+        page.get_by_text("being declared").wait_for()
         settled(page)
         assert "zebra" not in page.content()
