@@ -219,7 +219,7 @@ def _legend(split: Split) -> Iterator[str]:
     for part, costs in parts.items():
         yield _key(part, f"{part_name(part)} {costs_text(costs)}")
     for held_out in split.held_out:
-        cost = f"{number_text(held_out.epsilon)}, paid by other rows ({percent(held_out.share)})"
+        cost = f"{number_text(held_out.epsilon)} (other rows: {percent(held_out.share)})"
         yield _key(held_out.part, f"{part_name(held_out.part)} {cost}")
 
 
