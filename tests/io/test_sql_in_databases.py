@@ -311,8 +311,8 @@ FEATURES = {
 CATEGORIES = {
     "words": CategoricalFeature("x", ("red", "Größe", "été é", "two words", "it's"), unknown_as=None),
     "words, stand-ins": CategoricalFeature("x", ("red", "Größe", "other"), missing_as="red", unknown_as="other"),
-    "whole": CategoricalFeature("x", ("1", "2", "3", "0"), missing_as="3"),
-    "whole, unknown": CategoricalFeature("x", ("1", "2", "7"), unknown_as="7"),
+    "digits": CategoricalFeature("x", ("1", "2", "3", "0"), missing_as="3"),
+    "digits, unknown": CategoricalFeature("x", ("1", "2", "7"), unknown_as="7"),
     "odd numerals": CategoricalFeature("x", ("042", "5E1", "1.0", "2.50", "0.5")),
     "alike": CategoricalFeature("x", ("1", "1.0", "2", "02")),
     "decimals": CategoricalFeature("x", ("0.5", "-2.5", "12.25", "0.1", "100000")),
@@ -322,7 +322,7 @@ CATEGORIES = {
     "groups": CategoricalFeature(
         "x", ("low", "high"), groups=(("1", "low"), ("2", "low"), ("3", "high"), ("NA", "high")), unknown_as="high"
     ),
-    "codes": CategoricalFeature("x", ("1", "2"), missing_as="2", missing_codes=("9", "unknown")),
+    "missing codes": CategoricalFeature("x", ("1", "2"), missing_as="2", missing_codes=("9", "unknown")),
     "days": CategoricalFeature("x", ("2024-03-01", "2024-03-02")),
     "moments": CategoricalFeature("x", ("2024-03-01 14:30:00", "2024-03-02")),
 }
@@ -510,10 +510,10 @@ CASES = [
 ]
 CASES += [(kind, feature, DAYS) for kind, feature in DATES.items()]
 
+IDS = [kind.replace(",", "").replace(" ", "-") for kind, *_ in CASES]
 
-@pytest.mark.parametrize(
-    ("kind", "feature", "cells"), CASES, ids=[f"{type(feature).__name__}: {kind}" for kind, feature, _ in CASES]
-)
+
+@pytest.mark.parametrize(("kind", "feature", "cells"), CASES, ids=IDS)
 def test_a_cell_of_any_type_is_answered_as_by_predict_or_refused(database, kind, feature, cells):
     tree = tree_of(feature)
     content = str(database.form.write(document(tree)))

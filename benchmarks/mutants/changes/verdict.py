@@ -7,6 +7,7 @@ from benchmarks.mutants.mutant import Mutant
 VERDICT = "dpviz/results/verdict.py"
 LEADS = "tests/results/test_person_leads.py"
 SAID = "tests/results/test_verdict.py"
+SQL = "tests/io/test_sql_in_databases.py::test_a_cell_of_any_type_is_answered_as_by_predict_or_refused"
 PROOF = "tests/figures/publish/test_proof.py"
 
 COVERAGE = "tests/training/estimate/test_coverage.py"
@@ -136,14 +137,39 @@ MUTANTS = (
         ("tests/table/test_persons.py::test_a_result_says_what_it_costs_a_person_and_is_read_back",),
     ),
     Mutant(
-        "the report's reader takes a code of missing cells for a number",
-        "dpviz/io/exports/rules.py",
-        "for row in without_codes(schema, rows)]",
-        "for row in rows]",
-        (
-            f"{PROOF}::test_a_release_with_codes_of_missing_cells_gets_its_report",
-            f"{PROOF}::test_no_form_takes_a_declared_code_for_a_number[rules]",
-        ),
+        "SQL compares a number stored as text by its letters",
+        "dpviz/io/exports/sql.py",
+        'yield f"{value} AS n{self.place}"',
+        'yield f"{text} AS n{self.place}"',
+        (f"{SQL}[sqlite-number]", f"{SQL}[duckdb-number]"),
+    ),
+    Mutant(
+        "SQL answers rows for which predict has no answer",
+        "dpviz/io/exports/sql.py",
+        'asked = [f"x.c{cell.place} IS NOT NULL" for cell in self.cells]',
+        'asked = ["1 = 1" for cell in self.cells]',
+        (f"{SQL}[sqlite-words]", f"{SQL}[duckdb-words]"),
+    ),
+    Mutant(
+        "the exported function takes a truth value for a number",
+        "dpviz/io/exports/python_function.txt",
+        "if isinstance(cell, bool):\n        return float",
+        "if None:\n        return float",
+        ("tests/io/test_export_cells.py::test_typed_cells_are_read_as_from_a_frame[numbers]",),
+    ),
+    Mutant(
+        "lines of a record in pieces have an answer each",
+        "dpviz/commands/predict.py",
+        "wanted=wanted, by_record=True",
+        "wanted=wanted, by_record=False",
+        ("tests/commands/test_predict_per_record.py::test_in_pieces_a_record_has_one_answer_too",),
+    ),
+    Mutant(
+        "keys are rewritten for spreadsheets unasked",
+        "dpviz/io/answers.py",
+        "harmless(cell) if guard and is_formula(cell) else cell",
+        "harmless(cell) if is_formula(cell) else cell",
+        ("tests/commands/test_predict_per_record.py::test_a_number_gives_way_to_a_key_called_value",),
     ),
     Mutant(
         "exports are tried after epsilon is spent, or never",
