@@ -298,8 +298,14 @@ def test_a_class_with_the_name_of_a_keyword_and_columns_alike_after_cleaning_sta
 def test_rules_say_what_they_mean_in_full():
     text = str(export(TARGETS["rules"], document(tree_of_everything())).content)
     assert "Rule 1\n  if     size <= 0.1\n  and    age < 37.5\n  then   a\n" in text
+    assert "  if     size > 0.1\n  and    colour is one of red, blue\n  then   c\n" in text
+    assert "  and    colour is not one of red, blue\n" in text
+    assert "missing" not in text.split("Rule 1")[1]
+
+
+def test_rules_cover_missing_cells_where_the_schema_says_what_they_count_as():
+    text = str(export(TARGETS["rules"], document(tree_of_everything(missing_as=0.2))).content)
     assert "  if     size > 0.1 or missing\n  and    colour is one of red, blue\n  then   c\n" in text
-    assert "  and    colour is not one of red, blue or missing\n" in text
 
 
 @pytest.mark.parametrize("name", [name for name in TARGETS if name != "json"])

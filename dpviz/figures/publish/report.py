@@ -145,7 +145,7 @@ def _rules(given: Exportable) -> Iterator[str]:
     if tree is None or tree.n_leaves > MOST_TOLD:
         return
     yield "<h2>The rules in full</h2>"
-    yield '<p class="note">Exactly one applies to any row. Each says whether it also covers missing cells.</p><ol>'
+    yield '<p class="note">Exactly one applies to a row that has an answer. Each says whether it covers missing cells.</p><ol>'
     for rule in rules_of(given.function):
         conditions = " and ".join(_code(condition_words(condition)) for condition in rule.conditions)
         start = f"If {conditions}, then" if conditions else "Always"

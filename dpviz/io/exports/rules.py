@@ -18,14 +18,32 @@ class Rule:
 
 
 def rules_of(function: Function) -> Iterator[Rule]:
-    """The rules of a single tree, left to right. Leaves that no row can reach are left out."""
+    """The rules of a single tree, left to right. Leaves that no row can reach are left out.
+
+    A missing cell meets a condition only where the schema says what it counts as: elsewhere its row has no answer.
+    """
     for end, path in _leaves(function.trees[0], ()):
         merged: dict[int, Condition] = {}
         for item in path:
             merged[item.feature] = merged[item.feature] & item if item.feature in merged else item
-        if not any(item.is_impossible for item in merged.values()):
+        asked = [_without_missing(item, function) for item in merged.values()]
+        if not any(item.is_impossible for item in asked):
             shares = end.shares if function.chances == "leaf" else None
-            yield Rule(tuple(item for item in merged.values() if not item.excludes_nothing), function.answer(end), shares)
+            kept = (item for item in asked if not _any_missing(item, function).excludes_nothing)
+            yield Rule(tuple(kept), function.answer(end), shares)
+
+
+def _has_missing(asked: Condition, function: Function) -> bool:
+    declared = function.schema.features[asked.feature]
+    return declared.missing_as is not None
+
+
+def _any_missing(asked: Condition, function: Function) -> Condition:
+    return asked if _has_missing(asked, function) else replace(asked, missing=True)
+
+
+def _without_missing(asked: Condition, function: Function) -> Condition:
+    return asked if _has_missing(asked, function) else replace(asked, missing=False)
 
 
 def _leaves(step: Step, path: tuple[Condition, ...]) -> Iterator[tuple[End, tuple[Condition, ...]]]:
@@ -62,7 +80,10 @@ _INDENT = 2 + max(map(len, _WORDS)) + 1
 
 
 def _write_text(given: Exportable) -> str:
-    note = "A rule applies when all its lines do; exactly one applies to any row."
+    note = (
+        "A rule applies when all its lines do; exactly one applies to a row that has an answer: none has one with a cell that is"
+    )
+    note += " unreadable, or missing or unknown where the schema does not say what it counts as."
     head = [f"# {line}" for line in (*given.facts, note, *_order_of_shares(given.function))]
     blocks = [line for place, rule in enumerate(rules_of(given.function), start=1) for line in _block(place, rule)]
     return "\n".join([*head, *blocks]) + "\n"
