@@ -92,7 +92,10 @@ MUTANTS = (
         'of_row = f"; one row: {bare_text(row)}" if unit.rows > 1 else ""\n'
         '    return f"{bare_text(unit.loss_of(row))} ({unit.neighbours}{of_row})"',
         'return f"{bare_text(row)} ({NEIGHBOURS}; {unit.words}: {bare_text(unit.loss_of(row))})"',
-        (f"{LEADS}::test_papers_lead_with_the_patient[entry-.json]", f"{SAID}::test_an_epsilon_is_never_without_its_neighbours"),
+        (
+            f"{LEADS}::test_page_one_of_the_report_leads_with_the_patient",
+            f"{SAID}::test_an_epsilon_is_never_without_its_neighbours",
+        ),
     ),
     Mutant(
         "a loss is said without its delta",
