@@ -32,7 +32,7 @@ if trained is not None:
         explorations.say_made_up(loaded, partial(expected.expected_screen, trained.asked.request))
         tree_screen.tree_screen(trained, loaded, row)
     tree_parts.recommended_line(trained.asked.request, loaded.schema)
-    person.person_screen(result.model, trained.tree, person.withstood_by(trained, loaded))
+    person.person_screen(result.model, trained.tree)
     measured.measured_screen(trained.held_out, loaded.schema, None if loaded.is_made_up else result.test_report)
     tree_parts.export(trained, loaded.role)
     tree_parts.noise_line(result, loaded.role)

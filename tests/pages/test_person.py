@@ -3,12 +3,11 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.tree.resampling import SLOT
 from dpviz.app.tree.screen import SELECTED
 from dpviz.figures.tree.person import answer_sentence, leaf_reached, typical_person
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
-from tests.pages.opened import PAGES, after_work, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
+from tests.pages.opened import PAGES, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
 
 
 def typed(test, tree):
@@ -91,11 +90,3 @@ def test_nothing_is_asked_before_the_form_is_opened():
     test.run()
     assert "Try one person" in [box.label for box in test.expander]
     assert not [box for box in test.number_input if str(box.key).startswith("person ")]
-
-
-@pytest.mark.slow
-def test_of_simulated_rows_it_is_said_how_many_poisoned_rows_the_answer_withstands_and_of_private_ones_not():
-    test = after_work(opened("tree", depth="2", epsilon="0.1"), SLOT)
-    assert "of 4 reruns say" in texts(test).lower()
-    assert "one added or removed row" in texts(test)
-    assert "added or removed" not in texts(opened("tree", DataRole.PRIVATE, depth="2"))

@@ -22,15 +22,15 @@ MUTANTS = (
     Mutant(
         "an answer to what fails may be shown in a frame",
         "dpviz.app.serving:checked_requests",
-        '"exception_handlers": {Exception: _failed}',
-        '"exception_handlers": {}',
+        '{"middleware": [check], "routes": _documentation(), "exception_handlers": {Exception: _failed}}',
+        '{"middleware": [check], "routes": _documentation()}',
         ("tests/app/test_serving.py::test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it",),
     ),
     Mutant(
         "streamlit's own command checks no request",
         "dpviz.app.serving:checked_requests",
-        '"middleware": [check]',
-        '"middleware": []',
+        '{"middleware": [check], "routes": _documentation(), "exception_handlers": {Exception: _failed}}',
+        '{"routes": _documentation(), "exception_handlers": {Exception: _failed}}',
         ("tests/app/test_serving.py::test_streamlit_s_own_command_runs_the_same_server",),
     ),
     Mutant(
@@ -97,11 +97,28 @@ MUTANTS = (
         ("tests/app/test_serving.py::test_the_environment_sets_what_streamlit_s_own_command_line_reads_from_it",),
     ),
     Mutant(
-        "pages are shown behind a server that checks nothing",
-        "dpviz.app.frame:enter",
-        "st.context.headers and CHECKED not in st.context.headers",
-        "False",
-        ("tests/pages/test_frame.py::test_a_server_that_checks_nothing_shows_nothing",),
+        "private rows are taken by a server that checks nothing",
+        "dpviz.app.frame:checks_requests",
+        "not st.context.headers or CHECKED in st.context.headers",
+        "True",
+        (
+            "tests/pages/test_frame.py::test_private_rows_need_a_server_that_checks_requests_and_others_do_not[False]",
+            "tests/pages/test_frame.py::test_a_register_of_private_rows_needs_such_a_server[register-private]",
+        ),
+    ),
+    Mutant(
+        "a schema that was corrected after a look needs no public source",
+        "dpviz.release.publish:publish",
+        "require_source(register, data, how_to_name_a_source)",
+        "None",
+        ("tests/commands/test_train.py::test_after_a_refusal_a_corrected_schema_is_released_with_a_public_source_only",),
+    ),
+    Mutant(
+        "a second look makes the first schema forgotten",
+        "dpviz.release.register:ReleaseRegister.note_schema",
+        "not self.schemas_at_looks(rows)",
+        "True",
+        ("tests/release/test_looks.py::test_a_second_look_does_not_make_the_first_schema_forgotten",),
     ),
     Mutant(
         "a wide cell counts for four bytes",

@@ -348,18 +348,4 @@ MUTANTS = (
         "True",
         ("tests/evaluation/robustness/test_poisoning.py::test_only_a_claim_that_holds_has_steps_to_rely_on",),
     ),
-    Mutant(
-        "what a frequent answer loses to poisoned rows is forgotten",
-        "dpviz.evaluation.robustness.answers:withstood",
-        "remains(np.array([1 - low]), rows, loss, risk)",
-        "remains(np.array([1 - low]), 0, loss, risk)",
-        ("tests/evaluation/robustness/test_answers.py::test_randomised_response_withstands_exactly_what_its_epsilon_allows",),
-    ),
-    Mutant(
-        "what another answer gains from poisoned rows is forgotten",
-        "dpviz.evaluation.robustness.answers:withstood",
-        "remains(np.array([above]), rows, loss, risk)",
-        "remains(np.array([above]), 0, loss, risk)",
-        ("tests/evaluation/robustness/test_answers.py::test_randomised_response_withstands_exactly_what_its_epsilon_allows",),
-    ),
 )

@@ -4,27 +4,19 @@ What is typed stays in this session: it is in no link, no file and no register. 
 costs no epsilon.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
-from dpviz.app.state import Loaded
-from dpviz.app.tree.resampling import resamples_now
 from dpviz.app.tree.screen import SELECTED
-from dpviz.app.trees import Trained
 from dpviz.app.widgets import on_demand
-from dpviz.evaluation.robustness.answers import FrequentAnswer, frequent_answer
-from dpviz.figures.tree.person import Cells, answer_sentence, leaf_reached, row_of, typical_person, withstood_sentence
+from dpviz.figures.tree.person import Cells, answer_sentence, leaf_reached, typical_person
 from dpviz.figures.tree.text import path_in_words
 from dpviz.models.base import Model
 from dpviz.models.tree import Branch, Tree
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
-from dpviz.table.encode import encode_new
-from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget
+from dpviz.table.schema import CategoricalFeature, Feature
 
 #: A day as it is written in each order.
 _A_DAY = {"ymd": "2024-03-01", "dmy": "01.03.2024", "mdy": "3/1/2024"}
@@ -32,11 +24,7 @@ _A_DAY = {"ymd": "2024-03-01", "dmy": "01.03.2024", "mdy": "3/1/2024"}
 _MOST_ASKED = 60
 
 
-#: Which class most draws give for one person, and what it withstands; None where there are no draws or nothing is proved.
-Withstood = Callable[[EncodedDataset], FrequentAnswer | None]
-
-
-def person_screen(model: Model, tree: Tree | None, withstood: Withstood = lambda person: None) -> None:
+def person_screen(model: Model, tree: Tree | None) -> None:
     """The form and its answer. `tree` is the model as one tree, whose path lights up; None for other models."""
     asked = _asked(model, tree)
     if len(asked) > _MOST_ASKED:
@@ -48,7 +36,7 @@ def person_screen(model: Model, tree: Tree | None, withstood: Withstood = lambda
                 for place, feature in zip(st.columns(4), asked[start : start + 4], strict=False):
                     with place:
                         _ask(feature, typical.get(feature.name), model, tree)
-            _answer(model, tree, withstood)
+            _answer(model, tree)
             begun = "Starts with a typical person, made from the tree and the schema, not from rows."
             st.caption(f"{begun} What you type is not stored and costs no ε.")
 
@@ -108,25 +96,9 @@ def _light(model: Model, tree: Tree | None) -> None:
         st.session_state[SELECTED] = ".".join(("root", *path))
 
 
-def withstood_by(trained: Trained, loaded: Loaded) -> Withstood:
-    """From the draws of these settings, which are made of simulated and public rows only."""
-
-    def found(person: EncodedDataset) -> FrequentAnswer | None:
-        drawn = resamples_now(trained.asked.request, loaded)
-        if drawn is None or isinstance(loaded.schema.target, NumericTarget):
-            return None
-        return frequent_answer(drawn.models, person, trained.result, rows_of_the_tree(loaded).n_rows)
-
-    return found
-
-
-def _answer(model: Model, tree: Tree | None, withstood: Withstood) -> None:
+def _answer(model: Model, tree: Tree | None) -> None:
     cells = _cells(model, tree)
     st.markdown(f":material/arrow_right_alt: **{plain(answer_sentence(model, cells))}**")
     path = None if tree is None else leaf_reached(tree, cells)
     if tree is not None and path:
         st.caption(f"Because {plain(path_in_words(tree, path))}.")
-    new = encode_new(row_of(model.schema, cells), model.schema)
-    found = withstood(new.data) if new.usable[0] else None
-    if found is not None:
-        st.caption(f":material/shield: {plain(withstood_sentence(found, model.schema.classes))}")

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dpviz.errors import NoProbabilities
-from dpviz.evaluation.robustness.answers import BETA, FrequentAnswer
-from dpviz.figures.wording import counted, percent
+from dpviz.figures.wording import percent
 from dpviz.models.base import Model, Voting
 from dpviz.models.new_rows import answers_of, probabilities_of
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
@@ -89,15 +88,6 @@ def answer_sentence(model: Model, cells: Cells) -> str:
     except NoProbabilities:
         return f"Predicted {schema.target.name}: {said}. This model holds no probabilities."
     return f"Predicted {schema.target.name}: {said}. {_odds(model, schema.classes, shares.tolist())}."
-
-
-def withstood_sentence(found: FrequentAnswer, classes: Sequence[str]) -> str:
-    """How many poisoned rows the answer withstands that most draws give. Names are not escaped."""
-    given = f"{found.times:,} of {counted(found.n_draws, 'rerun')} say {classes[found.label]}"
-    if not found.rows:
-        return f"{given}; at this ε that proves nothing about even one added or removed row."
-    rows = f"{counted(found.rows, 'row')}{' or more' if found.rows == found.n_rows else ''}"
-    return f"{given}; most still would if any {rows} were added or removed (proved; {percent(1 - BETA)} confidence)."
 
 
 def _odds(model: Model, classes: Sequence[str], shares: Sequence[float]) -> str:

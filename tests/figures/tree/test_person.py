@@ -1,11 +1,8 @@
 """One person: the leaf that is reached, and the answer in a sentence."""
 
-from dataclasses import replace
-
 import pytest
 
-from dpviz.evaluation.robustness.answers import FrequentAnswer
-from dpviz.figures.tree.person import answer_sentence, leaf_reached, typical_person, withstood_sentence
+from dpviz.figures.tree.person import answer_sentence, leaf_reached, typical_person
 from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -76,11 +73,3 @@ def test_a_typical_value_has_no_more_digits_than_a_threshold_and_stays_on_its_si
     assert typical_person(Tree(schema, halves)) == {"bmi": 39.77}
     thin = Tree(schema, Branch(ThresholdRule(0, 10.001), Leaf(0, (90, 1)), Leaf(1, (0, 1))))
     assert leaf_reached(thin, typical_person(thin)) == "L"
-
-
-def test_what_the_most_frequent_answer_withstands_is_one_sentence():
-    found = FrequentAnswer(label=1, times=29, n_draws=30, rows=14, n_rows=750)
-    said = withstood_sentence(found, SCHEMA.classes)
-    assert said == ("29 of 30 reruns say ill; most still would if any 14 rows were added or removed (proved; 95% confidence).")
-    assert "if any 14 rows or more were" in withstood_sentence(replace(found, n_rows=14), SCHEMA.classes)
-    assert "proves nothing about even one added or removed row" in withstood_sentence(replace(found, rows=0), SCHEMA.classes)
