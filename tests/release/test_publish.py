@@ -195,6 +195,7 @@ def test_the_file_does_not_say_how_often_the_rows_were_explored():
 
 def test_a_seeded_run_leaves_no_file(register, monkeypatch):
     honest = FitRequest.fit
+    requested(0.5).risk(SCHEMA)
     monkeypatch.setattr(FitRequest, "fit", lambda request, data, source: honest(request.at(seed=0), data))
     with pytest.raises(RefusedRelease, match="Nothing was written"):
         publish(register, small_rows(), requested(0.5))
