@@ -97,7 +97,7 @@ class View {
     if (!said) return;
     this.sayMeasured(said, step);
     if (said.mark) this.element.querySelector(".field").dataset.mark = said.mark;
-    this.element.querySelector(".costs").innerHTML = (step ?? said).split ?? "";  // names of parts and numbers, made by dpviz
+    this.element.querySelector(".costs").replaceChildren(...elements((step ?? said).split ?? ""));
     const [survives, shape] = this.element.querySelector(".survives").children;
     survives.textContent = (step ?? said).survives ?? "";
     const next = (step ?? said).shape ?? "", jumped = Boolean(this.at && this.rule && next !== this.rule);
@@ -503,12 +503,23 @@ function drawing(text) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
   const svg = parsed.documentElement;
   if (svg.localName !== "svg" || parsed.querySelector("parsererror")) throw new Error("The tree drawing is not valid SVG.");
-  for (const banned of svg.querySelectorAll("script, foreignObject, a, image, use, iframe")) banned.remove();
-  for (const element of [svg, ...svg.querySelectorAll("*")]) {
-    for (const { name } of [...element.attributes]) if (/^on|href$/i.test(name)) element.removeAttribute(name);
-  }
+  disarm(svg);
   svg.querySelector(":scope > title")?.remove();  // it would follow the pointer everywhere; the label says the same
   return document.importNode(svg, true);
+}
+
+// HTML as elements, without what could run.
+function elements(text) {
+  const { body } = new DOMParser().parseFromString(text, "text/html");
+  disarm(body);
+  return [...body.childNodes].map((node) => document.importNode(node, true));
+}
+
+function disarm(root) {
+  for (const banned of root.querySelectorAll("script, foreignObject, a, image, img, use, iframe, form")) banned.remove();
+  for (const element of [root, ...root.querySelectorAll("*")]) {
+    for (const { name } of [...element.attributes]) if (/^on|href$/i.test(name)) element.removeAttribute(name);
+  }
 }
 
 async function unpacked(text) {
