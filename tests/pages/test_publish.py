@@ -450,7 +450,7 @@ def test_where_nothing_is_said_about_the_rows_nothing_is_a_look(assigned):
 
 def test_before_a_release_every_export_is_tried_and_without_a_report_there_is_no_button(assigned, monkeypatch):
     test = opened("publish", DataRole.PRIVATE, epsilon="0.2")
-    assert "export formats predict as it does." in shown(test)
+    assert "export formats hold it." in shown(test)
 
     def refuse(key, schema):
         raise RefusedRelease("No release of these columns: the report differs.", remedy="Rename it.")
