@@ -8,6 +8,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import GaussianRounds
 from dpviz.accounting.ledger import walk
+from dpviz.errors import ReplacedWarning
 from dpviz.learners import get_learner
 from dpviz.training.boosting.loss import SquaredLoss
 from dpviz.training.boosting.rounds import Recipe, leaf_values
@@ -77,7 +78,8 @@ def test_it_learns_where_noise_is_small_and_a_tenth_of_the_rows_takes_part() -> 
 
 @pytest.mark.slow
 def test_below_what_an_account_can_keep_there_is_no_filter_and_no_extra_round() -> None:
-    result = dpviz.fit(NAME, table(schema_of()), epsilon=0.01, rounds=3, extra_rounds=4, seed=1)
+    with pytest.warns(ReplacedWarning, match="No individual filter"):
+        result = dpviz.fit(NAME, table(schema_of()), epsilon=0.01, rounds=3, extra_rounds=4, seed=1)
     assert result.plan.notes[1].startswith("No individual filter")
     assert rounds_of(result).order is None
     assert result.model.splits.n_trees == 3
