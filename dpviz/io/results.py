@@ -30,6 +30,11 @@ from dpviz.training.estimate.window import Window
 from dpviz.training.params import Settings, controls_of, make_params
 
 _MOST_DISCLOSURES = 5
+#: Parameters that learners had once.
+_GONE = {
+    "s-gbdt": ("trees", "numeric_weight", "sampling", "filter", "extra_rounds", "static_noise"),
+    "s-gbdt-published": ("printed_noise",),
+}
 
 
 def test_result_of(document: Any, schema: Schema) -> TestReport | None:
@@ -120,9 +125,11 @@ def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
 
     So is one with parameters that the learner has no more: they are left out.
     """
-    before, known = {"leaves": "labels", "lookahead": "1"}, controls_of(spec.Params)
-    told = before | learner.parameters
-    return make_params(spec.Params, spec.name, {name: value for name, value in told.items() if name in known})
+    before = {"leaves": "labels", "lookahead": "1"}
+    older = {name: value for name, value in before.items() if name in controls_of(spec.Params)}
+    gone = _GONE.get(spec.name, ())
+    told = {name: value for name, value in learner.parameters.items() if name not in gone}
+    return make_params(spec.Params, spec.name, older | told)
 
 
 def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) -> Verdict:

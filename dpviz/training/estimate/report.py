@@ -8,11 +8,12 @@ noise and the luck of which rows were held out. Accuracy, log loss and the like 
 value t, W = A - t B has mean 0 and variance sum_c (n_c + s^2) (a_c - t b_c)^2: each count is about Poisson and carries noise of
 variance s^2. The interval holds every t with W^2 <= z^2 Var W, a quadratic inequality (Fieller 1954), and is the whole range
 where noise hides B. AUC is bilinear in the counts of the two classes, W = sum_ij pos_i neg_j (psi_ij - t), treated alike.
-z is that of Laplace noise, which has longer tails than the normal distribution. Three things more are needed to cover:
+z is that of Laplace noise, which has longer tails than the normal distribution. More is needed to cover:
 *Shares near 0 or 1.* What has not been met in a few rows may still happen. So the interval of a share also holds the exact one of
 the counts without noise (Clopper & Pearson 1934), and every t which the variance at t itself allows (Wilson 1927).
 *Means over classes.* Shares are averaged as they come out, below 0 or above 1 where noise makes them so: cut off first, their
 mean would be too small where all are large. A class that noise hides may have any share.
+*Bands.* A model of many probabilities is counted by bands of them. Its AUC and its log loss may be any that the bands allow.
 *Persons.* The rows of one person may be equal: k rows of one vary up to k times as much as k rows of k persons.
 """
 
@@ -209,21 +210,45 @@ class ClassReport(TestReport):
         """Mean of -ln(probability of the actual class); None without probabilities."""
         if not self.has_probabilities:
             return None
-        losses = -np.log(np.maximum(self._shares, 1e-9))
+        found = self._loss_of(self._shares)
+        if not self._half_band:
+            return found
+        # the probabilities of a model are anywhere in their bands
+        least, most = (self._loss_of(np.minimum(self._shares + side * self._half_band, 1.0)) for side in (1, -1))
+        return Estimate(found.value, min(least.low, found.low), max(most.high, found.high))
+
+    def _loss_of(self, shares: np.ndarray) -> Estimate:
+        losses = -np.log(np.maximum(shares, 1e-9))
         met = np.maximum(self.counts, 0)
         # what was not met is as likely as the model says
-        plausible = self.rows_per_person * np.maximum(met, met.sum(axis=1, keepdims=True) * self._shares)
+        plausible = self.rows_per_person * np.maximum(met, met.sum(axis=1, keepdims=True) * shares)
         ends = float(losses.min()), float(losses.max())
         return _ratio(self.counts, self.noise_variance, losses, np.ones_like(losses), *ends, plausible)
+
+    @cached_property
+    def _half_band(self) -> float:
+        """Half the width of the bands in which probabilities are counted; 0 where answers have their own, as leaves do."""
+        answers = self._shares[:: len(names_of(self.schema, self.groups)), 1]
+        middles = np.tile((np.arange(BANDS) + 0.5) / BANDS, 2)
+        return 0.5 / BANDS if len(answers) == 2 * BANDS and np.allclose(answers, middles) else 0.0
 
     @cached_property
     def auc(self) -> Estimate | None:
         """Chance that a row of the second class is ranked above one of the first (ties: half); None for more than two classes."""
         if not self.has_probabilities or self.counts.shape[1] != 2:
             return None
+        found = self._auc_where(0.5)
+        if not self._half_band:
+            return found
+        # how a model ranks within a band is not counted
+        least, most = self._auc_where(0.0), self._auc_where(1.0)
+        return Estimate(found.value, min(least.low, found.low), max(most.high, found.high))
+
+    def _auc_where(self, tie: float) -> Estimate:
+        """The same where a pair with one score counts as `tie`."""
         negative, positive = self.counts.T.astype(np.float64)
-        scores = self._shares[:, 1]
-        wins = (np.sign(scores[:, None] - scores[None, :]) + 1) / 2  # (positive's answer, negative's answer)
+        order = np.sign(self._shares[:, 1][:, None] - self._shares[:, 1][None, :])  # (positive's answer, negative's answer)
+        wins = np.where(order == 0, tie, (order + 1) / 2)
         of_positive, of_negative = (
             self.rows_per_person * np.maximum(column, 0) + self.noise_variance for column in (positive, negative)
         )

@@ -16,6 +16,7 @@ from scipy.stats import binom
 
 import dpviz
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
+from dpviz.evaluation import measures
 from dpviz.figures.publish.test_result import result_sentences
 from dpviz.io.results import result_from_json
 from dpviz.models.tree import Branch, Leaf, MedianSplit, NumberLeaf, ThresholdRule, Tree
@@ -124,6 +125,25 @@ def test_rows_of_one_person_make_intervals_wider():
     schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")))
     one, four = (ClassReport(schema, 0.1, 10.0, table, rows_per_person=k).accuracy for k in (1, 4))
     assert four.high - four.low == pytest.approx(2 * (one.high - one.low), rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["s-gbdt", "pf-forest", "jpw-forest", "cart"])
+def test_bands_of_probabilities_leave_open_what_the_model_does_within_them(name):
+    rng, hits, tries = np.random.default_rng(2), defaultdict(int), 12
+    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=2000)
+    x = rng.uniform(0, 1, 20_000)
+    new = EncodedDataset(schema, (x,), (rng.random(len(x)) < 1 / (1 + np.exp(-12 * (x - 0.5)))).astype(np.uint8))
+    few = {"rounds": 30} if name == "s-gbdt" else {}
+    for seed in range(tries):
+        rows = rng.choice(len(x), 2000)
+        result = dpviz.fit(name, new.take(rows, share=1.0), epsilon=1.0, seed=seed, test_share=0.3, **few)
+        shares = result.model.predict_proba(new)
+        truth = {"auc": measures.auc(new.target, shares), "log_loss": measures.log_loss(new.target, shares)}
+        for measure, true in truth.items():
+            found = result.test_report.estimates[measure]
+            hits[measure] += found.low <= true <= found.high
+        assert name != "s-gbdt" or result.test_report.auc.high - result.test_report.auc.low < 0.25
+    assert min(hits.values()) >= least(tries, cells=8)
 
 
 def test_a_class_that_noise_hides_leaves_its_part_of_the_mean_open():
