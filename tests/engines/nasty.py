@@ -82,7 +82,7 @@ SCHEMA = Schema(
             ("k.A.",),
             (("y", "x"),),
         ),
-        CategoricalFeature('te"xt`', ("x", "\\", "NA", " x", "🙂")),
+        CategoricalFeature('te"xt`', ("x", "\\", "NA", "x x", "🙂")),
         CategoricalFeature("labels", ("1", "2.0", "0.5", "inf", "-0"), unknown_as="1", missing_as="inf", groups=(("17", "2.0"),)),
         CategoricalFeature("whole labels", ("1", "2.0", "7"), missing_codes=("50.0",)),
         CategoricalFeature("decimal labels", ("9.9", "0", "-0.001"), unknown_as="0"),
