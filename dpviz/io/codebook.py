@@ -24,8 +24,8 @@ from dpviz.table.raw import RawColumn, RawTable
 from dpviz.table.schema import Feature, Schema, Target
 
 #: The columns of a codebook, in the order of a template; only `name` must be there.
-COLUMNS: tuple[str, ...] = ("name", "type", "min", "max", "values", "missing codes", "unit", "date as", "date written", "date since")
-COLUMNS += ("groups", "if missing", "if unknown", "role")
+COLUMNS: tuple[str, ...] = ("name", "type", "min", "max", "values", "missing codes", "unit", "date as", "date written")
+COLUMNS += ("date since", "groups", "if missing", "if unknown", "role")
 TYPES = ("number", "integer", "categories", "date", "leave out")
 _ROLES = ("target", "person")
 _EVERY = {"name", "type", "missing codes", "if missing", "role"}
