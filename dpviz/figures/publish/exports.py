@@ -17,8 +17,6 @@ from dpviz.models.document import model_body
 from dpviz.results.exports import Exported, Form
 from dpviz.results.verdict import Unit
 
-_SVG = "{http://www.w3.org/2000/svg}"
-
 
 def report_to_sign(given: Exportable, signed: Signed) -> Exported:
     """The report with what stands beside its signature line, as an export. Raises NotExported."""
