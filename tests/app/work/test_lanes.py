@@ -57,7 +57,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
 LONG_WORK = {
     "compare": ({}, "", compare_run.SLOT),
     "robustness": ({"robust-draws": "100"}, "", robustness_run.CURVES),
-    "plan": ({}, "", plan_screen.ANSWER),
+    "plan": ({}, "Find the answer", plan_screen.ANSWER),
     "budget": ({"learner": get_learner("privatree").title}, "Compute the map", lab.MAP),
     "audit": ({}, "Search again", audit_results.SLOT),
 }
