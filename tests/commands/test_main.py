@@ -93,7 +93,7 @@ def test_a_terminal_without_greek_letters_is_no_reason_to_stop(tmp_path):
     words = [sys.executable, "-m", "dpviz", "train", str(table), "--epsilon", "1", "--out", str(tmp_path / "t.json")]
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0
-    assert "the last column, '?', is used" in done.stderr
+    assert done.stderr.startswith("Read gr??e.csv: 40 rows, 2 columns.")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes close differently on Windows")
