@@ -266,7 +266,7 @@ class Header:
         if line.count(chosen) >= asked.max_columns and '"' not in line:
             raise _too_many_columns(line.count(chosen) + 1, asked.max_columns)
         header = cells_of([line], chosen)[0]
-        if header is None:
+        if header is None or (len(header) == 1 and line.count('"') % 2):
             what = "The first line has a quote that is never closed, or is too long."
             raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
         names = [cell.strip() for cell in header]

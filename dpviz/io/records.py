@@ -1,4 +1,4 @@
-"""Records and columns of any file to a `RawTable`: cells stripped, missing marks known, rows without any value left out.
+"""Records and columns of any file to a `RawTable`: cells stripped, missing marks known, rows without any cell left out.
 
 What becomes of a cell depends on its text alone; what becomes of a record on that record and the number of columns.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from dpviz.io.text import LONGEST_LINE
 from dpviz.table.marks import Marks, is_plain, number_of
-from dpviz.table.raw import MISSING_MARKS, RawColumn, RawTable, without_codes
-from dpviz.table.texts import Codes, narrowest, text_column
+from dpviz.table.raw import MISSING_MARKS, NumberColumn, RawColumn, RawTable, without_codes
+from dpviz.table.texts import Codes, LabelledColumn, narrowest, text_column
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def table_of_records(
 
 
 def table_of_columns(columns: Sequence[RawColumn], source: str, notes: Sequence[str]) -> RawTable:
-    """A table of columns, without rows in which every cell is missing, as spreadsheets leave them at the end."""
+    """A table of columns, without rows in which every cell is empty, as spreadsheets leave them at the end."""
     empty = _empty_rows(columns)
     if not empty.any():
         return RawTable(tuple(columns), source, tuple(notes))
@@ -95,10 +95,10 @@ def _others(places: Sequence[int], size: int) -> Iterable[int]:
 
 
 def _empty_records(columns: Sequence[Sequence[str]]) -> set[int]:
-    """Places of the records whose every cell is missing."""
+    """Places of the records whose every cell is empty. Marks such as NA are cells: whether they are missing, the schema says."""
     places: Iterable[int] = range(len(columns[0])) if columns else ()
     for cells in columns:
-        places = [place for place in places if cells[place].strip() in MISSING_MARKS]
+        places = [place for place in places if not cells[place].strip()]
         if not places:
             break
     return set(places)
@@ -257,10 +257,15 @@ def _number_or_missing(missing: frozenset[str], marks: Marks, cell: str) -> tupl
 
 
 def _empty_rows(columns: Sequence[RawColumn]) -> np.ndarray:
-    """Bool per row: every cell is missing."""
-    empty = columns[0].is_missing
+    """Bool per row: every cell is empty."""
+    empty = _is_empty(columns[0])
     for column in columns[1:]:
         if not empty.any():
             break
-        empty = empty & column.is_missing
+        empty = empty & _is_empty(column)
     return empty
+
+
+def _is_empty(column: RawColumn) -> np.ndarray:
+    column = column.plain if isinstance(column, LabelledColumn) else column
+    return column.is_missing if isinstance(column, NumberColumn) else column.codes == -1

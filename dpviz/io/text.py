@@ -43,8 +43,8 @@ LONGEST_LINE = 4_000_000
 _LARGEST_DOCUMENT = 256 << 20
 #: What a byte becomes that cannot be read.
 UNREADABLE = "\ufffd"
-#: How a file begins that holds JSON: an object, or a list of objects, lists or texts.
-_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[\[{"\]])')
+#: How a file begins that holds JSON, also as Python prints it: an object, or a list of objects, lists or texts.
+_JSON = re.compile(rb"""(?:\xef\xbb\xbf)?\s*(?:\{\s*["'}]|\[\s*[\[({"'\]])""")
 _AS_UTF8 = "Save the file as CSV in UTF-8 and try again."
 
 

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, TableError
 from dpviz.io import csv as module
 from dpviz.io.csv import read_csv, told_apart
+from dpviz.table.encode import encode
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 from tests.examples import examples
 from tests.io.outcomes import cells, problem_of
 
@@ -146,6 +148,20 @@ def test_rows_without_any_value_are_skipped_and_noted():
     table = read_csv(b"a,b\n1,2\n,\n,4\n,\n")
     assert cells(table) == [["1", "2"], [None, "4"]]
     assert table.notes == ("Skipped 2 rows without any value.",)
+
+
+@pytest.mark.parametrize("mark", ["NA", "?", "null", "NaN", "N/A"])
+def test_a_row_of_marks_for_missing_alone_is_a_row_since_a_category_may_be_called_so(mark):
+    schema = Schema((CategoricalFeature("a", (mark, "x")),), ClassTarget("b", (mark, "y")))
+    data = encode(read_csv(f"a,b\n{mark},{mark}\nx,y\n,\n".encode()), schema)
+    assert data.columns[0].tolist() == data.target.tolist() == [0, 1]
+    assert data.report.rows_read == 2
+
+
+@pytest.mark.parametrize("line", ['a,"b', 'a;"b', '"a', '"a","b'])
+def test_a_name_that_runs_over_lines_is_called_a_quote_that_is_never_closed(line):
+    with pytest.raises(TableError, match="quote that is never closed"):
+        read_csv(f'{line}\nc",d\n1,2,3\n'.encode())
 
 
 def test_numbers_and_text_in_one_column_are_noted_with_an_example_of_each():

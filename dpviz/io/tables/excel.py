@@ -28,6 +28,7 @@ _MOST_ROWS = 1 << 20
 #: XML around a cell, as a multiple of its text.
 _XML_SHARE = 10
 _ERRORS = frozenset({"#N/A", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#GETTING_DATA", "#SPILL!", "#CALC!"})
+_ERRORS |= {"#FIELD!", "#BLOCKED!", "#CONNECT!", "#BUSY!", "#UNKNOWN!", "#EXTERNAL!", "#PYTHON!"}
 
 #: The start of the entry of one shared text, and the bytes that it takes beside its letters.
 _SHARED, _SHARED_BYTES = re.compile(rb"<(?:\w+:)?si[\s/>]"), 64

@@ -202,6 +202,20 @@ def test_rows_of_a_sheet_are_blank_short_or_too_long_by_themselves():
     assert (cells(table), table.n_malformed, table.left_out) == ([["1", "2"], ["3", None]], 1, (2,))
 
 
+@pytest.mark.parametrize("error", ["#DIV/0!", "#BLOCKED!", "#FIELD!", "#BUSY!", "#CONNECT!", "#UNKNOWN!", "#PYTHON!"])
+def test_error_cells_of_a_workbook_are_missing(error):
+    assert cells(read_table(workbook(["a", "b"], [1, error]))) == [["1", None]]
+
+
+def test_a_row_of_marks_for_missing_alone_is_a_row_of_every_kind_of_file():
+    rows = [["NA", "NA"], ["x", "y"], [None, None]]
+    feather = io.BytesIO()
+    pd.DataFrame(rows, columns=["a", "b"]).to_feather(feather)
+    for raw in (workbook(["a", "b"], *rows), feather.getvalue(), b"a,b\nNA,NA\nx,y\n,\n"):
+        table = read_table(raw)
+        assert table.columns[0].cells() == ["NA", "x"]
+
+
 def test_a_sheet_is_asked_for_where_there_are_several():
     book = workbook(["a", "b"], [1, 2], other=[["a", "b"], [3, 4]])
     assert problem(book).code == "several-sheets"
