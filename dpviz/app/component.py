@@ -9,12 +9,8 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.figures.theme import LIGHT, role_variables
 
-#: Style and script of views that go through draws, one step at a time or played.
-STEPPER = Path(__file__).with_name("stepper")
 #: Functions of scripts that draw a PNG and save files.
 CANVAS = Path(__file__).with_name("canvas")
-#: Below such a view when its Play button is left out.
-CALM = '<p class="calm" hidden>Play is off because this device is set to reduce motion. Step shows the same reruns.</p>'
 #: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.
 COLOURS = f":host,:host>*{{{role_variables(LIGHT)}}}\n"
 
@@ -36,8 +32,8 @@ def _text(module: Path, suffix: str) -> str:
 
 
 def markup(module: Path) -> str:
-    """The `.html` file beside a module, with `{calm}` and `{neighbours}` filled in."""
-    return _text(module, ".html").format(calm=CALM, neighbours=NEIGHBOURS)
+    """The `.html` file beside a module, with `{neighbours}` filled in."""
+    return _text(module, ".html").format(neighbours=NEIGHBOURS)
 
 
 def event_in(key: str, name: str) -> str | None:

@@ -16,9 +16,11 @@ _QUIET = {"displayModeBar": False, "responsive": True}
 _STYLE_OF_ROWS = Path(__file__).with_name("rows.css")
 
 
-def chart(figure: Any, words: str, *, key: str) -> None:
-    """A plotly figure without its toolbar; `words` say what it shows."""
-    st.plotly_chart(figure, config=_QUIET, key=key, alt=words)
+def chart(figure: Any, words: str, *, key: str, png: str = "") -> None:
+    """A plotly figure; `words` say what it shows. Its toolbar saves a PNG called `png`, and is left out without a name."""
+    saves: dict[str, Any] = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
+    saves |= {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": png}}
+    st.plotly_chart(figure, config=_QUIET | saves if png else _QUIET, key=key, alt=words)
 
 
 def on_demand(label: str, *, icon: str, opened: bool = False, key: str = "") -> Any:

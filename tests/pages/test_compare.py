@@ -49,7 +49,6 @@ def test_the_first_curves_of_rows_anyone_may_see_come_by_themselves():
     test = filled()
     assert len(frame_of(test)) == 2 * 3 + 1
     assert len(test.get("plotly_chart")) == 2
-    assert len(test.main.get("bidi_component")) == 2  # what saves the two charts
     assert len(test.dataframe) == 2
     assert "What a single draw may give" not in [found.value for found in test.header]  # three fits have no spread
     assert not [found for found in test.button if found.label.startswith("Compute")]
@@ -152,13 +151,28 @@ def test_every_picture_has_words_and_a_table():
 
 
 @pytest.mark.slow
-def test_what_a_dot_is_stands_before_the_dots():
+def test_what_a_box_is_stands_before_the_boxes():
     test = filled(draws="20")
     kinds = [element.type for element in test.main]
-    said = [getattr(element, "value", "") for element in test.main]
-    explained = next(place for place, text in enumerate(said) if "Each dot is one of 25" in str(text))
-    views = [place for place, kind in enumerate(kinds) if kind == "bidi_component"]
-    assert explained < views[1]  # the first one saves the curves
+    said = [str(getattr(element, "value", "")) for element in test.main]
+    explained = next(place for place, text in enumerate(said) if "A point is one fit" in text)
+    charts = [place for place, kind in enumerate(kinds) if kind == "plotly_chart"]
+    assert charts[0] < explained < charts[1]
+    boxes = json.loads(test.get("plotly_chart")[1].proto.spec)["data"]
+    assert [trace["type"] for trace in boxes] == ["box", "box"]
+
+
+def toolbars(test):
+    """The settings of the toolbar of every chart."""
+    return [json.loads(chart.proto.config) for chart in test.get("plotly_chart")]
+
+
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
+def test_a_chart_of_rows_anyone_may_see_is_saved_as_png_and_in_no_other_way(role):
+    found = toolbars(filled(role))
+    assert all(config["modeBarButtons"] == [["toImage"]] and config["displayModeBar"] for config in found)
+    names = [config["toImageButtonOptions"]["filename"] for config in found]
+    assert names == ["compare-epsilon-curves", "compare-epsilon-differences"]
 
 
 def test_the_probability_is_printed_with_what_it_means():
@@ -339,6 +353,8 @@ def test_private_rows_are_warned_about_and_never_computed_on_unasked():
     assert "keep it to yourself" in texts(test)
     assert "not to be published" in texts(test)
     assert not test.get("download_button")
+    assert toolbars(test)
+    assert all(config["displayModeBar"] is False for config in toolbars(test))
 
 
 def test_the_seed_of_private_curves_is_hidden_and_that_of_others_is_zero():
@@ -351,7 +367,7 @@ def test_the_download_holds_fits_and_no_rows():
     test = filled()
     frame = frame_of(test)
     assert tuple(frame.columns) == columns_of(())
-    assert len(test.get("download_button")) == 3  # every fit, and the tables of two charts
+    assert len(test.get("download_button")) == 1
 
 
 @pytest.mark.parametrize(("view", "places"), [("over depth", 3), ("over number of rows", 6)])

@@ -13,8 +13,6 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.app.compare import run
 from dpviz.app.compare.ask import DEPTH, EPSILON, CompareRequest
-from dpviz.app.compare.draws_view import draws_view
-from dpviz.app.compare.saving import save_buttons
 from dpviz.app.parts import error, plain
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
@@ -36,8 +34,9 @@ from dpviz.figures.compare.bands import (
     lines_text,
     unbounded,
 )
+from dpviz.figures.compare.boxes import MEANING as WHAT_A_BOX_IS
+from dpviz.figures.compare.boxes import box_figure, box_rows, box_words
 from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
-from dpviz.figures.compare.dots import WHAT_A_DOT_IS, DotRow, dot_rows, dots_file
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_unit
 from dpviz.figures.compare.style import LineStyle, line_styles
 from dpviz.io.csv_text import frame_csv
@@ -103,16 +102,13 @@ def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> No
     x = _ask_most() if axis == "guesses" else _ask_place(request, places)
     with drawn:
         found = _curves(request, frame, loaded, chosen=x, axis=axis)
-    points = curve_rows(found, along=request.along, metric=request.metric)
-    table(points, "Every point of the curves.", key="compare-points")
-    if loaded.role is not DataRole.PRIVATE:
-        save_buttons("curves", points, f"compare-{request.along}-curves")
+    table(curve_rows(found, along=request.along, metric=request.metric), "Every point of the curves.", key="compare-points")
     _doubts(found, request, loaded)
     if axis == "guesses":
         rows = comparison.rows_at_risk(frame, comparison.at_equal_risk(found, x))
     else:
         rows = comparison.rows_at(frame, request.along, x)
-    _dots(request, rows, found, loaded)
+    _boxes(request, rows, found, loaded)
     st.divider()
     _differences(request, rows, found, loaded)
 
@@ -172,7 +168,12 @@ def _curves(
     st.markdown(plain(words))
     shown: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": _styles(found)}
     figure = compare_figure(found, along=along, metric=metric, **shown)
-    chart(figure, f"{comparison.METRICS[metric]} of {len(found)} algorithms. {words}", key="curves")
+    chart(
+        figure,
+        f"{comparison.METRICS[metric]} of {len(found)} algorithms. {words}",
+        key="curves",
+        png=_picture(request, loaded, "curves"),
+    )
     if is_cut(found, metric):
         st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
     st.caption(lines_text(found, banded, axis))
@@ -214,25 +215,28 @@ def _because(name: str, request: CompareRequest, loaded: Loaded) -> str:
     return grid.request(name, grid.epsilons[0], grid.max_depths[0]).claim(loaded.schema).because
 
 
-def _dots(request: CompareRequest, rows: pd.DataFrame, found: Sequence[comparison.Curve], loaded: Loaded) -> None:
+def _boxes(request: CompareRequest, rows: pd.DataFrame, found: Sequence[comparison.Curve], loaded: Loaded) -> None:
     """What single draws may give; nothing until there are enough of every algorithm."""
-    metric = request.metric
-    n_fits = rows[np.isfinite(rows.epsilon)].dropna(subset=[metric]).groupby("learner").size().min()
+    metric, known = request.metric, rows.dropna(subset=[request.metric])
+    n_fits = known[np.isfinite(known.epsilon)].groupby("learner").size().min()
     if n_fits < ENOUGH:
+        return
+    styles = _styles(found)
+    outcomes = {name: np.asarray(known.loc[known.learner == name, metric], dtype=float) for name in styles}
+    drawn = {name: values for name, values in outcomes.items() if len(values)}
+    if not drawn:
         return
     st.divider()
     st.header("What a single draw may give", anchor=False)
-    st.markdown(WHAT_A_DOT_IS)
-    styles = _styles(found)
-    drawn = comparison.shared_draws(rows, list(styles), metric)
-    outcomes = {name: np.asarray(rows.loc[rows.learner == name, metric]) for name in drawn.learners}
-    lines = [DotRow(styles[name], comparison.quantile_dots(values)) for name, values in outcomes.items()]
-    if lines:
-        svg = draws_view(lines, drawn, metric=metric, key="draw-by-draw")
-        dots = dot_rows(lines, metric=metric)
-        table(dots, f"Five of the {comparison.N_DOTS} dots of each algorithm.", key="compare-dots")
-        if loaded.role is not DataRole.PRIVATE:
-            save_buttons("draw-by-draw", dots, f"compare-{request.along}-draws", dots_file(svg))
+    st.markdown(WHAT_A_BOX_IS)
+    words = box_words(drawn, styles, metric)
+    chart(box_figure(drawn, styles, metric), words, key="boxes", png=_picture(request, loaded, "draws"))
+    table(box_rows(drawn, styles, metric), "The quarters of the fits of each algorithm.", key="compare-boxes")
+
+
+def _picture(request: CompareRequest, loaded: Loaded, name: str) -> str:
+    """The name of a chart's file; none for a chart of private rows, which is not to be saved."""
+    return "" if loaded.role is DataRole.PRIVATE else f"compare-{request.along}-{name}"
 
 
 def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[comparison.Curve], loaded: Loaded) -> None:
@@ -253,12 +257,11 @@ def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[co
     st.markdown("\n".join([f"{plain(learner_title(ours))}", "", *lines]))
     unit = gap_unit(request.metric)
     words = f"Differences of {learner_title(ours)} to {len(known)} other algorithms, in {unit}; the table has the numbers."
-    chart(difference_figure(known, styles, request.metric), words, key="differences")
+    chart(
+        difference_figure(known, styles, request.metric), words, key="differences", png=_picture(request, loaded, "differences")
+    )
     st.caption(MEANING)
-    lines_of_table = difference_rows(known, request.metric)
-    table(lines_of_table, "Every difference with its probability.", key="compare-differences")
-    if loaded.role is not DataRole.PRIVATE:
-        save_buttons("differences", lines_of_table, f"compare-{request.along}-differences")
+    table(difference_rows(known, request.metric), "Every difference with its probability.", key="compare-differences")
 
 
 def _download(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> None:

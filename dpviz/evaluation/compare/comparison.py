@@ -42,7 +42,6 @@ METRICS = {
 ERRORS = ("log_loss", "brier", "rmse", "mae")
 #: Quantiles at the ends of a band: nine in ten outcomes lie inside.
 BAND = (0.05, 0.95)
-N_DOTS = 25
 _SEVERITY = ("holds", "none", "unproven", "violated")
 
 
@@ -224,31 +223,3 @@ def _independent_pairs(rows: pd.DataFrame, names: tuple[str, str], *counts: int)
 def _draws(rows: pd.DataFrame, learner: str) -> bool:
     """False for a learner without privacy, which is not random."""
     return not np.isinf(rows.epsilon[rows.learner == learner]).all()
-
-
-def quantile_dots(outcomes: np.ndarray) -> tuple[float, ...]:
-    """`N_DOTS` equally likely outcomes: the quantiles at (i + 1/2) / N_DOTS. Each dot stands for a share 1 / N_DOTS.
-
-    Source: Kay, Kola, Hullman and Munson, When (ish) is my bus?, CHI 2016.
-    """
-    return tuple(map(float, np.quantile(outcomes, (np.arange(N_DOTS) + 0.5) / N_DOTS, method="inverted_cdf")))
-
-
-@dataclass(frozen=True, slots=True)
-class SharedDraws:
-    """Outcomes draw by draw, all learners on the same split: `outcomes[i][k]` is draw i of learner k."""
-
-    learners: tuple[str, ...]
-    folds: tuple[int, ...]
-    outcomes: tuple[tuple[float, ...], ...]
-
-
-def shared_draws(rows: pd.DataFrame, names: Sequence[str], metric: str = "accuracy") -> SharedDraws:
-    """Draws of all named learners, split after split; a learner that is not random repeats its one outcome."""
-    by_fold = {name: found for name in names if (found := _outcomes(rows, name, metric))}
-    drawing = tuple(name for name in by_fold if _draws(rows, name))
-    folds = sorted(set.intersection(*map(set, by_fold.values()))) if by_fold else []
-    counts = {fold: min((len(by_fold[name][fold]) for name in drawing), default=1) for fold in folds}
-    order = sorted((repeat, fold) for fold in folds for repeat in range(counts[fold]))
-    values = (tuple(float(by_fold[name][fold][repeat if name in drawing else 0]) for name in by_fold) for repeat, fold in order)
-    return SharedDraws(tuple(by_fold), tuple(fold for _, fold in order), tuple(values))

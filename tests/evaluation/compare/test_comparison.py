@@ -10,9 +10,7 @@ from dpviz.evaluation.compare.comparison import (
     difference,
     majority_level,
     metrics_for,
-    quantile_dots,
     rows_at,
-    shared_draws,
 )
 from dpviz.evaluation.intervals import wilson
 from tests.contract.tables import schema_of
@@ -164,28 +162,6 @@ def test_folds_weigh_alike_in_the_quantiles_however_many_draws_they_have(rng):
     repeated = np.concatenate([np.repeat(fold, 210 // size) for fold, size in zip(ours, sizes, strict=True)])
     expected = np.quantile(repeated, [0.05, 0.5, 0.95], method="inverted_cdf")
     assert (found.low, found.median, found.high) == tuple(expected)
-
-
-def test_each_dot_is_a_25th_and_an_outcome_that_happened(rng):
-    outcomes = rng.random(500)
-    dots = quantile_dots(outcomes)
-    assert len(dots) == 25
-    assert set(dots) <= set(outcomes)
-    assert [np.mean(outcomes <= dot) for dot in dots] == pytest.approx([(i + 0.5) / 25 for i in range(25)], abs=0.003)
-    assert quantile_dots(np.array([0.7])) == (0.7,) * 25
-
-
-def test_draws_side_by_side_share_their_split_and_repeat_what_is_not_drawn():
-    table = frame(fits("pf-tree", [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]), plain([0.8, 0.9]), fits("privatree", [[0.0, 0.7], [1, 1]]))
-    drawn = shared_draws(table, ["pf-tree", "privatree", "cart", "majority"])
-    assert drawn.learners == ("pf-tree", "privatree", "cart")
-    assert drawn.folds == (0, 1, 0, 1)
-    assert drawn.outcomes == ((0.1, 0.0, 0.8), (0.4, 1.0, 0.9), (0.2, 0.7, 0.8), (0.5, 1.0, 0.9))
-
-
-def test_nothing_drawn_is_no_draw():
-    assert shared_draws(frame(plain([0.5])), ["pf-tree"]).outcomes == ()
-    assert shared_draws(frame(plain([0.5, 0.6])), ["cart"]).outcomes == ((0.5,), (0.6,))
 
 
 def test_the_mean_is_at_r2_0_and_at_its_own_rmse():

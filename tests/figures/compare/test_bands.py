@@ -1,8 +1,5 @@
 import math
-import re
-import xml.etree.ElementTree as ET
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -21,14 +18,12 @@ from dpviz.figures.compare.bands import (
     unbounded,
     visible_points,
 )
+from dpviz.figures.compare.boxes import box_figure, box_rows, box_words
 from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
-from dpviz.figures.compare.dots import NARROW, WIDE, DotRow, dot_rows, dots_file, dots_svg, row_words, scale_of, stack_dots
 from dpviz.figures.compare.measure_text import LEAST_R2, gap_text, measure_text, tick_format
 from dpviz.figures.compare.style import line_styles
 from dpviz.figures.theme import SERIES
 from dpviz.learners import get_learner, learner_names
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def curve(learner, xs, *, verdict="holds", factor=1.0, height=0.8):
@@ -232,59 +227,27 @@ def test_a_difference_is_a_line_in_points_with_its_sentence():
     assert row["median difference in accuracy, points"] == "+2.0"
 
 
-def dot_lines(rng):
-    looks = line_styles({"pf-tree": "holds", "privatree": "violated"})
-    return [DotRow(look, tuple(np.sort(rng.normal(0.8, 0.02, 25)))) for look in looks.values()]
+@pytest.mark.parametrize("metric", ["accuracy", "auc", "r2", "rmse"])
+def test_a_box_has_every_fit_and_the_look_and_name_of_its_learner(rng, metric):
+    styles = line_styles({"pf-tree": "holds", "privatree": "violated", "cart": "none"})
+    outcomes = {name: rng.normal(0.8, 0.02, size) for name, size in zip(styles, (200, 20, 1), strict=True)}
+    figure = box_figure(outcomes, styles, metric)
+    assert [trace.type for trace in figure.data] == ["box"] * 3
+    for (name, values), trace in zip(outcomes.items(), figure.data, strict=True):
+        assert (trace.boxpoints, tuple(trace.x)) == ("all", tuple(values))
+        assert (trace.marker.color, trace.marker.symbol) == (styles[name].colour, styles[name].symbol)
+        assert trace.name.replace("<br>", " ") == styles[name].name
+    rows = box_rows(outcomes, styles, metric)
+    for row, values in zip(rows, outcomes.values(), strict=True):
+        assert row["median"] == measure_text(float(np.median(values)), metric)
+        assert (row["lowest"], row["highest"]) == tuple(measure_text(float(it), metric) for it in (values.min(), values.max()))
+    said = box_words(outcomes, styles, metric)
+    assert all(f"{style.name}: half of" in said for style in styles.values())
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_there_are_25_dots_per_learner_of_one_size_inside_the_drawing(rng, width):
-    rows = dot_lines(rng)
-    scale = scale_of([value for row in rows for value in row.dots], width)
-    svg = ET.fromstring(dots_svg(rows, scale))
-    groups = [group for group in svg.findall(f"{SVG}g") if group.get("class") != "draw"]
-    assert [len(group) for group in groups] == [25, 25]
-    circles = [circle for group in groups for circle in group]
-    assert len({circle.get("r") for circle in groups[0]}) == 1
-    assert all(0 < float(circle.get("cx")) < width for circle in circles)
-    height = float(svg.get("viewBox").split()[3])
-    assert all(0 < float(circle.get("cy")) < height for circle in circles)
-    assert groups[0].get("fill") != "none"
-    assert groups[1].get("fill") == "none"
-
-
-def test_each_learner_has_one_hidden_mark():
-    rows = [DotRow(look, (0.5,) * 25) for look in line_styles({"pf-tree": "holds", "cart": "none"}).values()]
-    svg = ET.fromstring(dots_svg(rows, scale_of([0.5], WIDE)))
-    marks = [group for group in svg.findall(f"{SVG}g") if group.get("class") == "draw"]
-    assert [(mark.get("data-row"), mark.get("visibility")) for mark in marks] == [("0", "hidden"), ("1", "hidden")]
-    assert [text.text for text in svg.findall(f"{SVG}text")].count("25") == 2  # pressed together, and counted
-
-
-def test_a_stack_stands_near_its_dots(rng):
-    dots = np.sort(rng.normal(0.8, 0.02, 25))
-    scale = scale_of(list(dots), WIDE)
-    drawn = stack_dots(dots, scale, 5.5)
-    assert len(drawn) == 25
-    assert max(abs(x - scale.x(dot)) for (x, _), dot in zip(drawn, dots, strict=True)) < 11
-    columns = sorted({x for x, _ in drawn})
-    assert all(later - earlier > 5.5 for earlier, later in pairwise(columns))
-
-
-def test_titles_are_escaped_and_the_drawing_speaks():
-    (look,) = line_styles({"pf-tree": "holds"}).values()
-    row = DotRow(look, tuple(np.linspace(0.7, 0.9, 25)))
-    text = dots_svg([row], scale_of(row.dots, WIDE))
-    assert row_words(row, metric="accuracy") in re.search('aria-label="([^"]*)"', text)[1]
-    assert row_words(row, metric="accuracy") == "PF-tree: half of the draws reach 80.0%; nearly all lie from 70.8% to 89.2%"
-    assert dot_rows([row])[0] == {
-        "learner": "PF-tree",
-        "lowest dot": "70.0%",
-        "5th": "73.3%",
-        "13th (median)": "80.0%",
-        "21st": "86.7%",
-        "highest dot": "90.0%",
-    }
+def test_quarters_are_those_of_the_box():
+    (row,) = box_rows({"pf-tree": np.array([0.1, 0.2, 0.3, 0.4])}, line_styles({"pf-tree": "holds"}))
+    assert list(row.values()) == ["PF-tree", "10.0%", "15.0%", "25.0%", "35.0%", "40.0%", "4"]
 
 
 NOISY = Curve("s-gbdt", "holds", tuple(Point(x, x, low, 0.3, 0.4, 30) for x, low in ((0.01, -9.0), (1.0, 0.25))))
@@ -331,14 +294,6 @@ def test_no_range_is_shown_of_too_few_draws():
     assert curve_rows([replace(SOUND, points=(point,))], along="epsilon", metric="accuracy")[0]["95%"] == "too few fits"
 
 
-def test_a_saved_drawing_of_dots_stands_by_itself():
-    (look,) = line_styles({"pf-tree": "holds"}).values()
-    row = DotRow(look, tuple(np.linspace(0.7, 0.9, 25)))
-    root = ET.fromstring(dots_file(dots_svg([row], scale_of(row.dots, WIDE))))
-    assert (root.get("width"), root.get("viewBox").split()[3]) == (str(WIDE), root.get("height"))
-    assert [child.tag.rpartition("}")[2] for child in root][:2] == ["style", "rect"]
-
-
 @pytest.mark.parametrize(
     ("value", "metric", "said"),
     [(0.8123, "accuracy", "81.2%"), (0.8123, "auc", "0.812"), (-0.02, "r2", "-0.020"), (1234.5, "rmse", "1234")],
@@ -346,13 +301,3 @@ def test_a_saved_drawing_of_dots_stands_by_itself():
 def test_each_measure_has_its_digits(value, metric, said):
     assert measure_text(value, metric) == said
     assert gap_text(-0.014, "r2") == "-1.4"
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("values", [(402.0, 455.0, 871.0), (0.00001, 0.00002, 0.00004), (-9.0, 0.3, 0.4), (5.0, 5.0, 5.0)])
-def test_dots_of_any_size_have_round_ticks_inside_the_scale(values, width):
-    row = DotRow(line_styles({"s-gbdt": "holds"})["s-gbdt"], tuple(sorted(values)))
-    text = dots_svg([row], scale_of(values, width), metric="rmse")
-    ticks = [float(item.get("x1")) for item in ET.fromstring(text).iter(f"{SVG}line") if item.get("class") == "grid"]
-    assert 1 <= len(ticks) <= 10
-    assert all(0 < x < width for x in ticks)
