@@ -7,7 +7,7 @@ import numpy as np
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.figures.charts import NAMES, Figure, Rows, chart
 from dpviz.figures.compare.measure_text import measure_text, tick_format
-from dpviz.figures.compare.style import LineStyle
+from dpviz.figures.compare.style import LineStyle, broken
 from dpviz.figures.theme import CLEAR, translucent
 
 #: What a box and a point are; shown with them.
@@ -21,13 +21,13 @@ _QUARTERS = {"lowest": 0.0, "25%": 0.25, "median": 0.5, "75%": 0.75, "highest": 
 def box_figure(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle], metric: str = "accuracy") -> Figure:
     """A box with all points per learner; `outcomes` by learner, in the unit of `metric`. Open where a claim does not hold."""
     across = {"title": f"{METRICS[metric]} on held-out rows", "tickformat": tick_format(metric), "zeroline": False}
-    figure = chart(80 + 84 * len(outcomes), right=16, showlegend=False, xaxis=across, yaxis=NAMES)
+    figure = chart(106 + 84 * len(outcomes), top=34, right=16, showlegend=False, xaxis=across, yaxis=NAMES)
     for learner, values in outcomes.items():
         style = styles[learner]
         said = [f"{style.name}: {measure_text(float(value), metric)}" for value in values]
         figure.add_box(
             x=values,
-            name=style.name.replace(", ", ",<br>"),
+            name=broken(style.name),
             orientation="h",
             boxpoints="all",
             pointpos=0,

@@ -6,7 +6,7 @@ from dpviz.evaluation.compare.comparison import METRICS, Difference
 from dpviz.figures.charts import NAMES, Figure, Rows, chart, line, marker
 from dpviz.figures.compare.bands import ENOUGH, NOT_ENOUGH
 from dpviz.figures.compare.measure_text import gap_scale, gap_text, gap_unit
-from dpviz.figures.compare.style import LineStyle
+from dpviz.figures.compare.style import LineStyle, broken
 from dpviz.figures.theme import NEUTRAL
 from dpviz.learners.variants import variant_title
 
@@ -21,15 +21,15 @@ MEANING = (
 def difference_figure(found: Sequence[Difference], styles: Mapping[str, LineStyle], metric: str = "accuracy") -> Figure:
     """A line per other learner from the 5% to the 95% difference, in points or units, with the median marked and 0 drawn."""
     across = {"title": f"← behind · {gap_unit(metric)} · ahead →", "zeroline": False}
-    figure = chart(90 + 48 * len(found), right=16, showlegend=False, xaxis=across, yaxis=NAMES)
+    figure = chart(116 + 48 * len(found), top=34, right=16, showlegend=False, xaxis=across, yaxis=NAMES)
     for item in found:
         style = styles[item.other]
         low, median, high = (gap_scale(metric) * value for value in (item.low, item.median, item.high))
         spread = {"mode": "lines", "line": line(style.colour, 4, style.dash), "hoverinfo": "skip"}
         if has_spread(item):
-            figure.add_scatter(x=[low, high], y=[style.title] * 2, **spread)
+            figure.add_scatter(x=[low, high], y=[broken(style.title)] * 2, **spread)
         point = {"mode": "markers", "marker": marker(style.colour, style.symbol)}
-        figure.add_scatter(x=[median], y=[style.title], hovertemplate=f"{sentence(item, metric)}<extra></extra>", **point)
+        figure.add_scatter(x=[median], y=[broken(style.title)], hovertemplate=f"{sentence(item, metric)}<extra></extra>", **point)
     figure.add_vline(0, line=line(NEUTRAL, 1.5))
     return figure
 

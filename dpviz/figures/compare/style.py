@@ -60,6 +60,11 @@ def _free(of: Sequence[str], place: int, taken: set[str]) -> str:
     return next((free for free in (*of[place:], *of[:place]) if free not in taken), of[place])
 
 
+def broken(name: str) -> str:
+    """A name on two lines where it has a remark: beside an axis it takes half the room, on the page and in a saved picture."""
+    return name.replace(", ", ",<br>", 1) if ", " in name else name.replace(" (", "<br>(", 1)
+
+
 def symbol_of(learner: str) -> str:
     """The marker of a learner."""
     return SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]
