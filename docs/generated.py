@@ -169,9 +169,9 @@ def exports_page() -> str:
     """Every form in which a model can be taken away."""
     lines = ["# Exports", "", "In Python `result.export(NAME)`, on the command line `dpviz export MODEL --to NAME --out FILE`."]
     lines += ["Python and SQL read cells as `dpviz predict` does, and give no answer where it gives none.", ""]
-    lines += ["| name | what | file | extra | about |", "|---|---|---|---|---|"]
+    lines += ["| name | what | file | about |", "|---|---|---|---|"]
     for name, form in forms().items():
-        lines.append(f"| `{name}` | {form.title} | `{form.suffix}` | {form.extra or 'none'} | {_escaped(form.about)} |")
+        lines.append(f"| `{name}` | {form.title} | `{form.suffix}` | {_escaped(form.about)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from dpviz.errors import Removed, UnknownName
-from dpviz.installation import offered, require_extra
+from dpviz.installation import offered
 from dpviz.results.verdict import Unit
 
 Content = str | bytes
@@ -44,18 +44,12 @@ class Form(ABC):
     about: str  #: One sentence: what it is for, and how it reads missing cells
     group: Literal["data", "code", "words", "picture"] = "code"
     language: str = "text"  #: For syntax colours in a preview
-    needs: tuple[str, ...] = ()  #: Packages beyond those dpviz needs; `extra` names the extra that brings them
-    extra: str = ""
     order: int = 100  #: Where it stands among the others
     is_listed: bool = True  #: False for one that is made for a single place
 
     @abstractmethod
     def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
         """A `dpviz-tree/1` document in this form; see `export`."""
-
-    def require_packages(self) -> None:
-        """Raise MissingExtra where a package it needs is not installed."""
-        require_extra(self.extra, self.title, *self.needs)
 
 
 @cache
@@ -96,6 +90,6 @@ def export_names() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Such as "json", "report", "python", "sqlite", "svg". Some need an extra of dpviz, and say so when they are asked for.
+        Such as "json", "report", "python", "sqlite", "svg".
     """
     return tuple(forms())

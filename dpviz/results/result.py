@@ -119,8 +119,6 @@ class FitResult:
             There is no such form.
         NotExported
             The form cannot hold this model.
-        MissingExtra
-            What checks it is not installed.
         """
         return export(name, self.to_json()).content
 

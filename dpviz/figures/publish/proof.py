@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpviz.errors import DpvizError, MissingExtra, RefusedRelease
+from dpviz.errors import DpvizError, RefusedRelease
 from dpviz.io.exports.contract import Exportable, WrittenForm, export
 from dpviz.models.document import FORMAT, model_body
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
@@ -33,8 +33,6 @@ def proof_of(schema: Schema) -> Proof:
         assert isinstance(form, WrittenForm)
         try:
             good.append(export(form, given).form.title)
-        except MissingExtra:  # not offered here
-            continue
         except DpvizError as problem:
             if name in NEEDED:
                 remedy = "Nothing was spent. Rename the column or category that is named, or report this with the schema."

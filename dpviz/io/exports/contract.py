@@ -92,8 +92,7 @@ def _require_key(form: WrittenForm, given: Exportable) -> None:
 
 
 def require_fit(form: WrittenForm, given: Exportable) -> None:
-    """Raise NotExported where the form cannot hold the model, MissingExtra where a package is not installed."""
-    form.require_packages()
+    """Raise NotExported where the form cannot hold the model."""
     if form.any_model:
         return
     if form.one_tree and not given.function.is_one_tree:
