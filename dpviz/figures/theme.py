@@ -125,11 +125,6 @@ def translucent(colour: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity:g})"
 
 
-def grey(darkness: float) -> str:
-    """From white (0) to near-black (1)."""
-    return "#" + 3 * f"{round(255 - 235 * min(1.0, darkness)):02x}"
-
-
 def css_variables(theme: Theme) -> str:
     """The theme as CSS custom properties `--dp-*`; the dashboard's own colours come first where it has them."""
     lines = [role_variables(theme)]

@@ -12,20 +12,11 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from dpviz.models.additive import (
-    AdditiveBody,
-    AdditiveModel,
-    LinearBody,
-    LinearModel,
-    additive_body,
-    additive_from,
-    linear_body,
-    linear_from,
-)
 from dpviz.models.base import Model, classes_of
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
 from dpviz.models.hashed_forest import HashedForest
+from dpviz.models.linear import LinearBody, LinearModel, linear_body, linear_from
 from dpviz.models.packed_forest import PackedForest
 from dpviz.models.packed_text import (
     BoostedBody,
@@ -274,7 +265,6 @@ _WRITERS: dict[str, Callable[[Any], Struct]] = {
     Forest.kind: lambda forest: ForestBody(tuple(_write_node(forest.schema, tree.root) for tree in forest.trees)),
     Constant.kind: lambda model: ConstantBody(model.schema.classes[model.label]),
     LinearModel.kind: linear_body,
-    AdditiveModel.kind: additive_body,
     PackedForest.kind: packed_body,
     HashedForest.kind: refuse_hashed,
     BoostedTrees.kind: boosted_body,
@@ -285,7 +275,6 @@ _READERS: dict[str, tuple[type[Struct], Callable[[Any, Schema], Model]]] = {
     Forest.kind: (ForestBody, _read_forest),
     Constant.kind: (ConstantBody, lambda body, schema: Constant(schema, _read_class(body.leaf, schema))),
     LinearModel.kind: (LinearBody, linear_from),
-    AdditiveModel.kind: (AdditiveBody, additive_from),
     PackedForest.kind: (PackedForestBody, packed_from),
     BoostedTrees.kind: (BoostedBody, boosted_from),
 }

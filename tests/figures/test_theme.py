@@ -23,7 +23,6 @@ from dpviz.figures.theme import (
     class_letter,
     contrast,
     css_variables,
-    grey,
     place_of,
     step_of,
     step_variables,
@@ -122,8 +121,7 @@ def test_marks_in_charts_reach_three_to_one_on_both_grounds(colour: str) -> None
     assert min(contrast(colour, theme.ground) for theme in (LIGHT, DARK)) >= 3
 
 
-def test_greys_go_from_white_to_near_black() -> None:
-    assert (grey(0), grey(1), grey(2)) == ("#ffffff", "#141414", "#141414")
+def test_a_translucent_colour_keeps_its_parts() -> None:
     assert translucent("#ff8000", 0.5) == "rgba(255,128,0,0.5)"
 
 

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from dpviz.errors import NotExported
 from dpviz.figures.tree.text import node_in_words
 from dpviz.io.exports import contract
-from dpviz.io.exports.conditions import Row, without_codes
+from dpviz.io.exports.conditions import Row
 from dpviz.io.exports.contract import Exportable, WrittenForm
 from dpviz.io.exports.rules import rules_of
 from dpviz.io.exports.sql import TABLE, identifier
@@ -25,7 +25,7 @@ from dpviz.models.document import model_from_json
 from dpviz.models.tree import Tree
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Schema
-from tests.io.golden import GoldenRows, golden_rows, said
+from tests.io.golden import GoldenRows, golden_rows, holds, said, without_codes
 
 Said = tuple[Sequence[Any], Any]
 
@@ -80,7 +80,7 @@ def run(name: str, content: Any, given: Exportable, rows: Sequence[Row]) -> Said
         rules = list(rules_of(given.function))
         found = []
         for row in without_codes(given.schema, rows):
-            (rule,) = (rule for rule in rules if all(item.holds(row[item.feature]) for item in rule.conditions))
+            (rule,) = (rule for rule in rules if all(holds(item, row[item.feature]) for item in rule.conditions))
             found.append(rule)
         return [rule.answer for rule in found], [rule.shares or () for rule in found]
     return _RUNS[name](content, given.schema, rows)

@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import NoProbabilities
-from dpviz.io.exports.conditions import Cell, Condition, Row, code_numbers, is_code, without_codes
+from dpviz.io.exports.conditions import Cell, Condition, Row, code_numbers
 from dpviz.io.exports.function import LARGEST, Conditional, Function, Step, encoded_number
-from dpviz.models.additive import AdditiveModel
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedForest
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
+from dpviz.table.raw import clean, parse_numbers
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
+from dpviz.table.texts import Declared
 
 #: Random rows, in addition to those made for the splits.
 RANDOM_ROWS = 100
@@ -183,7 +184,7 @@ def _cell_that_meets(feature: Feature, wanted: Sequence[Condition], rng: np.rand
         fitting = [cell for cell in tried if cell in met]
     else:
         tried = _between(feature, wanted, rng)
-        fitting = [cell for cell in tried if all(condition.holds(cell) for condition in wanted)]
+        fitting = [cell for cell in tried if all(holds(condition, cell) for condition in wanted)]
     return fitting[int(rng.integers(len(fitting)))] if fitting else tried[0]
 
 
@@ -214,7 +215,7 @@ def said(model: Model, rows: Sequence[Row]) -> tuple[tuple[str | float, ...], np
 
 def _encoded_rows(model: Model, rows: Sequence[Row]) -> EncodedDataset:
     schema = model.schema
-    beyond = isinstance(model, (PackedForest, BoostedTrees, AdditiveModel))
+    beyond = isinstance(model, (PackedForest, BoostedTrees))
     cells = zip(*without_codes(schema, rows), strict=True)
     columns = [_encoded(feature, column, beyond) for feature, column in zip(schema.features, cells, strict=True)]
     return EncodedDataset(schema, tuple(columns), np.zeros(len(rows), dtype=np.uint8))
@@ -235,3 +236,35 @@ def _encoded(feature: Feature, cells: Sequence[Cell], last_is_right: bool) -> np
     missing = nowhere if feature.missing_as is None else code[feature.missing_as]
     unknown = nowhere if feature.unknown_as is None else code[feature.unknown_as]
     return np.array([missing if cell is None else code.get(cell, unknown) for cell in cells], dtype=np.uint16)  # type: ignore[arg-type]
+
+
+# --- cells that are codes of missing ones, and cells that meet a condition
+
+
+def holds(asked: Condition, cell: Cell) -> bool:
+    """Whether the cell meets the condition."""
+    if cell is None:
+        return asked.missing
+    if not asked.is_number:
+        return cell in asked.among if asked.among is not None else cell not in (asked.but or ())
+    value = float(cell)
+    above = value >= asked.low if asked.with_low else value > asked.low
+    return above and (value <= asked.high if asked.with_high else value < asked.high)
+
+
+def is_code(feature: Feature, cell: Cell) -> bool:
+    """Whether a cell is one of the declared codes of missing cells: a category by its text, a number by that or its value."""
+    if cell is None or not feature.missing_codes:
+        return False
+    if isinstance(feature, CategoricalFeature):
+        return bool(Declared(dict.fromkeys(feature.missing_codes, 0)).find([clean(str(cell))])[0] == 0)
+    value = float(parse_numbers([cell])[0]) if isinstance(cell, str) else cell
+    return cell in feature.missing_codes or value in code_numbers(feature)
+
+
+def without_codes(schema: Schema, rows: Sequence[Row]) -> list[Row]:
+    """The rows, with missing cells in place of declared codes."""
+    if not any(feature.missing_codes for feature in schema.features):
+        return list(rows)
+    features = schema.features
+    return [tuple(None if is_code(f, cell) else cell for f, cell in zip(features, row, strict=True)) for row in rows]

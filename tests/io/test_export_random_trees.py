@@ -9,7 +9,6 @@ import pytest
 
 from dpviz.figures.publish.exports import SVG
 from dpviz.io.exports.contract import Exportable
-from dpviz.models.additive import AdditiveModel
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
@@ -114,19 +113,3 @@ def _cut(declared, rng: np.random.Generator) -> float:
     if isinstance(declared, CategoricalFeature):
         return float(rng.integers(len(declared.categories) - 1))
     return float(rng.uniform(declared.low, declared.high))
-
-
-@pytest.mark.parametrize("name", ["json", "report", "python", "sqlite", "duckdb"])
-def test_a_sum_of_one_term_per_feature_agrees(name, rng):
-    cuts = tuple(_cuts(feature, rng) for feature in FEATURES)
-    sizes = [len(f.categories) if isinstance(f, CategoricalFeature) else len(c) + 1 for f, c in zip(FEATURES, cuts, strict=True)]
-    model = AdditiveModel(TWO, cuts, tuple(tuple(rng.normal(size=size).tolist()) for size in sizes), -0.2)
-    assert export(form_called(name), exportable(model)).n_rows > 100
-
-
-def _cuts(feature, rng: np.random.Generator) -> tuple[float, ...]:
-    """Some inside the range, some on whole numbers, both ends and beyond."""
-    if isinstance(feature, CategoricalFeature):
-        return ()
-    inside = rng.uniform(feature.low, feature.high, 5)
-    return tuple(sorted({*inside.tolist(), *np.rint(inside).tolist(), feature.low, feature.high, feature.high + 1}))

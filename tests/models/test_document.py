@@ -149,6 +149,7 @@ def test_a_document_needs_only_format_kind_root_and_schema():
         ("format", 1, "format", "must be a text"),
         ("kind", ..., "kind", "missing"),
         ("kind", "jungle", "kind", "'boosted'; got 'jungle'"),
+        ("kind", "additive", "kind", "got 'additive'"),  # written by earlier versions
         ("kind", [], "kind", "must be a text; got a list"),
         ("schema", ..., "schema", "missing"),
         ("schema", [], "schema", "must be an object"),

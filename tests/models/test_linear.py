@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DocumentError, SchemaError
-from dpviz.models.additive import LinearModel, unit_columns
 from dpviz.models.document import model_body, model_from_json
+from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.contract.tables import hostile_schema, schema_of, table

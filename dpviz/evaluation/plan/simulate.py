@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
-from dpviz.models.additive import height
+from dpviz.models.linear import height
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset

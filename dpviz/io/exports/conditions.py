@@ -15,9 +15,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
-from dpviz.table.raw import clean, parse_numbers
-from dpviz.table.schema import CategoricalFeature, Feature, Schema
-from dpviz.table.texts import Declared
+from dpviz.table.raw import parse_numbers
+from dpviz.table.schema import Feature
 
 #: Words used in conditions around names.
 _WORDS = frozenset(("is", "not", "one", "of", "or", "and", "missing", "given", "if", "then"))
@@ -85,16 +84,6 @@ class Condition:
         """True for a numeric column."""
         return self.among is None and self.but is None
 
-    def holds(self, cell: Cell) -> bool:
-        """Whether the cell meets it."""
-        if cell is None:
-            return self.missing
-        if not self.is_number:
-            return cell in self.among if self.among is not None else cell not in (self.but or ())
-        value = float(cell)
-        above = value >= self.low if self.with_low else value > self.low
-        return above and (value <= self.high if self.with_high else value < self.high)
-
     def __invert__(self) -> Condition:
         """What every other cell meets; of numbers, for conditions without a lower end."""
         if not self.is_number:
@@ -131,24 +120,6 @@ class Condition:
 def code_numbers(feature: Feature) -> list[float]:
     """The declared codes of missing cells that are numbers."""
     return [code for code in parse_numbers(feature.missing_codes).tolist() if not math.isnan(code)]
-
-
-def is_code(feature: Feature, cell: Cell) -> bool:
-    """Whether a cell is one of the declared codes of missing cells: a category by its text, a number by that or its value."""
-    if cell is None or not feature.missing_codes:
-        return False
-    if isinstance(feature, CategoricalFeature):
-        return bool(Declared(dict.fromkeys(feature.missing_codes, 0)).find([clean(str(cell))])[0] == 0)
-    value = float(parse_numbers([cell])[0]) if isinstance(cell, str) else cell
-    return cell in feature.missing_codes or value in code_numbers(feature)
-
-
-def without_codes(schema: Schema, rows: Sequence[Row]) -> list[Row]:
-    """The rows, with missing cells in place of declared codes."""
-    if not any(feature.missing_codes for feature in schema.features):
-        return list(rows)
-    features = schema.features
-    return [tuple(None if is_code(f, cell) else cell for f, cell in zip(features, row, strict=True)) for row in rows]
 
 
 # --- in words

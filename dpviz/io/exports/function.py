@@ -8,7 +8,7 @@ stands. A missing or unknown cell without a stand-in in the schema goes right (`
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -17,11 +17,10 @@ import numpy as np
 
 from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition
-from dpviz.models.additive import AdditiveModel
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.constant import Constant
 from dpviz.models.packed_forest import OfPackedTrees, PackedForest, PackedTrees
-from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree, said_by
+from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, Rule, ThresholdRule, Tree, said_by
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
 #: The largest number there is: every number is up to it.
@@ -118,21 +117,21 @@ def condition_of(schema: Schema, rule: Rule) -> Condition | bool:
     return Condition(rule.feature, declared.name, among=among, missing=missing)
 
 
-def up_to(mark: float, declared: NumericFeature, feature: int, *, included: bool = True) -> Condition | bool:
-    """Is the encoded number up to `mark`, or below it? True or False where clipping sends every number to the same side."""
+def up_to(mark: float, declared: NumericFeature, feature: int) -> Condition | bool:
+    """Is the encoded number up to `mark`? True or False where clipping sends every number to the same side."""
 
     def is_met(value: float) -> bool:
-        return value < mark or (included and value == mark)
+        return value <= mark
 
     ends = encoded_number(declared, np.array([declared.low, declared.high])).tolist()
     missing = declared.missing_as is not None and is_met(float(encoded_number(declared, np.array(declared.missing_as))))
     if not is_met(ends[0]):
         return False
-    high, with_high = mark, included
+    high, with_high = mark, True
     if is_met(ends[1]):
-        high, with_high = LARGEST, True
+        high = LARGEST
     elif declared.whole:  # halves round to even: what rounds to at most `whole` is up to its half, which belongs to even ones
-        whole = math.floor(mark) if included else math.ceil(mark) - 1
+        whole = math.floor(mark)
         high, with_high = whole + 0.5, whole % 2 == 0
     return Condition(feature, declared.name, high=high, with_high=with_high, missing=missing)
 
@@ -159,7 +158,6 @@ def function_of(model: Any) -> Function:
         Forest: _of_forest,
         PackedForest: _of_packed_forest,
         BoostedTrees: _of_boosted,
-        AdditiveModel: _of_additive,
     }
     if type(model) not in makers:
         raise NotExported(f"A model of kind {model.kind!r} is no tree.", remedy="Export it as JSON.")
@@ -263,33 +261,3 @@ class _Numbered(OfPackedTrees):
 
     def leaf(self, number: int) -> NumberLeaf:
         return NumberLeaf(float(number))
-
-
-# --- one term per feature
-
-
-def _of_additive(model: AdditiveModel) -> Function:
-    """One tree per feature, from its table of values; a missing cell takes the last value, as it goes right everywhere."""
-    terms = zip(model.schema.features, model.cuts, model.values, strict=True)
-    trees = tuple(_term(model.schema, place, cuts, values) for place, (_, cuts, values) in enumerate(terms))
-    return Function(model.schema, trees, "sign", (model.offset,), "odds")
-
-
-def _term(schema: Schema, place: int, cuts: Sequence[float], values: Sequence[float]) -> Step:
-    feature = schema.features[place]
-    if isinstance(feature, NumericFeature):
-        return _bins(feature, place, cuts, values)
-    chain: Step = End((values[-1],))
-    for code in reversed(range(len(values) - 1)):
-        chain = _split(condition_of(schema, SubsetRule(place, (code,))), End((values[code],)), chain)
-    return chain
-
-
-def _bins(feature: NumericFeature, place: int, cuts: Sequence[float], values: Sequence[float]) -> Step:
-    """MedianSplit the cuts, so that no path is long."""
-    if not cuts:
-        return End((values[0],))
-    middle = len(cuts) // 2
-    below = _bins(feature, place, cuts[:middle], values[: middle + 1])
-    above = _bins(feature, place, cuts[middle + 1 :], values[middle + 1 :])
-    return _split(up_to(cuts[middle], feature, place, included=False), below, above)

@@ -20,8 +20,8 @@ import numpy as np
 from dpviz.accounting.events import Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
-from dpviz.models.additive import LinearModel, unit_columns
 from dpviz.models.base import n_scores
+from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset, Memo

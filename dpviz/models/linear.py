@@ -1,4 +1,4 @@
-"""Models that add up one term per feature: looked up by its value (two classes), or a weight times the scaled value."""
+"""Models that add up a weight times the scaled value of every feature."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,99 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from dpviz.models.base import chances_by, classes_by, classes_of, n_scores, require_same_columns
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Schema
+from dpviz.table.schema import Feature, NumericFeature, Schema
 from dpviz.table.strict_json import FilledText, given, wrong
-
-
-@dataclass(frozen=True)
-class AdditiveModel:
-    """Scores are offset + sum over features of the value of its bin; above 0 means the second class."""
-
-    schema: Schema
-    #: Per feature, increasing: bin b holds numbers in [cuts[b-1], cuts[b]). Empty for categories.
-    cuts: tuple[tuple[float, ...], ...]
-    values: tuple[tuple[float, ...], ...]  #: Per feature: one per bin, or one per declared category
-    offset: float
-
-    kind = "additive"
-
-    def __post_init__(self) -> None:
-        bins = bins_of(self.schema, self.cuts)
-        if len(self.schema.classes) != 2 or [len(values) for values in self.values] != bins:
-            raise ValueError(f"two classes, and {bins} values per feature are needed")
-
-    def scores(self, data: EncodedDataset) -> np.ndarray:
-        """Shape (n_rows,): log-odds of the second class."""
-        require_same_columns(self.schema, data.schema)
-        total = np.full(data.n_rows, self.offset)
-        for feature, column, cuts, values in zip(self.schema.features, data.columns, self.cuts, self.values, strict=True):
-            is_code = isinstance(feature, CategoricalFeature)
-            total += np.array(values)[column if is_code else np.searchsorted(np.array(cuts), column, side="right")]
-        return total
-
-    def predict(self, data: EncodedDataset) -> np.ndarray:
-        """Class codes of shape (n_rows,), uint8."""
-        return classes_by(self.scores(data))
-
-    def predict_proba(self, data: EncodedDataset) -> np.ndarray:
-        """What the log-odds mean, float64 of shape (n_rows, 2)."""
-        return chances_by(self.scores(data))
-
-
-def bins_of(schema: Schema, cuts: tuple[tuple[float, ...], ...]) -> list[int]:
-    """How many values each feature needs."""
-    pairs = zip(schema.features, cuts, strict=True)
-    return [len(f.categories) if isinstance(f, CategoricalFeature) else len(c) + 1 for f, c in pairs]
-
-
-class Term(Struct, omit_defaults=True):
-    """What one feature adds: a value per category, or one per range between increasing cuts."""
-
-    feature: FilledText
-    categories: dict[str, float] | UnsetType = UNSET
-    cuts: tuple[float, ...] | UnsetType = UNSET
-    values: tuple[float, ...] | UnsetType = UNSET
-
-
-class AdditiveBody(Struct):
-    """One value per feature, added up; above 0 means `class`."""
-
-    class_: FilledText = field(name="class")
-    offset: float
-    terms: tuple[Term, ...]
-
-
-def additive_body(model: AdditiveModel) -> AdditiveBody:
-    """What the model predicts by, for a document."""
-    terms = (
-        Term(feature.name, categories=dict(zip(feature.categories, values, strict=True)))
-        if isinstance(feature, CategoricalFeature)
-        else Term(feature.name, cuts=cuts, values=values)
-        for feature, cuts, values in zip(model.schema.features, model.cuts, model.values, strict=True)
-    )
-    return AdditiveBody(model.schema.classes[1], model.offset, tuple(terms))
-
-
-def additive_from(body: AdditiveBody, schema: Schema) -> AdditiveModel:
-    """The model of a document; raises DocumentError naming the place."""
-    if tuple(term.feature for term in body.terms) != schema.feature_names:
-        raise wrong("One term per feature of the schema is needed, in its order.", "terms")
-    pairs = enumerate(zip(body.terms, schema.features, strict=True))
-    cuts, values = zip(*(_term(*pair, f"terms[{place}]") for place, pair in pairs), strict=True)
-    try:
-        return AdditiveModel(schema, cuts, values, body.offset)
-    except ValueError as error:
-        raise wrong(f"They do not fit the schema: {error}.", "terms") from error
-
-
-def _term(term: Term, feature: Feature, where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    if isinstance(feature, CategoricalFeature):
-        values = given(term.categories, f"{where}.categories")
-        return (), tuple(given(values.get(name, UNSET), f"{where}.categories.{name}") for name in feature.categories)
-    cuts = given(term.cuts, f"{where}.cuts")
-    if list(cuts) != sorted(cuts):
-        raise wrong("The cuts must increase.", f"{where}.cuts")
-    return cuts, given(term.values, f"{where}.values")
 
 
 @dataclass(frozen=True)
