@@ -247,7 +247,7 @@ LEARNER = LearnerSpec(
         Departure(
             "Every node of a tree draws a feature and a point of its range.",
             "Trees cut one or two features at quantiles of noisy histograms (Maddock et al. 2022), those with more left "
-            'to learn more often; `histogram_share` = 0 cuts declared ranges.',
+            "to learn more often; `histogram_share` = 0 cuts declared ranges.",
             "Cells of equal mass learn most for the same noise. Chosen on other tables than abalone and adult.",
         ),
         Departure(
