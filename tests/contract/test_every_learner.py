@@ -89,6 +89,7 @@ def test_it_trains_on_hardly_any_rows(name, kind):
         assert fitted(name, kind, 3, n_rows).model.predict(table(schema_of(kind, 3), 9)).max() < 3
 
 
+@pytest.mark.filterwarnings("ignore:No individual filter:dpviz.errors.ReplacedWarning")  # at a small epsilon
 @pytest.mark.slow
 @every_learner
 @pytest.mark.parametrize("n_rows", [0, 60])
@@ -228,6 +229,7 @@ def test_nothing_in_a_result_can_be_changed(name):
     assert isinstance(result.disclosures, tuple)
 
 
+@pytest.mark.filterwarnings("ignore:No individual filter:dpviz.errors.ReplacedWarning")  # at a small epsilon
 @pytest.mark.slow
 @on_any_table
 def test_the_plan_needs_no_rows(name, kind):
@@ -383,6 +385,7 @@ def test_the_seed_of_a_result_is_the_seed_of_its_source(name):
         assert fit(name, data, depth=1, seed=7, source=ExactNoise(), accept_rows=True).seed is None
 
 
+@pytest.mark.filterwarnings("ignore:No individual filter:dpviz.errors.ReplacedWarning")  # at a small epsilon
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NOISY if get_learner(name).exact])
 def test_releases_differ(name):
