@@ -1,5 +1,6 @@
 """No verdict, bound or guarantee follows from what is no number: it is a typed error, or counts against the claim."""
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -122,6 +123,8 @@ ENDLESS |= {"published bound"}
 @pytest.mark.parametrize("value", NEVER, ids=repr)
 @pytest.mark.parametrize("door", DOORS)
 def test_what_is_no_number_is_refused_at_the_door(door, value):
+    with contextlib.suppress(DpvizError):
+        DOORS[door](1.0)  # a cache that takes True for 1 would answer for it
     with pytest.raises(DpvizError):
         DOORS[door](value)
 

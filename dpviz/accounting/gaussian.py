@@ -107,7 +107,7 @@ def _sampled(noise: float, sampling: float, rounds: int, epsilon: float) -> PLDA
     return accountant.compose(dp.PoissonSampledDpEvent(sampling, dp.GaussianDpEvent(noise)), rounds)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024, typed=True)  # True is no epsilon of 1
 def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: int, order: float | None = None) -> float:
     """The least noise with which `rounds` cost at most (epsilon, delta), in units of the largest change one row makes.
 
@@ -165,7 +165,7 @@ def filter_orders(epsilon: float, delta: float) -> list[float]:
     return [order for order in ORDERS if renyi_epsilon(order, 0.0, delta) < epsilon / (1 + _ROUNDING)]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256, typed=True)
 def best_order(epsilon: float, delta: float, *, sampling: float, rounds: int) -> float:
     """The order at which a filter needs the least noise: a function of public numbers only."""
     usable = filter_orders(epsilon, delta)

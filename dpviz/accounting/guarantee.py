@@ -119,7 +119,6 @@ def round_down(value: Fraction) -> float:
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
 
-@lru_cache(maxsize=4096)
 def split_budget(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...]:
     """Shares of `epsilon` proportional to `weights`, whose exact sum never exceeds it.
 
@@ -129,6 +128,11 @@ def split_budget(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...
         raise ParameterError("split_budget", "epsilon", epsilon, "finite and not negative")
     if not (all(is_number(weight) and weight >= 0 for weight in weights) and any(weights)):
         raise ParameterError("split_budget", "weights", weights, "finite and not negative, at least one above 0")
+    return _split(epsilon, weights)
+
+
+@lru_cache(maxsize=4096)
+def _split(epsilon: float, weights: tuple[float, ...]) -> tuple[float, ...]:
     total = sum(map(Fraction, weights))
     shares = [round_down(Fraction(epsilon) * Fraction(weight) / total) for weight in weights]
     smallest = min((i for i, weight in enumerate(weights) if weight > 0), key=weights.__getitem__)

@@ -14,6 +14,7 @@ from dpviz.accounting.risk import Risk, check_risks
 from dpviz.errors import DpvizError, place
 from dpviz.io.text import read_document
 from dpviz.learners import get_learner, registry
+from dpviz.learners.catalogue import FORMER_PARAMETERS
 from dpviz.models.document import model_from_json, read_leaf
 from dpviz.results.document import UNRECORDED, LearnerEntry, Statement, TestEntry, is_recorded, learner_of, statement_of
 from dpviz.results.result import FitResult, TestReport
@@ -30,11 +31,6 @@ from dpviz.training.estimate.window import Window
 from dpviz.training.params import Settings, controls_of, make_params
 
 _MOST_DISCLOSURES = 5
-#: Parameters that learners had once.
-_GONE = {
-    "s-gbdt": ("trees", "numeric_weight", "sampling", "filter", "extra_rounds", "static_noise"),
-    "s-gbdt-published": ("printed_noise",),
-}
 
 
 def test_result_of(document: Any, schema: Schema) -> TestReport | None:
@@ -127,7 +123,7 @@ def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
     """
     before = {"leaves": "labels", "lookahead": "1"}
     older = {name: value for name, value in before.items() if name in controls_of(spec.Params)}
-    gone = _GONE.get(spec.name, ())
+    gone = FORMER_PARAMETERS.get(spec.name, ())
     told = {name: value for name, value in learner.parameters.items() if name not in gone}
     return make_params(spec.Params, spec.name, older | told)
 

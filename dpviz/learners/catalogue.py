@@ -21,6 +21,11 @@ from dpviz.training.params import controls_of
 #: The learner shown first, and the one that an estimator of numbers has by itself: for numbers, many small trees predict better.
 DEFAULT = "pf-tree"
 DEFAULT_OF_NUMBERS = "s-gbdt"
+#: Parameters that documents written before may state.
+FORMER_PARAMETERS = {
+    "s-gbdt": ("trees", "numeric_weight", "sampling", "filter", "extra_rounds", "static_noise"),
+    "s-gbdt-published": ("printed_noise",),
+}
 
 
 def declared() -> tuple[LearnerSpec, ...]:

@@ -267,7 +267,7 @@ def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored
         assert main(["register", "declare", name, "--epsilon-cap", "2", "--unit", "row", "--rows-per-unit", "1", *register]) == 0
     asked = [*_train(filled, "--data-set", "clinic", *register), "--depth", "1"]
     assert main(asked) != 0
-    assert "not assigned to 'clinic' yet" in capsys.readouterr().err
+    assert "not assigned to this data set yet" in capsys.readouterr().err
     assert main([*asked, "--add-rows"]) == 0
     assert dpviz.load_result(filled / "tree.json").released
     _again(filled, "ORDER BY x DESC")
@@ -280,7 +280,7 @@ def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored
     assert "already assigned to 'clinic'" in capsys.readouterr().err
     _again(filled, "LIMIT 999")
     assert main(asked) != 0
-    assert "not assigned to 'clinic' yet" in capsys.readouterr().err
+    assert "not assigned to this data set yet" in capsys.readouterr().err
 
 
 def _again(folder: Path, how: str) -> None:
