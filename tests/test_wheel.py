@@ -17,7 +17,7 @@ import dpviz
 from dpviz.__main__ import main
 from dpviz.installation import bundled
 from dpviz.io.samples import load_sample
-from dpviz.results.exports import export, export_names, form_called
+from dpviz.results.exports import export, export_names
 from tests.installing import build_wheel, clean_environment, install
 from tests.test_project import ROOT, tracked_files
 
@@ -129,11 +129,8 @@ def test_a_script_reproduces_a_samples_tree_to_the_bit(written: Path, name: str)
 
 
 @pytest.mark.parametrize("name", export_names())
-def test_its_exports_are_those_of_the_clone_or_name_the_extra_they_need(written: Path, name: str) -> None:
+def test_its_exports_are_those_of_the_clone(written: Path, name: str) -> None:
     found = (written / name).read_bytes()
-    if extra := form_called(name).extra:
-        assert found.decode().endswith(f"Run: pip install 'dpviz[{extra}]'")
-        return
     expected = export(name, (written / "clinic.json").read_text(encoding="utf-8")).content
     assert found == (expected if isinstance(expected, bytes) else expected.encode())
 

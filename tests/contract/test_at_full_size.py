@@ -10,7 +10,11 @@ from dpviz.learners import get_learner
 from tests.contract.fits import FEW
 from tests.contract.tables import reordered, schema_of, table
 
-pytestmark = [pytest.mark.slow, pytest.mark.verify]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.verify,
+    pytest.mark.filterwarnings("ignore:No individual filter:dpviz.errors.ReplacedWarning"),  # at a small epsilon
+]
 
 learners_of_many_trees = pytest.mark.parametrize("name", sorted(FEW))
 
