@@ -95,7 +95,7 @@ def _over(rounds: list[dict[str, float]], step: str) -> str:
 
 def costs(name: str, n_rows: int) -> dict[str, float]:
     """Step -> processor seconds of the engine."""
-    from tests.engines.servers import ENGINES, InPostgreSQL
+    from tests.support.servers import ENGINES, InPostgreSQL
 
     with TemporaryDirectory(prefix="dpviz-benchmark-") as folder, ENGINES[name](Path(folder)) as engine:
         address = engine.fill("cost", _rows(n_rows))

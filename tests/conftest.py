@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.browser.serving import installed_browser
+from tests.support.paths import SEED, SHARED_DATA
+from tests.support.serving import installed_browser
 
-ROOT = Path(__file__).resolve().parents[1]
-SHARED_DATA = ROOT.parent / "shared" / "data"
 IN_CI = os.environ.get("CI") == "true"
 #: OpenMP's threads (scikit-learn's) spin while they wait for each other: beside other work, twenty times the time of one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -32,9 +31,6 @@ settings.load_profile("dpviz")
 
 #: The longest file without a browser.
 MUTANTS = "tests/benchmarks/test_mutants.py"
-
-#: The one seed of tests that need a generator and do not care which.
-SEED = 20_240_601
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -22,8 +22,8 @@ from dpviz.release.publish import promise, publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
 from dpviz.table.checked_numbers import checked_count, checked_number, is_number, is_whole
-from tests.examples import examples
-from tests.release.rows import requested, small_rows
+from tests.support.examples import examples
+from tests.support.release_rows import requested, small_rows
 
 SCHEMA = dpviz.Schema((dpviz.NumericFeature("x", 0, 9),), dpviz.ClassTarget("y", ("n", "p")), n_public=40)
 X, Y = np.arange(40.0).reshape(-1, 1) % 10, np.arange(40) % 2

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from tests.installing import needed_by
+from tests.support.installing import needed_by
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGEST_FILE = 1_500_000

@@ -10,8 +10,8 @@ from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.installation import bundled
 from dpviz.learners import declared
 from dpviz.learners.native import pf_tree
-from tests.conftest import ROOT
-from tests.pages_of_docs import README, blocks
+from tests.support.pages_of_docs import README, blocks
+from tests.support.paths import ROOT
 
 TEXT = README.read_text(encoding="utf-8")
 DOCS = ROOT / "docs"

@@ -32,7 +32,7 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.release.records import check_caps
 from dpviz.results.verdict import verdict
-from tests.examples import examples
+from tests.support.examples import examples
 
 NEVER = (math.nan, -math.inf, -1.0, -1e-300, np.nan, "1", "nan", "", True, None, 1j, (1.0,), b"1")
 SOUND, LOSS, RISK = Claim(1.0, "", "holds", ""), PrivacyLoss(1.0), Risk(Noise(1.0, "geometric", "leaf"))

@@ -26,7 +26,7 @@ from dpviz.accounting.gaussian import (
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, ParameterError
-from tests.examples import examples
+from tests.support.examples import examples
 
 DELTA = 5e-8
 

@@ -27,7 +27,7 @@ from dpviz.accounting.risk import Risk
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
-from tests.oracles.membership import best_of_ranges, hockey_stick, responses
+from tests.support.oracles.membership import best_of_ranges, hockey_stick, responses
 
 ONE, LOSSES = Group(), (-0.7, -0.2, 0.0, 0.1, 0.35, 0.8)
 

@@ -21,9 +21,9 @@ from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.table.strict_json import read
-from tests.contract.tables import schema_of, table
-from tests.examples import examples
-from tests.oracles.membership import hockey_stick, power, responses
+from tests.support.examples import examples
+from tests.support.oracles.membership import hockey_stick, power, responses
+from tests.support.tables import schema_of, table
 
 EPSILONS = (0.2, 0.5, 0.4)
 PURE = Sequential(tuple(Noise(epsilon, "geometric", "leaf") for epsilon in EPSILONS))

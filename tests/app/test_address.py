@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import address
 from dpviz.app.state import use_sample
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.mark.parametrize(

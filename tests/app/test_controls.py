@@ -13,7 +13,7 @@ from dpviz.app.controls import EPSILONS, last_other, nearest_step
 from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
-from tests.pages.opened import LEARNERS
+from tests.support.pages import LEARNERS
 
 
 def settings():

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.results.exports import forms
-from tests.io.exports_models import exportable, schema_with_stand_ins
+from tests.support.exports_models import exportable, schema_with_stand_ins
 
 
 def offered(document: str) -> AppTest:

@@ -7,8 +7,8 @@ from weakref import ref
 import pytest
 
 from dpviz.app.held_out import parts_of, result_rows
-from tests.contract.tables import schema_of, table
 from tests.figures.publish.test_test_result import RARE, REPORT
+from tests.support.tables import schema_of, table
 
 
 def test_measures_stand_beside_the_exact_ones_and_those_unknown_are_left_out():

@@ -21,7 +21,7 @@ from streamlit.starlette import App
 from dpviz import installation
 from dpviz.app import serving
 from dpviz.app.serving import OnlyHere
-from tests.browser.serving import ROOT, process_of
+from tests.support.serving import ROOT, process_of
 
 PUBLIC = "https://trees.example.org"
 OURS = [

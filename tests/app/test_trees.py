@@ -11,7 +11,7 @@ from dpviz.errors import SchemaError
 from dpviz.learners import FitRequest
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
+from tests.support.pages import after_work, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
 
 SOON = 240.0
 REQUEST = FitRequest.of("pf-tree", max_depth=2, depth=2, seed=1)

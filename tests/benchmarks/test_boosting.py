@@ -74,7 +74,7 @@ from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import Simulation
 from dpviz.training.params import controls_of
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.forests.forest import ForestShape, fit_packed
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 def test_it_counts_what_the_forest_holds() -> None:

@@ -6,7 +6,7 @@ import pytest
 import dpviz
 from benchmarks.curves.individual import individual_losses
 from dpviz.evaluation.budget.boosting import rounds_event
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 @pytest.mark.parametrize("filtered", [False, True])

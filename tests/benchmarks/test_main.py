@@ -9,7 +9,7 @@ from benchmarks.speed import Line, Target
 from dpviz.io.csv import read_csv
 from dpviz.learners import get_learner, learner_names
 from dpviz.table.encode import encode
-from tests.commands.conftest import SCHEMA, csv_text
+from tests.support.commands import SCHEMA, csv_text
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser.serving import BROWSER_ARGUMENTS, serve
-from tests.browser.visiting import PATIENCE, visitor
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
+from tests.support.serving import BROWSER_ARGUMENTS, serve
+from tests.support.visiting import PATIENCE, visitor
 
 HAS_FAILED = pytest.StashKey[bool]()
 

@@ -14,7 +14,7 @@ from dpviz.io.csv import read_csv
 from dpviz.table.proposal import propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 WARD = Schema(
     (

@@ -18,8 +18,8 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
-from tests.browser.visiting import PATIENCE, settled, visitor
+from tests.support.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
+from tests.support.visiting import PATIENCE, settled, visitor
 
 ROUNDS = 3
 FIRST, COARSE, WHOLE = 2.0, 4.0, 12.0

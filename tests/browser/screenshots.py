@@ -25,8 +25,8 @@ from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
-from tests.browser.visiting import settled, visitor
+from tests.support.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
+from tests.support.visiting import settled, visitor
 
 FOLDER = ROOT / "data" / "screenshots"
 WIDTHS = {"wide": 1440, "narrow": 390}

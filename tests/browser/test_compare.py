@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visiting import press, settled
+from tests.support.visiting import press, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 

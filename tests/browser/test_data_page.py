@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.serving import command_for, process_of, serve
-from tests.browser.visiting import choose, press, settled
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
+from tests.support.serving import command_for, process_of, serve
+from tests.support.visiting import choose, press, settled
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ import pytest
 
 from dpviz.io.exports.sql import TABLE, identifier
 from dpviz.io.samples import load_sample
-from tests.browser.visiting import choose, downloaded, idle, open_downloads
+from tests.support.visiting import choose, downloaded, idle, open_downloads
 
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser.faulty_files import from_file_to_tree
-from tests.browser.owner import Owner
-from tests.io.tables.faulty import parquet_file
+from tests.support.faulty_files import from_file_to_tree
+from tests.support.faulty_tables import parquet_file
+from tests.support.owner import Owner
 
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 

@@ -20,8 +20,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, free_port, process_of
-from tests.browser.visiting import press, visitor
+from tests.support.serving import BROWSER_ARGUMENTS, ROOT, free_port, process_of
+from tests.support.visiting import press, visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

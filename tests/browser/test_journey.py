@@ -17,7 +17,7 @@ from dpviz.app.held_out import TEST_SHARE
 from dpviz.io.samples import load_sample
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
-from tests.browser.visiting import IS_DARK, choose, downloaded, faults_of, idle, open_downloads, press, settled
+from tests.support.visiting import IS_DARK, choose, downloaded, faults_of, idle, open_downloads, press, settled
 
 pytestmark = pytest.mark.browser
 

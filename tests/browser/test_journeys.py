@@ -16,10 +16,10 @@ import openpyxl
 import pytest
 
 from dpviz.randomness import generator
-from tests.browser.owner import Owner
-from tests.browser.serving import command_for, process_of
-from tests.browser.visiting import downloaded, settled
-from tests.conftest import ROOT
+from tests.support.owner import Owner
+from tests.support.paths import ROOT
+from tests.support.serving import command_for, process_of
+from tests.support.visiting import downloaded, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 

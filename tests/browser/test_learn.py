@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from dpviz.app.learn.course import LESSONS
 from dpviz.app.prose import prose
-from tests.browser.visiting import IS_DARK, faults_of, idle, press, settled
+from tests.support.visiting import IS_DARK, faults_of, idle, press, settled
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dpviz.app.learn.course import LESSONS
-from tests.browser.serving import ROOT, running
-from tests.browser.visiting import faults_of, idle, settled
+from tests.support.serving import ROOT, running
+from tests.support.visiting import faults_of, idle, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 

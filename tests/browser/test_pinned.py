@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.visiting import idle, settled
+from tests.support.visiting import idle, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 

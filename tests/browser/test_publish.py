@@ -15,7 +15,7 @@ from dpviz.randomness import generator
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema_json import schema_from_dict
 from dpviz.table.sums import of_table
-from tests.browser.visiting import idle, press, settled
+from tests.support.visiting import idle, press, settled
 
 pytestmark = pytest.mark.browser
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 
 from dpviz.errors import NotExported, SchemaError
-from tests.examples import examples
-from tests.io.nasty_names import NAMES, SYNTAX
 from tests.io.test_export_syntax import NAMES as ATTACKS
 from tests.io.test_export_syntax import written
+from tests.support.examples import examples
+from tests.support.nasty_names import NAMES, SYNTAX
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 

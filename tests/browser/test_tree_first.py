@@ -11,8 +11,8 @@ import pytest
 
 from dpviz.io.samples import samples
 from tests.browser.screenshots import book_releases
-from tests.browser.serving import ROOT, serve
-from tests.browser.visiting import idle, settled, visitor
+from tests.support.serving import ROOT, serve
+from tests.support.visiting import idle, settled, visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.verify]
 

@@ -10,9 +10,9 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.serving import running
-from tests.browser.visiting import downloaded, idle, open_downloads
-from tests.installing import build_wheel, clean_environment, install
+from tests.support.installing import build_wheel, clean_environment, install
+from tests.support.serving import running
+from tests.support.visiting import downloaded, idle, open_downloads
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 

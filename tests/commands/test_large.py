@@ -9,7 +9,7 @@ from pyarrow import csv, parquet
 
 from dpviz.io.large import source
 from dpviz.release.register import ReleaseRegister
-from tests.commands.conftest import csv_text
+from tests.support.commands import csv_text
 
 ASKED = ("--epsilon", "1", "--max-depth", "3")
 

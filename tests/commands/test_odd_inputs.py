@@ -12,7 +12,7 @@ import pytest
 from dpviz.__main__ import main
 from dpviz.commands import COMMANDS, load
 from dpviz.errors import DpvizError, UnknownName
-from tests.commands.test_main import ROOT
+from tests.support.paths import ROOT
 
 BYTES = os.fsdecode(b"\xff\xfe")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="devices and signals are others on Windows")

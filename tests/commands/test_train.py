@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.release.register import ReleaseRegister
-from tests.commands.conftest import csv_text
+from tests.support.commands import csv_text
 
 
 def test_the_written_tree_predicts_as_the_model_does(run, table, schema, tmp_path):

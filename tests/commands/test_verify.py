@@ -11,8 +11,8 @@ from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json
 from dpviz.evaluation.audit.verify import verify
 from dpviz.evaluation.audit.white_box import Ceiling
-from tests.evaluation.planted import HALF_NOISE
-from tests.figures.audits import BOUND, HOLDS, NONE, facts, run_of
+from tests.support.audits import BOUND, HOLDS, NONE, facts, run_of
+from tests.support.planted import HALF_NOISE
 
 TINY = (Universe((2, 2), max_rows=2),)
 

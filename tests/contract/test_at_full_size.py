@@ -7,8 +7,8 @@ import pytest
 
 import dpviz
 from dpviz.learners import get_learner
-from tests.contract.fits import FEW
-from tests.contract.tables import reordered, schema_of, table
+from tests.support.fits import FEW
+from tests.support.tables import reordered, schema_of, table
 
 pytestmark = [
     pytest.mark.slow,

@@ -20,8 +20,8 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput
 from dpviz.training.params import controls_of
-from tests.contract.fits import FEW
-from tests.contract.tables import schema_of, table
+from tests.support.fits import FEW
+from tests.support.tables import schema_of, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.DpvizWarning")
 #: Draws that look at no cell: whatever their law, what follows costs no more.

@@ -15,8 +15,8 @@ from dpviz.learners import get_learner, learners_for
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.contract.fits import FEW, fit, fitted
-from tests.contract.tables import hostile_schema, reordered, schema_of, table
+from tests.support.fits import FEW, fit, fitted
+from tests.support.tables import hostile_schema, reordered, schema_of, table
 
 EVERY = dpviz.learner_names()
 #: Those that predict classes; `test_learners_of_numbers.py` asks the others, and those that predict both again.

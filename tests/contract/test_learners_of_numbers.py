@@ -11,26 +11,15 @@ from dpviz.errors import DpvizError, NotReleasable, SchemaError, WrongTask
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
-from tests.contract import fits as few_trees
-from tests.contract.tables import FEATURES, column_of, reordered, schema_of, table
+from tests.support import fits as few_trees
+from tests.support.numbers import rows, schema_of_numbers
+from tests.support.tables import FEATURES, reordered, schema_of, table
 
 NUMBERS = tuple(name for name in dpviz.learner_names() if "number" in get_learner(name).tasks)
 #: Of the settings they need beyond epsilon.
 NEEDS = {"s-gbdt": {"delta": 1e-6}, "s-gbdt-published": {"delta": 1e-6}}
 every_learner = pytest.mark.parametrize("name", NUMBERS)
 on_any_table = pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
-
-
-def schema_of_numbers(kind: str = "mixed", n_public: int | None = 200) -> Schema:
-    return Schema(FEATURES[kind], NumericTarget("rent", -10, 90), n_public=n_public)
-
-
-def rows(schema: Schema, n_rows: int = 120, seed: int = 5) -> EncodedDataset:
-    """Rows with a signal: the number leans on the first feature."""
-    rng = np.random.default_rng(seed)
-    columns = tuple(column_of(feature, n_rows, rng) for feature in schema.features)
-    rank = columns[0].argsort(kind="stable").argsort(kind="stable") / max(n_rows, 1)
-    return EncodedDataset(schema, columns, np.clip(80 * rank + 6 * rng.standard_normal(n_rows), -10, 90))
 
 
 def fit(name, data, **asked):

@@ -21,7 +21,7 @@ from dpviz.accounting.guarantee import guarantee
 from dpviz.learners import learners_for
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
-from tests.contract.coupling import told_apart
+from tests.support.coupling import told_apart
 
 Row = tuple[int, int, int]
 #: (rows of the smaller data set, how often each; the row added). The third row spoils a single candidate.

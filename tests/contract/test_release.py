@@ -12,8 +12,8 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.contract.fits import fit
-from tests.contract.tables import schema_of, table
+from tests.support.fits import fit
+from tests.support.tables import schema_of, table
 
 #: Of those that predict classes; `test_learners_of_numbers.py` asks the others.
 RELEASABLE = [

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from dpviz.app.prose import sections
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 #: Known from machine learning.
 KNOWN = {"accuracy", "AUC", "non-private tree, CART"}

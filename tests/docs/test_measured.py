@@ -12,7 +12,7 @@ import pytest
 import dpviz
 from benchmarks.data import bench_data
 from dpviz.results.wording import rounded_up
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 LOSSES = (ROOT / "docs" / "how-to" / "choose-epsilon.md").read_text(encoding="utf-8")
 WHY = (ROOT / "docs" / "explanation" / "why-private-can-beat-ordinary.md").read_text(encoding="utf-8")

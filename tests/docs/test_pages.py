@@ -21,8 +21,8 @@ from dpviz.commands import COMMANDS
 from dpviz.installation import bundled
 from dpviz.learners.catalogue import parameters, registry
 from dpviz.results.exports import forms
-from tests.conftest import ROOT
-from tests.pages_of_docs import PAGES, README, blocks, run
+from tests.support.pages_of_docs import PAGES, README, blocks, run
+from tests.support.paths import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 SHOWN = [page for page in (README, *PAGES) if any(block.language in ("python", "sh") for block in blocks(page))]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.servers import ENGINES, Engine
+from tests.support.servers import ENGINES, Engine
 
 _MARKS = {"duckdb": (), "postgresql": (pytest.mark.engine, pytest.mark.slow), "spark": (pytest.mark.engine, pytest.mark.slow)}
 

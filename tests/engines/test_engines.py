@@ -36,10 +36,10 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 from dpviz.training.counting.arrays import ArrayRows, counter_of
 from dpviz.training.counting.measures import BernsteinUnits, Beyond, Errors, Steps
 from dpviz.training.estimate.window import Window
-from tests.conftest import ROOT, SEED
-from tests.engines import killing_clients, servers
-from tests.engines.nasty import HIGH, N_ROWS, SCHEMA, cells, shuffled
-from tests.engines.servers import Engine, InPostgreSQL, InSpark, quoted
+from tests.support import killing_clients, servers
+from tests.support.nasty_cells import HIGH, N_ROWS, SCHEMA, cells, shuffled
+from tests.support.paths import ROOT, SEED
+from tests.support.servers import Engine, InPostgreSQL, InSpark, quoted
 
 pytestmark = pytest.mark.verify
 
@@ -389,7 +389,7 @@ def test_the_servers_log_and_files_hold_the_schema_and_no_cell(postgresql: InPos
 def test_a_kill_anywhere_leaves_no_row_on_the_disk(tmp_path: Path) -> None:
     """Out of core and in a DuckDB file; of the latter empty folders."""
     kills = 60
-    run = subprocess.run([sys.executable, "-m", "tests.engines.killing", tmp_path, str(kills)], cwd=ROOT, capture_output=True)
+    run = subprocess.run([sys.executable, "-m", "tests.support.killing", tmp_path, str(kills)], cwd=ROOT, capture_output=True)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)
     assert min(found["kills"] for found in facts.values()) >= kills - 1
@@ -404,7 +404,7 @@ def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgre
     from adbc_driver_postgresql import dbapi
 
     address = postgresql.fill("killed", killing_clients.rows())
-    command = [sys.executable, "-m", "tests.engines.killing_clients", "postgresql", address]
+    command = [sys.executable, "-m", "tests.support.killing_clients", "postgresql", address]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killing:
         assert killing.stdin is not None
         assert killing.stdout is not None
@@ -431,7 +431,7 @@ def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: 
     """What stands there at each of 12 steps is what a kill of Spark leaves; of whoever counts, it ends and removes its files."""
     servers.require_spark()
     parquet.write_table(killing_clients.rows(), tmp_path / "rows.parquet")
-    command = [sys.executable, "-m", "tests.engines.killing_clients", "spark", tmp_path, "12"]
+    command = [sys.executable, "-m", "tests.support.killing_clients", "spark", tmp_path, "12"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)  # which waits for Spark too
     assert run.returncode == -signal.SIGKILL, run.stderr
     seen = json.loads(run.stdout)
@@ -446,7 +446,7 @@ def test_a_kill_of_spark_itself_is_a_typed_error_and_the_next_tree_has_a_fresh_s
     """Before the rows are read, in the middle, and where nothing but dropping is left, which needs no Spark."""
     servers.require_spark()
     parquet.write_table(killing_clients.rows(), tmp_path / "rows.parquet")
-    command = [sys.executable, "-m", "tests.engines.killing_clients", "jvm", tmp_path, "1", "7", "14"]
+    command = [sys.executable, "-m", "tests.support.killing_clients", "jvm", tmp_path, "1", "7", "14"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     *struck, n_steps = map(json.loads, run.stdout.splitlines())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.engines.kinds import ColumnKind, last_places
-from tests.examples import examples
+from tests.support.examples import examples
 
 KINDS = {
     "whole": ColumnKind.signed(32),

@@ -18,9 +18,9 @@ from dpviz.errors import EngineError
 from dpviz.evaluation.compare.metrics import answered_by_leaf, classifier_answers
 from dpviz.table.schema import Schema
 from dpviz.training.counting.arrays import ArrayRows
-from tests.conftest import SEED
-from tests.engines.nasty import SCHEMA, shuffled
-from tests.engines.servers import Engine
+from tests.support.nasty_cells import SCHEMA, shuffled
+from tests.support.paths import SEED
+from tests.support.servers import Engine
 
 N_ROWS = 2000
 

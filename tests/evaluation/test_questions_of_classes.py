@@ -10,8 +10,8 @@ from dpviz.evaluation.plan.simulate import Resampled, plant
 from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
 from dpviz.learners import FitRequest
 from dpviz.table.schema import require_classes
-from tests.contract.tables import schema_of
-from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+from tests.support.numbers import rows, schema_of_numbers
+from tests.support.tables import schema_of
 
 DATA = rows(schema_of_numbers(), 60)
 LEARNERS = ("cart-regression", "gbdt", "dp-mean", "pf-tree")

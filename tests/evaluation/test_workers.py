@@ -19,7 +19,7 @@ from dpviz.evaluation.robustness.draws import draw
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.table.encode import encode
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 
 def test_rows_shared_with_workers_lie_where_only_this_user_may_look(monkeypatch, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from dpviz.accounting.claim import Disclosure
 from dpviz.figures.split import HALF, costs_text, split_html, split_of, split_sentence, widths
 from dpviz.learners import learner_names
-from tests.contract.fits import fitted
+from tests.support.fits import fitted
 
 NAMES = [name for name in learner_names() if name not in ("cart-regression", "dp-mean")]
 #: One look at every kind: what holds, fails without a bound, fails with one, refutes its own steps, claims nothing.

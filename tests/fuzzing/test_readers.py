@@ -14,8 +14,8 @@ import dpviz
 from dpviz.errors import DpvizError
 from dpviz.models.document import model_from_json
 from dpviz.table.schema_json import schema_from_json
-from tests.fuzzing.mutations import exchanged, spoiled
-from tests.release.rows import SCHEMA, small_numbers, small_rows
+from tests.support.mutations import exchanged, spoiled
+from tests.support.release_rows import SCHEMA, small_numbers, small_rows
 
 pytestmark = pytest.mark.verify
 

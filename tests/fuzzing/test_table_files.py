@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError
 from dpviz.io.tables.read import read_table
-from tests.fuzzing.mutations import spoiled
-from tests.io.tables.writing import WRITERS, drawn_rows
+from tests.support.mutations import spoiled
+from tests.support.table_files import WRITERS, drawn_rows
 
 pytestmark = pytest.mark.verify
 

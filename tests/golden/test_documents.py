@@ -5,10 +5,10 @@ import json
 import pytest
 
 import dpviz
-from tests.golden.documents import FOLDER, LEARNERS, ledger_of, rows, text_of
+from tests.support.documents import FOLDER, LEARNERS, ledger_of, rows, text_of
 
 any_learner = pytest.mark.parametrize("learner", LEARNERS)
-ANEW = "if the change is intended, run: python -m tests.golden.documents"
+ANEW = "if the change is intended, run: python -m tests.support.documents"
 
 
 def golden(name: str) -> str:

@@ -11,8 +11,8 @@ import pytest
 
 from dpviz.io.results import load_result
 from dpviz.results.json_schema import JSON_SCHEMA
-from tests.golden.documents import FOLDER
-from tests.io.exports_models import number_schema, rows_of, schema_with_stand_ins
+from tests.support.documents import FOLDER
+from tests.support.exports_models import number_schema, rows_of, schema_with_stand_ins
 
 BEFORE = FOLDER / "written_before"
 PREDICTED = dict(line.split("\t") for line in (BEFORE / "predictions.txt").read_text(encoding="utf-8").splitlines())

@@ -26,8 +26,8 @@ from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.tables.read import read_table
 from dpviz.randomness import generator
 from dpviz.table.raw import RawTable
-from tests.conftest import ROOT
-from tests.io.tables.writing import WRITERS, drawn_rows
+from tests.support.paths import ROOT
+from tests.support.table_files import WRITERS, drawn_rows
 
 #: Kind of file -> what its library is called by, which the tests replace in the other process alone.
 CALLS = {

@@ -16,8 +16,8 @@ from dpviz.io import csv as module
 from dpviz.io.csv import read_csv, told_apart
 from dpviz.table.encode import encode
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
-from tests.examples import examples
-from tests.io.outcomes import cells, problem_of
+from tests.support.examples import examples
+from tests.support.outcomes import cells, problem_of
 
 ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
 

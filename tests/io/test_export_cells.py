@@ -16,7 +16,7 @@ from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.dates import DateFeature
 from dpviz.table.raw import MISSING_MARKS
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.io.exports_models import document
+from tests.support.exports_models import document
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
 

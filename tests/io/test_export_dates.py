@@ -14,8 +14,8 @@ from dpviz.models.new_rows import answers
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.dates import ORDERS, PARTS, DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.io.checked import export, golden, run
-from tests.io.exports_models import document, exportable
+from tests.support.checked import export, golden, run
+from tests.support.exports_models import document, exportable
 
 SCHEMA = Schema(
     (

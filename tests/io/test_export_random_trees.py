@@ -14,7 +14,7 @@ from dpviz.models.packed_forest import LEAF, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.results.exports import export_names, form_called
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.io.checked import export
+from tests.support.checked import export
 
 COLOURS = ("red", "green", "blue", "or missing", "none of them")
 FEATURES = (

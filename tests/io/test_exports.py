@@ -22,9 +22,9 @@ from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, Thre
 from dpviz.table.encode import encode
 from dpviz.table.raw import CodedColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.io.checked import Differs, export, gives_chances, golden, run
-from tests.io.exports_models import HOSTILE, document, exportable, hostile_tree, number_schema, schema_with_stand_ins
-from tests.io.golden import GoldenRows, golden_rows, holds, said
+from tests.support.checked import Differs, export, gives_chances, golden, run
+from tests.support.exports_models import HOSTILE, document, exportable, hostile_tree, number_schema, schema_with_stand_ins
+from tests.support.golden_exports import GoldenRows, golden_rows, holds, said
 
 TARGETS = {form.name: form for form in FORMS}
 #: Models without a tree; they are exported as JSON.

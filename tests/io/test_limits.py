@@ -8,7 +8,7 @@ from dpviz.errors import Cancelled, TableError
 from dpviz.io import limits
 from dpviz.io.csv import read_csv
 from dpviz.io.tables.read import read_table
-from tests.io.tables.writing import WRITERS, drawn_rows
+from tests.support.table_files import WRITERS, drawn_rows
 
 
 def test_the_memory_of_a_control_group_counts_where_it_is_less(tmp_path):

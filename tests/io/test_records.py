@@ -10,8 +10,8 @@ from dpviz.io import records
 from dpviz.io.records import TextColumn
 from dpviz.randomness import generator
 from dpviz.table.marks import Marks
-from tests.conftest import ROOT
 from tests.io.test_csv_row_wise import PIECES, broken_cases
+from tests.support.paths import ROOT
 
 #: Numbers at the edges of what is read, and cells of every other kind.
 CELLS = (

@@ -23,9 +23,9 @@ from pandas import DataFrame
 from dpviz.errors import NotExported, SchemaError
 from dpviz.io.csv_text import csv_text, frame_csv
 from dpviz.io.exports.sql import TABLE, identifier
-from tests.examples import examples
-from tests.io.nasty_names import NAMES, SYNTAX
 from tests.io.test_export_syntax import written
+from tests.support.examples import examples
+from tests.support.nasty_names import NAMES, SYNTAX
 
 #: Names into which all pieces of syntax are put.
 TOGETHER = 40

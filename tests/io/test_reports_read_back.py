@@ -10,7 +10,7 @@ import dpviz
 from dpviz.errors import DocumentError
 from dpviz.io.results import test_result_of as result_of
 from dpviz.results.json_schema import JSON_SCHEMA
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 SCHEMA = schema_of("mixed", 3)
 RESULT = dpviz.fit("pf-tree", table(SCHEMA, 200), epsilon=1.0, leaves="honest", depth=2, seed=1)

@@ -12,8 +12,8 @@ from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import result_from_json
 from dpviz.learners import learner_names, registry
 from dpviz.table.strict_json import parse_json, without_infinity
-from tests.contract.fits import fitted
-from tests.contract.tables import schema_of, table
+from tests.support.fits import fitted
+from tests.support.tables import schema_of, table
 
 LEARNERS = [name for name in learner_names() if "classes" in registry()[name].tasks]
 

@@ -19,8 +19,8 @@ from dpviz.models.new_rows import answers
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema
-from tests.engines.servers import ENGINES
-from tests.io.exports_models import document
+from tests.support.exports_models import document
+from tests.support.servers import ENGINES
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
 TABLE = "rows_to_predict"

@@ -9,7 +9,7 @@ import pytest
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.io.text import ENCODINGS
-from tests.io.outcomes import cells, problem_of
+from tests.support.outcomes import cells, problem_of
 
 problem = partial(problem_of, read_csv)
 

@@ -12,7 +12,7 @@ from dpviz.models.constant import Constant
 from dpviz.models.tree import Leaf
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 def test_majority_with_a_huge_epsilon_is_the_most_frequent_class():

@@ -18,8 +18,8 @@ from dpviz.learners.published import privatree, privatree_corrected, rgv_forest
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.params import Settings
-from tests.conftest import ROOT
-from tests.contract.tables import schema_of
+from tests.support.paths import ROOT
+from tests.support.tables import schema_of
 
 BINARY = Universe((2, 2), max_rows=4).schema
 

@@ -13,8 +13,8 @@ from dpviz.learners.published.dp_mean import STEPS
 from dpviz.models.tree import NumberLeaf
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
-from tests.contract.tables import schema_of, table
-from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+from tests.support.numbers import rows, schema_of_numbers
+from tests.support.tables import schema_of, table
 
 
 def of_values(values, low=-10.0, high=90.0, n_public=None) -> EncodedDataset:

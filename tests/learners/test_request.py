@@ -14,7 +14,7 @@ from dpviz.evaluation.audit.planned import typical
 from dpviz.learners import FitRequest, few_rows, get_learner, learner_names
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.table.strict_json import parse_json
-from tests.release.rows import SCHEMA, small_numbers, small_rows
+from tests.support.release_rows import SCHEMA, small_numbers, small_rows
 
 REQUEST = FitRequest.of("pf-tree", epsilon=0.5, max_depth=3, level_shares=(1, 2, 3), seed=7)
 

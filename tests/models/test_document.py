@@ -13,8 +13,8 @@ from dpviz.errors import DocumentError, DpvizError, SchemaError
 from dpviz.models.document import missing_and_unknown, model_body
 from dpviz.models.tree import Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.contract.tables import hostile_schema, schema_of, table
-from tests.examples import examples
+from tests.support.examples import examples
+from tests.support.tables import hostile_schema, schema_of, table
 
 RESULT = dpviz.fit("pf-tree", table(schema_of("mixed", 3), 80), epsilon=2.0, depth=3, max_depth=3, seed=1, leaves="labels")
 TEXT = RESULT.to_json()

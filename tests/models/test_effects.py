@@ -7,7 +7,7 @@ import dpviz
 from dpviz.models.effects import BACKGROUND, effects
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.contract.fits import fitted
+from tests.support.fits import fitted
 
 FEATURES = (
     NumericFeature("x", 0, 10),

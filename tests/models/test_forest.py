@@ -12,7 +12,7 @@ from dpviz.errors import DocumentError, SchemaError
 from dpviz.models.tree import Branch, Forest, Leaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 SCHEMA = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b", "c")))
 

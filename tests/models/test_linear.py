@@ -12,7 +12,7 @@ from dpviz.models.document import model_body, model_from_json
 from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.contract.tables import hostile_schema, schema_of, table
+from tests.support.tables import hostile_schema, schema_of, table
 
 
 def model_of(schema: Schema, seed: int = 1) -> LinearModel:

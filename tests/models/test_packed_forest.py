@@ -16,7 +16,7 @@ from dpviz.models.packed_text import PackedForestBody, packed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.table.strict_json import read as parsed
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("red", "green", "blue"))), ClassTarget("y", ("no", "yes")))
 

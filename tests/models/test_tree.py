@@ -22,8 +22,8 @@ from dpviz.models.tree import (
 )
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.contract.tables import schema_of, table
-from tests.oracles import trees
+from tests.support.oracles import trees
+from tests.support.tables import schema_of, table
 
 SCHEMA = schema_of("mixed", 3)
 MIDDLE = (SCHEMA.features[0].low + SCHEMA.features[0].high) / 2

@@ -22,7 +22,7 @@ from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schem
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.boosting.rounds import Rounds
 from dpviz.training.params import Settings
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 NUMBER = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 10, 30), n_public=400)
 NOBODY = EncodedDataset(NUMBER, (np.empty(0), np.empty(0)), np.empty(0))

@@ -11,7 +11,7 @@ from dpviz.app import address
 from dpviz.app.learn.course import LESSONS
 from dpviz.app.state import use_sample
 from dpviz.learners import get_learner
-from tests.pages.opened import OF_EACH_KIND, PAGES, opened, texts
+from tests.support.pages import OF_EACH_KIND, PAGES, opened, texts
 
 OPENED = [(path.stem, {}) for path in sorted(PAGES.glob("*.py")) if path.stem != "learn"]
 OPENED += [("tree", {"learner": get_learner(name).title}) for name in OF_EACH_KIND]

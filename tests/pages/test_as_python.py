@@ -28,7 +28,7 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.pages.opened import PAGES, after_work, in_use, opened, shown, tree_on_screen, unfolded, values_in
+from tests.support.pages import PAGES, after_work, in_use, opened, shown, tree_on_screen, unfolded, values_in
 
 
 @cache

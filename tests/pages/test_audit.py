@@ -18,9 +18,9 @@ from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
-from tests.conftest import ROOT
-from tests.figures.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
-from tests.pages.opened import after_work, said_in_boxes, texts, values_in
+from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
+from tests.support.pages import after_work, said_in_boxes, texts, values_in
+from tests.support.paths import ROOT
 
 RUN = run_of(HOLDS, IMPOSSIBLE, VIOLATED, NONE)
 PROOF = "The proof treats the features of a table like different people"

@@ -4,7 +4,7 @@ import pytest
 
 from dpviz.app.parts import plain
 from dpviz.learners import get_learner
-from tests.pages.opened import (
+from tests.support.pages import (
     LEARNERS_IN_ROLES,
     opened,
     refusal,

@@ -15,7 +15,7 @@ from dpviz.io.csv import read_csv
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.column_draft import Use
 from dpviz.table.role import DataRole
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 #: 1,234 rows fit; 77 have a town nobody declared, 55 no age, 33 an age that is clipped.
 ROWS = b"age,town,y\n" + b"40,north,n\n31,south,p\n" * 617 + b"40,west,n\n" * 77 + b",north,n\n" * 55 + b"500,north,p\n" * 33

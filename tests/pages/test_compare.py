@@ -14,7 +14,7 @@ from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.learners import get_learner
 from dpviz.learners.which import which_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, bundled, in_use, job_of, opened, said_in_boxes, texts, values_in
+from tests.support.pages import after_work, bundled, in_use, job_of, opened, said_in_boxes, texts, values_in
 
 #: A small question, as a link holds it.
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}

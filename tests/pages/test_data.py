@@ -25,8 +25,8 @@ from dpviz.table.column_draft import Use
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 from dpviz.table.schema_json import schema_from_json
-from tests.conftest import ROOT
-from tests.io.tables.writing import COLUMNS, drawn_rows, excel_bytes, feather_bytes, parquet_bytes, spss_bytes, stata_bytes
+from tests.support.paths import ROOT
+from tests.support.table_files import COLUMNS, drawn_rows, excel_bytes, feather_bytes, parquet_bytes, spss_bytes, stata_bytes
 
 HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :material/home:", "😀 city", "n" * 200)
 CSV = b"age,city,y\n" + b"".join(

@@ -1,4 +1,4 @@
-from tests.pages.opened import opened, texts
+from tests.support.pages import opened, texts
 
 
 def test_the_page_follows_its_epsilon_and_names_its_sources():

@@ -11,7 +11,7 @@ from dpviz.app import frame
 from dpviz.app.serving import CHECKED
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 SCRIPT = f"""
 import runpy

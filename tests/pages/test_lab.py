@@ -6,7 +6,7 @@ from dpviz.app.budget import lab as lab_screen
 from dpviz.evaluation.budget.shares import MovableShares
 from dpviz.learners import FitRequest, get_learner
 from dpviz.table.role import DataRole
-from tests.pages.opened import (
+from tests.support.pages import (
     LEARNERS,
     after_work,
     in_use,

@@ -12,7 +12,7 @@ from dpviz.app.learn.course import LESSONS, teacher_link
 from dpviz.app.learn.desk import ANSWERED
 from dpviz.evaluation.learn.lessons import COMPLETE, broken_proof
 from dpviz.io.samples import samples
-from tests.pages.opened import opened, texts
+from tests.support.pages import opened, texts
 
 TEXTS = Path(prose.__file__).parent / "texts" / "learn"
 NAMES = [lesson.name for lesson in LESSONS]

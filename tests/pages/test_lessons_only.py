@@ -15,7 +15,7 @@ from dpviz.commands.app import LESSONS_SCRIPT
 from dpviz.errors import RegisterError
 from dpviz.installation import LESSONS_ONLY
 from dpviz.release.register import ReleaseRegister
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from dpviz.table.sums import of_table
-from tests.pages.opened import PAGES, in_use, opened, sample_of, texts
+from tests.support.pages import PAGES, in_use, opened, sample_of, texts
 
 NAME = "clinic 2024"
 

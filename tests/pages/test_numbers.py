@@ -17,8 +17,8 @@ from dpviz.models.tree import format_value
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.contract.fits import FEW
-from tests.pages.opened import PAGES, after_work, opened, records, texts, tree_on_screen, unfolded
+from tests.support.fits import FEW
+from tests.support.pages import PAGES, after_work, opened, records, texts, tree_on_screen, unfolded
 
 NUMBERS = learners_for(load_sample("rents")[1])
 every_learner = pytest.mark.parametrize("name", NUMBERS)

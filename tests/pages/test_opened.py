@@ -10,7 +10,7 @@ from dpviz.app.parts import take_upload
 from dpviz.app.tree import opened as opened_model
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.table.role import DataRole
-from tests.pages.opened import PAGES, in_use, opened, records, texts
+from tests.support.pages import PAGES, in_use, opened, records, texts
 
 
 def with_file(result, role=DataRole.SIMULATED):

@@ -14,7 +14,7 @@ from dpviz.app.tree.paths import SLOT
 from dpviz.evaluation.tree import paths
 from dpviz.figures.tree.text import node_in_words
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, opened, tree_on_screen
+from tests.support.pages import after_work, in_use, opened, tree_on_screen
 
 
 def steps_of(test) -> list[dict]:

@@ -7,7 +7,7 @@ from dpviz.app.tree.screen import SELECTED
 from dpviz.figures.tree.person import answer_sentence, leaf_reached, typical_person
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
-from tests.pages.opened import PAGES, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
+from tests.support.pages import PAGES, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
 
 
 def typed(test, tree):

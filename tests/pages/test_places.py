@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app.tree import paths, resampling
 from dpviz.app.work.pool import Job
-from tests.pages.opened import after_work, opened
+from tests.support.pages import after_work, opened
 
 
 def _places(block: Any, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]:

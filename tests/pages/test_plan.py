@@ -15,7 +15,7 @@ from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from tests.pages.opened import (
+from tests.support.pages import (
     LEARNERS,
     after_work,
     bundled,

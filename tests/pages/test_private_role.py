@@ -22,7 +22,7 @@ from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.pages.opened import PAGES, after_work, tree_on_screen
+from tests.support.pages import PAGES, after_work, tree_on_screen
 
 NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
 #: Numbers that only the rows know: how many there are, per class, dropped and clipped; and a cell.

@@ -21,8 +21,8 @@ from dpviz.release.records import WARNED
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.contract.tables import schema_of, table
-from tests.pages.opened import after_work, in_use, opened, records, said_in_boxes, sample_of, shown, texts
+from tests.support.pages import after_work, in_use, opened, records, said_in_boxes, sample_of, shown, texts
+from tests.support.tables import schema_of, table
 
 NAME = "clinic 2024"
 

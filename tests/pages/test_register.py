@@ -12,8 +12,8 @@ from dpviz.figures.publish.account import account_html, spent_steps
 from dpviz.release import sidecar
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
-from tests.pages.opened import PAGES, said_in_boxes, shown, texts
-from tests.release.rows import requested, small_rows
+from tests.support.pages import PAGES, said_in_boxes, shown, texts
+from tests.support.release_rows import requested, small_rows
 
 ROOT = PAGES.parent
 NAME = "clinic <2024>"

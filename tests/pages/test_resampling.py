@@ -8,7 +8,7 @@ from dpviz.app.work.tasks import Answer
 from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, opened, texts, tree_on_screen, values_in
+from tests.support.pages import after_work, in_use, opened, texts, tree_on_screen, values_in
 
 
 def drawn(**url: str):

@@ -17,7 +17,7 @@ from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, bundled, job_of, opened, said_in_boxes, texts
+from tests.support.pages import after_work, bundled, job_of, opened, said_in_boxes, texts
 
 #: One curve of few draws.
 LITTLE: dict[str, Any] = {"robust-draws": "100", "robust-epsilons": ["0.1"], "robust-learners": [get_learner(DEFAULT).title]}

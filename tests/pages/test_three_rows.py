@@ -7,7 +7,7 @@ import pytest
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.pages.opened import in_use, opened, records, shown
+from tests.support.pages import in_use, opened, records, shown
 
 PERSON = "ε = 0.9 (add/remove one person, up to 3 rows; one row: ε = 0.3)"
 

@@ -15,8 +15,8 @@ from dpviz.figures.publish.test_result import result_sentences
 from dpviz.learners import get_learner, learner_names
 from dpviz.results.verdict import ROW
 from dpviz.table.role import DataRole
-from tests.contract.fits import FEW
-from tests.pages.opened import (
+from tests.support.fits import FEW
+from tests.support.pages import (
     LEARNERS,
     LEARNERS_IN_ROLES,
     after_work,
@@ -188,7 +188,7 @@ def _measured():
     import streamlit as st
 
     from dpviz.app.tree.measured import measured_line, measured_screen
-    from tests.contract.tables import schema_of
+    from tests.support.tables import schema_of
 
     measured_line(st.session_state["found"])
     measured_screen(st.session_state["found"], schema_of())

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.opened import texts
+from tests.support.pages import texts
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = f"import runpy\nrunpy.run_path({str(ROOT / 'app.py')!r}, run_name='__main__')\n"

@@ -16,7 +16,7 @@ from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, 
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.randomness import secure_uniforms
-from tests.examples import examples
+from tests.support.examples import examples
 
 SOURCES = {"simulation": lambda: Simulation(11), "release": ExactNoise}
 each_source = pytest.mark.parametrize("source", SOURCES)

@@ -15,7 +15,7 @@ from dpviz.errors import ParameterError
 from dpviz.privacy import exact
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import ExactNoise, Simulation
-from tests.oracles import mechanisms as oracle
+from tests.support.oracles import mechanisms as oracle
 
 EPSILONS = st.floats(0.02, 20)
 

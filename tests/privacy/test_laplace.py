@@ -14,7 +14,7 @@ from dpviz.accounting.events import Noise
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.laplace import LaplaceNoise
 from dpviz.privacy.source import ExactNoise, Simulation
-from tests.statistical.goodness import FITS
+from tests.support.goodness import FITS
 
 EPSILONS = st.floats(0.05, 10)
 

@@ -17,7 +17,7 @@ from dpviz.accounting.events import Noise
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.objective_perturbation import CURVATURE, TOLERANCE, ObjectivePerturbation, minimiser
 from dpviz.privacy.source import ExactNoise, Simulation
-from tests.statistical.goodness import FITS
+from tests.support.goodness import FITS
 
 PENALTIES = st.floats(1e-4, 1e3)
 

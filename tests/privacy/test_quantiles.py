@@ -15,8 +15,8 @@ from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.quantiles import JointQuantiles, add_remove_sensitivity
 from dpviz.privacy.sensitivity import Sensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
-from tests.examples import examples
-from tests.oracles import mechanisms as oracle
+from tests.support.examples import examples
+from tests.support.oracles import mechanisms as oracle
 
 LOW, HIGH = -2.0, 5.0
 VALUES = st.lists(st.one_of(st.sampled_from([-2.0, 0.0, 1.0, 5.0, 9.0]), st.floats(-3, 6)), max_size=6)

@@ -16,8 +16,8 @@ from dpviz.privacy import exact
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
-from tests.examples import examples
-from tests.oracles import mechanisms as oracle
+from tests.support.examples import examples
+from tests.support.oracles import mechanisms as oracle
 
 KINDS = pytest.mark.parametrize("kind", [PermuteAndFlip, ExponentialMechanism])
 EPSILONS = st.floats(0.01, 5)

@@ -13,8 +13,8 @@ from dpviz.accounting.events import NonPrivate
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import ExactNoise, Simulation
-from tests.oracles import mechanisms as oracle
-from tests.statistical.goodness import FITS, p_value
+from tests.support.goodness import FITS, p_value
+from tests.support.oracles import mechanisms as oracle
 
 
 @given(st.lists(st.integers(0, 12), min_size=2, max_size=6), st.floats(0.01, 2))

@@ -19,7 +19,7 @@ from dpviz.privacy.exact_weights import ExactWeights
 from dpviz.privacy.sensitivity import Width
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.two_levels import TwoLevelChoice, TwoLevels, TwoLevelUtilities
-from tests.examples import examples
+from tests.support.examples import examples
 
 #: Width of the utilities below.
 S = 8

@@ -9,7 +9,7 @@ from scipy import stats
 from dpviz.accounting.events import NoCost
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
-from tests.statistical.goodness import FITS, p_value
+from tests.support.goodness import FITS, p_value
 
 SOURCES = pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=lambda source: source.name)
 

@@ -14,7 +14,7 @@ from dpviz.release import files, sidecar, store
 from dpviz.release.checking import findings, restored, seal_in
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
-from tests.release.rows import requested, small_rows
+from tests.support.release_rows import requested, small_rows
 
 DECIDED = {"reason": "the disk broke", "made_by": "the data protection officer"}
 

@@ -16,7 +16,7 @@ from dpviz.figures.publish.release import composed_sentence, spent_sentence
 from dpviz.release.composed import composed
 from dpviz.release.records import Balance, DataSet, Entry, State, total
 from dpviz.table.role import DataRole
-from tests.release.rows import requested, small_rows
+from tests.support.release_rows import requested, small_rows
 
 #: A release of a pure step (a randomised response), or of such a step and of Gaussian rounds.
 LEARNERS = (

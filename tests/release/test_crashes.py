@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.verify
 
@@ -31,7 +31,7 @@ def folder() -> Iterator[str]:
 )
 @pytest.mark.slow
 def test_no_release_is_lost_or_counted_twice_however_it_is_killed(folder, kills, of_each_kind, cap, rounds):
-    command = [sys.executable, "-m", "tests.release.crashing", folder, *map(str, (1, kills, cap, rounds))]
+    command = [sys.executable, "-m", "tests.support.crashing", folder, *map(str, (1, kills, cap, rounds))]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     facts = json.loads(run.stdout)

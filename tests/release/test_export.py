@@ -10,7 +10,7 @@ from dpviz.io.csv_text import csv_text
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
-from tests.release.rows import requested, small_rows
+from tests.support.release_rows import requested, small_rows
 
 EVIL = '=HYPERLINK("http://x";"y")'
 

@@ -21,7 +21,7 @@ from dpviz.release.publish import promise, publish, released_document
 from dpviz.release.records import Seal, State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema import Schema
-from tests.release.rows import SCHEMA, requested, small_numbers, small_rows
+from tests.support.release_rows import SCHEMA, requested, small_numbers, small_rows
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from dpviz.errors import OverCap, RegisterError
 from dpviz.release import sidecar, store
 from dpviz.release.checking import Place, findings, matched, restored, seal_in
 from dpviz.release.register import ReleaseRegister
-from tests.release.rows import small_rows
+from tests.support.release_rows import small_rows
 
 
 def refused(path):

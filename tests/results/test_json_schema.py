@@ -14,10 +14,10 @@ from dpviz.release.publish import promise, released_document
 from dpviz.release.records import Seal
 from dpviz.results.document import UNRECORDED, is_recorded, statement_of
 from dpviz.results.json_schema import JSON_SCHEMA, json_schema_text
-from tests.conftest import ROOT
-from tests.golden.documents import FOLDER
-from tests.io.exports_models import exportable, rows_of, schema_with_stand_ins
 from tests.io.test_exports import CASES, IDS
+from tests.support.documents import FOLDER
+from tests.support.exports_models import exportable, rows_of, schema_with_stand_ins
+from tests.support.paths import ROOT
 
 SCHEMA = json.loads(JSON_SCHEMA.read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

@@ -22,9 +22,9 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.results.exports import export, export_names
 from dpviz.results.verdict import Unit
 from dpviz.table.role import DataRole
-from tests.pages.opened import PAGES, after_work, in_use, opened, records, shown
 from tests.pages.test_publish import button, released
-from tests.release.rows import requested, small_rows
+from tests.support.pages import PAGES, after_work, in_use, opened, records, shown
+from tests.support.release_rows import requested, small_rows
 
 NAME = "stays"
 #: The patient's numbers, in any spelling.

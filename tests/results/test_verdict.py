@@ -16,7 +16,7 @@ from dpviz.io.results import result_from_json
 from dpviz.learners import result_verdict
 from dpviz.results.verdict import Unit, loss_text, odds_text, unit_of, verdict
 from dpviz.results.wording import number_text, signs_spelled
-from tests.release.rows import SCHEMA, small_rows
+from tests.support.release_rows import SCHEMA, small_rows
 
 
 @pytest.mark.parametrize(

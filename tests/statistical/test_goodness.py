@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.statistical.goodness import FITS, p_value
+from tests.support.goodness import FITS, p_value
 
 LAW = np.array([0.5, 0.3, 0.15, 0.05])
 

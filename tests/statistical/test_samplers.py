@@ -11,8 +11,8 @@ from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
-from tests.oracles import mechanisms as oracle
-from tests.statistical.goodness import FITS, p_value
+from tests.support.goodness import FITS, p_value
+from tests.support.oracles import mechanisms as oracle
 
 UTILITIES = np.array([0, 3, 5, 5, 8, 9], dtype=np.int64)
 SPREAD = Sensitivity(1.5, monotone=False, source="test")

@@ -27,8 +27,8 @@ from dpviz.table.candidates import (
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.growing import rule_of
-from tests.contract.tables import schema_of, table
-from tests.oracles import counts
+from tests.support.oracles import counts
+from tests.support.tables import schema_of, table
 
 TARGET = ClassTarget("y", ("n", "p"))
 

@@ -19,7 +19,7 @@ from dpviz.randomness import generator
 from dpviz.table import dataset as module
 from dpviz.table.dataset import EncodedDataset, Memo
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("a", "b", "d"))), ClassTarget("y", ("n", "p")), 1000)
 

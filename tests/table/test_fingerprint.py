@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpviz.io.csv import read_csv
 from dpviz.table.raw import CodedColumn, NumberColumn, RawTable, canonical_number
 from dpviz.table.texts import Codes, text_column
-from tests.examples import examples
+from tests.support.examples import examples
 
 ODD = ("", " ", "NA", " NA\t", "?", "a", "a ", "\x1ca", "'", '"', "\\", "\ud800", "\udc80x", "é", "e\u0301", "日本", "\x7f", "1")
 TEXTS = st.lists(st.sampled_from(ODD) | st.text(st.characters(exclude_characters="\0"), max_size=4), min_size=1, max_size=30)

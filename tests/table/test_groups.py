@@ -18,8 +18,8 @@ from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
 from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.table.schema_json import schema_from_json
-from tests.io.checked import export, golden, run
-from tests.io.exports_models import document
+from tests.support.checked import export, golden, run
+from tests.support.exports_models import document
 
 SEX = CategoricalFeature("sex", ("m", "f", "d"), unknown_as="d", groups=(("M", "m"), ("male", "m"), ("W", "f"), ("1", "m")))
 SCHEMA = Schema(

@@ -23,8 +23,8 @@ from dpviz.table.schema import (
     Schema,
 )
 from dpviz.table.schema_json import schema_from_dict, schema_from_json
-from tests.conftest import ROOT
-from tests.examples import examples
+from tests.support.examples import examples
+from tests.support.paths import ROOT
 
 AGE = NumericFeature("age", 17, 90, whole=True, read_from_data=("kind", "low", "high"))
 JOB = CategoricalFeature("job", ("a", "b", "missing"), missing_as="missing", unknown_as="b")

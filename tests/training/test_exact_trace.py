@@ -8,8 +8,8 @@ from dpviz.errors import SchemaError
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
-from tests.contract.tables import schema_of, table
-from tests.oracles import counts, trees
+from tests.support.oracles import counts, trees
+from tests.support.tables import schema_of, table
 
 
 def test_exact_counts_are_those_of_the_rows_that_reach_each_node():

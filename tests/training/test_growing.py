@@ -11,7 +11,7 @@ import dpviz
 from dpviz.models.tree import Branch
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 BINARY = tuple(CategoricalFeature(name, ("no", "yes")) for name in ("p", "q", "r"))
 SMALL = table(Schema(BINARY, ClassTarget("y", ("a", "b")), n_public=40), 40)

@@ -16,7 +16,7 @@ from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.estimate.window import MEDIAN, target_cuts
 from dpviz.training.median_splits import CUT, RANKS, MedianSplitter, counts_around, cut_utilities, in_bands, places_of, rank_units
-from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+from tests.support.numbers import rows, schema_of_numbers
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 0, 32), n_public=1000)
 

@@ -15,7 +15,7 @@ from dpviz.training import noisy_histograms
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.privatree_budget import EpsilonSplit
-from tests.statistical.goodness import FITS, p_value
+from tests.support.goodness import FITS, p_value
 
 SCHEMA = Schema(tuple(CategoricalFeature(name, ("0", "1")) for name in "abc"), ClassTarget("y", ("n", "p")), n_public=9)
 #: Two identical columns, a third one of its own, classes mixed.

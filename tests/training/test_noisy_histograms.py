@@ -13,8 +13,8 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counting.nodes import left_counts
 from dpviz.training.noisy_histograms import bins_of_kind, quantile_grid, weighted_gini
-from tests.contract.tables import schema_of, table
-from tests.oracles import counts
+from tests.support.oracles import counts
+from tests.support.tables import schema_of, table
 
 
 class Recording:

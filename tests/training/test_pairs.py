@@ -7,8 +7,8 @@ from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.two_levels import fit_into_memory, pair_counts
-from tests.contract.tables import schema_of, table
-from tests.oracles import counts
+from tests.support.oracles import counts
+from tests.support.tables import schema_of, table
 
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])

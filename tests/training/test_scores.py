@@ -19,8 +19,8 @@ from dpviz.training.scores import (
     labelled_utilities,
     locate_labelled,
 )
-from tests.examples import examples
-from tests.oracles import counts
+from tests.support.examples import examples
+from tests.support.oracles import counts
 
 
 @st.composite

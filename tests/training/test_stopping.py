@@ -6,7 +6,7 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import NonPrivate, walk
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 @pytest.mark.parametrize("name", ["privatree", "bdpt", "dpgdf"])

@@ -19,8 +19,8 @@ from dpviz.training import two_levels
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.scores import SCALE, Weighing, label_pairs
 from dpviz.training.two_levels import TreeScore
-from tests.contract.tables import table
-from tests.oracles import counts
+from tests.support.oracles import counts
+from tests.support.tables import table
 
 WEIGHTS = [None, (1.0, 3.0), (0.5, 1.0, 0.2)]
 

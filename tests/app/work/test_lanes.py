@@ -21,7 +21,7 @@ from dpviz.evaluation.plan import planner
 from dpviz.learners import get_learner
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
-from tests.pages.opened import after_work, in_use, job_of, opened, texts, tree_on_screen
+from tests.support.pages import after_work, in_use, job_of, opened, texts, tree_on_screen
 
 SOON = 240.0
 

@@ -14,10 +14,10 @@ from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.audit.candidate_pairs import canary_pair, require_neighbours, small_pair, verify_pair
 from dpviz.evaluation.audit.findings import SEVERITY
 from dpviz.learners import get_learner
-from tests.contract.fits import FEW
-from tests.contract.tables import schema_of, table
-from tests.evaluation.planted import HALF_NOISE
-from tests.figures.audits import BOUND
+from tests.support.audits import BOUND
+from tests.support.fits import FEW
+from tests.support.planted import HALF_NOISE
+from tests.support.tables import schema_of, table
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.learners import get_learner
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
-from tests.evaluation.planted import GROWING, LOOKS_AT_ALL_ROWS
+from tests.support.planted import GROWING, LOOKS_AT_ALL_ROWS
 
 TINY = Universe((2,), depth=2, max_rows=3)
 

@@ -11,7 +11,7 @@ from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.audit.candidate_pairs import require_neighbours, small_pair
 from dpviz.evaluation.audit.one_run_audit import COMPANY, bound_from, canary_table, chance_of, guess, include_at_random
 from dpviz.learners.native.s_gbdt import DELTA
-from tests.evaluation.planted import HALF_NOISE
+from tests.support.planted import HALF_NOISE
 
 slow = pytest.mark.slow
 

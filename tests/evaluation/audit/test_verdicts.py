@@ -20,8 +20,8 @@ from dpviz.evaluation.audit.white_box import Wanted
 from dpviz.learners import get_learner, registry
 from dpviz.results.verdict import right_guesses
 from dpviz.version import VERSION
-from tests.conftest import ROOT
-from tests.figures.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, UNPROVEN, VIOLATED, facts, run_of
+from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, UNPROVEN, VIOLATED, facts, run_of
+from tests.support.paths import ROOT
 
 TINY = (Universe((2,), max_rows=2), Universe((2, 2), max_rows=2))
 STORED = stored_run()

@@ -17,7 +17,7 @@ from dpviz.evaluation.audit.planned import spec_of
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import QUICK_UNIVERSES, UNIVERSES, verify, verify_each
 from dpviz.privacy.source import Simulation
-from tests.evaluation.planted import EXACT_LABELS, FREE, GROWING, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST
+from tests.support.planted import EXACT_LABELS, FREE, GROWING, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST
 
 TINY = (
     Universe((2,), depth=1, max_rows=4),

@@ -9,7 +9,7 @@ import dpviz
 from dpviz.accounting.events import GaussianRounds
 from dpviz.accounting.gaussian import epsilon_after, gaussian_delta, gaussian_epsilon
 from dpviz.evaluation.budget.boosting import epsilon_over_rounds, rounds_event
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from dpviz.evaluation.compare.comparison import (
     rows_at,
 )
 from dpviz.evaluation.intervals import wilson
-from tests.contract.tables import schema_of
-from tests.contract.test_learners_of_numbers import schema_of_numbers
+from tests.support.numbers import schema_of_numbers
+from tests.support.tables import schema_of
 
 
 def fits(learner, outcomes, *, epsilon=1.0, composed=None, verdict="holds", **more):

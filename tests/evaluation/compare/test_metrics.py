@@ -16,8 +16,8 @@ from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_PROBABILITIES, metri
 from dpviz.evaluation.measures import auc, brier, log_loss
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
-from tests.contract.test_learners_of_numbers import rows as rows_of_numbers
-from tests.contract.test_learners_of_numbers import schema_of_numbers
+from tests.support.numbers import rows as rows_of_numbers
+from tests.support.numbers import schema_of_numbers
 
 
 @dataclass

@@ -17,9 +17,9 @@ from dpviz.evaluation.compare.sweep import as_frame, run_batches
 from dpviz.evaluation.workers import light
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
-from tests.contract.test_learners_of_numbers import rows as rows_of_numbers
-from tests.contract.test_learners_of_numbers import schema_of_numbers
-from tests.evaluation.tables import GOLDEN, SCHEMA, golden_text, rows
+from tests.support.evaluation_tables import GOLDEN, SCHEMA, golden_text, rows
+from tests.support.numbers import rows as rows_of_numbers
+from tests.support.numbers import schema_of_numbers
 
 ASKED = {"epsilon": [0.5, 5.0], "max_depth": [2], "folds": 3, "repeats": 4}
 NAMES = ["pf-tree", "cart"]
@@ -36,7 +36,7 @@ def frame(data):
 
 
 def test_a_small_sweep_is_the_golden_one():
-    assert golden_text() == GOLDEN.read_text(encoding="utf-8"), "if intended, run: python -m tests.evaluation.tables"
+    assert golden_text() == GOLDEN.read_text(encoding="utf-8"), "if intended, run: python -m tests.support.evaluation_tables"
 
 
 def test_there_is_one_row_per_fit_with_the_promised_columns(frame):

@@ -13,8 +13,8 @@ from dpviz.learners import FitRequest, fit
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.contract.tables import reordered, schema_of, table
-from tests.evaluation.tables import distance
+from tests.support.evaluation_tables import distance
+from tests.support.tables import reordered, schema_of, table
 
 every_attack = pytest.mark.parametrize("attack", ATTACKS)
 

@@ -36,7 +36,7 @@ from dpviz.learners import FitRequest, get_learner
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.params import Settings, make_params
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 draws_of = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]), min_size=1, max_size=30).map(np.array)
 epsilons = st.sampled_from([1e-6, 0.01, 0.1, 1.0, 3.0, 50.0, 1e6])

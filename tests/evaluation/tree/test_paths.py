@@ -12,7 +12,7 @@ from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 TRAIN, TEST = table(schema_of("mixed"), 300), table(schema_of("mixed"), 90, seed=6)
 ASKED = {"max_depth": 3, "depth": 3}

@@ -13,7 +13,7 @@ from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.figures.audit.axis import END, GROUPS, GUESSES, audit_axis, epsilon_axis, line_in_words
 from dpviz.figures.audit.text import BADGES, AuditLine
 from dpviz.results.wording import number_text
-from tests.figures.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, Reader, line
+from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, Reader, line
 
 
 def shown(*lines: AuditLine, epsilon: float = 1.0, selected: str = "") -> str:

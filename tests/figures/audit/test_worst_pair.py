@@ -32,7 +32,7 @@ from dpviz.figures.audit.text import (
 from dpviz.figures.audit.worst_pair import extra_row, pair_tables
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import ThresholdRule
-from tests.figures.audits import (
+from tests.support.audits import (
     BOUND,
     BUG,
     EVERY,

@@ -24,8 +24,8 @@ from dpviz.privacy.quantiles import JointQuantiles
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.results import exports
-from tests.io.checked import export, inside
-from tests.io.exports_models import exportable, hostile_tree, number_schema, rows_of, schema_with_stand_ins
+from tests.support.checked import export, inside
+from tests.support.exports_models import exportable, hostile_tree, number_schema, rows_of, schema_with_stand_ins
 
 
 @pytest.fixture(scope="module")

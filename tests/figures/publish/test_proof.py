@@ -16,8 +16,8 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.results.exports import export_names, form_called, forms
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.io import checked
-from tests.io.checked import golden
+from tests.support import checked
+from tests.support.checked import golden
 
 AGE = NumericFeature("age", 0, 120, missing_as=0, missing_codes=("999", "k.A."))
 TOWN = CategoricalFeature("town", ("a", "b", "c"), missing_as="b", unknown_as="c", missing_codes=("-",))

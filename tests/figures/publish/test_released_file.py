@@ -11,7 +11,7 @@ from dpviz.figures.publish.released_file import checked_file, cost_sentences, pl
 from dpviz.release.checking import Place
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
-from tests.release.rows import requested, small_rows
+from tests.support.release_rows import requested, small_rows
 
 
 @pytest.fixture(scope="module")

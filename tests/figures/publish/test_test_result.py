@@ -10,8 +10,8 @@ from dpviz.io.exports.contract import Exportable
 from dpviz.models.tree import Leaf
 from dpviz.results.verdict import ROW
 from dpviz.training.estimate.report import ClassReport
-from tests.contract.tables import schema_of, table
-from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+from tests.support.numbers import rows, schema_of_numbers
+from tests.support.tables import schema_of, table
 
 SCHEMA = schema_of("mixed")
 REPORT = ClassReport(SCHEMA, 0.1, 1e6, (Leaf(0, (60, 20), (0.75, 0.25)), Leaf(1, (10, 30), (0.25, 0.75))))

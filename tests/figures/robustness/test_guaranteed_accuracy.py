@@ -13,7 +13,7 @@ from dpviz.figures.robustness.text import full_name, guarantee_sentence, headlin
 from dpviz.figures.theme import NEUTRAL, VOTES
 from dpviz.learners import get_learner
 from dpviz.randomness import generator
-from tests.figures.robustness.curves import ALL, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
+from tests.support.curves import ALL, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
 
 #: Pixels of a digit of a ring's number, at most.
 WIDE = 9

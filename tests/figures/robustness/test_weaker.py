@@ -5,7 +5,7 @@ import pytest
 
 from dpviz.figures.robustness.weaker import attacked_sentence
 from dpviz.learners import DEFAULT
-from tests.figures.robustness.curves import SECOND, VOTERS
+from tests.support.curves import SECOND, VOTERS
 
 
 def attacked(ours: float, other: float, *, learner: str = SECOND, epsilon: float = 0.1, width: float = 0.01) -> pd.DataFrame:

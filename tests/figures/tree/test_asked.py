@@ -1,7 +1,7 @@
 import dpviz
 from dpviz.figures.tree.effects import asked_by, asked_in_words
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 SCHEMA = schema_of("mixed")
 

@@ -4,7 +4,7 @@ import re
 import dpviz
 from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
 from dpviz.figures.tree.svg import tree_svg
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 DATA = table(schema_of("mixed"), 300)
 

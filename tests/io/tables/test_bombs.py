@@ -23,7 +23,7 @@ import pytest
 from pyarrow import parquet
 
 from dpviz.io.limits import MEMORY_PER_BYTE
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.verify
 

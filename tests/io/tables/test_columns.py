@@ -25,7 +25,7 @@ from dpviz.table.encode import encode
 from dpviz.table.raw import MARKS, MISSING_MARKS, CodedColumn, RawColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.texts import text_of
-from tests.examples import examples
+from tests.support.examples import examples
 
 #: Cells at the edges of what is a number.
 CELLS = (

@@ -8,7 +8,7 @@ from dpviz.io.codebook import import_codebook
 from dpviz.io.tables.read import read_table
 from dpviz.learners.request import doubts
 from dpviz.table.encode import encode
-from tests.io.tables.faulty import latin1_csv, parquet_file, workbook
+from tests.support.faulty_tables import latin1_csv, parquet_file, workbook
 
 
 @pytest.mark.slow

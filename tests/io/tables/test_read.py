@@ -19,8 +19,8 @@ from pyarrow import parquet
 import dpviz
 from dpviz.errors import DpvizError, MissingExtra, TableError
 from dpviz.io.tables.read import has_header_line, read_table
-from tests.io.outcomes import cells, problem_of
-from tests.io.tables.writing import WRITERS, csv_bytes, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
+from tests.support.outcomes import cells, problem_of
+from tests.support.table_files import WRITERS, csv_bytes, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
 
 ROWS = drawn_rows(0, 5)
 

@@ -10,8 +10,8 @@ from dpviz.io.tables.read import read_table
 from dpviz.randomness import generator
 from dpviz.table.encode import encode
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.io.tables.writing import WRITERS, drawn_row, drawn_rows
 from tests.io.test_csv_row_wise import differs_by_one_row
+from tests.support.table_files import WRITERS, drawn_row, drawn_rows
 
 SCHEMA = Schema(
     (

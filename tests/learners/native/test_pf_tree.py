@@ -17,9 +17,9 @@ from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from dpviz.training.params import Settings
 from dpviz.training.scores import SCALE
-from tests.contract.tables import schema_of, table
-from tests.evaluation.planted import GROWING
-from tests.oracles import counts, trees
+from tests.support.oracles import counts, trees
+from tests.support.planted import GROWING
+from tests.support.tables import schema_of, table
 
 
 def fit(data, **asked):

@@ -22,8 +22,8 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.params import Settings
 from dpviz.training.scores import SCALE
-from tests.contract.tables import schema_of, table
-from tests.oracles import counts
+from tests.support.oracles import counts
+from tests.support.tables import schema_of, table
 
 
 def fit(data, **asked):

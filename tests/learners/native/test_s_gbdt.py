@@ -22,8 +22,8 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
-from tests.contract.tables import schema_of
-from tests.golden.documents import rows
+from tests.support.documents import rows
+from tests.support.tables import schema_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "s-gbdt.json"
 NUMBER = Schema(

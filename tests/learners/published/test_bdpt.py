@@ -13,9 +13,9 @@ from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
-from tests.contract.tables import schema_of, table
-from tests.oracles import counts as counted
-from tests.oracles import trees
+from tests.support.oracles import counts as counted
+from tests.support.oracles import trees
+from tests.support.tables import schema_of, table
 from tests.training.test_noisy_histograms import Recording
 
 TWO = ClassTarget("y", ("n", "p"))

@@ -16,9 +16,9 @@ from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.contract.tables import schema_of, table
-from tests.oracles import mechanisms as oracle
-from tests.oracles import trees
+from tests.support.oracles import mechanisms as oracle
+from tests.support.oracles import trees
+from tests.support.tables import schema_of, table
 
 TWO = ClassTarget("y", ("n", "p"))
 SMALL = Schema((CategoricalFeature("c", ("a", "b", "d")), NumericFeature("w", 0, 1, whole=True)), TWO)

@@ -14,10 +14,10 @@ from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.models.tree import Branch, Leaf, SubsetRule
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.contract.tables import schema_of, table
-from tests.oracles import counts as counted
-from tests.oracles import mechanisms as oracle
-from tests.oracles import trees
+from tests.support.oracles import counts as counted
+from tests.support.oracles import mechanisms as oracle
+from tests.support.oracles import trees
+from tests.support.tables import schema_of, table
 
 SCHEMA = Schema(
     (CategoricalFeature("c", ("a", "b", "d")), NumericFeature("x", 0, 1), CategoricalFeature("e", ("u", "v"))),

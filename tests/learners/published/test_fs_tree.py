@@ -10,7 +10,7 @@ from dpviz.accounting.events import NonPrivate, walk
 from dpviz.models.tree import Branch, SubsetRule
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 #: A cap that the rule of a learner stays below is asked for on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.WithoutEffect")

@@ -9,7 +9,7 @@ import dpviz
 from dpviz.errors import SchemaError
 from dpviz.learners.published.jpw_forest import jpw_depth
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 def schema_with(numbers: int, sizes: tuple[int, ...]) -> Schema:

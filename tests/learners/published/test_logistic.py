@@ -14,7 +14,7 @@ from dpviz.accounting.events import Noise, walk
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 from tests.training.test_noisy_histograms import Recording
 
 

@@ -14,7 +14,7 @@ from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify_each
 from dpviz.learners.published import pf_forest
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 #: A cap that the rule of a learner stays below is asked for on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.WithoutEffect")
@@ -114,7 +114,7 @@ def test_the_number_of_trees_comes_from_public_things_alone() -> None:
 
 
 def table_of(schema: Schema):
-    from tests.contract.tables import column_of
+    from tests.support.tables import column_of
 
     rng = np.random.default_rng(0)
     columns = tuple(column_of(feature, 20, rng) for feature in schema.features)

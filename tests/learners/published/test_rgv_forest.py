@@ -7,7 +7,7 @@ from math import isqrt
 import pytest
 
 import dpviz
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 def test_its_trees_add_up_against_adding_or_removing_a_row() -> None:

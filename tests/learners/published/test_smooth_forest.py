@@ -19,7 +19,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 from dpviz.training.forests.forest import ForestShape
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 #: A cap that the rule of a learner stays below is asked for on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.WithoutEffect")

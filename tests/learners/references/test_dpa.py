@@ -14,7 +14,7 @@ from dpviz.learners.references.dpa import parts
 from dpviz.models.tree import Forest
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset
-from tests.contract.tables import reordered, schema_of, table
+from tests.support.tables import reordered, schema_of, table
 
 #: Parts of six rows among 1,000 under key 0.
 PINNED = [63, 155, 306, 473, 977, 614]

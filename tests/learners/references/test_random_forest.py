@@ -16,7 +16,7 @@ from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from dpviz.training.forests.random_trees import row_order
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])

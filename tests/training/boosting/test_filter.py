@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dpviz.accounting.gaussian import renyi_loss
 from dpviz.training.boosting.filter import BUDGET_UNITS, FilterTerms, RowAccounts
-from tests.examples import examples
+from tests.support.examples import examples
 
 
 def terms(sampling: float = 1.0, rounds: int = 20) -> FilterTerms:

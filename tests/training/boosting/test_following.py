@@ -9,7 +9,7 @@ from dpviz.models.packed_forest import values_of
 from dpviz.privacy.source import Simulation
 from dpviz.training.boosting.following import FollowingTrees
 from dpviz.training.boosting.trees import Drawing
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 ROWS = values_of(table(schema_of("mixed"), 50))
 

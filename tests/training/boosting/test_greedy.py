@@ -12,7 +12,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.boosting.greedy import GreedyTree, places
 from dpviz.training.boosting.trees import pack
-from tests.examples import examples
+from tests.support.examples import examples
 
 X = NumericFeature("x", 0, 10)
 WHOLE = NumericFeature("k", 0, 10, whole=True)

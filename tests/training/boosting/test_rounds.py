@@ -19,8 +19,8 @@ from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.loss import LogisticLoss, SoftmaxLoss, SquaredLoss, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds, repeat_trees
 from dpviz.training.boosting.trees import draw_boosting_trees
-from tests.contract.tables import schema_of, table
-from tests.examples import examples
+from tests.support.examples import examples
+from tests.support.tables import schema_of, table
 
 STEPS = 2.0**CONTRIBUTION_BITS
 NUMBER = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 10, 30), n_public=500)

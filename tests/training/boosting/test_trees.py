@@ -12,7 +12,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.boosting.trees import SHAPES, draw_boosting_trees
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 
 def draw(shape, count=40, depth=3, multiscale=0.5, schema=None, seed=5):

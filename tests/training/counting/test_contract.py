@@ -15,9 +15,9 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.counting.nodes import CountedNode
-from tests.contract.fits import FEW
-from tests.contract.tables import schema_of, table
-from tests.training.counting.elsewhere import OneByOne
+from tests.support.elsewhere import OneByOne
+from tests.support.fits import FEW
+from tests.support.tables import schema_of, table
 
 COUNTING = [name for name, spec in registry().items() if spec.counts]
 CASES = [

@@ -9,8 +9,8 @@ from dpviz.table.candidates import equal_width_grid, multiscale_grid
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.counting.levels import Levels
 from dpviz.training.counting.nodes import CountedNode, left_counts
-from tests.contract.tables import schema_of, table
-from tests.oracles import counts
+from tests.support.oracles import counts
+from tests.support.tables import schema_of, table
 
 GRIDS = {"multiscale": multiscale_grid, "equal width": lambda schema: equal_width_grid(schema, 10)}
 any_grid = pytest.mark.parametrize("make", GRIDS.values(), ids=GRIDS)

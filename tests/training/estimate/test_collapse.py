@@ -9,7 +9,7 @@ from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.training.estimate.collapse import collapse_by_noise, collapse_leaves, intervals
 from dpviz.training.growing import LEAF_COUNTS
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 SCHEMA = schema_of("mixed")
 RULE = ThresholdRule(0, 0.0)

@@ -20,7 +20,7 @@ from dpviz.training.counting.arrays import counter_of
 from dpviz.training.estimate.groups import MOST_GROUPS, divided
 from dpviz.training.estimate.report import TEST, ClassReport
 from dpviz.training.estimate.testing import report_of_classes
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 SMALL = Schema((NumericFeature("x", 0, 1), CategoricalFeature("g", ("a", "b", "c"))), ClassTarget("y", ("n", "p")), n_public=3)
 SPLIT = Branch(ThresholdRule(0, 0.5), Leaf(0), Branch(SubsetRule(1, (1,)), Leaf(1), Leaf(0)))

@@ -10,7 +10,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.counting.levels import Levels
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 DATA = table(schema_of("mixed", 3), 400)
 

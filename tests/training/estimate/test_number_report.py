@@ -18,7 +18,7 @@ from dpviz.table.strict_json import plain
 from dpviz.training.estimate.number_report import NO_END, report_of_numbers
 from dpviz.training.estimate.report import TEST
 from dpviz.training.estimate.window import Window
-from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+from tests.support.numbers import rows, schema_of_numbers
 
 SCHEMA = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100), n_public=1000)
 

@@ -17,7 +17,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.estimate.numbers import LEAF_SUMS, with_values
-from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+from tests.support.numbers import rows, schema_of_numbers
 
 DATA = rows(schema_of_numbers(), 600)
 SHARES = 0.3, 0.05

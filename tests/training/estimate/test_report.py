@@ -8,7 +8,7 @@ import pytest
 
 from dpviz.models.tree import Leaf
 from dpviz.training.estimate.report import ClassReport
-from tests.contract.tables import schema_of
+from tests.support.tables import schema_of
 
 TWO, THREE = schema_of("numbers", 2), schema_of("numbers", 3)
 EXACT = 1e6

@@ -12,9 +12,9 @@ from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import Simulation
 from dpviz.training.estimate.report import TEST
 from dpviz.training.estimate.testing import report_of_classes
-from tests.contract.tables import schema_of, table
-from tests.contract.test_learners_of_numbers import rows as rows_of_numbers
-from tests.contract.test_learners_of_numbers import schema_of_numbers
+from tests.support.numbers import rows as rows_of_numbers
+from tests.support.numbers import schema_of_numbers
+from tests.support.tables import schema_of, table
 
 DATA = table(schema_of("mixed"), 300)
 ASIDE = HeldOutPart(TEST, 0.1, 1e6)

@@ -14,7 +14,7 @@ from dpviz.models.packed_forest import LEAF, values_of
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.forests.random_trees import deepest_within, draw_trees, mean_leaves, row_order, rows_to_trees, theorem_2_depth
-from tests.contract.tables import reordered, schema_of, table
+from tests.support.tables import reordered, schema_of, table
 
 #: Table 4: continuous features, discrete features, depth.
 TABLE_4 = {

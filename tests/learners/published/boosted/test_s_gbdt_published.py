@@ -12,8 +12,8 @@ from dpviz.errors import ReplacedWarning
 from dpviz.learners import get_learner
 from dpviz.training.boosting.loss import SquaredLoss
 from dpviz.training.boosting.rounds import Recipe, leaf_values
-from tests.contract.tables import schema_of, table
-from tests.contract.test_learners_of_numbers import rows, schema_of_numbers
+from tests.support.numbers import rows, schema_of_numbers
+from tests.support.tables import schema_of, table
 
 NAME = "s-gbdt-published"
 

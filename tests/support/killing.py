@@ -1,6 +1,6 @@
-"""Killed while it counts rows that are not in memory: `python -m tests.engines.killing FOLDER KILLS`; prints what was left.
+"""Killed while it counts rows that are not in memory: `python -m tests.support.killing FOLDER KILLS`; prints what was left.
 
-As `tests.release.crashing` does it: a child counts what Python does and sends itself SIGKILL at a chosen count.
+As `tests.support.crashing` does it: a child counts what Python does and sends itself SIGKILL at a chosen count.
 """
 
 import json
@@ -17,7 +17,7 @@ from pyarrow import parquet
 import dpviz
 from dpviz.io import apart
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
-from tests.release.crashing import counting, in_child
+from tests.support.crashing import counting, in_child
 
 SCHEMA = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=1000)
 ASKED = {"epsilon": 1.0, "max_depth": 2, "depth": 2, "seed": 1}

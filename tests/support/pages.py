@@ -23,7 +23,7 @@ from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
 from dpviz.training.params import Settings
-from tests.contract.fits import FEW
+from tests.support.fits import FEW
 
 #: Learners that predict classes, as the targets of these samples are; `test_numbers.py` opens the others.
 OF_CLASSES = tuple(name for name in learner_names() if "classes" in get_learner(name).tasks)

@@ -1,4 +1,4 @@
-"""Kills itself while releasing: `python -m tests.release.crashing FOLDER SEED KILLS`; then several hammer one register.
+"""Kills itself while releasing: `python -m tests.support.crashing FOLDER SEED KILLS`; then several hammer one register.
 
 Forks after imports, so that a hundred crashes take seconds. A child counts what Python does (every function that begins or
 ends, every call of C) and sends itself SIGKILL at a chosen count: a random point of releasing that does not depend on how fast
@@ -20,7 +20,7 @@ from dpviz.release.files import is_file_with, write_part
 from dpviz.release.publish import publish, released_document
 from dpviz.release.records import State
 from dpviz.release.register import ReleaseRegister
-from tests.release.rows import requested, small_rows
+from tests.support.release_rows import requested, small_rows
 
 EPSILON = 0.1
 SPARE = 5

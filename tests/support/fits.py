@@ -8,7 +8,7 @@ from typing import Any
 import dpviz
 from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
-from tests.contract.tables import schema_of, table
+from tests.support.tables import schema_of, table
 
 #: Of many trees these many are enough to see a promise; `test_at_full_size.py` takes as many as a user gets.
 FEW: dict[str, dict[str, Any]] = {

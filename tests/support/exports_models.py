@@ -16,7 +16,7 @@ from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tre
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.params import controls_of
-from tests.contract.tables import column_of, schema_of, table
+from tests.support.tables import column_of, schema_of, table
 
 #: Fields of Params that say how many trees there are; the tests need few.
 _COUNTS = ("trees", "n_trees", "rounds", "n_rounds", "members")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from dpviz.models.tree import Branch, Leaf, Node, Tree, said_by
 from dpviz.table.dataset import EncodedDataset
-from tests.oracles import counts
+from tests.support.oracles import counts
 
 
 def predict_row(node: Node, data: EncodedDataset, row: int) -> float:

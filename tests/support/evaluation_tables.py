@@ -1,6 +1,6 @@
 """A table for sweeps, and the small sweep whose frame is kept. To write it anew after an intended change, read the diff and run
 
-python -m tests.evaluation.tables
+python -m tests.support.evaluation_tables
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import dpviz
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
-GOLDEN = Path(__file__).with_name("sweep.csv")
+GOLDEN = Path(__file__).resolve().parents[1] / "evaluation" / "sweep.csv"
 SCHEMA = Schema(
     (NumericFeature("age", 18, 90, whole=True), CategoricalFeature("ward", ("north", "south", "east"))),
     ClassTarget("outcome", ("well", "ill")),

@@ -1,6 +1,6 @@
 """The fits behind the golden documents and ledgers. To write them anew after an intended change, read the diff and run
 
-python -m tests.golden.documents
+python -m tests.support.documents
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import dpviz
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parents[1] / "golden"
 LEARNERS = ("pf-tree", "privatree")
 
 SCHEMA = Schema(

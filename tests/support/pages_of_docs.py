@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpviz.__main__ import main
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md"))
 README = ROOT / "README.md"

@@ -1,4 +1,4 @@
-"""From a faulty file and its codebook to a tree, as its owner does it: `python -m tests.browser.faulty_files FOLDER [KIND ...]`.
+"""From a faulty file and its codebook to a tree, as its owner does it: `python -m tests.support.faulty_files FOLDER [KIND ...]`.
 
 Prints clicks and seconds, and leaves pictures of every step in FOLDER.
 """
@@ -11,10 +11,10 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.owner import Owner
-from tests.browser.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
-from tests.browser.visiting import idle, visitor
-from tests.io.tables.faulty import FILES, Faulty
+from tests.support.faulty_tables import FILES, Faulty
+from tests.support.owner import Owner
+from tests.support.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
+from tests.support.visiting import idle, visitor
 
 
 def from_file_to_tree(owner: Owner, address: str, made: Faulty) -> None:

@@ -25,7 +25,7 @@ from dpviz.models.document import model_from_json
 from dpviz.models.tree import Tree
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Schema
-from tests.io.golden import GoldenRows, golden_rows, holds, said, without_codes
+from tests.support.golden_exports import GoldenRows, golden_rows, holds, said, without_codes
 
 Said = tuple[Sequence[Any], Any]
 

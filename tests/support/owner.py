@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.browser.visiting import idle, settled
+from tests.support.visiting import idle, settled
 
 #: Seconds: to think of a step, to point, to press and let go, to bring a hand to the keyboard or back, to strike a key.
 THINK, POINT, PRESS, HOME, KEY = 1.35, 1.1, 0.2, 0.4, 0.28

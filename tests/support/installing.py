@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 
 def build_wheel(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """Whoever counts in PostgreSQL or Spark is killed, or Spark itself.
 
-`python -m tests.engines.killing_clients postgresql ADDRESS` tells how many statements begin or end while the rows there are
+`python -m tests.support.killing_clients postgresql ADDRESS` tells how many statements begin or end while the rows there are
 counted; then, for every number of such a step on a line of its input, a child is killed at it, and for 0 while it waits for a
 lock; told is how the child ended. `... spark FOLDER STEP` counts the rows of a file there and is killed at that step; told is
 what stood on the disk at every step. `... jvm FOLDER STEP STEP` kills Spark before each of these steps, one after the other, then
@@ -26,7 +26,7 @@ from dpviz.engines import postgresql
 from dpviz.engines.spark import Spark
 from dpviz.errors import EngineError
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
-from tests.release.crashing import in_child
+from tests.support.crashing import in_child
 
 SCHEMA = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=600)
 CANARY = "zebra-4711"

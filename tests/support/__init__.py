@@ -1,0 +1,1 @@
+"""What tests share: tables, fits, files, servers, a driver of pages, oracles."""

@@ -1,0 +1,19 @@
+"""Rows with a number to predict."""
+
+import numpy as np
+
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+from tests.support.tables import FEATURES, column_of
+
+
+def schema_of_numbers(kind: str = "mixed", n_public: int | None = 200) -> Schema:
+    return Schema(FEATURES[kind], NumericTarget("rent", -10, 90), n_public=n_public)
+
+
+def rows(schema: Schema, n_rows: int = 120, seed: int = 5) -> EncodedDataset:
+    """Rows with a signal: the number leans on the first feature."""
+    rng = np.random.default_rng(seed)
+    columns = tuple(column_of(feature, n_rows, rng) for feature in schema.features)
+    rank = columns[0].argsort(kind="stable").argsort(kind="stable") / max(n_rows, 1)
+    return EncodedDataset(schema, columns, np.clip(80 * rank + 6 * rng.standard_normal(n_rows), -10, 90))
