@@ -7,8 +7,12 @@ from weakref import ref
 import pytest
 
 from dpviz.app.held_out import parts_of, result_rows
-from tests.figures.publish.test_test_result import RARE, REPORT
+from dpviz.models.tree import Leaf
+from dpviz.training.estimate.report import ClassReport
 from tests.support.tables import schema_of, table
+
+REPORT = ClassReport(schema_of("mixed"), 0.1, 1e6, (Leaf(0, (60, 20), (0.75, 0.25)), Leaf(1, (10, 30), (0.25, 0.75))))
+RARE = ClassReport(schema_of("mixed"), 0.1, 1e6, (Leaf(0, (900, 8), (0.95, 0.05)), Leaf(1, (60, 32), (0.7, 0.3))))
 
 
 def test_measures_stand_beside_the_exact_ones_and_those_unknown_are_left_out():

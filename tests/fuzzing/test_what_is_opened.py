@@ -17,8 +17,8 @@ from dpviz.io.results import result_from_json
 from dpviz.models.document import model_from_json
 from dpviz.results.exports import export, export_names
 from dpviz.table.strict_json import parse_json
-from tests.app.data.test_draft_json import KEPT
 from tests.fuzzing.test_readers import FUZZ, model_texts
+from tests.support.drafts import KEPT
 from tests.support.mutations import exchanged, spoiled
 from tests.support.release_rows import small_rows
 

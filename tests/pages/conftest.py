@@ -1,26 +1,16 @@
 """What tests of pages rely on."""
 
 from collections.abc import Iterator
-from functools import cache
 
 import pytest
-from streamlit.components.v2 import manifest_scanner
 
 from dpviz.app import tree_parts, widgets
 from dpviz.app.data.files import uploading
 from dpviz.app.tree import resampling
 from dpviz.app.widgets import on_demand
-from dpviz.app.work import session, tasks
-from dpviz.app.work.pool import Pool
+from dpviz.app.work import tasks
 from dpviz.evaluation.tree import paths
-
-
-@pytest.fixture(scope="session", autouse=True)
-def installed_components() -> Iterator[None]:
-    """AppTest looks through all installed packages for components at every run, most of its time; here it looks once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
-        yield
+from tests.support.page_fixtures import installed_components, own_threads  # noqa: F401 - fixtures
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,13 +48,3 @@ def few_draws(monkeypatch):
     """The Tree page draws its tree again by itself, also at other epsilons."""
     monkeypatch.setattr(resampling, "DRAWS", 4)
     monkeypatch.setattr(paths, "EPSILONS", (0.1, 1.0))
-
-
-@pytest.fixture(autouse=True)
-def own_threads(monkeypatch):
-    """A server's threads for every test: work that a page began by itself ends with the test instead of delaying others."""
-    pool, shelves = Pool(), {}
-    monkeypatch.setattr(session, "shared_pool", lambda: pool)
-    monkeypatch.setattr(session, "shared_answers", lambda: shelves)
-    yield pool
-    pool.close(wait=False)

@@ -1,8 +1,5 @@
 """Drag and watch: what the view goes through is what the library trains."""
 
-import base64
-import gzip
-import json
 import re
 from html import escape
 
@@ -14,13 +11,7 @@ from dpviz.app.tree.paths import SLOT
 from dpviz.evaluation.tree import paths
 from dpviz.figures.tree.text import node_in_words
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, in_use, opened, tree_on_screen
-
-
-def steps_of(test) -> list[dict]:
-    (view,) = [found for found in test.main.get("bidi_component") if found.key == "tree-view"]
-    packed = json.loads(view.proto.json)["steps"]
-    return json.loads(gzip.decompress(base64.b64decode(packed))) if packed else []
+from tests.support.pages import after_work, in_use, opened, steps_of, tree_on_screen
 
 
 def climbed(**url):

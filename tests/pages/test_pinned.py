@@ -10,8 +10,7 @@ from dpviz.app import trees
 from dpviz.app.tree import resampling
 from dpviz.app.tree.paths import SLOT
 from dpviz.table.role import DataRole
-from tests.pages.test_paths import steps_of
-from tests.support.pages import after_work, in_use, opened, texts, tree_on_screen
+from tests.support.pages import after_work, in_use, opened, steps_of, texts, tree_on_screen
 
 
 def click(test: AppTest, label: str) -> AppTest:

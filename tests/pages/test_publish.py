@@ -21,7 +21,7 @@ from dpviz.release.records import WARNED
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, in_use, opened, records, said_in_boxes, sample_of, shown, texts
+from tests.support.pages import after_work, button, in_use, opened, records, released, said_in_boxes, sample_of, shown, texts
 from tests.support.tables import schema_of, table
 
 NAME = "clinic 2024"
@@ -42,32 +42,11 @@ def assigned(register):
     return register
 
 
-def button(test, label):
-    return next(found for found in test.button if found.label == label)
-
-
-def under_way(state):
-    """The release a session has begun and not yet heard of; None when there is none."""
-    if "_publish_token" not in state or not state["_publish_token"]:
-        return None
-    return state["_work"].jobs[publish_release.SLOT][0]
-
-
 def at_most(epsilon, rows):
     """Right guesses of 100 by one release of the clinic's rows: fewer than any algorithm with this epsilon may allow."""
     guesses = fit("pf-tree", in_use(DataRole.PRIVATE).data, epsilon=epsilon, max_depth=4, seed=1).risk.for_rows(rows).guesses()
     assert 0.5 < guesses < 1 / (1 + math.exp(-epsilon * rows)) - 0.01
     return f"at most {math.ceil(100 * guesses)}"
-
-
-def released(test):
-    """Tick, click, and wait until the release is there."""
-    test.checkbox(key="publish-agreed").check().run()
-    button(test, "Release").click().run()
-    job = under_way(test.session_state)
-    if job is not None:
-        job.wait(60)
-    return test.run()
 
 
 def test_a_new_table_is_asked_whose_it_is_before_anything_else():
@@ -191,7 +170,7 @@ def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assign
 
     def read_too_early(book, loaded):
         balance = ask(book, loaded)
-        job = under_way(st.session_state)
+        job = st.session_state["_work"].jobs.get(publish_release.SLOT, (None,))[0] if "_work" in st.session_state else None
         if job is not None:
             seen.append(balance.releases)
             job.wait(60)

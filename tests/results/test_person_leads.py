@@ -22,8 +22,7 @@ from dpviz.release.register import ReleaseRegister
 from dpviz.results.exports import export, export_names
 from dpviz.results.verdict import Unit
 from dpviz.table.role import DataRole
-from tests.pages.test_publish import button, released
-from tests.support.pages import PAGES, after_work, in_use, opened, records, shown
+from tests.support.pages import PAGES, after_work, button, in_use, opened, records, released, shown
 from tests.support.release_rows import requested, small_rows
 
 NAME = "stays"

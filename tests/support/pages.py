@@ -1,5 +1,8 @@
 """A page alone under AppTest, with data put into use beforehand."""
 
+import base64
+import gzip
+import json
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -11,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app.explorations import AGREED
 from dpviz.app.parts import plain
+from dpviz.app.publish import release as publish_release
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.trees import Trained
 from dpviz.app.work import session
@@ -180,3 +184,42 @@ def tree_on_screen(test: AppTest) -> Trained:
     loaded, work = test.session_state["loaded"], test.session_state["_work"]
     (key,), _ = work.last["tree", (loaded.data.fingerprint, str(loaded.role))]
     return work.answers["tree"][key].value
+
+
+def button(test: AppTest, label: str) -> Any:
+    """The button of this label, or else the first whose label begins so."""
+    exact = [found for found in test.button if found.label == label]
+    return (exact or [found for found in test.button if found.label.startswith(label)])[0]
+
+
+def buttons(test: AppTest) -> list[str]:
+    return [found.label for found in test.button]
+
+
+def click(test: AppTest, label: str) -> AppTest:
+    button(test, label).click().run()
+    _is_sound(test)
+    return test
+
+
+def begun_release(test: AppTest) -> Job | None:
+    """The release a session has begun and not yet heard of; None when there is none."""
+    if "_publish_token" not in test.session_state or not test.session_state["_publish_token"]:
+        return None
+    return job_of(test, publish_release.SLOT)
+
+
+def released(test: AppTest) -> AppTest:
+    """Tick, click, and wait until the release is there."""
+    test.checkbox(key="publish-agreed").check().run()
+    button(test, "Release").click().run()
+    if (job := begun_release(test)) is not None:
+        assert job.wait(60)
+    return test.run()
+
+
+def steps_of(test: AppTest) -> list[dict[str, Any]]:
+    """What the drawing of the tree can be dragged through."""
+    (view,) = [found for found in test.main.get("bidi_component") if found.key == "tree-view"]
+    packed = json.loads(view.proto.json)["steps"]
+    return json.loads(gzip.decompress(base64.b64decode(packed))) if packed else []
