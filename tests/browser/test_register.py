@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
-from tests.release.test_checking import changed, copied, put_back
 from tests.support.paths import ROOT
+from tests.support.register_files import changed, copied, put_back
 from tests.support.release_rows import requested, small_rows
 from tests.support.serving import serve
 from tests.support.visiting import idle, press

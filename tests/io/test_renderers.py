@@ -23,8 +23,8 @@ from pandas import DataFrame
 from dpviz.errors import NotExported, SchemaError
 from dpviz.io.csv_text import csv_text, frame_csv
 from dpviz.io.exports.sql import TABLE, identifier
-from tests.io.test_export_syntax import written
 from tests.support.examples import examples
+from tests.support.hostile_exports import written
 from tests.support.nasty_names import NAMES, SYNTAX
 
 #: Names into which all pieces of syntax are put.

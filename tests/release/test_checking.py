@@ -2,18 +2,17 @@
 
 import os
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, RegisterError
-from dpviz.release import files, sidecar, store
+from dpviz.release import files, sidecar
 from dpviz.release.checking import findings, restored, seal_in
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
+from tests.support.register_files import changed, copied, put_back
 from tests.support.release_rows import requested, small_rows
 
 DECIDED = {"reason": "the disk broke", "made_by": "the data protection officer"}
@@ -32,29 +31,6 @@ def register(tmp_path):
 def start(register, token, epsilon=0.1):
     how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
     return register.start(token=token, fingerprint=small_rows().fingerprint, **how)
-
-
-def changed(register: ReleaseRegister, *statements: str) -> None:
-    """What somebody does who knows SQLite, and the triggers."""
-    with closing(sqlite3.connect(register.path)) as other:
-        other.create_function("digest", -1, store.digest)
-        for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            other.execute(f"DROP TRIGGER {name}")
-        for statement in statements:
-            other.execute(statement)
-        other.commit()
-
-
-def copied(register: ReleaseRegister, folder: Path) -> Path:
-    with closing(sqlite3.connect(register.path)) as one, closing(sqlite3.connect(folder / "copy.db")) as other:
-        one.backup(other)
-    return folder / "copy.db"
-
-
-def put_back(copy: Path, register: ReleaseRegister) -> None:
-    for end in ("-wal", "-shm"):
-        register.path.with_name(register.path.name + end).unlink(missing_ok=True)
-    shutil.copyfile(copy, register.path)
 
 
 def test_a_register_that_nobody_touched_has_no_findings(register):
