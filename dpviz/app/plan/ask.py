@@ -77,7 +77,7 @@ def _ask_planted(loaded: Loaded) -> Place:
     marginals = _ask_marginals(loaded)
     key = canonical(loaded, marginals, n_rows, strength, depth)
     world = _planted(key, loaded, marginals, n_rows, strength, depth)
-    follows, guessing = (percent(round(share, 3)) for share in (world.follows, world.most_frequent))
+    follows, guessing = (percent(round(share, 3)) for share in (world.chances[0][0], world.most_frequent))
     st.caption(prose("plan", "planted", follows=follows, guessing=guessing))
     return Place(world, key, f"simulated from the schema of {loaded.title}")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
-from dpviz.evaluation.plan.simulate import TEST_ROWS, Split, drawn_columns, rule_for
+from dpviz.evaluation.plan.simulate import Planted, drawn_columns, rule_for
 from dpviz.learners import FitRequest
 from dpviz.models.tree import Branch, Leaf, Node, Tree
 from dpviz.progress import Progress, Stop, all_steps
@@ -41,31 +41,8 @@ class Expected:
     draws: int  #: Of how many draws so far
 
 
-@dataclass(frozen=True, eq=False)
-class Region:
-    """Rows of two classes, simulated from a schema: the rarer class has one share of the rows in a region, another outside."""
-
-    schema: Schema  #: With the number of rows as its public row count
-    rule: Tree  #: Label 1 inside
-    rare: int  #: The rarer class
-    inside: float
-    outside: float
-
-    def draw(self, n_rows: int, *, seed: int) -> Split:
-        """Fresh rows to train and to test on."""
-        rng = generator(seed)
-        return self._rows(n_rows, rng), self._rows(TEST_ROWS, rng)
-
-    def _rows(self, count: int, rng: np.random.Generator) -> EncodedDataset:
-        columns = drawn_columns(self.schema, {}, count, rng)
-        rows = EncodedDataset(self.schema, columns, np.zeros(count, dtype=np.uint8))
-        share = np.where(self.rule.predict(rows) == 1, self.inside, self.outside)
-        target = np.where(rng.random(count) < share, self.rare, 1 - self.rare)
-        return EncodedDataset(self.schema, columns, target.astype(np.uint8))
-
-
-def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, seed: int) -> Region:
-    """A world of this base rate: the share of the second class, in (0, 1).
+def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, seed: int) -> Planted:
+    """A world of this base rate, the share of the second class, in (0, 1): its tree gives the second class inside the region.
 
     Raises ParameterError, or SchemaError for a schema without two classes or without a feature that can be divided.
     """
@@ -74,14 +51,17 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
         raise SchemaError("What to expect is worked out for two classes.", remedy="Use the Plan page's goals instead.")
     if not 0 < base_rate < 1:
         raise ParameterError("what to expect", "base_rate", base_rate, "between 0 and 1")
-    rare, share = (1, base_rate) if base_rate <= 0.5 else (0, 1 - base_rate)
+    share = min(base_rate, 1 - base_rate)
     known = Schema(schema.features, schema.target, n_public=n_rows)
     rng = generator(seed)
     rule = Tree(known, _inside(known, share, rng))
     columns = drawn_columns(known, {}, 50_000, rng)
     width = float(np.mean(rule.predict(EncodedDataset(known, columns, np.zeros(50_000, dtype=np.uint8))) == 1))
     inside = min(share + strength * (1 - share), share / width)
-    return Region(known, rule, rare, inside, max(0.0, (share - width * inside) / (1 - width)))
+    outside = max(0.0, (share - width * inside) / (1 - width))
+    frequent_and_rare = [(1 - rare, rare) for rare in (outside, inside)]
+    chances = frequent_and_rare if base_rate <= 0.5 else [pair[::-1] for pair in frequent_and_rare]
+    return Planted(known, rule, tuple(chances), n_rows, {})
 
 
 def _inside(schema: Schema, share: float, rng: np.random.Generator) -> Node:
@@ -122,7 +102,7 @@ def expected_steps(
     wanted = [(world, seed_from(seed, number)) for number in range(draws) for world in worlds]
     always, outcomes = max(base_rate, 1 - base_rate), list[tuple[float, float, float, float]]()
     for world, of_draw in all_steps(wanted, progress, stop):
-        outcomes.append(_outcome(world, request, count, of_draw))
+        outcomes.append(_outcome(world, request, int(base_rate <= 0.5), of_draw))
         if len(outcomes) in (FIRST_DRAWS * len(worlds), len(wanted)):
             measured = np.array(outcomes).reshape(-1, len(worlds), 4).swapaxes(0, 1)
             yield tuple(_summed_up(name, always, lines) for name, lines in zip(STRENGTHS, measured, strict=True))
@@ -136,10 +116,10 @@ def _summed_up(strength: str, always: float, lines: np.ndarray) -> Expected:
     return Expected(strength, best, always, always + float(np.median(gains)), found, better, draws=len(lines))
 
 
-def _outcome(world: Region, request: FitRequest, n_rows: int, seed: int) -> tuple[float, float, float, float]:
+def _outcome(world: Planted, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float, float]:
     """What the two questions find, accuracy of always saying the frequent class, accuracy and found share of one tree."""
-    train, test = world.draw(n_rows, seed=seed)
-    is_rare, inside = test.target == world.rare, world.rule.predict(test) == 1
+    train, test = world.draw(seed=seed)
+    is_rare, inside = test.target == rare, world.rule.predict(test) == 1
     said = request.at(seed=seed % 2**31).fit(train).model.predict(test)
-    found, best = (float(np.mean(picked[is_rare])) if is_rare.any() else 0.0 for picked in (said == world.rare, inside))
+    found, best = (float(np.mean(picked[is_rare])) if is_rare.any() else 0.0 for picked in (said == rare, inside))
     return best, float(np.mean(~is_rare)), float(np.mean(said == test.target)), found

@@ -76,13 +76,11 @@ class Resampled:
 
 @dataclass(frozen=True, eq=False)
 class Planted:
-    """Rows simulated from a schema: independent features, and a class that follows a planted tree with some probability."""
+    """Rows simulated from a schema: independent features, and a class drawn at the odds of the planted tree's leaf."""
 
     declared: Schema
     rule: Tree  #: The planted tree
-    #: Probability that a row has the class the tree predicts; the other classes are equally likely. No model can be more
-    #: accurate, as long as this is at least 1 / n_classes.
-    follows: float
+    chances: tuple[tuple[float, ...], ...]  #: Of every class, for a row to which the tree gives the first class, the second, ...
     n_rows: int
     marginals: Marginals
 
@@ -101,10 +99,8 @@ class Planted:
         columns = drawn_columns(self.declared, self.marginals, count, rng)
         schema = replace(self.declared, n_public=count, read_from_data=())
         rows = EncodedDataset(schema, columns, np.zeros(count, dtype=np.uint8))
-        planted = self.rule.predict(rows)
-        n_classes = len(schema.classes)
-        other = (planted + rng.integers(1, n_classes, count)) % n_classes
-        return replace(rows, target=np.where(rng.random(count) < self.follows, planted, other).astype(np.uint8))
+        below = np.cumsum(self.chances, axis=1)[self.rule.predict(rows), :-1]
+        return replace(rows, target=(rng.random((count, 1)) >= below).sum(axis=1).astype(np.uint8))
 
     @cached_property
     def most_frequent(self) -> float:
@@ -147,7 +143,8 @@ def plant(
             "No feature can be divided: each has a single value.",
             remedy="Declare a wider range or more categories for at least one feature.",
         )
-    return Planted(schema, Tree(schema, root), 1 / n_classes + strength * (1 - 1 / n_classes), n_rows, marginals)
+    chances = strength * np.eye(n_classes) + (1 - strength) / n_classes
+    return Planted(schema, Tree(schema, root), tuple(map(tuple, chances.tolist())), n_rows, marginals)
 
 
 def stand_in(schema: Schema, *, n_rows: int, seed: int) -> EncodedDataset:

@@ -1,4 +1,4 @@
-"""A model on one HTML page: tree, guarantee, budget, curve, and in plain words what is and is not promised.
+"""A model on one HTML page: tree, guarantee, budget, and in plain words what is and is not promised.
 
 The page is self-contained: no script runs, nothing is fetched, everything from a file is escaped, and it prints. The whole
 `dpviz-tree/1` document lies inside as data, so that the page can be checked against the model.
@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import partial
-from html import escape, unescape
+from html import unescape
 
 from dpviz.figures.publish import report_parts as parts
 from dpviz.figures.publish.groups import WIDE, group_rows
@@ -18,18 +18,16 @@ from dpviz.figures.publish.test_result import result_sentences
 from dpviz.figures.tree.labels import text_width
 from dpviz.figures.tree.layout import layout_within
 from dpviz.figures.tree.svg import tree_svg
-from dpviz.figures.wording import counted, percent
-from dpviz.io.exports.conditions import condition_words, spelled
+from dpviz.figures.wording import counted
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.exports.rules import answer_words, rules_of, share_words
 from dpviz.io.results import entry_text, test_result_of
 from dpviz.learners import registry
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Tree
 from dpviz.results.document import statement_of
-from dpviz.table.schema import Schema
 
-MOST_DRAWN, MOST_TOLD = 64, 256
+#: A larger tree is drawn for paper only.
+MOST_DRAWN = 64
 #: Pixels of a drawing on A4: it is made 0.81 times as large, and its smallest letters are 7 points high.
 PAPER_WIDTH, PAPER_HEIGHT = 828.0, 470.0
 _DRAWN = re.compile(r'(<text class="(name|rule)"[^>]*)>([^<]+)(<tspan class="rule">([^<]*))?<')
@@ -63,15 +61,12 @@ def report_html(given: Exportable, signed: Signed | None = None) -> str:
             parts.bullets(found.promises),
             "</section><section><h2>What is not promised</h2>",
             parts.bullets(parts.not_promised(found.unit, statement.disclosures, statement.noise.warning)),
-            '</section></div><div class="columns"><section><h2>Where the budget went</h2>',
+            "</section></div><h2>Where the budget went</h2>",
             parts.budget_table(statement, found.unit),
-            "</section><section><h2>What the loss means</h2>",
-            parts.odds_curve(found),
-            f"</section></div><h2>How the rows are protected</h2>{parts.mechanism_list(statement)}<p>{text(found.because)}</p>",
+            f"<p>{text(found.because)}</p>",
             "<h2>What was taken as public</h2>",
             parts.public_table(given.schema),
             *parts.corrected(given.schema),
-            *_rules(given),
             f"<footer>{text(_foot(given))}</footer>",
         )
     )
@@ -113,13 +108,12 @@ def _drawings(tree: Tree, title: str) -> Iterator[str]:
     kept, paper = max(len(placed.path) for placed in layout.nodes), at_measured_width(draw(layout=layout))
     large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(kept, 'level')} of {tree.depth} are drawn here."
     if not large:
-        yield f"<figure class=screen>{at_measured_width(draw())}{at_measured_width(draw(narrow=True))}{_caption(tree)}</figure>"
-    yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(tree, left_out if kept < tree.depth else "")}</figure>'
+        yield f"<figure class=screen>{at_measured_width(draw())}{at_measured_width(draw(narrow=True))}{_caption()}</figure>"
+    yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if kept < tree.depth else "")}</figure>'
 
 
-def _caption(tree: Tree, more: str = "") -> str:
-    in_full = "; the rules below have them in full" if tree.n_leaves <= MOST_TOLD else ""
-    return f"<figcaption>True goes left. Names that do not fit are cut{in_full}.{more}</figcaption>"
+def _caption(more: str = "") -> str:
+    return f"<figcaption>True goes left. Names that do not fit are cut.{more}</figcaption>"
 
 
 def at_measured_width(svg: str) -> str:
@@ -138,27 +132,3 @@ def _tested(given: Exportable) -> Iterator[str]:
         yield f"<h2>How good it is, in full</h2>{parts.bullets(result_sentences(report, given.verdict.unit)[MOST_SENTENCES:])}"
     if rows := group_rows(report):
         yield f"<h2>By group</h2>{parts.rows_table(rows)}<p class=note>{WIDE}</p>"
-
-
-def _rules(given: Exportable) -> Iterator[str]:
-    tree = drawn_tree(given)
-    if tree is None or tree.n_leaves > MOST_TOLD:
-        return
-    yield "<h2>The rules in full</h2>"
-    yield '<p class="note">Exactly one applies to a row that has an answer. Each says whether it covers missing cells.</p><ol>'
-    for rule in rules_of(given.function):
-        conditions = " and ".join(_code(condition_words(condition)) for condition in rule.conditions)
-        start = f"If {conditions}, then" if conditions else "Always"
-        shares = f", with probabilities {_odds(given.schema, rule.shares)}" if rule.shares else ""
-        yield f"<li class=rule>{start} <strong>{_code(answer_words(rule.answer))}</strong>{shares}</li>"
-    yield "</ol>"
-
-
-def _odds(schema: Schema, shares: tuple[float, ...]) -> str:
-    """Percent for people; the numbers in full are the value."""
-    words = ", ".join(f"{escape(spelled(name))} {percent(share)}" for name, share in zip(schema.classes, shares, strict=True))
-    return f'<data value="{share_words(shares)}">{words}</data>'
-
-
-def _code(words: str) -> str:
-    return f"<code>{escape(words)}</code>"

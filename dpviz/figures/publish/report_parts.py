@@ -1,6 +1,5 @@
-"""Parts of the report: what is and is not promised, the budget, the curve of odds, what was taken as public."""
+"""Parts of the report: what is not promised, the ledger, what was taken as public."""
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -9,22 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.figures.charts import Rows
 from dpviz.figures.tree.labels import visible
 from dpviz.models.tree import format_number
 from dpviz.results.document import Statement
-from dpviz.results.verdict import Unit, Verdict, right_guesses
-from dpviz.results.wording import number_text, rounded_up
+from dpviz.results.verdict import Unit, Verdict
+from dpviz.results.wording import number_text
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 
-_WIDTH, _HEIGHT = 420, 200
-_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 14, 34
-_LARGEST_EPSILON = 10.0
 _MOST_NAMES = 12
 _ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
-#: Mechanism, by its name in a ledger -> how it is introduced to people, and what it does.
-MECHANISMS: dict[str, tuple[str, str]] = json.loads(Path(__file__).with_name("mechanisms.json").read_text(encoding="utf-8"))
 
 
 def text(words: str) -> str:
@@ -105,13 +99,6 @@ def budget_table(statement: Statement, unit: Unit) -> str:
     return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div><p class="note">{text(note)}</p>'
 
 
-def mechanism_list(statement: Statement) -> str:
-    """What each mechanism of the ledger does, for people who have not met it; nothing about those of other packages."""
-    names = dict.fromkeys(step.mechanism for step in statement.steps if step.mechanism in MECHANISMS)
-    known = (MECHANISMS[name] for name in names)
-    return "<ul>" + "".join(f"<li><strong>{text(name)}</strong>: {text(does)}</li>" for name, does in known) + "</ul>"
-
-
 def _budget_row(part: str, level: int | None, how: str, costs: list[float], largest: float) -> str:
     most = max(costs)
     width = 100 * most / largest if largest and math.isfinite(most) else 0.0
@@ -122,7 +109,7 @@ def _budget_row(part: str, level: int | None, how: str, costs: list[float], larg
     return f"<tr>{cells}{numbers}<td class=bar-cell>{bar}</td></tr>"
 
 
-# --- the curve
+# --- the guarantee
 
 
 def plain_bound(found: Verdict) -> str:
@@ -131,56 +118,6 @@ def plain_bound(found: Verdict) -> str:
     return (
         f"<details><summary>Counted from what the algorithm does, not from ε alone.</summary>{words}</details>" if words else ""
     )
-
-
-def odds_curve(found: Verdict) -> str:
-    """How many of 100 fair guesses any algorithm allows, by epsilon, with marks where one unit and a row alone stand here."""
-    points = [(share * _LARGEST_EPSILON / 60) for share in range(61)]
-    line = " ".join(f"{_x(epsilon):.1f},{_y(right_guesses(PrivacyLoss(epsilon))):.1f}" for epsilon in points)
-    parts = [*_axes(), f'<polyline class="line" points="{line}"/>', *_marks(found)]
-    where = "" if found.proven.is_finite else " This model has no place on it: nothing bounds its loss."
-    label = text(
-        f"Right guesses of 100: the line is the most any algorithm allows at ε ({found.unit.neighbours}); a coin, 50.{where}"
-    )
-    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
-    head = f'<svg class="curve" {size} role="img" aria-label="{label}">'
-    return f"<figure>{head}{''.join(parts)}</svg><figcaption>{label}</figcaption></figure>"
-
-
-def _x(epsilon: float) -> float:
-    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * epsilon / _LARGEST_EPSILON
-
-
-def _y(guesses: float) -> float:
-    return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (100 - guesses) / 50
-
-
-def _axes() -> Iterator[str]:
-    for guesses in (50, 75, 100):
-        yield f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{_y(guesses):.1f}" y2="{_y(guesses):.1f}"/>'
-        yield f'<text x="{_LEFT - 6}" y="{_y(guesses) + 4:.1f}" text-anchor="end">{guesses}</text>'
-    for epsilon in (0, 2, 4, 6, 8, 10):
-        yield f'<text x="{_x(epsilon):.1f}" y="{_HEIGHT - 16}" text-anchor="middle">{epsilon}</text>'
-    yield f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 2}" text-anchor="middle">ε</text>'
-
-
-def _marks(found: Verdict) -> Iterator[str]:
-    """The unit, said in full; where it has several rows, a smaller mark for one of them."""
-    row, unit = found.proven, found.unit
-    if not row.is_finite:
-        return
-    yield from _mark(unit.loss_of(row).epsilon, found.right_guesses, "" if unit.is_row else f"{unit.words}: ", "dot", 5)
-    if unit.rows > 1:
-        yield from _mark(row.epsilon, right_guesses(row, risk=found.risk), "one row: ", "row dot", 3)
-
-
-def _mark(epsilon: float, guesses: float, whose: str, kind: str, radius: int) -> Iterator[str]:
-    x, y = _x(min(epsilon, _LARGEST_EPSILON)), _y(guesses)
-    right = epsilon < 0.7 * _LARGEST_EPSILON
-    where = f'x="{x + (10 if right else -10):.1f}" y="{y + 16:.1f}" text-anchor="{"start" if right else "end"}"'
-    said = text(f"{whose}{rounded_up(guesses)} of 100 at ε = {number_text(epsilon)}")
-    yield f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
-    yield f'<text class="said" {where}>{said}</text>'
 
 
 # --- what was taken as public

@@ -25,8 +25,10 @@ def test_simulated_rows_have_the_declared_base_rate_at_every_strength(base_rate,
     world = region(SCHEMA, n_rows=20_000, base_rate=base_rate, strength=strength, seed=3)
     train, test = world.draw(20_000, seed=1)
     assert np.mean(train.target == 1) == pytest.approx(base_rate, abs=0.012)
-    assert test.schema.classes[world.rare] == ("back" if base_rate <= 0.5 else "home")
-    assert 0 <= world.outside < world.inside <= 1
+    rare = ("home", "back").index("back" if base_rate <= 0.5 else "home")
+    assert test.schema.classes == ("home", "back")
+    outside, inside = (world.chances[part][rare] for part in (0, 1))
+    assert 0 <= outside < inside <= 1
 
 
 def test_the_stronger_the_signal_the_more_of_the_rarer_class_lies_where_two_questions_ask():

@@ -73,7 +73,7 @@ def test_answers_of_many_searches_hold_as_often_as_promised():
 
 @pytest.mark.slow
 def test_more_than_the_world_allows_is_not_reachable():
-    answer = plan(WORLD, SETUP, "epsilon", Goal("accuracy", WORLD.follows + 0.05), seed=1)
+    answer = plan(WORLD, SETUP, "epsilon", Goal("accuracy", WORLD.chances[0][0] + 0.05), seed=1)
     assert answer.is_refuted
     assert answer.reached is None
 

@@ -42,15 +42,15 @@ def test_the_class_follows_the_planted_tree_as_often_as_said():
     world = plant(SCHEMA, n_rows=40_000, strength=0.7, seed=2)
     train, _ = world.draw(seed=1)
     share = (world.rule.predict(train) == train.target).mean()
-    assert world.follows == pytest.approx(1 / 3 + 0.7 * 2 / 3)
-    assert abs(share - world.follows) < 4 * np.sqrt(0.25 / 40_000)
+    assert world.chances[0][0] == pytest.approx(1 / 3 + 0.7 * 2 / 3)
+    assert abs(share - world.chances[0][0]) < 4 * np.sqrt(0.25 / 40_000)
 
 
 def test_nothing_is_right_more_often_than_the_ceiling_and_a_tree_comes_near():
     world = plant(TWO, n_rows=20_000, strength=0.8, depth=2, seed=3)
     train, test = world.draw(seed=1)
     score = fit("pf-tree", train, epsilon=20, seed=0, depth=3).score(test)
-    assert world.follows - 0.06 < score < world.follows + 0.03
+    assert world.chances[0][0] - 0.06 < score < world.chances[0][0] + 0.03
 
 
 @pytest.mark.parametrize("seed", range(6))
