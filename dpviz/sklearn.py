@@ -13,6 +13,7 @@ them, says so (`SpendsAgain`).
 """
 
 import datetime as dt
+import itertools
 import re
 import warnings
 from collections import Counter
@@ -161,6 +162,8 @@ class _PrivateEstimator:
             if rows.shape[1] != len(names):
                 what = f"X has {rows.shape[1]:,} columns without names, the schema {schema.n_features:,} features."
                 raise RowsError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
+            if not hasattr(self, "feature_names_in_"):  # else scikit-learn says it
+                _warn_of_order(names)
             X = DataFrame(rows, columns=list(names))
         columns = map(table_of(X, schema.feature_names).column, schema.feature_names)
         return RawTable(tuple(columns if self.missing is None else map(_or_missing, columns, schema.features)), "X")
@@ -336,7 +339,8 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
         Largest number of levels. None is the learner's own cap, as of `dpviz.fit`; it is not unlimited.
     schema : Schema, or None
         What is public about the columns of X and about y, as of `dpviz.fit`; instead of `bounds`, `categories`, `classes` and
-        `n_public`. Columns of X that it does not name are not used; an array has its features in its order. y may have any name.
+        `n_public`. Columns of X that it does not name are not used; an array has its features in its order, which a warning says
+        (`ReadingWarning`), as bagging and most transformers make arrays of frames. y may have any name.
     bounds : (low, high), or a sequence or mapping of such pairs, or None
         Public range of every number: one pair for all columns, one per column, or by column name or position. Values outside
         are clipped. None reads it from the rows, a disclosure.
@@ -456,6 +460,16 @@ def _with_rule(feature: Feature) -> Feature:
     return replace(feature, missing_as=float(np.floor(middle)) if feature.whole and np.floor(middle) >= feature.low else middle)
 
 
+def _warn_of_order(names: Sequence[str]) -> None:
+    """Bagging, feature selection and most transformers make arrays of a frame, in its order and not in that of the schema."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    shown = ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED]) + more
+    doubt = f"X is an array; its columns are taken for {shown}, in the order of the schema."
+    remedy = "Give a DataFrame. Where a tool of scikit-learn makes an array of one, order its columns as in the schema first"
+    text = f"{doubt} {remedy}, or ask a transformer for frames: set_output(transform='pandas')."
+    warnings.warn(ReadingWarning(text, doubt), stacklevel=6)
+
+
 def _or_missing(column: RawColumn, feature: Feature) -> RawColumn:
     """The column in which a cell that holds no number, where one is wanted, is a missing one."""
     if isinstance(feature, CategoricalFeature):
@@ -491,6 +505,8 @@ class _Labels:
         in_order = [self.numbers[code] for _, code in sorted(by_place.items())]
         self.places_differ = any(by_number.get(place, code) != code for place, code in by_place.items())
         self.places_differ |= None not in in_order and in_order != sorted(in_order)  # as texts 10 is before 9
+        #: 0 and 1 are classes, and not the first and second of the sorted ones
+        self._one_is_elsewhere = {0, 1} <= set(by_number) and [self._places[by_number[one]] for one in (0, 1)] != [0, 1]
         self._truths = {bool(number): code for number, code in by_number.items() if number in (0, 1)} | truths
         self._codes: dict[Any, int] = {text: self.classes.index(label) for text, label in groups}
         self._codes |= ({} if self.places_differ else by_place) | by_number
@@ -514,6 +530,10 @@ class _Labels:
         if place_only and class_only and not self.places_differ:
             what = "y has some whole numbers that are no class; they count as places in the sorted classes."
             warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=7)
+        if self._one_is_elsewhere and set(itertools.compress(cells, used)) == {0, 1}:
+            what = "y has no classes but 0 and 1, which are not the first and second of the declared ones in sorted order."
+            remedy = "One-vs-rest and output codes number classes so, and take one class's probability for another's."
+            warnings.warn(f"{what} {remedy} With them declare whole numbers from 0, or words.", DpvizWarning, stacklevel=7)
         return found, np.array(self._places) if place_only > class_only else self._written_as(given[used])
 
     def _code(self, cell: Any) -> float:

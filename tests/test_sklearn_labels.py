@@ -29,13 +29,13 @@ from sklearn.model_selection import (
     cross_val_score,
     learning_curve,
 )
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import column_or_1d
 
 import dpviz
-from dpviz.errors import DpvizWarning, FewRowsWarning, ParameterError, RefusedRelease, RowsError
+from dpviz.errors import DpvizWarning, FewRowsWarning, ParameterError, ReadingWarning, RefusedRelease, RowsError
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, _label_by_label, _Labels
 
 N = 600
@@ -99,6 +99,7 @@ def test_classes_are_sorted_and_of_the_type_of_y_and_columns_are_in_their_order(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:y has no classes but 0 and 1")  # where -1 is absent
 @pytest.mark.parametrize("by", ["schema", "parameters"])
 @pytest.mark.parametrize("classes", [("low", "mid", "top"), (0, 1, 2), (1, 2, 3), (-1, 0, 1), (1.0, 2.0, 7.0), ("10", "9", "8")])
 def test_three_classes_in_any_order_and_classes_that_no_row_has(classes, by):
@@ -213,6 +214,59 @@ def test_one_against_others_is_right_or_refused(tool, classes):
         else:
             assert made.fit(X, y).score(X, y) > 0.9
         assert tool(estimator((0, 1), by)).fit(X, y).score(X, y) > 0.9
+
+
+def test_zero_and_one_read_as_classes_at_other_places_are_said():
+    for classes, by in itertools.product([(-1, 0, 1), (1, 0, -7), (-2, 0, 1, 3), ("-1", "0", "1")], ("schema", "parameters")):
+        y = np.array(sorted(classes))[np.digitize(X[:, 0], np.linspace(0, 1, len(classes) + 1)[1:-1])]
+        for tool in (OneVsRestClassifier, OutputCodeClassifier):
+            with pytest.warns(DpvizWarning, match="y has no classes but 0 and 1, which are not the first and second"):
+                tool(estimator(classes, by)).fit(X, y)
+        estimator(classes, by).fit(X, y)  # without a word: warnings are errors here
+
+
+#: What hands on arrays, and what hands on frames.
+OF_ARRAYS = {
+    "bagging": lambda model: BaggingClassifier(model, n_estimators=2, random_state=0),
+    "one against one": OneVsOneClassifier,
+    "scaled": lambda model: make_pipeline(StandardScaler(with_mean=False, with_std=False), model),
+    "columns": lambda model: make_pipeline(make_column_transformer(("passthrough", ["b"]), remainder="passthrough"), model),
+    "array": lambda model: make_pipeline(FunctionTransformer(np.asarray), model),
+}
+OF_FRAMES = {
+    "voting": lambda model: VotingClassifier([("a", model)], voting="soft"),
+    "stacking": lambda model: StackingClassifier([("a", model)], cv=3),
+    "one against others": OneVsRestClassifier,
+    "calibration": lambda model: CalibratedClassifierCV(model, cv=3),
+    "scaled frames": lambda model: make_pipeline(
+        StandardScaler(with_mean=False, with_std=False).set_output(transform="pandas"), model
+    ),
+    "search": lambda model: GridSearchCV(model, {"epsilon": [20.0]}, cv=3),
+    "threshold": lambda model: FixedThresholdClassifier(model),
+}
+
+
+@pytest.mark.parametrize("tool", [*OF_ARRAYS, *OF_FRAMES])
+def test_columns_of_an_array_are_in_the_order_of_the_schema_which_is_said_where_a_tool_makes_one(tool):
+    """In the frame, b stands before a: read as a, it says nothing about y."""
+    frame = pd.DataFrame({"b": X[:, 1], "a": X[:, 0]})
+    features = (dpviz.NumericFeature("a", 0, 1), dpviz.NumericFeature("b", 0, 1))
+    schema = dpviz.Schema(features, dpviz.ClassTarget("label", ("0", "1")), N)
+    made = (OF_ARRAYS | OF_FRAMES)[tool](PrivateTreeClassifier(schema=schema, epsilon=20.0, max_depth=1, random_state=0))
+    y = UP.astype(int)
+    if tool in OF_FRAMES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ReadingWarning)
+            assert made.fit(frame, y).score(frame, y) > 0.95
+        return
+    says = r"X is an array; its columns are taken for 'a', 'b', in the order of the schema. Give a DataFrame"
+    with pytest.warns(ReadingWarning, match=says):
+        made.fit(frame, y)
+    with pytest.warns(ReadingWarning, match=says):
+        made.predict(frame)
+    with pytest.warns(ReadingWarning, match=says):
+        in_order = made.fit(frame[["a", "b"]], y).score(frame[["a", "b"]], y)
+    assert in_order > 0.95 or tool == "columns"
 
 
 @pytest.mark.parametrize("by", ["schema", "parameters"])
