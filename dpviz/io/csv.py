@@ -3,7 +3,7 @@
 A record is a physical line. The delimiter and the encoding come from the caller, a byte-order mark or the header line, never
 from the rows. A line with another number of cells than the header, or with a quote that is never closed, is left out and
 counted; a byte that cannot be read spoils its own cell only. So a row that is added or removed changes one row of the table at
-most (`tests/io/test_csv_row_wise.py`).
+most (`tests/io/test_row_wise.py`).
 
 `TableError.code` is one of not-a-file, empty, gzip, not-csv, encoding, line-ends, too-many-bytes, too-many-rows,
 too-many-columns, no-header, header-numbers, one-column, blank-name, duplicate-name. All but the three limits, which belong to the

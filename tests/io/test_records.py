@@ -10,8 +10,8 @@ from dpviz.io import records
 from dpviz.io.records import TextColumn
 from dpviz.randomness import generator
 from dpviz.table.marks import Marks
-from tests.io.test_csv_row_wise import PIECES, broken_cases
 from tests.support.paths import ROOT
+from tests.support.table_files import PIECES
 
 #: Numbers at the edges of what is read, and cells of every other kind.
 CELLS = (
@@ -81,10 +81,6 @@ def test_texts_are_the_same_however_they_are_found(monkeypatch):
         with monkeypatch.context() as without_arrow:
             without_arrow.setattr(records, "_arrow_cells", lambda pack: None)
             assert (slow.texts, slow.codes.tolist()) == found
-
-
-def test_in_a_large_table_too_a_line_changes_its_own_row_only():
-    assert not broken_cases(80, seed=9)
 
 
 def test_no_cell_is_no_number():

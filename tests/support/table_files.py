@@ -37,6 +37,14 @@ ARROW = pa.schema(
     ]
 )
 Rows = list[tuple[Any, ...]]
+#: Pieces that lines are made of: what separates, joins, ends, spoils or looks like a value.
+PIECES = [
+    *(b'"', b'""', b"'", b",", b";", b"\t", b"|", b"\r", b"\0", b"\x1a", b"\xe9", b"\xc3", b"\xe2\x82", b"\xff\xfe"),
+    *(b"\xef\xbb\xbf", b"\xc2\x85", b"\xe2\x80\xa8", b"\x0b", b"\x0c", b"\x1c", b"\\", b" ", b"  ", b"7", b"45", b"1e308"),
+    *(b"-", b"nan", b"NA", b"?"),
+    *("São".encode(), b"S\xe3o", b"Rio", b"a,b", b"yes", b"no", b"1,5", b"1_0"),
+    *(b'\\"', b'"1,311"', b"1.311", b"1'311", b'"a \\"b\\" c"', b"95%"),
+]
 
 
 def drawn_row(rng) -> tuple[Any, ...]:

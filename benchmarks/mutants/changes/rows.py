@@ -10,7 +10,7 @@ MUTANTS = (
         "dpviz.io.csv:_records",
         "not row_wise",
         "True",
-        ("tests/io/test_csv_row_wise.py::test_a_stray_quote_reaches_no_other_row",),
+        ("tests/io/test_row_wise.py::test_a_stray_quote_reaches_no_other_row",),
     ),
     Mutant(
         "a table whose rows touch each other passes for row-wise",
@@ -59,7 +59,7 @@ MUTANTS = (
         "dpviz.io.text:Text.lines",
         "'replace'",
         "'strict'",
-        ("tests/io/test_csv_row_wise.py::test_bytes_of_another_encoding_reach_no_other_row",),
+        ("tests/io/test_row_wise.py::test_bytes_of_another_encoding_reach_no_other_row",),
     ),
     Mutant(
         "all rows decide about the encoding",
@@ -102,7 +102,7 @@ MUTANTS = (
         "dpviz.io.csv:cells_of",
         "len(records) != len(lines)",
         "not records",
-        ("tests/io/test_csv_row_wise.py::test_a_stray_quote_reaches_no_other_row",),
+        ("tests/io/test_row_wise.py::test_a_stray_quote_reaches_no_other_row",),
     ),
     Mutant(
         "an open quote at the end is kept",

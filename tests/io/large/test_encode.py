@@ -175,25 +175,6 @@ def test_forests_of_shared_rows_too(kind, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
-def test_a_row_changes_one_row_at_most(kind, tmp_path):
-    """Wherever pieces end."""
-    rows = drawn(130, seed=3)
-    row = drawn(1, seed=9)
-
-    def encoded(given: dict[str, list], name: str) -> list[tuple]:
-        with dpviz.encode_large(WRITERS[kind](given, tmp_path / name), SCHEMA) as large:
-            return list(zip(*(column.tolist() for column in large.data.columns), large.data.target.tolist(), strict=True))
-
-    without = encoded(rows, "without")
-    for place in (0, 63, 64, 65, 130):
-        more = {name: [*values[:place], *row[name], *values[place:]] for name, values in rows.items()}
-        with_row = encoded(more, f"with {place}")
-        at = next((k for k, (a, b) in enumerate(zip(with_row, without, strict=False)) if a != b), len(without))
-        assert with_row[:at] + with_row[at + 1 :] == without or with_row == without
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("cut", range(1, 60))
 def test_a_piece_of_text_may_end_anywhere(cut, tmp_path, monkeypatch):
     """In the middle of a character, between a carriage return and a line feed, in a quote that is never closed."""
