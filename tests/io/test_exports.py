@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import dpviz
 from dpviz.errors import NotExported
 from dpviz.figures.publish.exports import REPORT
 from dpviz.io.exports import FORMS, contract
@@ -16,28 +15,26 @@ from dpviz.io.exports.conditions import Condition
 from dpviz.io.exports.contract import Exportable, WrittenForm, require_fit
 from dpviz.io.exports.function import function_of
 from dpviz.io.exports.sql import TABLE, identifier, quotient
-from dpviz.learners import get_learner
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.encode import encode
 from dpviz.table.raw import CodedColumn, RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.support.checked import Differs, export, gives_chances, golden, run
-from tests.support.exports_models import HOSTILE, document, exportable, hostile_tree, number_schema, schema_with_stand_ins
+from tests.support.exports_models import (
+    CASES,
+    HOSTILE,
+    IDS,
+    NOT_TREES,
+    document,
+    exportable,
+    hostile_tree,
+    number_schema,
+    schema_with_stand_ins,
+)
 from tests.support.golden_exports import GoldenRows, golden_rows, holds, said
 
 TARGETS = {form.name: form for form in FORMS}
-#: Models without a tree; they are exported as JSON.
-NOT_TREES = ("logistic",)
-#: Every learner on two classes, one forest and one boosted model on three, every learner of numbers.
-CASES = [
-    *((name, schema_with_stand_ins()) for name in dpviz.learner_names() if "classes" in get_learner(name).tasks),
-    *((name, schema_with_stand_ins(3)) for name in ("privatree", "jpw-forest", "pf-forest", "dpa", "gbdt")),
-    *((name, number_schema()) for name in dpviz.learner_names() if "number" in get_learner(name).tasks),
-]
-IDS = [f"{name}-{len(schema.classes) if isinstance(schema.target, ClassTarget) else 'number'}" for name, schema in CASES]
-
-
 #: Of each kind of model one is exported in the fast tests, where few random rows are predicted.
 TREES = ("pf-tree-2", "privatree-3", "cart-regression-number")
 MANY_TREES = ("pf-forest-2", "smooth-forest-2", "gbdt-3", "dpboost-number")

@@ -14,9 +14,8 @@ from dpviz.release.publish import promise, released_document
 from dpviz.release.records import Seal
 from dpviz.results.document import UNRECORDED, is_recorded, statement_of
 from dpviz.results.json_schema import JSON_SCHEMA, json_schema_text
-from tests.io.test_exports import CASES, IDS
 from tests.support.documents import FOLDER
-from tests.support.exports_models import exportable, rows_of, schema_with_stand_ins
+from tests.support.exports_models import CASES, IDS, exportable, rows_of, schema_with_stand_ins
 from tests.support.paths import ROOT
 
 SCHEMA = json.loads(JSON_SCHEMA.read_text(encoding="utf-8"))

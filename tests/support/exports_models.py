@@ -113,3 +113,14 @@ def hostile_tree() -> Exportable:
         node = Branch(SubsetRule(len(numbers) + place, (place, place + 3)), Leaf(len(numbers) + place), node)
     document = {"format": "dpviz-tree/1", "kind": "tree", **model_body(Tree(schema, node)), "schema": schema.to_dict()}
     return Exportable(json.dumps(document, ensure_ascii=False))
+
+
+#: Models without a tree; they are exported as JSON.
+NOT_TREES = ("logistic",)
+#: Every learner on two classes, one forest and one boosted model on three, every learner of numbers.
+CASES = [
+    *((name, schema_with_stand_ins()) for name in registry() if "classes" in registry()[name].tasks),
+    *((name, schema_with_stand_ins(3)) for name in ("privatree", "jpw-forest", "pf-forest", "dpa", "gbdt")),
+    *((name, number_schema()) for name in registry() if "number" in registry()[name].tasks),
+]
+IDS = [f"{name}-{len(schema.classes) if isinstance(schema.target, ClassTarget) else 'number'}" for name, schema in CASES]

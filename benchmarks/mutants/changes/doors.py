@@ -279,6 +279,6 @@ MUTANTS = (
         "dpviz.io.tables.excel:_check_size",
         "_SHARED_BYTES * n_shared",
         "0",
-        ("tests/io/tables/test_workbook_bombs.py::test_shared_texts_are_charged_before_they_are_read",),
+        ("tests/io/tables/test_bombs.py::test_shared_texts_are_charged_before_they_are_read",),
     ),
 )

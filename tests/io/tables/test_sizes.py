@@ -19,7 +19,7 @@ from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.tables.read import read_table
 from dpviz.io.tables.sizes import arrow_batches, parquet_chunks
 from dpviz.table.arrow import arrow_column
-from tests.io.tables.test_bombs import lists, of_arrow, of_parquet, packed_as_before_version_1, zeros
+from tests.support.bombs import lists, of_arrow, of_parquet, packed_as_before_version_1, zeros
 
 N = 2_000
 #: Columns of a table and what a value of each takes in memory, at least.

@@ -1,0 +1,261 @@
+"""Ten thousand spoiled files: whatever is wrong with a table, schema, draft or model, the answer is a typed error or a value.
+
+A few of each kind are tried with every change, all of them in `make verify`.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.app.data.draft_json import draft_from_dict, draft_to_json
+from dpviz.errors import DpvizError
+from dpviz.io.results import result_from_json
+from dpviz.io.tables.read import read_table
+from dpviz.models.document import model_from_json
+from dpviz.results.exports import export, export_names
+from dpviz.table.raw import RawTable
+from dpviz.table.schema_json import schema_from_json
+from dpviz.table.strict_json import parse_json
+from tests.support.drafts import KEPT
+from tests.support.mutations import exchanged, spoiled
+from tests.support.release_rows import SCHEMA, small_numbers, small_rows
+from tests.support.table_files import WRITERS, drawn_rows
+
+FUZZ = {"suppress_health_check": list(HealthCheck), "deadline": None, "derandomize": True, "database": None}
+TABLES = (
+    b"age,colour,y\n" + b"".join(b"%d,%s,%s\n" % (k, (b"red", b"green")[k % 2], (b"n", b"p")[k % 3 % 2]) for k in range(12)),
+    b'age;colour;y\r\n1,5;"red";n\r\n2,5;"gr""een";p\r\n;red;p\r\n?;green;n\r\n',
+    "age\tcolour\ty\n1\trød\tn\n2\tgreen\tp\n".encode("cp1252"),
+    "age|colour|y\n1|red|n\n2|green|p\n".encode("utf-16"),
+)
+KINDS = [kind for kind in WRITERS if kind != "csv"]
+#: Forms that show what the document says about itself.
+PAGES = ["report", "svg"]
+
+
+@cache
+def schemas() -> tuple[dpviz.Schema, ...]:
+    return (SCHEMA, small_numbers().schema, SCHEMA.declare("colour", missing_as="red", unknown_as="green"))
+
+
+@cache
+def files(kind: str) -> tuple[bytes, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        return tuple(WRITERS[kind](drawn_rows(seed, 8 * seed), Path(folder)) for seed in range(3))
+
+
+@cache
+def models() -> tuple[str, ...]:
+    """A document of every kind of model there is."""
+    found: dict[str, str] = {}
+    for name in dpviz.learner_names():
+        for data in (small_rows(), small_numbers()):
+            try:
+                result = dpviz.fit(name, data, epsilon=1.0, max_depth=2, seed=0)
+                found.setdefault(result.model.kind, result.to_json())
+            except DpvizError:
+                continue  # predicts something else, or has no document
+    return tuple(found.values())
+
+
+@cache
+def one_model() -> dict[str, Any]:
+    return json.loads(dpviz.fit("pf-tree", small_rows(), epsilon=1.0, max_depth=2, seed=0).to_json())
+
+
+@cache
+def draft() -> dict[str, Any]:
+    return json.loads(draft_to_json(KEPT))
+
+
+def is_short(problem: DpvizError) -> None:
+    assert len(str(problem)) < 5_000
+
+
+def attempt(do: Callable[..., Any], *given: Any) -> Any:
+    """What it gives; None for a typed error of a few words."""
+    try:
+        return do(*given)
+    except DpvizError as problem:
+        return is_short(problem)
+
+
+def is_whole(table: RawTable | None) -> None:
+    for column in table.columns if table else ():
+        assert len(column.codes) == table.n_rows
+        assert column.codes.max(initial=-1) < len(column.texts)
+
+
+def read_as_text(text: bytes) -> None:
+    is_whole(attempt(lambda: dpviz.read_csv(text, max_bytes=100_000)))
+
+
+def read_as_file(content: bytes) -> None:
+    is_whole(attempt(lambda: read_table(content, max_bytes=1_000_000, max_rows=10_000)))
+
+
+def encode_text(text: bytes) -> None:
+    """By a schema that is proposed and by those that were declared."""
+    table = attempt(lambda: dpviz.read_csv(text, max_bytes=100_000))
+    for known in (attempt(dpviz.propose_schema, table), *schemas()) if table else ():
+        data = attempt(dpviz.encode, table, known) if known else None
+        assert data is None or data.n_rows <= table.n_rows
+
+
+def read_schema(text: bytes | str) -> None:
+    schema = attempt(schema_from_json, text)
+    assert schema is None or schema_from_json(schema.to_json()) == schema
+
+
+def predict(text: bytes | str) -> None:
+    """A model that is read predicts rows of its own schema, or refuses rows of another."""
+    model = attempt(model_from_json, text)
+    for data in (small_rows(), small_numbers()) if model else ():
+        found = attempt(model.predict, data)
+        assert found is None or (len(found) == data.n_rows and np.isfinite(np.asarray(found, dtype=float)).all())
+
+
+def write_in(forms: list[str], text: str) -> None:
+    """A model is read back with what is said about it, and written in these forms."""
+    for name in forms:
+        attempt(export, name, text)
+    attempt(result_from_json, text)
+
+
+def write_everywhere(text: str) -> None:
+    write_in([name for name in export_names() if name != "duckdb"], text)
+
+
+def open_draft(text: bytes | str) -> None:
+    attempt(lambda: draft_from_dict(parse_json(text)))
+
+
+def as_bytes(documents: tuple[Any, ...]) -> tuple[bytes, ...]:
+    return tuple(json.dumps(document).encode() for document in documents)
+
+
+def dicts(texts: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(map(json.loads, texts))
+
+
+#: kind -> (spoiled documents, what is done with one, how many with every change, and in all).
+SPOILED: dict[str, tuple[Callable[[], st.SearchStrategy], Callable[[Any], None], int, int]] = {
+    "csv": (lambda: spoiled(TABLES), read_as_text, 100, 3500),
+    "csv, encoded": (lambda: spoiled(TABLES), encode_text, 10, 500),
+    "schema, bytes": (lambda: spoiled(as_bytes(tuple(schema.to_dict() for schema in schemas()))), read_schema, 50, 1000),
+    "schema, parts": (lambda: exchanged(tuple(schema.to_dict() for schema in schemas())), read_schema, 50, 2000),
+    "model, bytes": (lambda: spoiled(as_bytes(dicts(models()))), predict, 30, 1000),
+    "model, parts": (lambda: exchanged(dicts(models())), predict, 30, 2000),
+    "model, written": (lambda: exchanged((one_model(),)), write_everywhere, 5, 60),
+    "draft, bytes": (lambda: spoiled(as_bytes((draft(),))), open_draft, 20, 200),
+    "draft, parts": (lambda: exchanged((draft(),)), open_draft, 50, 600),
+    **{kind: (lambda kind=kind: spoiled(files(kind)), read_as_file, 10, 1000) for kind in KINDS},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", ["few", pytest.param("all", marks=pytest.mark.verify)])
+@pytest.mark.parametrize("kind", SPOILED)
+def test_what_is_spoiled_is_refused_in_words_or_used(kind: str, share: str) -> None:
+    documents, use, few, many = SPOILED[kind]
+    settings(max_examples=few if share == "few" else many, **FUZZ)(given(documents())(use))()
+
+
+@pytest.mark.slow
+@pytest.mark.verify
+@pytest.mark.parametrize("kind", KINDS)
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+@settings(max_examples=300, **FUZZ)
+def test_one_bit_more_or_less_is_refused_in_words_or_read(kind: str, place: float, bit: int) -> None:
+    content = bytearray(files(kind)[2])
+    content[int(place * len(content))] ^= 1 << bit
+    read_as_file(bytes(content))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("place", "bit"), [(624, 0), (625, 3), (53, 0), (926, 0)])
+def test_a_damaged_entry_or_length_of_a_parquet_file_ends_nothing(place: int, bit: int) -> None:
+    """Arrow's reader of these entries ended the process; columns of other lengths were read beside each other."""
+    content = bytearray(files("parquet")[2])
+    content[place] ^= 1 << bit
+    read_as_file(bytes(content))
+
+
+@pytest.mark.slow
+@pytest.mark.verify
+def test_no_byte_of_an_spss_file_ends_the_process() -> None:
+    """pyreadstat ends its own at every hundredth. One bit of each byte, all eight in turn."""
+    for place, content in enumerate(files("sav")[1]):
+        spoilt = bytearray(files("sav")[1])
+        spoilt[place] = content ^ 1 << place % 8
+        read_as_file(bytes(spoilt))
+
+
+@pytest.mark.slow
+def test_every_kind_of_model_has_a_document() -> None:
+    assert {"tree", "constant", "linear", "packed-forest"} <= {document["kind"] for document in dicts(models())}
+    assert all(attempt(model_from_json, text) for text in models())
+
+
+@pytest.mark.slow
+@pytest.mark.verify
+def test_a_draft_without_one_entry_is_refused_in_words_or_opened() -> None:
+    for part in ("", "draft"):
+        for name in draft()[part] if part else draft():
+            for instead in (..., None, [], {}, "x", -1, 1e300, [[]], "\u202e" * 9):
+                document = json.loads(json.dumps(draft()))
+                holder = document[part] if part else document
+                del holder[name]
+                if instead is not ...:
+                    holder[name] = instead
+                open_draft(json.dumps(document))
+
+
+@pytest.mark.slow
+@pytest.mark.verify
+@pytest.mark.parametrize(
+    "name", ["learner", "privacy", "versions", "schema", "kind", "test_report", "register", "noise", "person"]
+)
+def test_an_entry_of_the_wrong_kind_is_refused_in_words_or_written(name: str) -> None:
+    for instead in ([], None, "x", 1, {"name": []}):
+        write_in(PAGES, json.dumps({**one_model(), name: instead}))
+        if isinstance(one_model().get(name), dict) and name != "test_report":
+            for inner in one_model()[name]:
+                write_in(PAGES, json.dumps({**one_model(), name: {**one_model()[name], inner: instead}}))
+
+
+@pytest.mark.slow
+@pytest.mark.verify
+def test_a_packed_forest_of_numbers_that_fit_no_array_is_refused_in_words() -> None:
+    for document in [document for document in dicts(models()) if document["kind"] == "packed-forest"]:
+        for name, value in document.items():
+            for number in (40_000, 2**31, 2**63, 2**70, -1, 1e300):
+                for forged in with_one_number(value, number):
+                    text = json.dumps({**document, name: forged})
+                    attempt(lambda text=text: model_from_json(text).predict(small_rows()))
+
+
+def with_one_number(value: object, number: float):
+    """`value` with its first number at each depth exchanged."""
+    if isinstance(value, list) and value:
+        if isinstance(value[0], (int, float)):
+            yield [number, *value[1:]]
+        for inner in with_one_number(value[0], number):
+            yield [inner, *value[1:]]
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if isinstance(item, (int, float)):
+                yield {**value, name: number}
+            for inner in with_one_number(item, number):
+                yield {**value, name: inner}
