@@ -2,10 +2,15 @@ import json
 
 import pytest
 
+from dpviz.app.budget import lab as lab_screen
 from dpviz.app.parts import plain
-from dpviz.learners import get_learner
+from dpviz.evaluation.budget.shares import MovableShares
+from dpviz.learners import FitRequest
+from dpviz.table.role import DataRole
 from tests.support.pages import (
-    LEARNERS_IN_ROLES,
+    OF_EACH_KIND,
+    buttons,
+    in_use,
     opened,
     refusal,
     said_in_boxes,
@@ -16,38 +21,34 @@ from tests.support.pages import (
 )
 
 
-@pytest.mark.parametrize(("name", "role"), LEARNERS_IN_ROLES)
 @pytest.mark.slow
-def test_every_learner_has_its_figure_with_words_and_tables(name, role):
-    test = opened("budget", role, **with_few_trees(name))
-    said = texts(test)
-    charts = test.get("plotly_chart")
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [*((name, DataRole.SIMULATED) for name in OF_EACH_KIND), ("pf-tree", DataRole.PRIVATE), ("dpa", DataRole.PUBLIC)],
+)
+def test_a_learner_of_each_kind_has_its_figure_and_a_lab_or_a_reason_why_not(name, role):
+    test = opened("budget", role, depth="2", beside="Nothing", **with_few_trees(name))
+    said, charts = texts(test), test.get("plotly_chart")
     if why := refusal(name, role):
         assert not charts
         assert any(plain(why) in text for kind, text in said_in_boxes(test) if kind == "error")
         return
-    assert len(charts) == 1 + ("s-gbdt" in name)
+    assert charts
     assert all(json.loads(chart.proto.spec)["data"] for chart in charts)
-    assert all("add/remove one row" in chart.proto.alt for chart in charts)
-    assert len(test.dataframe) == len(charts) + 1
+    assert all("add/remove one row" in chart.proto.alt for chart in charts[: 1 + (name == "s-gbdt")])
     assert all(len(table.value) for table in test.dataframe)
-    assert tree_on_screen(test).result.claim.because in said.replace("\\", "").replace("\u2060", "")
-
-
-@pytest.mark.slow
-def test_rules_and_their_numbers_are_named():
-    said = texts(opened("budget", learner=get_learner("privatree").title))
-    assert "Corollary 1" in said
-    assert "**quantile, node, leaf**: set by a public rule" in said
-
-
-@pytest.mark.slow
-def test_shares_set_by_hand_reach_the_plan_and_are_called_yours():
-    url = {"privatree.shares.by-hand": "true", "privatree.shares.leaf": "8", "privatree.grow_complete": "true"}
-    test = opened("budget", learner=get_learner("privatree").title, **url)
-    plan = tree_on_screen(test).result.plan
-    assert plan.of("leaf", plan.depth) == pytest.approx(0.8 * plan.epsilon)
-    assert "**quantile, node, leaf**: set by you" in texts(test)
+    result = tree_on_screen(test).result
+    assert result.claim.because in shown(test)
+    verdict = {"holds": "which holds", "unproven": "which is not proven", "violated": "which is violated"}
+    assert verdict.get(result.claim.verdict, "Nothing is claimed") in said
+    movable = MovableShares.of(FitRequest.of(name, epsilon=1.0, max_depth=4, depth=2), in_use(role).schema) is not None
+    if role is DataRole.PRIVATE:
+        assert "closed for private rows" in said
+        assert not [label for label in buttons(test) if label.startswith("Compute the map")]
+        assert lab_screen.MAP not in test.session_state["_work"].jobs
+    else:
+        assert ("has no shares to move" in said) != movable
+        assert ("Training accuracy over the shares of" in said) == movable
 
 
 @pytest.mark.slow
@@ -73,13 +74,3 @@ def test_weights_that_are_all_zero_are_refused_in_words():
     test.number_input(key="pf-tree.level_shares.depth 0").set_value(0.0).run()
     (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
     assert "not all 0" in problem
-
-
-def test_a_boosted_model_pays_by_round():
-    test = opened("budget", learner=get_learner("s-gbdt").title, **{"s-gbdt.rounds": "20"})
-    assert "rounds cost ε = 0.95 at δ =" in texts(test)
-
-
-def test_the_shares_of_privatree_stand_beside_the_defaults():
-    assert "PrivaTree, by its own count: quantile" in shown(opened("budget"))
-    assert "PF-tree, by its own count:" in shown(opened("budget", learner=get_learner("privatree").title))

@@ -12,14 +12,13 @@ from dpviz.app.held_out import HeldOut
 from dpviz.app.parts import plain
 from dpviz.app.tree.resampling import SLOT
 from dpviz.figures.publish.test_result import result_sentences
-from dpviz.learners import get_learner, learner_names
+from dpviz.learners import get_learner
 from dpviz.results.verdict import ROW
 from dpviz.table.role import DataRole
-from tests.support.fits import FEW
 from tests.support.pages import (
-    LEARNERS,
-    LEARNERS_IN_ROLES,
+    OF_EACH_KIND,
     after_work,
+    click,
     in_use,
     opened,
     records,
@@ -52,60 +51,42 @@ def drawn(name: str, role: DataRole) -> AppTest:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "role"), LEARNERS_IN_ROLES)
-def test_every_learner_is_drawn_in_every_role(name, role):
+@pytest.mark.parametrize("role", list(DataRole))
+@pytest.mark.parametrize("name", OF_EACH_KIND)
+def test_a_learner_of_each_kind_is_drawn_and_looks_no_more_guaranteed_than_it_is(name, role):
     test = drawn(name, role)
     said = texts(test)
     if why := refusal(name, role):
         assert any(plain(why) in text for kind, text in said_in_boxes(test) if kind == "error")
         return
-    result = tree_on_screen(test).result
+    trained = tree_on_screen(test)
+    result = trained.result
+    assert ("Rows here, exactly" in said) <= (role is DataRole.SIMULATED)
+    assert bool(test.get("download_button")) == (role is not DataRole.PRIVATE)
+    if role is DataRole.PRIVATE:
+        shows_nothing_of_the_rows(test)
     if name not in in_use(role).learners:  # predicts something else, or would show private rows as they are
         assert result.learner != name
         return
     assert result.learner == name
-    is_drawn = tree_on_screen(test).tree is not None or bool(getattr(result.model, "trees", ()))
+    is_drawn = trained.tree is not None or bool(getattr(result.model, "trees", ()))
     assert bool(views(test)) == is_drawn
     assert ("not a single tree" in said) != is_drawn
+    would = box_of(result) == "info"
     assert box_of(result) in [kind for kind, _ in said_in_boxes(test)]
     boxes = " ".join(text for _, text in said_in_boxes(test)).replace("\\", "")
     assert ("add/remove one row" in boxes) == result.claim.is_private
-    assert bool(test.get("download_button")) == (role is not DataRole.PRIVATE)
+    assert ("Would be guaranteed if released: ε" in boxes) == would
+    assert ("Not guaranteed, because" in boxes) == (not would)
+    assert "Guaranteed: ε" not in boxes  # nothing on this page is released
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(FEW))
-def test_a_model_with_as_many_trees_as_a_user_gets_is_drawn(name):
-    test = opened("tree", learner=get_learner(name).title)
-    claim = tree_on_screen(test).result.claim
-    assert claim.because in texts(test)
-    said = {"holds": "which holds", "unproven": "which is not proven", "violated": "which is violated"}
-    assert said.get(claim.verdict, "Nothing is claimed") in texts(opened("budget", learner=get_learner(name).title))
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.slow
-def test_an_unsound_claim_never_looks_like_a_guarantee(name):
-    test = drawn(name, DataRole.SIMULATED)
-    result = tree_on_screen(test).result
-    said = " ".join(text for _, text in said_in_boxes(test)).replace("\\", "")
-    would = box_of(result) == "info"
-    assert ("Would be guaranteed if released: ε" in said) == would
-    assert ("Not guaranteed, because" in said) == (not would)
-    assert "Guaranteed: ε" not in said  # nothing on this page is released
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
-    test = drawn(name, DataRole.PRIVATE)
-    said = texts(test)
-    assert "Exact rows" not in said
-    assert "held-out" not in said
-    assert "Test accuracy" not in said
-    assert "width" not in test.session_state
+def shows_nothing_of_the_rows(test):
+    """No count, no accuracy and no seed."""
+    said, trained = texts(test), tree_on_screen(test)
+    assert not [words for words in ("Exact rows", "held-out", "Test accuracy") if words in said]
     assert not [widget for widget in test.number_input if widget.label == "Seed"]
-    assert ("every rerun would spend ε again" in said) == (tree_on_screen(test).tree is not None)
-    trained = tree_on_screen(test)
+    assert ("every rerun would spend ε again" in said) == (trained.tree is not None)
     assert trained.held_out is None
     assert trained.result.seed is None
     assert get_learner(trained.result.learner).spends_epsilon
@@ -114,12 +95,6 @@ def test_private_rows_show_no_count_no_accuracy_and_no_seed(name):
     assert "seed" not in noise
     assert ("warning" in noise) == (not trained.result.released)
     assert "draw" not in test.query_params
-
-
-@pytest.mark.slow
-def test_exact_rows_are_for_simulated_data_only():
-    assert "Rows here, exactly, as they are not private" in texts(opened("tree", DataRole.SIMULATED))
-    assert "Exact rows" not in texts(opened("tree", DataRole.PUBLIC, width="rows"))
 
 
 def test_accuracy_stands_beside_what_a_constant_reaches():
@@ -136,10 +111,6 @@ def test_accuracy_stands_beside_what_a_constant_reaches():
     assert found.measures["accuracy"] > 0.5
 
 
-def test_why_a_label_may_stand_beside_a_probability_that_speaks_against_it_is_explained():
-    assert "rows that were kept for probabilities have another label" in texts(opened("tree", depth="1"))
-
-
 def test_every_measure_is_listed_and_every_class_has_its_error():
     test = drawn("cart", DataRole.SIMULATED)
     listed, confused, calibrated = (records(test, words) for words in ("Measures on held-out", "Confusion", "Calibration"))
@@ -148,115 +119,6 @@ def test_every_measure_is_listed_and_every_class_has_its_error():
     counts = [[f"{count:,}" for count in row] for row in kept_aside.confused.tolist()]
     assert [[line[name] for name in line if name.startswith("predicted")] for line in confused] == counts
     assert sum(int(line["rows"].replace(",", "")) for line in calibrated) == kept_aside.n_rows
-
-
-@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PUBLIC])
-def test_the_private_test_result_stands_beside_what_the_held_out_rows_say(role):
-    test = drawn("pf-tree", role)
-    trained = tree_on_screen(test)
-    report, known = trained.result.test_report, trained.held_out
-    beside = {line["measure"]: line for line in records(test, "Measures by the private test")}
-    is_unknown = report.accuracy.low <= 0 and report.accuracy.high >= 1  # of few rows
-    assert beside["Accuracy"]["private test result"].startswith("unknown (" if is_unknown else f"{report.accuracy.value:.1%} (")
-    assert beside["Accuracy"]["held-out rows"].startswith(f"{known.measures['accuracy']:.1%} (")
-    assert ("AUC" in beside) == (report.auc is not None)
-    assert "rows held out at random" in texts(test)
-
-
-def test_private_rows_have_the_private_test_result_alone():
-    test = drawn("pf-tree", DataRole.PRIVATE)
-    assert plain(result_sentences(tree_on_screen(test).result.test_report, ROW)[0]) in texts(test)
-    assert not [found for found in test.get("html") if "private test result" in found.proto.body]
-
-
-def test_accuracy_never_leads_where_a_class_is_rare():
-    known = {"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}
-    between = {name: (value - 0.01, value + 0.01) for name, value in known.items()}
-    found = HeldOut(known, between, np.diag([97, 3]), None)
-    test = unfolded(AppTest.from_function(_measured))
-    test.session_state["found"] = found
-    test.run()
-    listed = records(test, "Measures on held-out rows")
-    assert [line["measure"] for line in listed] == ["Balanced accuracy", "Accuracy", "AUC"]
-    said = (
-        "**Test balanced accuracy 50.0% (49.0% to 51.0%)** · AUC 0.610 (0.600 to 0.620) · always the most frequent class: 97.0%"
-    )
-    assert said in [found.value for found in test.markdown]
-
-
-def _measured():
-    import streamlit as st
-
-    from dpviz.app.tree.measured import measured_line, measured_screen
-    from tests.support.tables import schema_of
-
-    measured_line(st.session_state["found"])
-    measured_screen(st.session_state["found"], schema_of())
-
-
-def test_what_is_downloaded_predicts_like_what_is_shown():
-    test = opened("tree")
-    result, data = tree_on_screen(test).result, in_use(DataRole.SIMULATED).data
-    again = model_from_json(result.to_json())
-    assert (again.predict(data) == result.model.predict(data)).all()
-    assert "It says why it is not a release." in texts(test)
-
-
-def test_the_preview_of_a_file_is_made_when_somebody_opens_it():
-    test = opened("tree")
-    assert not [found for found in test.code if found.language != "python"]
-    test.session_state["take-away-preview"] = True
-    assert test.run().code[0].value.startswith('{\n "format": "dpviz-tree/1"')
-
-
-def test_a_private_tree_is_explored_and_leaves_through_the_publish_page_only():
-    test = opened("tree", DataRole.PRIVATE)
-    assert "Explored, not released" in texts(test)
-    assert tree_on_screen(test).result.released
-    assert not test.get("download_button")
-
-
-def test_drawing_again_draws_another_tree_and_the_link_says_so():
-    test = opened("tree", epsilon="0.01")
-    first = tree_on_screen(test).result
-    next(button for button in test.button if button.label == "New noise").click().run()
-    assert not test.exception
-    second = tree_on_screen(test).result
-    assert second.seed == first.seed + 1
-    assert second.model != first.model
-    assert test.query_params["draw"] == [str(second.seed)] or test.query_params["draw"] == str(second.seed)
-
-
-def test_private_draws_differ_and_stay_the_same_until_asked_again():
-    test = opened("tree", DataRole.PRIVATE, epsilon="0.01")
-    first = tree_on_screen(test).result
-    test.run()
-    assert tree_on_screen(test).result is first
-    next(button for button in test.button if button.label == "New noise").click().run()
-    assert not test.exception
-    assert tree_on_screen(test).result.model != first.model
-
-
-@pytest.mark.slow
-def test_a_missing_row_count_is_explained_and_the_last_tree_stays():
-    schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
-    test = opened("tree", schema=schema, depth="2")
-    good = tree_on_screen(test).result
-    test.selectbox(key="depth").set_value("auto").run()
-    ((_, problem),) = [(kind, text) for kind, text in said_in_boxes(test) if kind == "error"]
-    assert "public row count" in problem
-    assert "What to do" in problem
-    assert "The tree below is still the one for the settings before." in problem
-    assert tree_on_screen(test).result is good
-    assert len(views(test)) == 1
-
-
-def test_a_problem_before_the_first_tree_leaves_no_old_one_on_screen():
-    schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
-    test = opened("tree", schema=schema)
-    (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
-    assert "still the one" not in problem
-    assert not views(test)
 
 
 @pytest.mark.slow
@@ -287,30 +149,6 @@ def test_resampling_runs_in_the_background_and_their_count_reaches_the_card():
     assert f"in {drawn.coming_back(tree_on_screen(test).tree)['']} of 4 reruns" in said
 
 
-def test_the_tree_is_there_as_text_too():
-    test = opened("tree", depth="2", tree="Complete")
-    assert texts(test).count("→") >= tree_on_screen(test).tree.n_leaves
-
-
-@pytest.mark.parametrize("name", [name for name in learner_names() if "forest" in name])
-@pytest.mark.slow
-def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read(name):
-    test = opened("tree", **with_few_trees(name))
-    votes = tree_on_screen(test).result.model.votes(in_use(DataRole.SIMULATED).data)
-    table = next(found.value for found in test.dataframe if "votes" in found.value)
-    assert table["votes"].tolist() == votes[0].tolist()
-    asking = test.selectbox(key="asking")
-    assert asking.options[0].startswith("All ")
-    asking.select_index(1).run()
-    opened_tree = test.selectbox(key="asking-member")
-    assert f"asked about in {len(opened_tree.options)} of " in asking.options[1]
-    test.number_input(key="voted-row").set_value(3).run()
-    table = next(found.value for found in test.dataframe if "votes" in found.value)
-    assert table["votes"].tolist() == votes[2].tolist()
-    private = drawn(name, DataRole.PRIVATE)
-    assert not [found for found in private.number_input if found.key == "voted-row"]
-
-
 @pytest.mark.slow
 def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
     assert "Automatic depth: 1 for these rows; a release, trained on all rows, would have 2." in texts(
@@ -318,12 +156,6 @@ def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
     )
     assert "a release, trained on all rows" not in texts(opened("tree", epsilon="0.13", depth="2"))
     assert "a release, trained on all rows" not in texts(opened("tree", epsilon="1"))
-
-
-def test_another_learner_is_recommended_in_one_line_and_the_recommended_one_says_nothing():
-    said = "Recommended here: S-GBDT. PF-tree is behind by"
-    assert said in texts(opened("tree"))
-    assert "Recommended here" not in texts(drawn("s-gbdt", DataRole.SIMULATED))
 
 
 @pytest.mark.slow
@@ -337,3 +169,86 @@ def test_who_pays_for_the_noise_is_asked_for_and_said_per_group():
     assert report.groups == name
     assert f"**By {plain(name)}**" in texts(test)
     assert f"groups='{name}'" in "".join(code.value for code in test.code)
+
+
+@pytest.mark.parametrize("role", list(DataRole))
+def test_the_private_test_result_stands_beside_what_held_out_rows_say_unless_they_are_private(role):
+    test = drawn("pf-tree", role)
+    trained = tree_on_screen(test)
+    report, known = trained.result.test_report, trained.held_out
+    if role is DataRole.PRIVATE:
+        assert plain(result_sentences(report, ROW)[0]) in texts(test)
+        assert not [found for found in test.get("html") if "private test result" in found.proto.body]
+        return
+    beside = {line["measure"]: line for line in records(test, "Measures by the private test")}
+    is_unknown = report.accuracy.low <= 0 and report.accuracy.high >= 1  # of few rows
+    assert beside["Accuracy"]["private test result"].startswith("unknown (" if is_unknown else f"{report.accuracy.value:.1%} (")
+    assert beside["Accuracy"]["held-out rows"].startswith(f"{known.measures['accuracy']:.1%} (")
+    assert ("AUC" in beside) == (report.auc is not None)
+
+
+@pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
+def test_another_draw_is_another_tree_which_the_address_names_only_where_rows_may_be_read(role):
+    test = opened("tree", role, epsilon="0.01")
+    first = tree_on_screen(test).result
+    assert tree_on_screen(test.run()).result is first
+    second = tree_on_screen(click(test, "New noise")).result
+    assert second.model != first.model
+    if role is DataRole.PRIVATE:
+        assert "draw" not in test.query_params
+        return
+    assert second.seed == first.seed + 1
+    assert test.query_params["draw"] in (str(second.seed), [str(second.seed)])
+    data = in_use(role).data
+    assert (model_from_json(second.to_json()).predict(data) == second.model.predict(data)).all()
+
+
+@pytest.mark.slow
+def test_a_missing_row_count_is_explained_and_the_last_tree_stays_if_there_is_one():
+    schema = replace(in_use(DataRole.SIMULATED).schema, n_public=None)
+    for depth in ("2", "auto"):
+        test = opened("tree", schema=schema, depth=depth)
+        good = tree_on_screen(test) if depth == "2" else None
+        test.selectbox(key="depth").set_value("auto").run()
+        ((_, problem),) = [(kind, text) for kind, text in said_in_boxes(test) if kind == "error"]
+        assert "public row count" in problem
+        assert "What to do" in problem
+        assert ("still the one for the settings before" in problem) == bool(good)
+        assert len(views(test)) == bool(good)
+        assert good is None or tree_on_screen(test) is good
+
+
+@pytest.mark.slow
+def test_a_forest_shows_its_trees_one_by_one_and_its_vote_where_rows_may_be_read():
+    test = opened("tree", **with_few_trees("pf-forest"))
+    votes = tree_on_screen(test).result.model.votes(in_use(DataRole.SIMULATED).data)
+    test.selectbox(key="asking").select_index(1).run()
+    opened_tree = test.selectbox(key="asking-member")
+    assert f"asked about in {len(opened_tree.options)} of " in test.selectbox(key="asking").options[1]
+    for row in (1, 3):
+        test.number_input(key="voted-row").set_value(row).run()
+        table = next(found.value for found in test.dataframe if "votes" in found.value)
+        assert table["votes"].tolist() == votes[row - 1].tolist()
+    assert not [found for found in drawn("pf-forest", DataRole.PRIVATE).number_input if found.key == "voted-row"]
+
+
+def test_accuracy_never_leads_where_a_class_is_rare():
+    known = {"accuracy": 0.97, "balanced_accuracy": 0.5, "auc": 0.61, "majority": 0.97}
+    between = {name: (value - 0.01, value + 0.01) for name, value in known.items()}
+    found = HeldOut(known, between, np.diag([97, 3]), None)
+    test = unfolded(AppTest.from_function(_measured))
+    test.session_state["found"] = found
+    listed = records(test.run(), "Measures on held-out rows")
+    assert [line["measure"] for line in listed] == ["Balanced accuracy", "Accuracy", "AUC"]
+    (said,) = [found.value for found in test.markdown if "Test balanced accuracy 50.0%" in found.value]
+    assert "always the most frequent class: 97.0%" in said
+
+
+def _measured():
+    import streamlit as st
+
+    from dpviz.app.tree.measured import measured_line, measured_screen
+    from tests.support.tables import schema_of
+
+    measured_line(st.session_state["found"])
+    measured_screen(st.session_state["found"], schema_of())

@@ -202,18 +202,19 @@ def click(test: AppTest, label: str) -> AppTest:
     return test
 
 
-def begun_release(test: AppTest) -> Job | None:
-    """The release a session has begun and not yet heard of; None when there is none."""
-    if "_publish_token" not in test.session_state or not test.session_state["_publish_token"]:
+def begun_release(state: Any) -> Job | None:
+    """The release that the session of this state has begun and not yet heard of; None when there is none."""
+    if "_publish_token" not in state or not state["_publish_token"]:
         return None
-    return job_of(test, publish_release.SLOT)
+    job: Job = state["_work"].jobs[publish_release.SLOT][0]
+    return job
 
 
 def released(test: AppTest) -> AppTest:
     """Tick, click, and wait until the release is there."""
     test.checkbox(key="publish-agreed").check().run()
     button(test, "Release").click().run()
-    if (job := begun_release(test)) is not None:
+    if (job := begun_release(test.session_state)) is not None:
         assert job.wait(60)
     return test.run()
 
