@@ -12,7 +12,7 @@ from dpviz.figures.tree.boosted import (
     steps_rows,
     steps_sentence,
 )
-from tests.models.test_boosted import NUMBER, THREE, TREES, TWO, read, rows
+from tests.support.boosted import NUMBER, THREE, TREES, TWO, read, rows
 
 
 def one(schema=NUMBER, place=3):
