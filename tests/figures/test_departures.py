@@ -31,7 +31,7 @@ def test_the_stored_page_is_what_the_learners_declare():
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-def test_every_private_learner_names_its_source_and_declares_its_differences(name):
+def test_every_private_learner_names_its_source_its_differences_and_the_parameters_they_name(name):
     spec = PRIVATE[name]
     assert spec.citation
     assert bool(spec.departures) == (name not in NONE_KNOWN)
@@ -39,14 +39,9 @@ def test_every_private_learner_names_its_source_and_declares_its_differences(nam
         for words in (item.paper, item.here, item.why):
             assert words[0].isupper() or words[0].isdigit() or words[0] == "n"
             assert words.endswith(".")
+        for parameter in re.findall(r"`([a-z_]+)`", item.here):
+            assert parameter in spec.Params.__dataclass_fields__
     assert len({item.paper for item in spec.departures}) == len(spec.departures)
-
-
-def test_parameters_that_a_difference_names_exist():
-    for spec in PRIVATE.values():
-        for item in spec.departures:
-            for name in re.findall(r"`([a-z_]+)`", item.here):
-                assert name in spec.Params.__dataclass_fields__, (spec.name, name)
 
 
 def test_a_learner_without_differences_says_so_and_a_bar_stays_in_its_cell():

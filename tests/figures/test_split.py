@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.figures.split import HALF, costs_text, split_html, split_of, split_sentence, widths
+from dpviz.figures.split import HALF, split_html, split_of, split_sentence, widths
 from dpviz.learners import learner_names
 from tests.support.fits import fitted
 
@@ -27,7 +27,7 @@ def drawn_widths(html: str) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_asked_makes_the_claim_and_what_is_paid_is_the_ledger(name):
+def test_what_is_asked_makes_the_claim_what_is_paid_is_the_ledger_and_a_claim_that_fails_is_drawn_unlike_one_that_holds(name):
     result = fitted(name)
     split = split_of(result)
     if result.claim.is_private:
@@ -37,12 +37,6 @@ def test_what_is_asked_makes_the_claim_and_what_is_paid_is_the_ledger(name):
     paid = {(step.part, step.epsilon) for step in split.paid if step.level}
     assert paid == {(part, epsilon) for (part, _), epsilon in result.ledger.spent().items() if epsilon}
     assert split.is_sound == (result.claim.is_sound and not result.disclosures)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_bar_is_broken_and_a_claim_that_fails_is_never_drawn_like_one_that_holds(name):
-    result = fitted(name)
-    split = split_of(result)
     html = split_html(split)
     for bar in drawn_widths(html):
         assert all(0 < width <= 100 for width in bar)
@@ -58,14 +52,11 @@ def test_every_kind_of_claim_is_among_them():
     assert {name: split_of(fitted(name)).is_sound for name in KINDS} == KINDS
 
 
-def test_the_quantiles_of_privatree_are_a_part_of_the_bar():
+def test_quantiles_are_a_part_of_the_bar_and_rows_held_out_pay_for_theirs_instead():
     split = split_of(fitted("privatree"))
     share = fitted("privatree").plan.of("quantile", None, "numeric")
     assert [step.epsilon for step in split.asked if step.part == "quantile"] == [share]
     assert "quantiles" in split_html(split)
-
-
-def test_rows_held_out_pay_for_their_part_instead():
     result = fitted("pf-tree", n_rows=2000)
     split = split_of(result)
     assert {part.part for part in split.held_out} == {"leaf counts", "test"}
@@ -81,16 +72,6 @@ def test_what_was_read_from_the_rows_has_no_bound():
     assert "asked unsound" in split_html(split)
     assert sum(widths(split.paid, split)) <= 100
     assert "no bound" in split_sentence(split)
-
-
-def test_many_parts_without_a_bound_take_at_most_half():
     split = split_of(fitted("bdpt"))
     pieces = zip(split.paid, widths(split.paid, split), strict=True)
     assert sum(width for step, width in pieces if math.isinf(step.epsilon)) <= HALF + 1e-9
-
-
-@pytest.mark.parametrize(
-    ("costs", "words"), [((0.5,), "0.5"), ((0.1, 0.1), "2 × 0.1"), ((0.1, 0.2), "0.1 + 0.2"), ((0.1, math.inf), "∞")]
-)
-def test_costs_of_one_part(costs, words):
-    assert costs_text(costs) == words

@@ -13,7 +13,6 @@ from dpviz.figures.theme import (
     LIGHT,
     MARKS,
     N_COLOURS,
-    N_STEPS,
     ORANGE,
     SERIES,
     SOUND,
@@ -23,11 +22,8 @@ from dpviz.figures.theme import (
     class_letter,
     contrast,
     css_variables,
-    place_of,
-    step_of,
     step_variables,
     text_on,
-    translucent,
 )
 
 CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
@@ -63,37 +59,26 @@ def distance(first: str, second: str, deficiency: str) -> float:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 class TestTheme:
-    def test_class_colours_stand_out_from_the_ground(self, theme: Theme) -> None:
+    def test_classes_steps_and_texts_stand_out_from_every_ground(self, theme: Theme) -> None:
         assert min(contrast(colour, theme.ground) for colour in theme.classes) >= 3
-
-    def test_text_reads_on_ground_and_cards(self, theme: Theme) -> None:
         assert min(contrast(ink, ground) for ink in (theme.ink, theme.muted) for ground in (theme.ground, theme.raised)) >= 4.5
-
-    def test_letters_read_on_class_colours(self, theme: Theme) -> None:
         assert min(contrast(colour, text_on(colour)) for colour in theme.classes) >= 4.5
-
-    @pytest.mark.parametrize("deficiency", DEFICIENCIES)
-    def test_first_four_classes_differ_for_colour_blind_readers(self, theme: Theme, deficiency: str) -> None:
-        pairs = itertools.combinations(theme.classes[:4], 2)
-        assert min(distance(first, second, deficiency) for first, second in pairs) > 10
-
-    def test_steps_stand_out_and_go_one_way_in_lightness(self, theme: Theme) -> None:
         assert min(contrast(colour, ground) for colour in theme.steps for ground in (theme.ground, theme.raised)) >= 3
         apart = [contrast(colour, theme.ground) for colour in theme.steps]
         assert apart == sorted(apart)
         assert min(high / low for low, high in itertools.pairwise(apart)) > 1.15
 
     @pytest.mark.parametrize("deficiency", DEFICIENCIES)
-    def test_neighbouring_steps_differ_for_colour_blind_readers(self, theme: Theme, deficiency: str) -> None:
+    def test_first_classes_and_neighbouring_steps_differ_for_colour_blind_readers(self, theme: Theme, deficiency: str) -> None:
+        pairs = itertools.combinations(theme.classes[:4], 2)
+        assert min(distance(first, second, deficiency) for first, second in pairs) > 10
         assert min(distance(first, second, deficiency) for first, second in itertools.pairwise(theme.steps)) > 10
 
-    def test_every_role_becomes_a_variable(self, theme: Theme) -> None:
+    def test_every_role_becomes_a_variable_with_a_fallback(self, theme: Theme) -> None:
         css = css_variables(theme)
         assert f"--dp-muted:{theme.muted}" in css
         assert f"--dp-class-7:{theme.classes[7]}" in css
         assert f"--dp-step-4:{theme.steps[4]}" in step_variables(theme)
-
-    def test_following_the_dashboard_keeps_a_fallback(self, theme: Theme) -> None:
         assert f"--dp-ground:var(--st-background-color,{theme.ground})" in css_variables(theme)
 
 
@@ -121,23 +106,10 @@ def test_marks_in_charts_reach_three_to_one_on_both_grounds(colour: str) -> None
     assert min(contrast(colour, theme.ground) for theme in (LIGHT, DARK)) >= 3
 
 
-def test_a_translucent_colour_keeps_its_parts() -> None:
-    assert translucent("#ff8000", 0.5) == "rgba(255,128,0,0.5)"
-
-
-def test_colours_start_again_and_letters_do_not() -> None:
+def test_contrast_is_that_of_wcag_and_letters_never_start_again() -> None:
+    assert contrast("#ffffff", "#000000") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
     assert LIGHT.class_colour(N_COLOURS) == LIGHT.class_colour(0)
     letters = [class_letter(index) for index in range(100)]
     assert len(set(letters)) == 100
     assert (letters[0], letters[25], letters[26], letters[27]) == ("A", "Z", "AA", "AB")
-
-
-def test_contrast_is_that_of_wcag() -> None:
-    assert contrast("#ffffff", "#000000") == pytest.approx(21)
-    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
-
-
-def test_steps_cover_their_scale_and_a_scale_of_one_value_has_its_middle() -> None:
-    assert [step_of(value, 0, 10) for value in (-1, 0, 1.9, 2, 9.9, 10, 11)] == [0, 0, 0, 1, 4, 4, 4]
-    assert len(LIGHT.steps) == len(DARK.steps) == N_STEPS
-    assert (step_of(3, 3, 3), place_of(3, 3, 3)) == (N_STEPS // 2, 0.5)

@@ -21,13 +21,7 @@ def test_percents_never_say_never_or_always_wrongly(share, words):
     assert chance(share) == words
 
 
-def test_shares_have_a_tenth_only_where_there_is_one():
+def test_shares_counts_and_letters():
     assert [percent(share) for share in (0.9, 0.125, 1)] == ["90%", "12.5%", "100%"]
-
-
-def test_one_row_is_a_row_and_all_others_are_rows():
     assert [counted(number, "row") for number in (0, 1, 12_000)] == ["0 rows", "1 row", "12,000 rows"]
-
-
-def test_epsilon_keeps_its_letter_at_the_start_of_a_sentence():
     assert [capital(text) for text in ("", "at ε = 1", "ε = 1")] == ["", "At ε = 1", "ε = 1"]

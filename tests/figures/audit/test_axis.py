@@ -37,11 +37,9 @@ def beyond_the_end(markup: str) -> list[str]:
 
 
 class TestPlaces:
-    def test_every_sign_stands_at_its_number(self) -> None:
+    def test_every_sign_stands_at_its_number_or_is_an_arrow_with_it(self) -> None:
         at = places(shown(line("violated", composed=1.5, attacked=replace(BOUND, bound=0.25))))
         assert at == pytest.approx({"composed": 1.5, "claimed": 1.0, "searched": math.log(4), "attacked": 0.25}, rel=1e-3)
-
-    def test_what_lies_beyond_the_end_is_an_arrow_with_its_number(self) -> None:
         markup = shown(line("violated", composed=math.inf, found=IMPOSSIBLE, attacked=replace(BOUND, bound=5.6)))
         assert {"searched", "attacked"}.isdisjoint(places(markup))
         assert beyond_the_end(markup) == ["→∞", "∞", "5.6"]
@@ -84,23 +82,19 @@ class TestGuesses:
         words = line_in_words(line("holds", attacked=bound), GUESSES)
         assert "at most 73.1 right guesses of 100" in words
         assert "what it does allows at most 61" in words
-
-    def test_nothing_is_beyond_certainty(self) -> None:
         markup = audit_axis([line("violated", guesses=100.0, claimed_guesses=50.0)], GUESSES, selected="", caption="All")
         assert shares(markup) == {"claimed": 0.0, "composed": 1.0}
         assert not beyond_the_end(markup)
 
 
 class TestLines:
-    def test_groups_stand_in_order_and_count_their_learners(self) -> None:
+    def test_groups_count_their_learners_and_other_settings_are_folded_into_them(self) -> None:
         markup = shown(line("unproven"), line("violated"), line("holds"), line("none"))
         assert [markup.index(GROUPS[name]) for name in GROUPS if name] == sorted(
             markup.index(GROUPS[name]) for name in GROUPS if name
         )
         assert GROUPS[""] not in markup
         assert markup.count("(1)") == 4
-
-    def test_other_settings_are_folded_into_their_learner_and_say_where_they_differ(self) -> None:
         default = line("violated")
         others = [replace(line("holds", "one tree"), title=default.title), replace(default, key="more", setting="big")]
         markup = shown(default, *others)
@@ -108,11 +102,15 @@ class TestLines:
         assert "<details open" not in markup
         assert '<details open data-name="A violated"' in shown(default, *others, selected="more")
 
-    def test_one_button_per_line_and_the_chosen_one_is_pressed(self) -> None:
+    def test_one_button_per_line_and_names_are_escaped(self) -> None:
         lines = [line("holds"), line("violated")]
         read = Reader(shown(*lines, selected=lines[1].key))
         assert [button["data-key"] for button in read.named("button")] == [item.key for item in lines]
         assert [button["aria-pressed"] for button in read.named("button")] == ["false", "true"]
+        bad = replace(line("holds"), title="<img src=x onerror=alert(1)>", key='"><script>', note="<u>")
+        read = Reader(audit_axis([bad, replace(bad, setting="<s>")], epsilon_axis(1.0), selected="", caption="<b>"))
+        assert not {"img", "script", "u", "s"} & {tag for tag, _ in read.tags}
+        assert bad.title in read.texts
 
     @pytest.mark.parametrize("verdict", BADGES)
     def test_a_line_has_words_for_everything_it_draws(self, verdict: str) -> None:
@@ -127,9 +125,3 @@ class TestLines:
         for axis in (epsilon_axis(1.0), GUESSES):
             assert not shares(audit_axis([nothing], axis, selected="", caption="All"))
             assert line_in_words(nothing, axis) == "not stored; not listed; not attacked"
-
-    def test_names_are_escaped(self) -> None:
-        bad = replace(line("holds"), title="<img src=x onerror=alert(1)>", key='"><script>', note="<u>")
-        read = Reader(audit_axis([bad, replace(bad, setting="<s>")], epsilon_axis(1.0), selected="", caption="<b>"))
-        assert not {"img", "script", "u", "s"} & {tag for tag, _ in read.tags}
-        assert bad.title in read.texts

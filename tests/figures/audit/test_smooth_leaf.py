@@ -14,33 +14,22 @@ def curves(epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 10.0])
-def test_the_first_broken_gap_is_in_the_picture(epsilon):
-    assert first_violation("smooth", epsilon) < gaps_to_show(epsilon)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_the_lower_chart_draws_losses_in_epsilons(epsilon):
+def test_losses_are_drawn_in_epsilons_with_the_first_broken_gap_told_apart_without_colour(epsilon):
     drawn = leaf_figure(curves(epsilon)).data
     assert len(drawn) == 2 * len(RULES)
     smooth, fair = drawn[1], drawn[5]
     assert smooth.name == STYLES["smooth"][0]
     assert smooth.y[first_violation("smooth", epsilon)] > 1
     assert max(fair.y) == pytest.approx(1)
+    assert first_violation("smooth", epsilon) < gaps_to_show(epsilon)
+    assert len({(trace.line.dash, trace.marker.symbol) for trace in drawn[::2]}) == len(RULES)
 
 
-def test_rules_differ_in_dash_and_marker():
-    drawn = leaf_figure(curves(1.0)).data[::2]
-    assert len({(trace.line.dash, trace.marker.symbol) for trace in drawn}) == len(RULES)
-
-
-def test_the_words_name_gap_and_delta():
+def test_words_and_table_have_every_gap_and_the_delta():
     said = leaf_sentence(0.1)
     assert f"from gap {first_violation('smooth', 0.1)} on" in said
     assert f"δ = {number_text(delta_needed('smooth', 0.1)[0])}" in said
     assert "ε = 0.1 (add/remove one row)" in said
-
-
-def test_the_table_has_every_gap_and_rule():
     rows = leaf_rows(curves(1.0))
     assert [row["gap"] for row in rows] == [str(gap) for gap in range(gaps_to_show(1.0) + 1)]
     assert rows[0]["flips, permute-and-flip"] == "50%"

@@ -24,7 +24,6 @@ from dpviz.figures.audit.text import (
     lead_sentence,
     pair_sentence,
     search_sentence,
-    setting_text,
     strength_text,
     times_text,
     tried_sentence,
@@ -54,7 +53,7 @@ LOWER = ("within", "beyond", "nothing")
 
 
 class TestSentences:
-    def test_the_lead_counts_each_of_the_three_facts(self) -> None:
+    def test_the_lead_counts_each_of_the_three_facts_of_default_settings_and_says_when_dpviz_is_wrong(self) -> None:
         beyond = replace(BOUND, bound=1.5, composed=110.0)
         lines = [line("holds", attacked=BOUND), line("violated", attacked=beyond), line("violated", found=None), line("unproven")]
         lines += [line("none"), line("")]
@@ -62,13 +61,9 @@ class TestSentences:
         assert tried_sentence(lines) == (
             "3 were searched, 1 of them beyond their claim. 2 were attacked, 1 of them beyond their claim."
         )
-
-    def test_the_lead_leaves_out_settings_that_are_not_the_default(self) -> None:
         lines = [line("holds"), line("violated", "grow complete")]
         assert lead_sentence(lines) == "1 of 1 private algorithms are proved to keep the ε they claim."
         assert tried_sentence(lines).startswith("1 were searched")
-
-    def test_the_lead_says_when_nothing_is_stored_and_when_dpviz_is_wrong(self) -> None:
         assert lead_sentence([line("none"), line("")]) == "Nothing is stored yet."
         for bug in (line("holds", found=BUG), line("holds", attacked=replace(BOUND, bound=2.0))):
             assert lead_sentence([bug]).endswith("that is a bug in dpviz.")
@@ -95,7 +90,7 @@ class TestSentences:
     def test_a_lower_bound_is_rounded_down(self, bound: float, words: str) -> None:
         assert at_least_text(bound) == words
 
-    def test_an_attack_says_its_confidence_its_delta_and_what_it_could_have_shown(self) -> None:
+    def test_attacks_and_searches_say_bound_confidence_delta_and_what_could_be_shown(self) -> None:
         assert attack_sentence(BOUND) == (
             "ε ≥ 0.4 (add/remove one row) with 95% confidence. No attack is known that comes near what is proved."
         )
@@ -105,14 +100,10 @@ class TestSentences:
         many = replace(BOUND, canaries=8, delta=1e-5, hits=(3, 7))
         assert "ε ≥ 0.4, δ = 0.00001 (add/remove" in attack_sentence(many)
         assert "7 of 10 guesses right, 8 canaries in each of 20 draws" in attack_source(many)
-
-    def test_a_search_says_what_it_found_beside_what_is_claimed(self) -> None:
         assert search_sentence(VIOLATED) == "ε ≥ 1.38; 1 is claimed."
         assert search_sentence(IMPOSSIBLE) == "No finite ε holds; 1 is claimed."
         assert search_sentence(NONE).endswith("nothing is claimed.")
         assert search_sentence(NOTHING) == pair_sentence(NOTHING)
-
-    def test_a_white_box_attack_says_how_much_of_what_is_proved_it_found(self) -> None:
         found = replace(BOUND, bound=0.8079, strength=0.8079, guesses=60.0)
         assert attack_sentence(found).endswith("≥ 0.807 (add/remove one row) with 95% confidence: 80% of what is proved.")
         assert "(2 of 10 guesses right, 20 draws on each of two data sets, with everything released in view)" in attack_source(
@@ -142,12 +133,10 @@ class TestSentences:
     def test_a_probability_is_said_for_people(self, chance: float, words: str) -> None:
         assert chance_text(chance) == words
 
-    def test_a_pair_is_told_by_its_ratio_and_what_the_claim_allows(self) -> None:
+    def test_a_pair_is_told_by_its_ratio_and_infinity_is_words(self) -> None:
         said = f"Adding the marked row makes this tree 4 times as likely; ε = 1 ({NEIGHBOURS}) allows 2.72 times."
         assert pair_sentence(VIOLATED) == said
         assert pair_sentence(BUG).startswith("Taking the marked row away makes this tree 3.49 times as likely;")
-
-    def test_infinity_is_words(self) -> None:
         assert pair_sentence(IMPOSSIBLE).startswith(
             "This tree is possible with the marked row and impossible without it. No finite ε"
         )
@@ -156,17 +145,10 @@ class TestSentences:
         assert pair_sentence(NONE).endswith("Nothing was promised.")
         assert times_text(math.inf) == times_text(1e6) == "without limit"
 
-    def test_nothing_found_is_said(self) -> None:
-        assert pair_sentence(NOTHING) == "No difference between neighbouring data sets could be certified here."
-
     @pytest.mark.parametrize("name", EVERY)
     def test_an_epsilon_in_a_sentence_has_its_neighbours(self, name: str) -> None:
         said = pair_sentence(EVERY[name])
         assert "ε" not in said or NEIGHBOURS in said
-
-    def test_settings_are_called_as_on_screen(self) -> None:
-        assert setting_text({"grow_complete": True, "bins": 5}, {"grow_complete": "Grow complete"}) == "grow complete, bins: 5"
-        assert setting_text({}, {}) == ""
 
 
 class TestFigures:
@@ -180,19 +162,15 @@ class TestFigures:
         assert numbers == list(map(chance_text, chances))
         assert all(number in audit.probability_sentence(EVERY[name]) for number in numbers)
 
-    def test_the_mark_stands_at_what_the_claim_allows(self) -> None:
+    def test_the_mark_stands_at_what_the_claim_allows_inside_the_picture_or_nowhere(self) -> None:
         _, likelier = audit.chance_bars(VIOLATED).split("with the row</span>")
         (place,), (width,) = (re.findall(rf"{side}:(.*?)%", likelier) for side in ("left", "width"))
         assert float(place) / float(width) == pytest.approx(0.0016 * math.e / VIOLATED.worst_pair.probabilities[1], rel=1e-3)  # type: ignore[union-attr]
         assert "1 in 230" in audit.limit_note(VIOLATED)
         assert audit.allowed_chance(IMPOSSIBLE) == 0
         assert "0%" in audit.limit_note(IMPOSSIBLE)
-
-    def test_a_mark_above_both_probabilities_stays_in_the_picture(self) -> None:
         markup = audit.chance_bars(replace(HOLDS, worst_pair=pair(0.01, 0.011)))
         assert 'class="dpa-limit" style="left:100%"' in markup
-
-    def test_there_is_no_mark_where_the_claim_forbids_nothing(self) -> None:
         likely = replace(HOLDS, worst_pair=pair(0.5, 0.6))
         for result in (NONE, likely):
             assert audit.allowed_chance(result) is None
@@ -205,21 +183,15 @@ class TestFigures:
 
 
 class TestTables:
-    def test_every_verdict_has_its_own_icon_and_word(self) -> None:
+    def test_verdicts_and_the_three_facts_have_signs_of_their_own(self) -> None:
         assert len({look.icon for look in BADGES.values()}) == len({look.word for look in BADGES.values()}) == len(BADGES)
-
-    def test_the_three_facts_have_signs_of_their_own(self) -> None:
         signs = [{kind[key].icon for key in keys} for kind, keys in ((BADGES, BADGES), (SEARCHED, LOWER), (ATTACKED, LOWER))]
         assert not signs[0] & signs[1]
         assert not signs[0] & signs[2]
         assert not signs[1] & signs[2]
         assert SEARCHED.keys() == ATTACKED.keys()
 
-    def test_names_are_escaped(self) -> None:
-        cells = WorstPair(("<i>", "class"), (), (("<i>=<u>", "<s>"),), (0.0, 1.0))
-        assert not {"i", "u", "s"} & {tag for tag, _ in Reader(pair_tables(cells)).tags}
-
-    def test_only_the_extra_row_is_marked_and_it_stands_last(self) -> None:
+    def test_only_the_extra_row_is_marked_it_stands_last_and_names_are_escaped(self) -> None:
         shown = pair(0.1, 0.2)
         assert extra_row(shown) == ("a=0", "b=0", "y")
         markup = pair_tables(shown)
@@ -227,25 +199,18 @@ class TestTables:
         rows = re.findall(r"<tr class=\"(.*?)\">(.*?)</tr>", markup)
         assert [kind for kind, _ in rows] == ["", "", "", "", "dpa-extra"]
         assert re.findall(r"<td>(.*?)</td>", rows[-1][1]) == ["0", "0", "y"]
-
-    def test_an_extra_row_equal_to_others_is_found(self) -> None:
         row = ("a=0", "x")
         assert extra_row(WorstPair(("a", "class"), (row,), (row, row), (0.1, 0.2))) == row
+        cells = WorstPair(("<i>", "class"), (), (("<i>=<u>", "<s>"),), (0.0, 1.0))
+        assert not {"i", "u", "s"} & {tag for tag, _ in Reader(pair_tables(cells)).tags}
 
-    def test_an_empty_data_set_says_so(self) -> None:
-        assert "no rows" in pair_tables(WorstPair(("a", "class"), (), (("a=0", "x"),), (0.1, 0.2)))
-
-    def test_identical_columns_stand_once(self) -> None:
+    def test_equal_columns_and_rows_stand_once_with_their_count(self) -> None:
         columns = ("a0", "a1", "b0", "b1", "class")
         row = ("a0=1", "a1=1", "b0=1", "b1=1", "x")
         heads = re.findall(r'<th scope="col">([^<]+)</th>', pair_tables(WorstPair(columns, (), (row,), (0.1, 0.2))))
         assert heads == ["a0 to a1 (identical)", "b0 to b1 (identical)", "class"] * 2
-
-    def test_columns_that_differ_somewhere_stand_apart(self) -> None:
         rows = (("a0=1", "a1=1", "x"), ("a0=0", "a1=1", "x"))
         assert "identical" not in pair_tables(WorstPair(("a0", "a1", "class"), rows[:1], rows, (0.1, 0.2)))
-
-    def test_many_equal_rows_are_counted(self) -> None:
         row, other = ("a=0", "x"), ("a=1", "y")
         markup = pair_tables(WorstPair(("a", "class"), (row,) * 6 + (other,) * 6, (row,) * 7 + (other,) * 6, (0.1, 0.2)))
         assert markup.count("× 6") == 4
@@ -254,15 +219,13 @@ class TestTables:
 
 
 class TestOutput:
-    def test_the_tree_that_separates_can_be_drawn_with_short_names(self) -> None:
+    def test_the_tree_that_separates_is_drawn_whatever_its_rules(self) -> None:
         tree = output_tree(VIOLATED)
         assert tree is not None
         drawing = tree_svg(tree, widths=None, selected=None, title="t")
         assert "is 0" in drawing
         assert "a=0" not in drawing
         assert output_in_words(VIOLATED) == "If a is 0: x; otherwise: y."
-
-    def test_nested_rules_and_numbers_are_read(self) -> None:
         inner = {"feature": "b", "op": "<=", "threshold": 0.5, "left": {"leaf": "x"}, "right": {"leaf": "z"}}
         body = split("x", "y")["root"] | {"right": inner}
         rows = (("a=0", "0", "x"), ("a=1", "1", "y"))
@@ -272,8 +235,6 @@ class TestOutput:
         assert tree.schema.classes == ("x", "y", "z")
         assert tree.root.right.rule == ThresholdRule(1, 0.5)  # type: ignore[union-attr]
         assert output_in_words(result) == "If a is 0: x; otherwise: (If b ≤ 0.5: x; otherwise: z)."
-
-    def test_a_single_label_is_a_leaf(self) -> None:
         result = replace(NONE, output={"leaf": "y"})
         tree = output_tree(result)
         assert tree is not None
@@ -284,13 +245,3 @@ class TestOutput:
     def test_what_is_no_tree_is_not_drawn(self, result: AuditResult) -> None:
         assert output_tree(result) is None
         assert "If" not in output_in_words(result)
-
-
-def test_where_no_strength_is_said_it_is_because_of_the_fits_or_because_no_attack_is_known():
-    few = replace(BOUND, ceiling=Ceiling(0.625, 3200), delta=1e-6)
-    said = "confidence. With 3,200 pairs of fits even a perfect attack would show about 62% of the right guesses that are proved"
-    assert attack_sentence(few).endswith(f"{said} possible.")
-    none = replace(BOUND, ceiling=Ceiling(0.0, 3200))
-    assert attack_sentence(none).endswith("even a perfect attack would show nothing of what is proved.")
-    enough = replace(BOUND, ceiling=Ceiling(0.9, 3200))
-    assert attack_sentence(enough).endswith("confidence. No attack is known that comes near what is proved.")

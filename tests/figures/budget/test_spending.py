@@ -7,12 +7,8 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.figures.budget.spending import (
-    AXIS,
     IN_ALL,
-    PART_STYLES,
     deciders,
-    formulas,
-    plain_notes,
     share_rows,
     shares_sentence,
     spending_figure,
@@ -64,7 +60,7 @@ def sentence_of(plan, spent, claim=None):
     return spending_sentence(plan, spent, claim or claimed(), PrivacyLoss(sum(spent.values())))
 
 
-def test_on_adult_like_data_one_row_pays_about_twelve_times_the_claim():
+def test_one_row_pays_twelve_times_the_claim_of_privatree_and_what_a_sound_learner_claims():
     plan = plan_of("privatree", grow_complete=True)
     spent = planned(plan)
     total = bars(figure_of(plan, spent, claimed(verdict="unproven")))[-1]
@@ -73,9 +69,6 @@ def test_on_adult_like_data_one_row_pays_about_twelve_times_the_claim():
     said = sentence_of(plan, spent, claimed(verdict="unproven"))
     assert f"One row pays ε = {total.x[0]:.2f}".rstrip("0") in said
     assert said.endswith("Claimed is ε = 0.1, which is not proven. The paper counts one feature of each kind.")
-
-
-def test_a_sound_learner_pays_what_it_claims():
     plan = plan_of("pf-tree")
     total = bars(figure_of(plan, planned(plan)))[-1]
     assert total.x[0] == pytest.approx(0.1)
@@ -95,18 +88,22 @@ def test_every_bar_begins_where_the_one_before_ends_and_the_last_one_is_their_su
     assert paid == pytest.approx(sum(spent.values()))
 
 
-def test_levels_stand_as_in_the_tree():
+def test_levels_claim_and_neighbours_stand_on_the_axes_and_parts_look_alike_everywhere():
     plan = plan_of("privatree", grow_complete=True)
     order = list(dict.fromkeys(step.level for step in steps(plan, planned(plan))))
     assert order == ["before the tree", "root", "depth 1", "depth 2", "depth 3", "leaves"]
     assert list(figure_of(plan, planned(plan)).layout.yaxis.categoryarray) == [*order, IN_ALL]
-
-
-def test_the_claim_is_a_line_with_its_number():
     plan = plan_of("pf-tree")
     layout = figure_of(plan, planned(plan)).layout
     assert [shape.x0 for shape in layout.shapes] == [0.1]
+    assert "add/remove one row" in layout.xaxis.title.text
     assert [(note.text, note.xanchor) for note in layout.annotations] == [("claimed: 0.1", "right")]
+    plan = plan_of("privatree")
+    *drawn, _ = bars(figure_of(plan, planned(plan)))
+    names = [trace.name for trace in drawn if trace.showlegend]
+    assert sorted(names) == sorted({trace.name for trace in drawn})
+    looks = {trace.name: (trace.marker.color, trace.marker.pattern.shape) for trace in drawn}
+    assert all(looks[trace.name] == (trace.marker.color, trace.marker.pattern.shape) for trace in drawn)
 
 
 def test_an_infinite_step_is_an_open_hatched_bar_with_a_sign_and_words():
@@ -125,39 +122,13 @@ def test_an_infinite_step_is_an_open_hatched_bar_with_a_sign_and_words():
     assert "One row pays ε = ∞" in said
     assert "without the exact steps it would pay" in said
     assert "which is violated" in said
-
-
-def test_a_plan_that_is_all_exact_can_be_drawn():
     plan = BudgetPlan(math.inf, 4, (Share("tree", None, math.inf, set_by="no privacy"),))
     nothing = claimed(math.inf, "none")
     figure = figure_of(plan, {("tree", None): math.inf}, nothing)
     assert all(math.isfinite(drawn.x[0]) for drawn in bars(figure))
     assert not figure.layout.shapes
     assert sentence_of(plan, {("tree", None): math.inf}, nothing).endswith("in all. Nothing is claimed.")
-
-
-def test_nothing_spent_can_be_drawn():
     assert [drawn.x[0] for drawn in bars(figure_of(BudgetPlan(1.0, 0, ()), {}))] == [0]
-
-
-def test_the_axis_names_the_neighbours():
-    plan = plan_of("pf-tree")
-    assert figure_of(plan, planned(plan)).layout.xaxis.title.text == AXIS
-    assert "add/remove one row" in AXIS
-
-
-def test_a_part_is_named_once_in_the_legend_and_always_looks_the_same():
-    plan = plan_of("privatree")
-    *drawn, _ = bars(figure_of(plan, planned(plan)))
-    names = [trace.name for trace in drawn if trace.showlegend]
-    assert sorted(names) == sorted({trace.name for trace in drawn})
-    looks = {trace.name: (trace.marker.color, trace.marker.pattern.shape) for trace in drawn}
-    assert all(looks[trace.name] == (trace.marker.color, trace.marker.pattern.shape) for trace in drawn)
-
-
-def test_no_two_parts_look_alike():
-    alike = {part: style for part, style in PART_STYLES.items() if part != "node, numeric"}  # the node share of a mixed table
-    assert len(set(alike.values())) == len(alike)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +141,7 @@ def test_only_what_can_be_relied_on_is_drawn_plain(verdict, composed, is_hatched
     assert bool(bars(figure)[-1].marker.pattern.shape) == is_hatched
 
 
-def test_tables_say_what_the_figure_says():
+def test_tables_say_what_the_figure_says_and_who_set_it():
     plan = plan_of("privatree")
     rows = share_rows(plan)
     assert len(rows) == len(plan.shares)
@@ -178,19 +149,9 @@ def test_tables_say_what_the_figure_says():
     assert rows[0]["times a row meets it"] == 6
     path = steps(plan, planned(plan))
     assert [(row["where"], row["for"]) for row in spending_rows(plan, planned(plan))] == [(s.level, s.part) for s in path]
-
-
-def test_every_part_stands_under_whoever_set_it():
     assert deciders(plan_of("privatree", shares=(1, 2, 1))) == {"set by you": ("quantile", "node", "leaf")}
     (who,) = deciders(BudgetPlan(1, 1, (Share("leaf", 0, 1.0, set_by="rule: x"),)))
     assert "public rule" in who
-
-
-@pytest.mark.parametrize("name", learner_names())
-def test_rules_are_words_and_formulas_unfold(name):
-    plan = plan_of(name)
-    assert not any(sign in note for note in plain_notes(plan) for sign in "^≥·")
-    assert set(plain_notes(plan)) | set(formulas(plan)) >= set(plan.notes)
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def lines(figure):
     return {trace.name: trace for trace in figure.data if trace.showlegend is not False}
 
 
-def test_every_learner_and_the_majority_have_a_line_with_its_words():
+def test_every_learner_has_a_line_and_a_claim_that_does_not_hold_is_dashed_and_open():
     drawn = lines(compare_figure(ALL, **EPSILON))
     title = {name: get_learner(name).title for name in ("pf-tree", "privatree", "bdpt", "cart")}
     doubtful = {f"{title['privatree']}, claim violated", f"{title['bdpt']}, claim unproven"}
@@ -52,9 +52,6 @@ def test_every_learner_and_the_majority_have_a_line_with_its_words():
     assert set(drawn["Majority class"].y) == {0.76}
     assert tuple(drawn["Majority class"].x) == (0.01, 1.0)
     assert set(drawn[title["cart"]].y) == {0.85}
-
-
-def test_a_claim_that_does_not_hold_is_dashed_and_open():
     for trace in lines(compare_figure(ALL, **EPSILON)).values():
         if trace.marker.symbol:
             doubtful = "claim" in trace.name
@@ -62,14 +59,11 @@ def test_a_claim_that_does_not_hold_is_dashed_and_open():
             assert trace.marker.symbol.endswith("-open") == doubtful
 
 
-def test_the_band_goes_out_along_the_top_and_back_along_the_bottom():
+def test_a_band_is_drawn_where_it_is_asked_for_from_enough_fits():
     figure = compare_figure(ALL, **EPSILON, banded=SOUND.learner)
     (band,) = [trace for trace in figure.data if trace.fill == "toself"]
     assert list(band.x) == [0.01, 0.1, 1.0, 1.0, 0.1, 0.01]
     assert list(band.y) == pytest.approx([0.81] * 3 + [0.78] * 3)
-
-
-def test_no_band_is_drawn_unasked_or_offered_for_too_few_fits():
     assert not [trace for trace in compare_figure(ALL, **EPSILON).data if trace.fill == "toself"]
     few = Curve("pf-tree", "holds", (*SOUND.points[:2], replace(SOUND.points[2], n_fits=ENOUGH - 1)))
     assert bandable(ALL) == ("pf-tree", "privatree", "bdpt")
@@ -82,13 +76,21 @@ def test_no_band_is_drawn_unasked_or_offered_for_too_few_fits():
     assert "nine of ten" not in headline((few,), along="epsilon", x=1.0, metric="accuracy", level=None)
 
 
-def test_epsilon_and_rows_are_logarithmic_and_depth_is_not():
+def test_axes_are_those_of_what_is_compared_and_composed_epsilons_move_false_claims_right():
     assert compare_figure(ALL, **EPSILON).layout.xaxis.type == "log"
     along_rows = compare_figure((curve("pf-tree", (100, 200)),), along="n_rows", metric="accuracy", level=None)
     along_depth = compare_figure((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None)
     assert along_rows.layout.xaxis.type == "log"
     assert along_depth.layout.xaxis.type is None
     assert "add/remove one row" in compare_figure(ALL, **EPSILON).layout.xaxis.title.text
+    assert [x for x, _ in visible_points(OPEN, axis="composed")] == pytest.approx([0.12, 1.2, 12.0])
+    drawn = lines(compare_figure(ALL, **EPSILON, axis="composed"))
+    assert tuple(drawn["Majority class"].x) == (0.01, 12.0)
+    assert len(compare_figure((), **EPSILON, axis="composed").data) == 0
+    assert len(compare_figure((), **EPSILON).data) == 0
+    plain = Curve("cart", "none", tuple(Point(depth, math.inf, 0.8, 0.8, 0.8, 5) for depth in (1.0, 2.0)))
+    drawn = lines(compare_figure((plain,), along="max_depth", metric="accuracy", level=None))
+    assert tuple(drawn[get_learner("cart").title].x) == (1.0, 2.0)
 
 
 def at_risk(found, guesses):
@@ -135,24 +137,7 @@ def test_no_curve_leaves_the_figure_and_one_without_a_bound_is_dashed_and_said(a
     assert "Nothing bounds" not in lines_text((SOUND, OPEN, PLAIN), None, "composed")
 
 
-def test_composed_epsilons_move_false_claims_right():
-    assert [x for x, _ in visible_points(OPEN, axis="composed")] == pytest.approx([0.12, 1.2, 12.0])
-    drawn = lines(compare_figure(ALL, **EPSILON, axis="composed"))
-    assert tuple(drawn["Majority class"].x) == (0.01, 12.0)
-
-
-def test_with_nothing_on_the_axis_the_figure_is_empty_and_not_an_error():
-    assert len(compare_figure((), **EPSILON, axis="composed").data) == 0
-    assert len(compare_figure((), **EPSILON).data) == 0
-
-
-def test_along_depth_a_learner_without_privacy_is_a_curve_too():
-    plain = Curve("cart", "none", tuple(Point(depth, math.inf, 0.8, 0.8, 0.8, 5) for depth in (1.0, 2.0)))
-    drawn = lines(compare_figure((plain,), along="max_depth", metric="accuracy", level=None))
-    assert tuple(drawn[get_learner("cart").title].x) == (1.0, 2.0)
-
-
-def test_the_headline_praises_the_best_learner_whose_claim_holds():
+def test_the_headline_and_the_table_say_what_the_figure_shows():
     words = headline(ALL, along="epsilon", x=0.1, metric="accuracy", level=0.76)
     assert words.startswith("At ε = 0.1 (add/remove one row), PF-tree reaches accuracy 80.0% (nine of ten draws: 78.0% to 81.0%)")
     assert "not private) 85.0%, guessing 76.0%." in words
@@ -160,9 +145,6 @@ def test_the_headline_praises_the_best_learner_whose_claim_holds():
     assert headline((FALSE,), along="epsilon", x=0.1, metric="accuracy", level=None) == (
         "No algorithm whose claim holds was fitted here."
     )
-
-
-def test_the_table_says_what_the_figure_shows():
     rows = curve_rows(ALL, along="epsilon", metric="accuracy")
     assert len(rows) == 10
     assert {row["claim"] for row in rows} == {"holds", "violated", "unproven", "none made"}
@@ -171,17 +153,14 @@ def test_the_table_says_what_the_figure_shows():
     assert plain["median accuracy"] == "85.0%"
 
 
-def test_learners_of_one_figure_never_look_alike():
+def test_learners_of_one_figure_never_look_alike_and_another_learner_changes_nobody_s_look(rng):
+    """Whatever is added or taken away, in any order, as in a session."""
     every = line_styles(dict.fromkeys(learner_names(), "holds"))
     assert len({(look.colour, look.symbol) for look in every.values()}) == len(every)
     private = [name for name in learner_names() if not get_learner(name).is_baseline]
     for start in range(len(private)):
         few = (private[start:] + private[:start])[: len(SERIES)]
         assert len({look.colour for look in line_styles(dict.fromkeys(few, "holds")).values()}) == len(few)
-
-
-def test_another_learner_changes_nobody_s_look(rng):
-    """Whatever is added or taken away, in any order, as in a session."""
     private = [name for name in learner_names() if not get_learner(name).is_baseline] + ["pf-tree(lookahead=1)"]
     for _ in range(50):
         before, chosen = {}, []

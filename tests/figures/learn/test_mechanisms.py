@@ -3,16 +3,12 @@ import math
 import pytest
 
 from dpviz.evaluation.learn.growing import growing_tree
-from dpviz.evaluation.learn.lessons import PoisonedStump, adding_up, noisy_choice, noisy_counts
+from dpviz.evaluation.learn.lessons import PoisonedStump, noisy_choice, noisy_counts
 from dpviz.figures.learn import mechanisms
 from dpviz.figures.learn import trees as lessons_trees
 from dpviz.figures.wording import chance
 from dpviz.results.wording import rounded_up
-
-
-@pytest.fixture(scope="module")
-def four():
-    return adding_up(4, 1.0)
+from tests.support.audits import HOLDS, VIOLATED
 
 
 @pytest.fixture
@@ -54,13 +50,6 @@ def test_two_counts_are_drawn_with_their_ratio_between_the_bounds():
     assert len(mechanisms.counts_rows(noisy)) == len(noisy.outcomes)
 
 
-@pytest.mark.parametrize(("distance", "words"), [(0, "no row apart"), (1, "one row apart"), (2, "2 rows apart")])
-def test_the_distance_of_the_tables_is_said(distance, words):
-    noisy = noisy_counts((5, 5 - distance), distance, 1.0)
-    assert words in mechanisms.counts_sentence(noisy, (5, 5 - distance))
-    assert mechanisms.counts_figure(noisy).data
-
-
 def test_both_choices_stand_side_by_side():
     names, noisy = ["a", "b"], noisy_choice((3, 1), 1.0)
     flip, exponential = mechanisms.choice_figure(names, noisy).data
@@ -70,9 +59,8 @@ def test_both_choices_stand_side_by_side():
     assert [row["option"] for row in mechanisms.choice_rows(names, noisy)] == names
 
 
-@pytest.mark.slow
-def test_a_refuted_claim_is_hatched_and_said(four):
-    found, own = four
+def test_a_refuted_claim_is_hatched_and_said_and_one_that_holds_is_not():
+    found, own = VIOLATED, HOLDS
     (bars,) = lessons_trees.adding_figure(found).data
     assert list(bars.x) == [found.claimed, found.log_ratio, found.composed]
     assert bars.marker.pattern.shape[1] == "/"
@@ -81,16 +69,12 @@ def test_a_refuted_claim_is_hatched_and_said(four):
     assert "ε = 1," in said
     assert "add/remove one row" in said
     assert lessons_trees.adding_rows([(4, found)])[0]["features"] == "4"
-
-
-def test_a_claim_that_holds_is_not_hatched(four):
-    _, own = four
     (bars,) = lessons_trees.adding_figure(own).data
     assert bars.marker.pattern.shape[1] == ""
     assert "one feature" in lessons_trees.adding_sentence(own, own, 1)
 
 
-def test_the_drawn_option_is_marked_wherever_it_stands():
+def test_the_drawn_option_is_marked_wherever_it_stands_and_nothing_before_a_draw():
     for seed in range(1, 20):
         node = growing_tree(0.3, seed, 2).nodes[1]
         bars, words = lessons_trees.options_figure(node).data
@@ -100,9 +84,6 @@ def test_the_drawn_option_is_marked_wherever_it_stands():
         assert sum(bars.x) == pytest.approx(1)
         assert len(bars.x) == len(words.text) <= lessons_trees.MOST_OPTIONS + 2
         assert node.drawn.words in lessons_trees.options_sentence(node)
-
-
-def test_before_a_draw_nothing_is_marked():
     (root,) = growing_tree(2.0, 1, 0).waiting
     _, words = lessons_trees.options_figure(root).data
     assert not any(name.startswith("▶") for name in words.text)
@@ -117,8 +98,5 @@ def test_the_poison_curves_are_the_bounds(stump):
     assert set(majority.y) == {0.6}
     assert f"up to {stump.protected} rows of 500" in lessons_trees.poison_sentence(stump)
     assert lessons_trees.poison_rows(stump, (0, 10))[1]["rows added or removed"] == "10"
-
-
-def test_when_nothing_is_certain_the_sentence_says_so(stump):
     hopeless = PoisonedStump(stump.distribution, stump.epsilon, stump.n_train, 0.99)
     assert "nothing better" in lessons_trees.poison_sentence(hopeless)

@@ -1,7 +1,7 @@
 import math
 import re
 from dataclasses import replace
-from types import SimpleNamespace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,9 +15,7 @@ from dpviz.figures.plan.search import (
     AtRisk,
     answer_headline,
     answer_sentence,
-    capital,
     check_sentence,
-    held_fixed_text,
     search_figure,
     search_rows,
     so_far_headline,
@@ -41,13 +39,20 @@ def answer(*points, grid=(0.01, 0.1, 1.0), complete=True) -> SearchAnswer:
 FOUND = answer(point(0.01, 3, 30), point(0.1, 450, 500), point(1.0, 200, 200))
 
 
-def test_an_answer_says_what_is_enough_what_is_not_and_what_is_open():
+def test_an_answer_says_what_is_enough_what_is_not_what_is_open_and_unreachable_only_where_shown():
     assert answer_headline(FOUND, "epsilon") == "ε = 1 (add/remove one row) is enough"
     said = answer_sentence(FOUND, "epsilon", WISH)
     assert "With ε = 1, 200 of 200 trees reached it." in said
     assert "With ε = 0.01, 3 of 30 did: shown not to be enough." in said
     assert "Undecided: ε = 0.1." in said
     assert "95% confidence" in said
+    assert answer_headline(answer(point(1.0, 3, 30)), "epsilon") == "Not reachable, not even with ε = 1 (add/remove one row)"
+    assert answer_headline(answer(point(1.0, 450, 500)), "epsilon").startswith("Not shown to be reachable")
+    assert answer_headline(answer(complete=False), "epsilon").startswith("Stopped")
+    assert "middle tree there had 50%" in answer_sentence(answer(point(1.0, 3, 30)), "epsilon", WISH)
+    rows = answer(point(5_000, 200, 200), grid=(100, 5_000))
+    assert answer_headline(rows, "n_rows") == "5,000 rows are enough"
+    assert answer_headline(answer(point(3, 200, 200), grid=(4, 3)), "max_depth") == "Depth 3 still works"
 
 
 def test_an_epsilon_is_told_by_what_it_lets_others_guess():
@@ -67,34 +72,13 @@ def test_an_epsilon_is_told_by_what_it_lets_others_guess():
     assert answer_headline(answer(point(5_000, 200, 200), grid=(100, 5_000)), "n_rows", of_person) == "5,000 rows are enough"
 
 
-def test_not_reachable_is_said_only_when_it_was_shown():
-    assert answer_headline(answer(point(1.0, 3, 30)), "epsilon") == "Not reachable, not even with ε = 1 (add/remove one row)"
-    assert answer_headline(answer(point(1.0, 450, 500)), "epsilon").startswith("Not shown to be reachable")
-    assert answer_headline(answer(complete=False), "epsilon").startswith("Stopped")
-    assert "middle tree there had 50%" in answer_sentence(answer(point(1.0, 3, 30)), "epsilon", WISH)
-
-
-def test_rows_and_depths_have_words_of_their_own():
-    rows = answer(point(5_000, 200, 200), grid=(100, 5_000))
-    assert answer_headline(rows, "n_rows") == "5,000 rows are enough"
-    assert answer_headline(answer(point(3, 200, 200), grid=(4, 3)), "max_depth") == "Depth 3 still works"
-
-
-def test_epsilon_is_never_capitalised():
-    assert capital("ε = 1") == "ε = 1"
-    assert capital("depth 3") == "Depth 3"
-
-
-def test_the_figure_marks_every_point_by_shape_and_its_limits():
+def test_the_figure_marks_every_point_by_shape_its_limits_and_the_answer():
     figure = search_figure(FOUND, "epsilon")
     assert [trace.marker.symbol for trace in figure.data] == ["triangle-down", "diamond", "triangle-up"]
     for trace, found in zip(figure.data, FOUND.points, strict=True):
         assert trace.y[0] + trace.error_y.array[0] == pytest.approx(100 * found.high)
         assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(100 * found.low)
     assert "add/remove one row" in figure.layout.xaxis.title.text
-
-
-def test_every_verdict_is_named_once_and_the_answer_is_a_line():
     figure = search_figure(FOUND, "epsilon")
     assert [trace.name for trace in figure.data if trace.showlegend] == ["not enough", "undecided", "enough"]
     (answer,) = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1]
@@ -103,6 +87,7 @@ def test_every_verdict_is_named_once_and_the_answer_is_a_line():
     assert name.x == pytest.approx(math.log10(FOUND.reached.place))  # where plotly wants it on such an axis
     refuted = replace(FOUND, points=FOUND.points[:1])
     assert not [shape for shape in search_figure(refuted, "epsilon").layout.shapes if shape.x0 == shape.x1]
+    assert [row["verdict"] for row in search_rows(FOUND, "epsilon")] == ["not enough", "undecided", "enough"]
 
 
 def test_what_was_only_looked_at_is_no_verdict_and_has_no_limits_drawn():
@@ -117,47 +102,36 @@ def test_what_was_only_looked_at_is_no_verdict_and_has_no_limits_drawn():
     assert "Undecided: ε = 0.1." in answer_sentence(answer(*FOUND.points, point(2.0, 10, 10)), "epsilon", WISH)
 
 
-def test_the_table_says_the_same():
-    assert [row["verdict"] for row in search_rows(FOUND, "epsilon")] == ["not enough", "undecided", "enough"]
-
-
 def test_a_check_says_when_the_answer_did_not_hold():
     assert "did not hold" in check_sentence(point(1.0, 3, 30), "epsilon", WISH)
     assert "held, by more than chance" in check_sentence(point(1.0, 200, 200), "epsilon", WISH)
     assert "In line" in check_sentence(point(1.0, 450, 500), "epsilon", WISH)
 
 
-def test_what_is_looked_for_is_not_among_what_is_held_fixed():
-    setup = FitRequest.of("pf-tree", epsilon=0.1, max_depth=4)
-    assert "ε" not in held_fixed_text(setup, "epsilon")
-    assert "add/remove one row" in held_fixed_text(setup, "n_rows")
-    assert "depth" not in held_fixed_text(setup, "max_depth")
-
-
 SCHEMA = Schema((NumericFeature("a", 0, 8), NumericFeature("b", 0, 8)), ClassTarget("y", ("no", "yes")))
 
 
+WORLD = plant(SCHEMA, n_rows=2_000, strength=0.8, depth=1, seed=1)
+
+
+@cache
+def consequences(learner: str = "pf-tree") -> Consequences:
+    setup = FitRequest.of(learner, epsilon=1.0, max_depth=2, depth=2)
+    *_, found = consequences_steps(WORLD, setup, seed=1, epsilons=(0.01, 0.1, 1.0), draws=60)
+    return found
+
+
 class TestConsequences:
-    world = plant(SCHEMA, n_rows=2_000, strength=0.8, depth=1, seed=1)
-
-    def found(self, learner: str = "pf-tree") -> Consequences:
-        setup = FitRequest.of(learner, epsilon=1.0, max_depth=2, depth=2)
-        *_, found = consequences_steps(self.world, setup, seed=1, epsilons=(0.01, 0.1, 1.0), draws=60)
-        return found
-
     @pytest.mark.slow
-    def test_three_sentences_carry_the_numbers_of_one_epsilon(self):
-        found = self.found()
+    def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and_of_a_person(self):
+        found = consequences()
         item = found.at(1.0)
         accuracy, risk, poison = three.consequence_sentences(item, found, candidates=2, above=found.majority)
         said = float(re.search(r"right on ([\d.]+)%", accuracy)[1])
         assert said == pytest.approx(100 * item.accuracy(0.5), abs=0.06)
         assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
         assert f"{item.protected(found.majority):,} poisoned" in poison
-
-    @pytest.mark.slow
-    def test_the_other_attack_model_and_a_person_have_other_guesses(self):
-        item = self.found().at(1.0)
+        item = consequences().at(1.0)
         fair, many = (three.risk_sentence(item, candidates) for candidates in (2, 48_842))
         assert "whether one row was used" in fair
         assert "at most 0.00557 to be right" in many
@@ -165,14 +139,14 @@ class TestConsequences:
         of_person, of_row = (rounded_up(100 * item.right_guesses(rows=rows), 1) for rows in (3, 1))
         assert f"whether one patient was used, what this algorithm does allows at most {of_person}" in person
         assert f"(one row: {of_row})" in person
-        (*_, cells) = three.consequence_rows(self.found(), candidates=2, above=0.5, unit=Unit(3, "one patient"))
+        (*_, cells) = three.consequence_rows(consequences(), candidates=2, above=0.5, unit=Unit(3, "one patient"))
         said = {name: text for name, text in cells.items() if name.startswith("right guesses")}
         assert list(said.values())[:2] == [of_person, of_row]
         assert said["right guesses of 100, any algorithm"] == "95.3"
 
     @pytest.mark.slow
-    def test_the_axes_count_the_epsilon_of_whom_the_guesses_are_about(self):
-        unit, found = Unit(3, "one patient"), self.found()
+    def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person(self):
+        unit, found = Unit(3, "one patient"), consequences()
         figure = three.consequences_figure(found, cursor=1.0, candidates=2, above=found.majority, unit=unit)
         assert figure.layout.xaxis3.title.text == "ε (add/remove one patient, up to 3 rows)"
         assert list(figure.data[1].x) == pytest.approx([3 * item.epsilon for item in found.found])
@@ -181,10 +155,7 @@ class TestConsequences:
         assert searched.layout.xaxis.title.text == figure.layout.xaxis3.title.text
         assert sorted(x for trace in searched.data for x in trace.x) == pytest.approx([0.03, 0.3, 3.0])
         assert "With ε = 3 (one row: ε = 1)," in answer_sentence(FOUND, "epsilon", WISH, unit)
-
-    @pytest.mark.slow
-    def test_one_cursor_goes_through_three_panels_on_the_same_axis(self):
-        found = self.found()
+        found = consequences()
         figure = three.consequences_figure(found, cursor=0.1, candidates=2, above=found.majority)
         (cursor,) = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == 0.1]
         assert (cursor.yref, cursor.y0, cursor.y1) == ("paper", 0, 1)
@@ -193,7 +164,7 @@ class TestConsequences:
 
     @pytest.mark.slow
     def test_epsilons_that_withstand_are_a_range_or_not_reachable(self):
-        found = self.found()
+        found = consequences()
         rows = found.at(0.1).protected(found.majority)
         headline, explanation = three.protecting_sentence(found, rows, found.majority)
         assert headline.startswith("ε ")
@@ -202,16 +173,10 @@ class TestConsequences:
         assert three.protecting_sentence(found, 100_000, found.majority)[0].startswith("Not reachable: no ε between 0.01 and 1")
 
     def test_a_learner_without_privacy_gets_no_guarantee_anywhere(self):
-        found = self.found("cart")
+        found = consequences("cart")
         _, risk, poison = three.consequence_sentences(found.at(1.0), found, candidates=2, above=found.majority)
         assert "nothing limits" in risk
         assert "No protection is proved" in poison
         assert three.protecting_sentence(found, 1, 0.5) == ("No guarantee", found.reason)
         figure = three.consequences_figure(found, cursor=1.0, candidates=2, above=found.majority)
         assert all(value == 100 for value in figure.data[2].y)
-
-    @pytest.mark.slow
-    def test_an_infinite_loss_has_no_odds(self):
-        item = self.found().at(1.0)
-        endless = replace(item, certificate=replace(item.certificate, bounds=(SimpleNamespace(reason="", epsilon=math.inf),)))
-        assert "nothing limits" in three.risk_sentence(endless, 1_000)

@@ -55,13 +55,10 @@ def test_hostile_names_are_only_names(target):
     assert "\u202e" not in re.sub(r"<metadata>.*?</metadata>", "", content)
 
 
-def test_the_svg_is_xml_that_fetches_nothing(given):
+def test_the_svg_and_the_report_fetch_nothing_and_run_nothing(given):
     content = str(SVG.write(given))
     ElementTree.fromstring(content)
     assert not re.search(r"(href|src|url\(|@import)", content)
-
-
-def test_the_report_fetches_nothing_and_runs_nothing(given):
     content = report_html(given)
     assert "default-src 'none'" in content
     assert not re.search(r"(\bhref|\bsrc=|url\(|@import|<link|<img|\bon\w+=)", content)
@@ -82,15 +79,12 @@ def test_the_report_of_a_release_says_what_is_guaranteed_and_what_is_not():
     assert "simulation" not in content.lower()
 
 
-def test_the_report_of_a_violated_claim_promises_nothing():
+def test_a_claim_that_fails_a_document_without_privacy_and_values_read_promise_nothing():
     content = report_html(exportable("privatree", schema_with_stand_ins()))
     assert "Not guaranteed, because the claim of ε = 4 (add/remove one row) is violated" in content
     assert "Nothing. Whoever sees this model may learn anything" in content
     assert "A simulation, not a release." in content
     assert "Not covered by the guarantee:" in content
-
-
-def test_the_report_of_a_document_without_its_privacy_part_promises_nothing():
     document = exportable("majority", schema_with_stand_ins()).document
     bare = Exportable(
         json.dumps({key: value for key, value in document.items() if key not in ("privacy", "learner", "versions")})
@@ -98,9 +92,6 @@ def test_the_report_of_a_document_without_its_privacy_part_promises_nothing():
     content = report_html(bare)
     assert "The document says nothing about privacy." in content
     assert "Nothing. Whoever sees this model" in content
-
-
-def test_values_read_from_the_rows_carry_their_badge():
     schema = schema_with_stand_ins()
     document = json.loads(exportable("majority", schema).text)
     document["schema"]["features"][0]["read_from_data"] = ["low", "high"]
@@ -124,21 +115,11 @@ def test_page_one_has_the_finding_how_sure_what_may_be_concluded_and_a_line_to_s
         assert term not in first
 
 
-def test_page_one_of_a_simulation_says_that_it_is_not_for_the_public():
+def test_page_one_of_a_simulation_and_of_a_forest_say_what_they_are():
     content = report_html(exportable("pf-tree", schema_with_stand_ins()))
     assert "It is not a release, and not for the public." in content
     assert "Would be guaranteed if released: ε" in content
     assert "anyone who sees it can guess" not in content.split("Annexes")[0]
-
-
-def test_names_in_a_printed_tree_take_the_width_they_were_fitted_with():
-    content = report_html(exportable("pf-tree", schema_with_stand_ins()))
-    names = re.findall(r'<text class="(?:name|rule)"([^>]*)>', content)
-    assert names
-    assert all('lengthAdjust="spacingAndGlyphs"' in name for name in names)
-
-
-def test_page_one_of_a_forest_says_nothing_about_questions_or_a_test_it_has_not():
     first = report_html(exportable("pf-forest", schema_with_stand_ins())).split("Annexes")[0]
     assert "trees; it is not drawn" in first
     for words in ("question", "How good it is on rows like these"):

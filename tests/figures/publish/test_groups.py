@@ -17,7 +17,7 @@ TABLE = (Leaf(0, (60, 20)), Leaf(0, (30, 0)), Leaf(1, (10, 30)), Leaf(1, (20, 50
 REPORT = ClassReport(SCHEMA, 0.1, 1e6, TABLE, None, "g")
 
 
-def test_every_group_has_its_error_and_what_it_finds_of_each_class():
+def test_every_group_has_its_error_and_what_it_finds_with_intervals_in_table_and_chart():
     one, other = group_rows(REPORT)
     assert (one["g"], one["wrong"].split()[0], one["finds 'n'"].split()[0], one["finds 'p'"].split()[0]) == (
         *("a", "25.0%", "85.7%", "60.0%"),
@@ -27,9 +27,6 @@ def test_every_group_has_its_error_and_what_it_finds_of_each_class():
         f"Where g is 'a': wrong {percent_with_interval(REPORT.by_group[0].error)}, finds"
     )
     assert group_rows(ClassReport(SCHEMA, 0.1, 1.0, TABLE)) == group_rows(None) == []
-
-
-def test_the_chart_shows_both_with_their_intervals():
     wrong, found = group_figure(REPORT).data
     assert list(wrong.x) == [entry.error.value for entry in REPORT.by_group]
     assert list(found.x) == [entry.found[1].value for entry in REPORT.by_group]

@@ -28,18 +28,12 @@ def balance(spent=SPENT, *, cap=1.0, rows=1, delta=0.0):
     return Balance(DataSet("x", DataRole.PRIVATE, "one patient", rows, cap, delta, ""), entries)
 
 
-def test_the_bar_is_as_long_as_what_was_spent_and_is_asked():
+def test_the_bar_is_as_long_as_what_was_spent_and_is_asked_told_apart_by_more_than_colour():
     segments = dict(spent_segments(balance(), PrivacyLoss(0.5)))
     assert segments == {"released": 0.5, "interrupted": 0.25, "this release": 0.25, "over the cap": 0.25}
     assert sum(segments.values()) == 1.25
-
-
-def test_what_is_nothing_is_not_drawn():
     assert spent_segments(balance(()), None) == []
     assert [trace.name for trace in spent_figure(balance(SPENT[:1]), PrivacyLoss(0.5)).data] == ["released", "this release"]
-
-
-def test_each_part_of_the_bar_differs_by_more_than_colour():
     figure = spent_figure(balance(), PrivacyLoss(0.5))
     assert len({trace.marker.pattern.shape for trace in figure.data}) == 4
     assert figure.layout.shapes[0].x0 == 1.0
@@ -58,7 +52,7 @@ def test_the_sentence_says_what_is_left(spent, cap, said):
     assert spent_sentence(balance(spent, cap=cap)) == said
 
 
-def test_guesses_grow_with_the_running_total_and_the_persons_line_leads():
+def test_guesses_and_history_carry_the_running_total_and_the_person_leads():
     (row,) = odds_rows(balance(), PrivacyLoss(0.25))
     assert row["by this release alone"] == "at most 57"
     assert row["by all releases together"] == "at most 74"
@@ -66,6 +60,10 @@ def test_guesses_grow_with_the_running_total_and_the_persons_line_leads():
     assert person["what is promised"].startswith("One patient, up to 3 rows")
     assert person["by this release alone"] == f"at most {math.ceil(100 / (1 + math.exp(-0.75)))}"
     assert row["by this release alone"] == "at most 57"
+    rows = history_rows(balance())
+    assert [row["running total, one patient"] for row in rows] == ["0.5", "0.75"]
+    assert [row["status"] for row in rows] == ["released", "interrupted, counted"]
+    assert rows[0]["SHA-256"] == "no file"
 
 
 def test_a_person_with_three_rows_leads_the_bar_the_sentence_and_the_history():
@@ -79,10 +77,3 @@ def test_a_person_with_three_rows_leads_the_bar_the_sentence_and_the_history():
     of_person, of_row = ([name for name in history_rows(of_three)[1] if name.endswith(end)] for end in ("one patient", "one row"))
     assert [history_rows(of_three)[1][name] for name in of_person] == ["0.75", "2.25"]
     assert [history_rows(of_three)[1][name] for name in of_row] == ["0.25", "0.75"]
-
-
-def test_the_history_carries_the_running_total_and_says_what_was_interrupted():
-    rows = history_rows(balance())
-    assert [row["running total, one patient"] for row in rows] == ["0.5", "0.75"]
-    assert [row["status"] for row in rows] == ["released", "interrupted, counted"]
-    assert rows[0]["SHA-256"] == "no file"

@@ -26,21 +26,23 @@ def test_every_figure_is_said_with_its_interval():
     assert "in 2 of 2 bands" in said[5]
     assert "about 120 rows" in said[-1]
     assert "add/remove one row" in said[-1]
+    both = replace(REPORT, counted=((60, 20), (10, 30)))
+    assert "also use the rows behind the probabilities, about 240 in all" in result_sentences(both, ROW)[-1]
+    assert "in all" not in result_sentences(REPORT, ROW)[-1]
+    said = result_sentences(ClassReport(SCHEMA, 0.1, 1.0, (Leaf(0, (60, 20)), Leaf(1, (10, 30)))), ROW)
+    assert not any("AUC" in line or "Log loss" in line for line in said)
 
 
 RARE = ClassReport(SCHEMA, 0.1, 1e6, (Leaf(0, (900, 8), (0.95, 0.05)), Leaf(1, (60, 32), (0.7, 0.3))))
 
 
-def test_accuracy_comes_last_where_nearly_all_rows_are_of_one_class():
+def test_where_nearly_all_rows_are_of_one_class_accuracy_comes_last_beside_what_always_saying_it_reaches():
     said = result_sentences(RARE, ROW)
     assert said[0].startswith("Balanced accuracy 86.9% (")
     assert said[-2].startswith("Right for 93.2% (")
     assert "Always saying the most frequent class: 96.0%" in said[-2]
     assert accuracy_sentence(RARE).startswith("balanced accuracy 86.9% (")
     assert accuracy_sentence(REPORT).startswith("right for 75.0% (")
-
-
-def test_accuracy_stands_beside_what_always_saying_one_class_reaches_and_a_tree_no_better_than_that_is_no_success():
     assert is_better_than_always(REPORT)
     assert beside_always(REPORT).startswith("Always 'c0' is right for 58.3%. It finds 86 (75 to 95) of 100 'c0' and 60 (")
     assert not is_better_than_always(RARE)
@@ -63,13 +65,7 @@ def test_the_report_says_it_on_page_one_in_the_colour_of_a_warning_where_it_is_n
         assert found == expected
 
 
-def test_rows_that_judge_labels_are_counted_with_those_that_made_the_probabilities():
-    both = replace(REPORT, counted=((60, 20), (10, 30)))
-    assert "also use the rows behind the probabilities, about 240 in all" in result_sentences(both, ROW)[-1]
-    assert "in all" not in result_sentences(REPORT, ROW)[-1]
-
-
-def test_of_a_number_r2_and_errors_are_said():
+def test_of_a_number_r2_and_errors_are_said_where_noise_leaves_any():
     result = dpviz.fit("pf-tree", rows(schema_of_numbers(), 8000), epsilon=1e6, depth=2, seed=1)
     said = result_sentences(result.test_report, ROW)
     assert said[0].startswith("R² 0.")
@@ -77,23 +73,7 @@ def test_of_a_number_r2_and_errors_are_said():
     assert "numbers beyond count as its ends" in said[3]
     assert "noisy sums" in said[-1]
     assert "How good it is" in report_html(Exportable(result.to_json()))
-
-
-def test_of_a_number_nothing_is_said_where_noise_leaves_everything_possible():
     result = dpviz.fit("pf-tree", rows(schema_of_numbers(), 200), epsilon=1e-3, depth=2, seed=1)
     said = result_sentences(result.test_report, ROW)
     assert said[0].startswith("R² unknown: 1 is perfect")
     assert said[1] == "Typical error (RMSE) unknown."
-
-
-def test_labels_alone_are_not_ranked():
-    said = result_sentences(ClassReport(SCHEMA, 0.1, 1.0, (Leaf(0, (60, 20)), Leaf(1, (10, 30)))), ROW)
-    assert not any("AUC" in line or "Log loss" in line for line in said)
-
-
-def test_the_report_has_it_where_there_was_a_test():
-    for leaves, count in (("honest", 1), ("labels", 0)):
-        result = dpviz.fit("pf-tree", table(SCHEMA, 200), epsilon=1.0, depth=2, seed=1, leaves=leaves)
-        page = report_html(Exportable(result.to_json()))
-        assert page.count("<h2>How good it is, in full</h2>") == count
-        assert page.count("of the rows. In brackets: 95% intervals.</li>") == count

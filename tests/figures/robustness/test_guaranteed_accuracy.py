@@ -9,7 +9,7 @@ import pytest
 
 from dpviz.figures.robustness.guaranteed_accuracy import TELEPHONE, guarantee_figure, ring_texts
 from dpviz.figures.robustness.table import MOST_ROWS, attack_table, guarantee_frame, guarantee_rows
-from dpviz.figures.robustness.text import full_name, guarantee_sentence, headline, marks_text, struck_text, verdict_text
+from dpviz.figures.robustness.text import full_name, guarantee_sentence, headline, struck_text, verdict_text
 from dpviz.figures.theme import NEUTRAL, VOTES
 from dpviz.learners import get_learner
 from dpviz.randomness import generator
@@ -19,20 +19,14 @@ from tests.support.curves import ALL, FIRST, PROVED, REFUSED, SECOND, SILENT, VO
 WIDE = 9
 
 
-def test_the_kind_of_a_curve_follows_from_what_is_proved_and_published():
-    assert [item.kind for item in ALL] == ["proved", "proved", "refused", "votes", "silent"]
-
-
 class TestGuaranteeFigure:
-    def test_the_heavy_line_is_proved_and_the_thin_one_the_estimate(self):
+    def test_the_heavy_line_is_proved_the_thin_one_the_estimate_and_corollary_2_beside(self):
         figure = guarantee_figure([PROVED], up_to=0.01, unit="rows")
         (heavy,), (thin,) = lines(figure, ": proved"), lines(figure, ": estimate")
         assert list(heavy.x) == list(range(11))
         assert list(heavy.y) == [PROVED.table.low(k) for k in range(11)]
         assert list(thin.y) == [PROVED.table.tight(k) for k in range(11)]
         assert heavy.line.width > 2 * thin.line.width
-
-    def test_corollary_2_stands_thin_beside_every_proved_curve(self):
         (dotted,) = lines(guarantee_figure([PROVED, REFUSED], up_to=0.01, unit="rows"), ": Corollary 2")
         assert list(dotted.y) == [PROVED.table.published(k) for k in range(11)]
         assert (dotted.line.dash, dotted.line.color) == (
@@ -79,20 +73,11 @@ class TestGuaranteeFigure:
                     ends.append(start + width)
             assert ends[-1] <= across
 
-    def test_equal_numbers_are_written_once(self):
+    def test_equal_numbers_are_written_once_and_none_where_nothing_is_proved(self):
         figure = guarantee_figure([PROVED, PROVED], up_to=0.05, unit="rows")
         assert [bool(ring.text[0]) for ring in lines(figure, "crossing")] == [True, False]
-
-    def test_no_marker_where_nothing_is_proved_or_it_lies_outside(self):
         assert not lines(guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.99), "crossing")
         assert not lines(guarantee_figure([PROVED], up_to=0.001, unit="rows"), "crossing")
-
-    def test_in_percent_the_places_are_shares_and_the_heights_the_same(self):
-        rows, share = (guarantee_figure([PROVED], up_to=0.01, unit=unit) for unit in ("rows", "share"))
-        (first,), (second,) = lines(rows, ": proved"), lines(share, ": proved")
-        assert np.allclose(np.array(first.x) / 1000, second.x)
-        assert list(first.y) == list(second.y)
-        assert "%" in share.layout.xaxis.tickformat
 
     def test_what_is_refused_is_grey_dotted_crossed_out_and_says_so(self):
         figure = guarantee_figure([REFUSED], up_to=0.01, unit="rows")
@@ -104,24 +89,29 @@ class TestGuaranteeFigure:
         assert "refused" in line.name
         assert list(line.y) == [REFUSED.table.published(k) for k in range(11)]
 
-    def test_a_vote_is_a_staircase_without_a_band(self):
+    def test_a_vote_is_a_staircase_and_without_any_claim_only_the_accuracy_is_drawn(self):
         figure = guarantee_figure([voted()], up_to=0.005, unit="rows")
         (line,) = lines(figure, "certified")
         assert line.line.shape == "hv"
         assert line.line.color == VOTES
         assert list(line.y) == [0.8, 0.8, 0.5, 0.3, 0.2, 0.1]
-
-    def test_without_any_claim_only_the_accuracy_without_poison_is_drawn(self):
         (dot,) = guarantee_figure([SILENT], up_to=0.01, unit="rows").data
         assert list(dot.x) == [0]
         assert list(dot.y) == [SILENT.table.accuracy]
 
-    def test_the_area_below_the_majority_class_is_shaded_and_explained(self):
+    def test_the_majority_the_wanted_accuracy_and_every_row_are_on_the_axes(self):
         figure = guarantee_figure(ALL, up_to=0.01, unit="rows")
         (area,) = [shape for shape in figure.layout.shapes if shape.type == "rect"]
         assert area.y1 == PROVED.table.majority
         assert area.y0 == figure.layout.yaxis.range[0]
         assert any("majority class" in note.text for note in figure.layout.annotations)
+        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.77)
+        assert any(shape.type == "line" and shape.y0 == 0.77 for shape in figure.layout.shapes)
+        assert guarantee_figure([certified(n_train=50)], up_to=0.1, unit="rows").layout.xaxis.dtick == 1
+        assert guarantee_figure([certified(n_train=1000)], up_to=0.1, unit="rows").layout.xaxis.dtick is None
+        assert guarantee_figure([certified(n_train=50)], up_to=0.1, unit="share").layout.xaxis.dtick is None
+        figure = guarantee_figure([certified(n_train=5)], up_to=0.01, unit="rows")
+        assert list(lines(figure, ": proved")[0].x) == [0]
 
     def test_every_epsilon_has_its_hue_and_every_learner_its_dash(self):
         other = certified(SECOND)
@@ -140,19 +130,6 @@ class TestGuaranteeFigure:
         assert dots.error_y.arrayminus[0] == pytest.approx(0.05)
         assert figure.layout.yaxis.range[0] < 0.25
 
-    def test_a_wanted_accuracy_is_a_line(self):
-        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.77)
-        assert any(shape.type == "line" and shape.y0 == 0.77 for shape in figure.layout.shapes)
-
-    def test_an_axis_of_few_rows_names_each_once(self):
-        assert guarantee_figure([certified(n_train=50)], up_to=0.1, unit="rows").layout.xaxis.dtick == 1
-        assert guarantee_figure([certified(n_train=1000)], up_to=0.1, unit="rows").layout.xaxis.dtick is None
-        assert guarantee_figure([certified(n_train=50)], up_to=0.1, unit="share").layout.xaxis.dtick is None
-
-    def test_no_poison_at_all_is_still_a_figure(self):
-        figure = guarantee_figure([certified(n_train=5)], up_to=0.01, unit="rows")
-        assert list(lines(figure, ": proved")[0].x) == [0]
-
 
 def attack_line(attack, learner, epsilon, rows, accuracy):
     about = {"attack": attack, "learner": learner, "epsilon": epsilon, "poisoned_rows": rows, "poisoned_share": rows / 1000}
@@ -160,7 +137,7 @@ def attack_line(attack, learner, epsilon, rows, accuracy):
 
 
 class TestWords:
-    def test_the_headline_is_the_private_learner_that_stands_most(self):
+    def test_the_headline_is_the_private_learner_that_stands_most_or_that_nothing_is_proved(self):
         said = headline(ALL, None)
         rows = ALL[1].table.protected_rows()
         assert said.startswith(full_name(ALL[1]))
@@ -168,56 +145,36 @@ class TestWords:
         assert "add/remove one row" in said
         assert "95% confidence" in said
         assert "majority class, 70.0%" in said
-
-    def test_only_a_vote_left_needs_no_confidence(self):
         said = headline([voted(), REFUSED], None)
         assert get_learner(VOTERS).title in said
         assert "confidence" not in said
-
-    def test_nothing_proved_is_said(self):
         assert "No curve here is proved" in headline([REFUSED, SILENT], None)
         assert "99.0% you asked for" in headline(ALL, 0.99)
+        said = guarantee_sentence(ALL, None)
+        assert all(full_name(item) in said for item in ALL)
 
-    def test_a_refused_learner_has_no_guarantee_a_reason_and_a_struck_promise(self):
+    def test_what_is_refused_has_a_reason_and_the_published_bound_stands_beside_what_is_proved(self):
         assert verdict_text(REFUSED, None) == "no guarantee. Its claim is violated."
         assert re.fullmatch(r"published: up to \d+ poisoned rows", struck_text(REFUSED, None))
         assert struck_text(PROVED, None) == struck_text(SILENT, None) == ""
-
-    def test_the_published_bound_protects_fewer_rows_and_is_printed_beside(self):
         mean = PROVED.table.accuracy
         expected = math.ceil(math.log(mean / 0.7) / 0.1) - 1
         assert PROVED.published_rows(0.7) == expected
         assert f"by the published bound {expected}" in verdict_text(PROVED, None)
         assert expected < PROVED.table.protected_rows()
 
-    def test_the_alt_text_names_every_curve(self):
-        said = guarantee_sentence(ALL, None)
-        assert all(full_name(item) in said for item in ALL)
-
-    def test_only_marks_that_are_there_are_explained(self):
-        assert "by vote" not in marks_text([PROVED], None, are_attacked=False)
-        assert "Dots" in marks_text([PROVED], None, are_attacked=True)
-        assert "Ring" in marks_text([PROVED], None, are_attacked=False)
-        assert "Ring" not in marks_text([PROVED], 1.0, are_attacked=False)  # nothing is proved to be above
-        assert "Ring" not in marks_text([REFUSED, SILENT], None, are_attacked=False)
-        assert "with 95% confidence" in marks_text(ALL, None, are_attacked=False)
-
 
 class TestTables:
-    def test_the_frame_has_every_point_and_its_learner(self):
+    def test_tables_have_every_point_what_is_refused_and_attacks_beside_what_is_proved(self):
         frame = guarantee_frame(ALL, 0.01)
         assert len(frame) == 5 * 11
         assert {"learner", "epsilon", "claim", "reason", "poisoned_rows", "published", "tight", "tight_low"} <= set(frame)
         assert frame[frame.learner == SECOND].tight.isna().all()
-
-    def test_a_line_says_what_is_refused_and_what_is_proved(self):
         rows = guarantee_rows(ALL, 0.01)
         assert len(rows) == 5 * 11
         assert all("refused" in row["published"] for row in rows[22:33])
         assert {row["proved"] for row in rows[22:33]} == {"nothing"}
         assert all(len(guarantee_rows([certified(n_train=n)], 0.01)) <= MOST_ROWS for n in (1, 50, 100_000))
-
-    def test_attacks_stand_beside_what_is_proved(self):
         ((row,),) = [attack_table([PROVED], pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.8)]))]
         assert row["mean accuracy"] == "80.0%"
         assert row["proved"] == f"{PROVED.table.low(10):.1%}"

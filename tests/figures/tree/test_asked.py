@@ -1,7 +1,6 @@
-import dpviz
 from dpviz.figures.tree.effects import asked_by, asked_in_words
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
-from tests.support.tables import schema_of, table
+from tests.support.tables import schema_of
 
 SCHEMA = schema_of("mixed")
 
@@ -16,14 +15,6 @@ def asking(*features):
 def test_trees_are_found_by_what_they_ask_about_most_frequent_first():
     equal = Tree(SCHEMA, Branch(ThresholdRule(0, 1.0), Leaf(1), Leaf(1)))
     assert asked_by([asking(0), asking(1, 0), equal, asking(1), asking(1, 1)]) == {1: (2, 4, 5), 0: (1, 2)}
-
-
-def test_every_tree_of_a_model_that_is_listed_asks():
-    model = dpviz.fit("s-gbdt", table(SCHEMA, 200), epsilon=1.0, max_depth=2, depth=2, seed=0, rounds=6).model
-    for feature, numbers in asked_by(model.trees).items():
-        for number in range(1, len(model.trees) + 1):
-            nodes = [placed.node for placed in model.trees[number - 1].merged().nodes()]
-            assert (number in numbers) == any(isinstance(one, Branch) and one.rule.feature == feature for one in nodes)
 
 
 def test_words_count_trees():

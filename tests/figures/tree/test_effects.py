@@ -17,7 +17,7 @@ def test_lines_are_sorted_and_say_between_which_values():
     assert rows[1]["moves it by"] == "0.0 points"
 
 
-def test_numbers_stay_in_their_units():
+def test_effects_stay_in_their_units_and_categories_have_a_bar_each():
     schema = Schema(FEATURES, NumericTarget("rent", 0, 2000))
     tree = Tree(schema, Branch(ThresholdRule(0, 5.0), NumberLeaf(100.0), NumberLeaf(1500.0)))
     found = effects(tree)
@@ -26,9 +26,6 @@ def test_numbers_stay_in_their_units():
     figure = effect_figure(schema, found[0], 0)
     assert figure.layout.xaxis.title.text == "x, m"
     assert max(figure.data[0].y) == 1500
-
-
-def test_a_feature_of_categories_has_a_bar_each():
     tree = Tree(TWO, Branch(SubsetRule(1, (0,)), Leaf(0), Leaf(1)))
     (bars,) = effect_figure(TWO, effects(tree)[1], 1).data
     assert list(bars.x) == ["red", "<b>green"]

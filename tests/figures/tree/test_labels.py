@@ -48,24 +48,15 @@ def test_a_fitted_text_fits_and_starts_like_the_whole(name: str, width: float) -
     assert shown == whole or (shown.endswith(ELLIPSIS) and whole.startswith(shown.removesuffix(ELLIPSIS)))
 
 
-def test_a_base_is_not_cut_from_its_marks() -> None:
+def test_widths_and_cuts_respect_characters_marks_and_thresholds() -> None:
     name = "e\u0301" * 40
     assert fitted(name, 60, 13).removesuffix(ELLIPSIS).endswith("\u0301")
-
-
-def test_wide_characters_count_as_wide() -> None:
     assert text_width("年年", 13) > 1.5 * text_width("ab", 13)
     assert text_width("e\u0301", 13) == text_width("e", 13)
     assert text_width("age", 13, bold=True) > text_width("age", 13)
-
-
-def test_a_pair_cuts_the_long_name_before_the_threshold() -> None:
     name, asked = fitted_pair("a very long feature name", "≤ 12,345.6 per year", 120, 13, is_number=True)
     assert asked == "≤ 12,345.6"
     assert name.endswith(ELLIPSIS)
-
-
-def test_a_pair_with_room_keeps_its_unit() -> None:
     assert fitted_pair("age", "≤ 37.5 years", 120, 13, is_number=True) == ("age", "≤ 37.5 years")
 
 

@@ -8,7 +8,7 @@ import pytest
 from dpviz.figures.tree.layout import MORE, NARROW_WIDTH, WIDEST, Layout, Least, Placed, layout_within, tree_layout
 from dpviz.models.tree import Branch, Leaf, Tree
 
-SHAPES = [("complete", depth) for depth in range(9)] + [("chain", 1), ("chain", 8), ("chain", 30)]
+SHAPES = [("complete", 0), ("complete", 1), ("complete", 4), ("complete", 7), ("chain", 8), ("chain", 30)]
 
 
 @pytest.fixture(params=SHAPES, ids=lambda shape: f"{shape[0]}-{shape[1]}")
@@ -27,28 +27,20 @@ def overlap(one: Placed, other: Placed) -> bool:
     return across and one.y < other.bottom and other.y < one.bottom
 
 
-def test_every_node_has_one_box_in_reading_order(tree: Tree, layout: Layout) -> None:
+def test_boxes_stand_in_reading_order_inside_the_drawing_and_do_not_overlap(tree: Tree, layout: Layout) -> None:
     assert [placed.path for placed in layout.nodes] == [placed.path for placed in tree.nodes()]
     assert [placed.id for placed in layout.nodes] == [placed.id for placed in tree.nodes()]
-
-
-def test_boxes_do_not_overlap(layout: Layout) -> None:
     assert not any(itertools.starmap(overlap, itertools.combinations(layout.nodes, 2)))
-
-
-def test_boxes_lie_inside_the_drawing(layout: Layout) -> None:
     assert min(placed.x for placed in layout.nodes) >= 0
     assert min(placed.y for placed in layout.nodes) >= 0
     assert max(placed.x + placed.width for placed in layout.nodes) <= layout.width
     assert max(placed.bottom for placed in layout.nodes) <= layout.height
-
-
-def test_children_stand_below_their_parent_and_no_after_yes(layout: Layout) -> None:
     for placed in layout.nodes[1:]:
         assert placed.y >= layout.by_path[placed.path[:-1]].bottom
         if placed.path.endswith("R"):
             yes = layout.by_path[placed.path[:-1] + "L"]
             assert (placed.y if placed.hangs else placed.x) > (yes.y if placed.hangs else yes.x)
+    assert min(placed.width for placed in layout.nodes) >= 110
 
 
 def test_no_drawing_grows_wider_than_a_page_can_show(tree: Tree) -> None:
@@ -56,36 +48,18 @@ def test_no_drawing_grows_wider_than_a_page_can_show(tree: Tree) -> None:
     assert tree_layout(tree, narrow=True).width == NARROW_WIDTH
 
 
-def test_rows_stay_wide_enough_to_read(layout: Layout) -> None:
-    assert min(placed.width for placed in layout.nodes) >= 110
-
-
-def test_parents_of_a_fan_are_centred_over_their_children(complete: Callable[[int], Tree]) -> None:
+def test_parents_of_a_fan_are_centred_and_mirrored_trees_have_mirrored_drawings(complete: Callable[[int], Tree]) -> None:
     layout = tree_layout(complete(3))
     assert not any(placed.hangs for placed in layout.nodes)
     for placed in layout.nodes:
         if not isinstance(placed.node, Leaf):
             children = [layout.by_path[placed.path + step].middle for step in "LR"]
             assert placed.middle == pytest.approx(sum(children) / 2)
-
-
-def test_mirrored_trees_have_mirrored_drawings(complete: Callable[[int], Tree]) -> None:
     layout = tree_layout(complete(3))
     mirror = {path: path.translate(str.maketrans("LR", "RL")) for path in layout.by_path}
     assert all(
         placed.middle + layout.by_path[mirror[placed.path]].middle == pytest.approx(layout.width) for placed in layout.nodes
     )
-
-
-def test_a_deep_tree_hangs_in_columns(complete: Callable[[int], Tree]) -> None:
-    layout = tree_layout(complete(8))
-    fan = [placed for placed in layout.nodes if not placed.hangs]
-    assert len(fan) == 7
-    assert layout.height < 5000
-
-
-def test_wider_cards_are_granted(complete: Callable[[int], Tree]) -> None:
-    assert min(placed.width for placed in tree_layout(complete(2), least=Least(card=190)).nodes) >= 190
 
 
 def test_a_narrow_drawing_is_one_outline(small_tree: Tree) -> None:
@@ -103,6 +77,7 @@ def test_rows_and_cards_take_the_room_that_is_left_for_their_questions(complete:
     assert min(one.width for one in deep.nodes if one.hangs and isinstance(one.node, Branch)) >= 330
     assert placed[""].width == 320
     assert not any(itertools.starmap(overlap, itertools.combinations(deep.nodes, 2)))
+    assert min(placed.width for placed in tree_layout(complete(2), least=Least(card=190)).nodes) >= 190
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -120,11 +95,3 @@ def test_on_paper_whole_levels_are_left_out_until_the_rest_fits(tree: Tree) -> N
     stubs = [placed.path for placed in layout.nodes if placed.node is MORE]
     assert stubs == [placed.path for placed in tree.nodes() if len(placed.path) == kept and isinstance(placed.node, Branch)]
     assert not any(itertools.starmap(overlap, itertools.combinations(layout.nodes, 2)))
-
-
-def test_a_page_has_room_for_four_levels(complete: Callable[[int], Tree]) -> None:
-    assert [max(len(placed.path) for placed in layout_within(complete(depth), 828, 470).nodes) for depth in (3, 4, 7)] == [
-        3,
-        4,
-        4,
-    ]

@@ -13,26 +13,16 @@ def fitted(name="pf-tree", depth=3, **more):
     return dpviz.fit(name, DATA, epsilon=1.0, max_depth=depth, depth=depth, seed=1, **more)
 
 
-def test_levels_of_a_tree_add_up_to_its_epsilon_and_kept_rows_pay_at_the_leaves():
+def test_levels_add_up_to_epsilon_and_what_is_exact_has_none():
     found = level_epsilons(fitted(lookahead=1).plan)
     assert math.isclose(sum(found[level, level] for level in range(3)), 1.0)
     assert found[3, 3] == 1.0
     assert sum(level_epsilons(fitted(leaves="labels").plan).values()) == sum(found[level, level] for level in range(3))
-
-
-def test_what_is_exact_has_no_levels():
     assert level_epsilons(fitted("cart").plan) == {}
     assert levels_in_words(fitted("cart").plan) == ""
 
 
-def test_words_name_every_level_and_who_pays_at_the_leaves():
-    words = levels_in_words(fitted(depth=2, lookahead=1).plan)
-    assert words == "ε per level, from the root: 0.417, 0.583; leaves: 1, paid by rows kept for them alone."
-    together = levels_in_words(fitted(depth=3, leaves="labels").plan)
-    assert together == "ε per level, from the root: 0.229, 0.771 for 2 levels."
-
-
-def test_a_label_stands_beside_each_row_of_cards_and_nowhere_on_a_telephone():
+def test_a_label_stands_beside_each_row_of_cards_and_one_bracket_around_levels_chosen_together():
     result = fitted(depth=2, leaves="labels", lookahead=1)
     style = {"widths": None, "selected": None, "title": "Tree", "levels": level_epsilons(result.plan)}
     wide, narrow = (tree_svg(result.model, narrow=small, **style) for small in (False, True))
@@ -40,9 +30,6 @@ def test_a_label_stands_beside_each_row_of_cards_and_nowhere_on_a_telephone():
     first, second = (float(width) for width in re.findall(r'class="spent"[^>]* width="([0-9.]+)"', wide))
     assert abs(first / second - 0.417 / 0.583) < 0.01
     assert 'class="spent"' not in narrow
-
-
-def test_levels_that_are_chosen_together_have_one_bracket_and_one_label():
     plan = fitted(depth=3, leaves="labels").plan
     assert shape_in_words(plan) == "depth 3, two levels at once"
     assert shape_in_words(fitted(depth=2, lookahead=1).plan) == "depth 2, one level at once"

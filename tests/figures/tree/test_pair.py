@@ -33,7 +33,7 @@ OLD = age(30, debt(5, NO, YES), NO)
 NEW = age(40, debt(5, NO, age(7, YES, NO)), YES)
 
 
-def test_nodes_are_the_same_changed_or_different_and_only_what_is_not_there_is_only_here():
+def test_nodes_are_the_same_changed_different_or_about_other_rows():
     assert differences(tree(NEW), tree(OLD)) == {
         "": "changed",
         "L": "",
@@ -45,14 +45,8 @@ def test_nodes_are_the_same_changed_or_different_and_only_what_is_not_there_is_o
     }
     assert differences(tree(OLD), tree(NEW)) == {"": "changed", "L": "", "LL": "", "LR": "different", "R": "different"}
     assert set(differences(tree(OLD), tree(OLD)).values()) == {""}
-
-
-def test_what_stands_below_a_different_question_is_about_other_rows_even_where_it_reads_the_same():
     found = differences(tree(age(30, NO, YES)), tree(debt(30, NO, YES)))
     assert found == {"": "different", "L": "other rows", "R": "other rows"}
-
-
-def test_numbers_that_read_the_same_are_the_same():
     numbers = [Tree(SCHEMA, NumberLeaf(value)) for value in (700.1, 700.1001, 800.0)]
     assert differences(numbers[0], numbers[1]) == {"": ""}
     assert differences(numbers[0], numbers[2]) == {"": "changed"}
@@ -86,21 +80,18 @@ def test_both_trees_are_trees_with_names_whose_nodes_say_how_they_differ(narrow:
     assert float(drawn.get("width")) <= (340 if narrow else 960)
 
 
-def test_a_sentence_counts_questions():
-    assert pair_sentence(side(OLD), side(NEW)) == (
-        "Of 3 questions now, 1 are in the pinned tree too, 1 changed, 1 are different."
-    )
-    assert pair_sentence(side(OLD), side(OLD)) == "Both trees are the same."
-    assert pair_sentence(side(OLD), side(NO)) == "The tree now asks no question."
-
-
-def test_the_table_has_a_line_for_every_place_of_either_tree():
+def test_the_table_has_a_line_for_every_place_of_either_tree_and_the_sentence_counts_them():
     rows = {row["place"]: row for row in pair_rows(side(OLD), side(NEW))}
     assert rows["root"] == {"place": "root", "pinned": "age ≤ 30", "now": "age ≤ 40", "difference": "changed"}
     assert rows["true"]["difference"] == "same"
     assert rows["true, false, true"] == {"place": "true, false, true", "pinned": "–", "now": "→ yes", "difference": "only now"}
     back = {row["place"]: row for row in pair_rows(side(NEW), side(OLD))}
     assert back["true, false, true"]["difference"] == "only pinned"
+    assert pair_sentence(side(OLD), side(NEW)) == (
+        "Of 3 questions now, 1 are in the pinned tree too, 1 changed, 1 are different."
+    )
+    assert pair_sentence(side(OLD), side(OLD)) == "Both trees are the same."
+    assert pair_sentence(side(OLD), side(NO)) == "The tree now asks no question."
 
 
 def test_differences_are_readable_on_both_grounds():

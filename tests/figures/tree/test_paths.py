@@ -7,12 +7,10 @@ from collections.abc import Mapping
 import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.figures.tree.pair import Side, pair_svg
 from dpviz.figures.tree.paths import (
     CONSTANT_AT,
     MARGIN,
     DrawnStep,
-    beside_pinned,
     headline,
     packed_steps,
     scale_of,
@@ -51,6 +49,7 @@ def test_the_strip_has_a_dot_per_draw_the_tree_and_the_lines_in_order():
     ordinary, constant = places(svg, "reference")
     assert constant < draws[0] < draws[1] < this < draws[2] < ordinary
     assert ">ordinary tree 90.0%</text>" in svg
+    assert f'cx="{MARGIN:.2f}%"' in strip(step(0.5, {"constant": 0.0}), "R²", (-9.0, 0.4))
 
 
 @pytest.mark.parametrize("constant", [0.1, 0.5, 0.95, 0.0])
@@ -75,45 +74,23 @@ def test_labels_never_meet_nor_leave_the_strip(ordinary, measure):
         assert 0 <= start <= start + width <= NARROWEST
 
 
-def test_an_r2_far_below_0_stands_at_the_lower_end():
-    assert f'cx="{MARGIN:.2f}%"' in strip(step(0.5, {"constant": 0.0}), "R²", (-9.0, 0.4))
-
-
-def test_what_has_no_value_is_left_out():
+def test_words_and_headline_say_what_the_strip_shows():
+    said = step_in_words(step(), "test accuracy")
+    assert said == "ε = 0.1: test accuracy 80.0%; ordinary tree 90.0%; constant 50.0%; right guesses of 100, at most: 63"
+    said = headline(0.8, (0.7, 0.75, 0.85), "test accuracy", "right on 9 rows")
+    assert (said["lead"], said["tested"]) == ("77.5%", "right on 9 rows, mean of 4 trees")
+    assert re.findall(r"[0-9.]+%", said["spread"]) == ["70.0%", "85.0%", "80.0%"]
+    assert headline(0.8, (), "test accuracy", "x") == {"lead": "80.0%", "tested": "x", "spread": ""}
     missing = step(float("nan"), {"constant": 0.0})
     assert "circle" not in strip(missing, "R²", (float("nan"),))
     assert "–" in step_in_words(missing, "R²")
     assert headline(missing.score, (float("nan"),), "R²", "on 9 rows") == {"lead": "–", "tested": "on 9 rows", "spread": ""}
 
 
-def test_words_say_what_the_strip_shows():
-    said = step_in_words(step(), "test accuracy")
-    assert said == "ε = 0.1: test accuracy 80.0%; ordinary tree 90.0%; constant 50.0%; right guesses of 100, at most: 63"
-
-
-def test_the_headline_is_the_mean_of_all_trees_and_without_reruns_the_tree_s_own():
-    said = headline(0.8, (0.7, 0.75, 0.85), "test accuracy", "right on 9 rows")
-    assert (said["lead"], said["tested"]) == ("77.5%", "right on 9 rows, mean of 4 trees")
-    assert re.findall(r"[0-9.]+%", said["spread"]) == ["70.0%", "85.0%", "80.0%"]
-    assert headline(0.8, (), "test accuracy", "x") == {"lead": "80.0%", "tested": "x", "spread": ""}
-
-
 def test_of_rows_that_are_made_up_no_measure_is_sent():
     (shown,) = json.loads(gzip.decompress(base64.b64decode(packed_steps([step()], "test accuracy", ""))))
     assert shown["said"] == {}
     assert not {"words", "strip", "survives"} & set(shown)
-
-
-def test_a_pinned_tree_stands_beside_every_step():
-    pinned = Side("Pinned", Tree(TREE.schema, Leaf(0)), {"widths": None})
-    both = beside_pinned(step(), pinned)
-    now = Side("Now: ε = 0.1", TREE, {"widths": None})
-    for drawing, narrow in ((both.wide, False), (both.narrow, True)):
-        whole = pair_svg(pinned, now, selected=None, narrow=narrow)
-        assert "<style>" not in drawing
-        assert drawing == re.sub("<style>.*</style>\\n", "", whole, flags=re.DOTALL)
-    said = step_in_words(both, "test accuracy")
-    assert said.endswith("constant 50.0%; right guesses of 100, at most: 63. The tree now asks no question.")
 
 
 def test_the_same_steps_are_packed_alike_at_any_time(monkeypatch):

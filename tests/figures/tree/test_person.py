@@ -31,16 +31,13 @@ def test_the_leaf_is_the_one_the_row_reaches(cells, path):
     assert leaf_reached(tree(), cells) == path
 
 
-def test_the_answer_has_probabilities_where_the_model_holds_them():
+def test_the_answer_has_probabilities_where_the_model_holds_them_or_a_number():
     cells = {"age": 80, "ward": "south"}
     assert answer_sentence(tree(), cells) == "Predicted outcome: ill. This model holds no probabilities."
     with_shares = tree(ends=(Leaf(0, shares=(0.9, 0.1)), Leaf(1, shares=(0.25, 0.75)), Leaf(0, shares=(1.0, 0.0))))
     assert answer_sentence(with_shares, cells) == "Predicted outcome: ill. Probabilities: well 25%, ill 75%."
     votes = Forest(SCHEMA, (tree(), tree(), Tree(SCHEMA, Leaf(0))))
     assert answer_sentence(votes, cells).endswith("Shares of the votes: well 33.3%, ill 66.7%.")
-
-
-def test_a_number_is_said_as_one_and_no_answer_is_said_too():
     numbers = tree(Schema(FEATURES, NumericTarget("days", 0, 30)), (NumberLeaf(2.5), NumberLeaf(12.0), NumberLeaf(4.0)))
     assert answer_sentence(numbers, {"age": 20, "ward": "north"}) == "Predicted days: 2.5."
     assert answer_sentence(numbers, {"age": None, "ward": "north"}).startswith("No answer: a missing")
@@ -61,13 +58,10 @@ def test_a_typical_person_is_at_home_in_the_leaf_with_the_most_released_rows(end
     assert found == {"age": age, "ward": ward if home != "L" else found["ward"]}
 
 
-def test_above_a_threshold_a_typical_value_is_not_in_the_middle_of_a_wide_range():
+def test_a_typical_value_is_no_middle_of_a_wide_range_has_few_digits_and_stays_on_its_side():
     schema = Schema((NumericFeature("income", 0, 500_000),), ClassTarget("y", ("a", "b")))
     income = Tree(schema, Branch(ThresholdRule(0, 30_000.0), Leaf(0, (1, 1)), Leaf(1, (0, 90))))
     assert typical_person(income) == {"income": 45_000.0}
-
-
-def test_a_typical_value_has_no_more_digits_than_a_threshold_and_stays_on_its_side():
     schema = Schema((NumericFeature("bmi", 10, 70),), ClassTarget("y", ("a", "b")))
     halves = Branch(ThresholdRule(0, 69.53125), Leaf(0, (90, 1)), Leaf(1, (0, 1)))
     assert typical_person(Tree(schema, halves)) == {"bmi": 39.77}

@@ -25,14 +25,12 @@ def tree(feature: int, threshold: float) -> Tree:
 DRAWN = Resamples((*(tree(0, 3.5),) * 6, *(tree(1, 2.5),) * 3, Constant(SCHEMA, 1)), 10)
 
 
-def test_the_root_is_told_with_its_count_of_draws():
+def test_roots_and_what_comes_back_first_are_told_with_their_counts():
     assert "≤ 3.5” appears in 6 of 10 reruns, one of 3 different beginnings" in root_sentence(SCHEMA, DRAWN)
     assert "“one label for everybody” appears in 1 of 1 reruns, the only one" in root_sentence(
         SCHEMA, Resamples((Constant(SCHEMA, 1),), 1)
     )
 
-
-def test_what_comes_back_first_is_told_with_its_place_unless_its_thresholds_are_all_over_the_range():
     def drawn(*thresholds: float) -> Resamples:
         return Resamples(tuple(tree(0, threshold) for threshold in thresholds), len(thresholds))
 
@@ -41,12 +39,7 @@ def test_what_comes_back_first_is_told_with_its_place_unless_its_thresholds_are_
     assert survival_sentence(SCHEMA, drawn(1.0, 15.0)) == "2 of 2 reruns begin with <b>a</b>, at no particular value."
 
 
-def test_names_from_files_are_shown_literally():
-    names = feature_figure(SCHEMA, feature_use(DRAWN), 10).layout.yaxis.ticktext
-    assert "&lt;b>a&lt;/b>" in names
-
-
-def test_features_are_shown_by_depth_with_their_numbers():
+def test_features_are_shown_by_depth_with_their_numbers_and_agreement_is_told():
     uses = feature_use(DRAWN)
     cells, numbers = feature_figure(SCHEMA, uses, 10).data
     assert [list(row) for row in cells.z] == [[6, 6], [3, 3]]
@@ -54,8 +47,7 @@ def test_features_are_shown_by_depth_with_their_numbers():
     assert feature_rows(SCHEMA, uses)[0] == {"feature": "<b>a</b>", "anywhere": 6, "root": 6}
     assert "in 6 of 10 draws" in feature_sentence(SCHEMA, uses, 10)
     assert feature_sentence(SCHEMA, (), 10) == "No rerun splits on any feature."
-
-
-def test_agreement_is_told_for_a_row_taken_at_random():
+    names = feature_figure(SCHEMA, feature_use(DRAWN), 10).layout.yaxis.ticktext
+    assert "&lt;b>a&lt;/b>" in names
     agreeing = agreement(tree(0, 3.5).predict(ROWS), DRAWN, ROWS)
     assert f"{10 * agreeing.mean():.0f} of 10 draws predict what this tree predicts" in agreement_sentence(agreeing, 10)

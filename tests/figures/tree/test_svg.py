@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -79,18 +78,21 @@ def test_any_name_gives_valid_xml_of_the_same_shape(name: str) -> None:
     assert markup(draw(named(name, name, name + "!"))) == markup(draw(named("n", "c", "l")))
 
 
-def test_names_are_shown_as_they_are() -> None:
+def test_names_are_shown_as_they_are_and_no_control_reaches_the_file() -> None:
     root = draw(named("<b>", '"&"', "'<i>'"))
     texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     assert "<b> 1" in texts
     assert 'is "&"' in "\n".join(texts)
     assert "'<i>'" in texts
-
-
-def test_overrides_and_controls_do_not_reach_the_file() -> None:
     svg = tree_svg(named("\u202ea\x1b", "\u2067b", "c\x00"), widths=None, selected=None, title="\u202et")
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f]", svg)
     svg.encode("utf-8")
+    lines = ["".join(text.itertext()) for text in draw(named("שלום", "c", "l"), narrow=True).iter(f"{SVG}text")]
+    assert "שלום 2\u200e is c" in lines
+    name = "n" * 200
+    root = draw(named(name, "c", "l"))
+    assert any(f"Asks: {name} 1 ≤ 5?" in str(title.text) for title in root.iter(f"{SVG}title"))
+    assert not any(name in "".join(text.itertext()) for text in root.iter(f"{SVG}text"))
 
 
 def test_the_file_stands_alone() -> None:
@@ -100,7 +102,7 @@ def test_the_file_stands_alone() -> None:
     assert set(re.findall(r"https?://[^\"]+", svg)) == {"http://www.w3.org/2000/svg"}
 
 
-def test_every_node_is_a_tree_item_in_words(small_tree: Tree) -> None:
+def test_every_node_is_a_tree_item_in_words_and_edges_say_true_or_false(small_tree: Tree) -> None:
     root = draw(small_tree)
     assert (root.get("role"), root.get("aria-label")) == ("tree", "Decision tree")
     assert [node.get("data-path") for node in nodes(root)] == [placed.id for placed in small_tree.nodes()]
@@ -112,18 +114,25 @@ def test_every_node_is_a_tree_item_in_words(small_tree: Tree) -> None:
     assert nodes(root)[-1].get("aria-label") == "Predicts yes, class B. Depth 1, reached by false."
     assert [node.get("aria-level") for node in nodes(root)] == [str(placed.depth + 1) for placed in small_tree.nodes()]
     assert node_in_words(small_tree, "LLR") == "Predicts yes, class B. Depth 3, reached by false."
+    for narrow in (False, True):
+        texts = [text.text for text in draw(small_tree, narrow=narrow).iter(f"{SVG}text") if "side" in str(text.get("class"))]
+        assert Counter(texts) == {"true": 3, "false": 3}
+    leaves = [node for node in nodes(draw(small_tree)) if "leaf" in str(node.get("class"))]
+    for leaf in leaves:
+        letter = next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "letter")
+        assert str(leaf.get("class")).endswith({"A": "c0", "B": "c1"}[str(letter)])
+    root = draw(small_tree, marks={"L": "63%"})
+    assert "63%" in str(nodes(root)[1].get("aria-label"))
+    assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "mark"] == ["63%"]
 
 
-def test_the_tab_key_reaches_one_node(small_tree: Tree) -> None:
+def test_the_chosen_node_is_where_the_tab_key_goes_and_its_path_is_marked(small_tree: Tree) -> None:
     def stops(selected: str | None) -> list[str | None]:
         return [node.get("data-path") for node in nodes(draw(small_tree, selected=selected)) if node.get("tabindex") == "0"]
 
     assert stops(None) == ["root"]
     assert stops("root.L.R") == ["root.L.R"]
     assert stops("root.of.another.tree") == ["root"]
-
-
-def test_the_chosen_node_and_its_path_are_marked(small_tree: Tree) -> None:
     root = draw(small_tree, selected="root.L.R")
     assert [node.get("data-path") for node in nodes(root) if node.get("aria-selected") == "true"] == ["root.L.R"]
     on = {edge.get("data-to") for edge in root.iter(f"{SVG}path") if edge.get("class") == "edge on"}
@@ -141,38 +150,7 @@ def test_edges_grow_with_their_share(small_tree: Tree) -> None:
     assert len(set(thickness(None).values())) == 1
 
 
-def test_every_edge_says_true_or_false(small_tree: Tree) -> None:
-    for narrow in (False, True):
-        texts = [text.text for text in draw(small_tree, narrow=narrow).iter(f"{SVG}text") if "side" in str(text.get("class"))]
-        assert Counter(texts) == {"true": 3, "false": 3}
-
-
-def test_a_class_has_its_colour_and_its_letter(small_tree: Tree) -> None:
-    leaves = [node for node in nodes(draw(small_tree)) if "leaf" in str(node.get("class"))]
-    for leaf in leaves:
-        letter = next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "letter")
-        assert str(leaf.get("class")).endswith({"A": "c0", "B": "c1"}[str(letter)])
-
-
-def test_cut_names_stand_in_full_in_the_tooltip() -> None:
-    name = "n" * 200
-    root = draw(named(name, "c", "l"))
-    assert any(f"Asks: {name} 1 ≤ 5?" in str(title.text) for title in root.iter(f"{SVG}title"))
-    assert not any(name in "".join(text.itertext()) for text in root.iter(f"{SVG}text"))
-
-
-def test_a_right_to_left_name_does_not_turn_its_question_round() -> None:
-    lines = ["".join(text.itertext()) for text in draw(named("שלום", "c", "l"), narrow=True).iter(f"{SVG}text")]
-    assert "שלום 2\u200e is c" in lines
-
-
-def test_marks_are_drawn_and_read_out(small_tree: Tree) -> None:
-    root = draw(small_tree, marks={"L": "63%"})
-    assert "63%" in str(nodes(root)[1].get("aria-label"))
-    assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "mark"] == ["63%"]
-
-
-def test_a_node_has_the_ink_of_the_draws_in_which_it_comes_back(small_tree: Tree) -> None:
+def test_a_node_has_the_ink_of_the_draws_in_which_it_comes_back_and_says_their_thresholds(small_tree: Tree) -> None:
     paths = [placed.path for placed in small_tree.nodes()]
     counts = {path: 30 - 9 * len(path) for path in paths}
     root = draw(small_tree, came_back=counts, n_draws=30)
@@ -183,6 +161,9 @@ def test_a_node_has_the_ink_of_the_draws_in_which_it_comes_back(small_tree: Tree
     inks = {str(edge.get("data-to")): float(str(edge.get("opacity"))) for edge in root.iter(f"{SVG}path")}
     assert all(inks[f"{place}"] == max(inks.values()) for place in ("root.L", "root.R"))
     assert len(set(inks.values())) == small_tree.depth
+    wide = {"came_back": {placed.path: 30 for placed in small_tree.nodes()}, "n_draws": 30}
+    said = [text.text for text in draw(small_tree, **wide, between={"": (30.0, 45.5)}).iter(f"{SVG}text")]
+    assert "≤ 37.5 years (30 to 45.5)" in said
 
 
 def boxes(root: ElementTree.Element) -> list[tuple[str | None, ...]]:
@@ -197,33 +178,7 @@ def test_every_node_stays_in_its_place_when_draws_arrive_however_few_bring_it_ba
         assert boxes(draw(small_tree, n_draws=30, came_back=never, between=near, narrow=narrow)) == boxes(before)
 
 
-def test_a_question_says_the_thresholds_it_comes_back_with_where_there_is_room(small_tree: Tree) -> None:
-    wide = {"came_back": {placed.path: 30 for placed in small_tree.nodes()}, "n_draws": 30}
-    said = [text.text for text in draw(small_tree, **wide, between={"": (30.0, 45.5)}).iter(f"{SVG}text")]
-    assert "≤ 37.5 years (30 to 45.5)" in said
-
-
-def test_a_leaf_whose_counts_speak_for_another_class_says_though() -> None:
-    schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", ("a", "b")))
-    leaves = Leaf(0, (40, 60), (0.4, 0.6)), Leaf(1, (40, 60), (0.4, 0.6))
-    tree = Tree(schema, Branch(ThresholdRule(0, 4.5), *leaves))
-    said = [text.text for text in draw(tree, bars={"L": (0.4, 0.3, 0.5), "R": (0.6, 0.5, 0.7)}).iter(f"{SVG}text")]
-    assert {"a (only 40%)", "b 60%", "≤ 4"} <= set(said)
-
-
-def test_of_a_long_class_name_and_its_probability_the_name_is_cut() -> None:
-    schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", ("readmitted to a ward within a month", "b")))
-    tree = Tree(schema, Branch(ThresholdRule(0, 4.5), Leaf(0, (60, 40), (0.6, 0.4)), Leaf(1, (40, 60), (0.4, 0.6))))
-    root = draw(tree, bars={"L": (0.6, 0.5, 0.7), "R": (0.6, 0.5, 0.7)}, came_back={"": 30, "L": 30, "R": 30}, n_draws=30)
-    (words,) = [str(text.text) for text in root.iter(f"{SVG}text") if str(text.text).startswith("readm")]
-    assert words.endswith("… 60%")
-
-
-def test_a_single_leaf_is_a_drawing_too(complete: Callable[[int], Tree]) -> None:
-    assert len(nodes(draw(complete(0)))) == 1
-
-
-def test_a_leaf_with_a_number_shows_it_and_fills_its_gauge_in_order(rents: Tree) -> None:
+def test_a_leaf_with_a_number_shows_it_with_gauge_and_interval_in_order(rents: Tree) -> None:
     leaves = [node for node in nodes(draw(rents)) if "leaf" in str(node.get("class"))]
     assert [next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "name") for leaf in leaves] == [
         "480",
@@ -239,16 +194,15 @@ def test_a_leaf_with_a_number_shows_it_and_fills_its_gauge_in_order(rents: Tree)
     assert levels[0] == 0 < levels[1] < levels[2]
     assert len(gauges) == 3
     assert node_in_words(rents, "LR") == "Predicts 725.5. Depth 2, reached by false."
-
-
-def test_a_single_number_stands_in_the_middle_of_its_scale(rents: Tree) -> None:
     root = draw(Tree(rents.schema, NumberLeaf(3.0)))
     assert [str(node.get("class")).split()[-1] for node in nodes(root)] == [f"s{N_STEPS // 2}"]
-
-
-def test_only_trees_of_numbers_carry_the_steps(rents: Tree, small_tree: Tree) -> None:
-    drawn = [tree_svg(tree, widths=None, selected=None, title="t") for tree in (rents, small_tree)]
-    assert ["--dp-step-0" in svg for svg in drawn] == [True, False]
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100))
+    both = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0, (10.0, 30.0)), NumberLeaf(50.0, (40.0, 60.0)))
+    svg = tree_svg(Tree(schema, both), widths=None, selected=None, title="t")
+    assert svg.count('class="band"') == 2
+    assert "Predicts 20, mean 10 to 30 (95%). Depth 1, reached by true." in svg
+    plain = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0), NumberLeaf(50.0))
+    assert 'class="band"' not in tree_svg(Tree(schema, plain), widths=None, selected=None, title="t")
 
 
 def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
@@ -265,7 +219,7 @@ def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
     assert svg == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_a_leaf_is_a_bar_of_its_probability_with_the_interval(small_tree: Tree) -> None:
+def test_leaf_bars_and_words_are_the_probability_and_a_label_its_counts_contradict_says_so(small_tree: Tree) -> None:
     leaf = next(placed for placed in small_tree.nodes() if not isinstance(placed.node, Branch))
     root = draw(small_tree, bars={leaf.path: (0.8, 0.7, 0.95)})
     (found,) = [node for node in nodes(root) if node.get("data-path") == leaf.id]
@@ -275,13 +229,13 @@ def test_a_leaf_is_a_bar_of_its_probability_with_the_interval(small_tree: Tree) 
     assert band == pytest.approx(0.25 * track, abs=0.1)
     assert "Probability 80%, between 70% and 95%." in str(found.get("aria-label"))
     assert sum(rect.get("class") == "track" for rect in root.iter(f"{SVG}rect")) == 1
-
-
-def test_a_number_with_an_interval_has_a_bar_on_the_scale_of_all_leaves():
-    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100))
-    both = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0, (10.0, 30.0)), NumberLeaf(50.0, (40.0, 60.0)))
-    svg = tree_svg(Tree(schema, both), widths=None, selected=None, title="t")
-    assert svg.count('class="band"') == 2
-    assert "Predicts 20, mean 10 to 30 (95%). Depth 1, reached by true." in svg
-    plain = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0), NumberLeaf(50.0))
-    assert 'class="band"' not in tree_svg(Tree(schema, plain), widths=None, selected=None, title="t")
+    schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", ("a", "b")))
+    leaves = Leaf(0, (40, 60), (0.4, 0.6)), Leaf(1, (40, 60), (0.4, 0.6))
+    tree = Tree(schema, Branch(ThresholdRule(0, 4.5), *leaves))
+    said = [text.text for text in draw(tree, bars={"L": (0.4, 0.3, 0.5), "R": (0.6, 0.5, 0.7)}).iter(f"{SVG}text")]
+    assert {"a (only 40%)", "b 60%", "≤ 4"} <= set(said)
+    schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", ("readmitted to a ward within a month", "b")))
+    tree = Tree(schema, Branch(ThresholdRule(0, 4.5), Leaf(0, (60, 40), (0.6, 0.4)), Leaf(1, (40, 60), (0.4, 0.6))))
+    root = draw(tree, bars={"L": (0.6, 0.5, 0.7), "R": (0.6, 0.5, 0.7)}, came_back={"": 30, "L": 30, "R": 30}, n_draws=30)
+    (words,) = [str(text.text) for text in root.iter(f"{SVG}text") if str(text.text).startswith("readm")]
+    assert words.endswith("… 60%")
