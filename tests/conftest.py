@@ -97,9 +97,9 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(SEED)
 
 
-@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.slow)])
+@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.verify)])
 def workers_run_in(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Workers have processes of their own, whose start takes seconds; in the fast tests, threads."""
+    """Workers have processes of their own, whose start takes seconds: of sweeps in make test, else in make verify."""
     if request.param == "processes":
         yield request.param
         return

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpviz.commands import verify as command
+from dpviz.evaluation.audit import verify_all
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json
 from dpviz.evaluation.audit.verify import verify
@@ -34,13 +35,10 @@ def test_one_learner_is_a_line_with_claim_ledger_and_what_was_found(run):
     assert "Features of one row are not disjoint data" in out
 
 
-def test_every_place_searched_is_listed_with_its_size(run):
+def test_every_place_searched_is_listed_with_its_size_and_the_pair_with_both_chances(run):
     out = run("verify", "pf-tree", "--quick")[1]
     assert re.search(r"^SEARCHED +FINDING +DATA SETS +PAIRS +SECONDS +SEARCHED$", out, re.MULTILINE)
     assert re.search(r"^0\.\d{4} +holds +45 +72 +\d+\.\d +2 features of 2 categories, 2 classes", out, re.MULTILINE)
-
-
-def test_the_pair_is_shown_with_both_chances(run):
     out = run("verify", "privatree", "--quick")[1]
     assert "The pair of data sets that shows it" in out
     assert len(re.findall(r"^without .*=", out, re.MULTILINE)) == 1
@@ -92,10 +90,18 @@ def test_the_named_learners_replace_their_entries_in_a_file_and_no_others(run, m
     assert [(item.learner, item.date) for item in stored.facts] == [("cart", "2030-01-02"), ("pf-tree", "2031-02-03")]
 
 
-@pytest.mark.slow
-def test_every_ledger_of_ours_stands_on_the_quick_universes(run, monkeypatch):
-    monkeypatch.undo()
-    code, out, _ = run("verify", "--all", "--quick")
+@pytest.mark.parametrize(
+    "learners",
+    [pytest.param(("pf-tree", "privatree"), marks=pytest.mark.slow), pytest.param((), marks=pytest.mark.verify)],
+    ids=["two learners in a tiny universe", "all learners in the quick universes"],
+)
+def test_every_ledger_of_ours_stands_on_the_quick_universes(run, monkeypatch, learners):
+    if learners:
+        monkeypatch.setattr(verify_all, "QUICK_UNIVERSES", TINY)
+        monkeypatch.setattr(verify_all, "COUNTEREXAMPLES", ())
+    else:
+        monkeypatch.undo()
+    code, out, _ = run("verify", "--all", *learners, "--quick")
     assert code == 0
     assert "ledger violated" not in out
     assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within", out, re.MULTILINE)

@@ -8,15 +8,12 @@ from dpviz.evaluation.intervals import clopper_pearson, mean_limits, paired_diff
 from dpviz.randomness import generator
 
 
-def test_limits_are_those_of_clopper_and_pearson():
+def test_limits_are_those_of_clopper_pearson_and_wilson():
     low, high = clopper_pearson(7, 20, 0.025)
     assert stats.binom.sf(6, 20, low) == pytest.approx(0.025)
     assert stats.binom.cdf(7, 20, high) == pytest.approx(0.025)
     assert clopper_pearson(0, 20, 0.025)[0] == 0
     assert clopper_pearson(20, 20, 0.025)[1] == 1
-
-
-def test_limits_of_many_counts_are_those_of_scipy():
     hits = np.arange(31)
     expected = [stats.binomtest(int(k), 30).proportion_ci(0.98, "exact") for k in hits]
     low, high = clopper_pearson(hits, 30, 0.01)

@@ -99,9 +99,9 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal")
-@pytest.mark.parametrize("tasks", [1, 4])  # 1: the other worker has had nothing to do
+# 1: the other worker has had nothing to do
+@pytest.mark.parametrize("tasks", [pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.verify)])
 def test_workers_end_with_a_process_that_is_killed(tasks):
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
     process = subprocess.Popen([sys.executable, "-c", STAYS, str(tasks)], text=True, **options)

@@ -27,8 +27,9 @@ def test_half_the_noise_is_caught():
     assert 1.0 < found.bound < 2.0
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "seed", [pytest.param(1, marks=pytest.mark.slow), *(pytest.param(k, marks=pytest.mark.verify) for k in (2, 3))]
+)
 def test_what_is_sound_is_not_accused(seed):
     found = audit("pf-tree", epsilon=1.0, seed=seed, draws=2000, leaves="labels")
     assert found.verdict == "holds"
@@ -36,9 +37,10 @@ def test_what_is_sound_is_not_accused(seed):
 
 
 @pytest.mark.parametrize(
-    ("seeds", "draws", "share"), [(4, 1000, 0.05), pytest.param(20, 1500, 0.2, marks=pytest.mark.slow)], ids=["few", "many"]
+    ("seeds", "draws", "share"),
+    [pytest.param(4, 1000, 0.05, marks=pytest.mark.slow), pytest.param(20, 1500, 0.2, marks=pytest.mark.verify)],
+    ids=["few", "many"],
 )
-@pytest.mark.slow
 def test_the_bound_stays_below_the_exact_loss_of_the_pair(seeds, draws, share):
     exact = verify_pair("majority", *small_pair(), epsilon=1.0).log_ratio
     bounds = np.array([audit("majority", epsilon=1.0, seed=seed, draws=draws, beta=0.1).bound for seed in range(seeds)])
@@ -59,9 +61,12 @@ def test_no_privacy_is_no_claim():
     assert audit("cart", epsilon=1.0, seed=1, draws=40).verdict == "none"
 
 
-@pytest.mark.parametrize("few", [FEW, pytest.param({}, marks=pytest.mark.slow)], ids=["few trees", "all trees"])
+@pytest.mark.parametrize(
+    "few",
+    [pytest.param(FEW, marks=pytest.mark.slow), pytest.param({}, marks=pytest.mark.verify)],
+    ids=["few trees", "all trees"],
+)
 @pytest.mark.parametrize("name", dpviz.learner_names())
-@pytest.mark.slow
 def test_every_learner_can_be_audited(name, few):
     spec = get_learner(name)
     found = audit(name, epsilon=1.0, seed=3, draws=20, pair=small_pair(spec.tasks[0]), **few.get(name, {}))
@@ -92,7 +97,7 @@ def test_workers_need_nothing_of_the_program_that_asks(monkeypatch, tmp_path):
     assert audit("pf-tree", epsilon=1.0, seed=5, draws=100, workers=2).n_done == 100
 
 
-def test_a_stop_keeps_what_is_done():
+def test_a_stop_keeps_what_is_done_and_progress_ends_at_one():
     stop = threading.Event()
     told = []
 
@@ -106,9 +111,6 @@ def test_a_stop_keeps_what_is_done():
     assert told == [0.125, 0.25, 0.375, 0.5]
     nothing = audit("majority", epsilon=1.0, seed=1, draws=400, stop=lambda: True)
     assert (nothing.n_done, nothing.bound, nothing.verdict, nothing.event) == (0, 0.0, "holds", "")
-
-
-def test_progress_ends_at_one():
     told = []
     audit("majority", epsilon=1.0, seed=1, draws=120, progress=told.append)
     assert told == sorted(told)
@@ -116,7 +118,7 @@ def test_progress_ends_at_one():
 
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
-def test_a_canary_is_one_outlying_row_more(kind):
+def test_a_canary_is_one_outlying_row_more_of_any_rows_and_of_none(kind):
     data = table(schema_of(kind, 3), 50)
     first, second = canary_pair(data)
     assert first is data
@@ -132,18 +134,7 @@ def test_a_canary_is_one_outlying_row_more(kind):
     assert data.class_counts()[last.target[0]] == data.class_counts().min()
     found = audit("pf-tree", epsilon=1.0, seed=1, draws=20, pair=(first, second), max_depth=2)
     assert found.n_tested == 10
-
-
-def test_no_rows_have_a_canary_too():
-    first, second = canary_pair(table(schema_of("mixed"), 0))
-    assert (first.n_rows, second.n_rows) == (0, 1)
-
-
-@pytest.mark.parametrize("task", ["classes", "number"])
-def test_the_small_pair_differs_in_its_last_row(task):
-    first, second = small_pair(task)
-    require_neighbours(first, second)
-    assert (first.n_rows, second.n_rows) == (3, 4)
+    assert [rows.n_rows for rows in canary_pair(table(schema_of(kind), 0))] == [0, 1]
 
 
 def test_wrong_questions_are_refused():
@@ -160,15 +151,13 @@ def test_wrong_questions_are_refused():
             audit(learner, seed=1, draws=10, workers=workers)
     with pytest.raises(WrongTask):
         audit("majority", seed=1, draws=10, pair=small_pair("number"))
+    for task in ("classes", "number"):
+        require_neighbours(*small_pair(task))
     first, second = small_pair()
     with pytest.raises(DpvizError, match="Swap the two data sets"):
         audit("pf-tree", seed=1, draws=10, pair=(second, first))
     with pytest.raises(DpvizError, match="not neighbours"):
         audit("pf-tree", seed=1, draws=10, pair=(first, first))
-
-
-def test_audit_is_a_public_name():
-    assert dpviz.audit is audit
 
 
 def test_right_guesses_of_an_attack_stay_below_the_truth_as_often_as_they_say_and_come_near_it():

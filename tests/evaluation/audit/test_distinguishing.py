@@ -87,7 +87,7 @@ def test_an_event_chosen_on_the_draws_that_bound_it_would_be_wrong_too_often():
     assert stats.binomtest(wrong, 200, BETA, alternative="greater").pvalue < 1e-6
 
 
-def test_both_orders_are_tried():
+def test_both_orders_are_tried_and_the_event_that_tells_most_is_chosen():
     rng = np.random.default_rng(4)
     usual = [{"seen": 0} for _ in range(200)]
     sometimes = [{"seen": int(rng.random() < 0.5)} for _ in range(200)]
@@ -96,9 +96,6 @@ def test_both_orders_are_tried():
         assert found.likelier_on == likelier_on
         assert found.outcomes == {1}
         assert found.bound > 1
-
-
-def test_the_event_that_tells_most_is_chosen_among_all_that_is_looked_at():
     rng = np.random.default_rng(5)
     found = distinguish(coin(3.0, 0, 1000, rng), coin(3.0, 1, 1000, rng), beta=0.05)
     assert found.observed == "coin"

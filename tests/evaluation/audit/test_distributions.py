@@ -76,13 +76,10 @@ def test_what_is_done_before_growing_is_not_listed_and_says_so(learner):
     assert refusal.value.remedy
 
 
-def test_categories_with_more_than_two_values_are_refused_where_four_counts_are_all_that_is_listed():
+def test_what_cannot_be_listed_is_refused_with_a_reason():
     three = Universe((3,), max_rows=2)
     with pytest.raises(NotEnumerable, match="only for two classes and features of two categories"):
         level_distributions(ask("privatree", three, grow_complete=True), three)
-
-
-def test_numbers_and_deltas_are_not_for_listing():
     schema = Schema(TINY.schema.features, NumericTarget("y", 0, 1), n_public=3)
     numbers = replace(get_learner("majority"), task="number")
     with pytest.raises(NotEnumerable, match="grows no tree of numbers"):
@@ -91,15 +88,9 @@ def test_numbers_and_deltas_are_not_for_listing():
     approximate = replace(majority, claim=lambda *given: replace(majority.claim(*given), delta=1e-5))
     with pytest.raises(NotEnumerable, match="A claim with delta"):
         ask(approximate)
-
-
-def test_an_epsilon_that_leaves_the_floating_point_range_is_refused():
     for epsilon in (1e-4, 21.0, float("nan")):
         with pytest.raises(ParameterError, match=r"'epsilon' parameter of verify must be a number in \[0\.001, 20\]"):
             ask("pf-tree", epsilon=epsilon)
-
-
-def test_a_schema_the_learner_refuses_is_a_reason_not_to_list():
     one = Universe((1,), max_rows=2)
     assert isinstance(one.schema.target, ClassTarget)
     with pytest.raises(NotEnumerable, match="No feature can be split"):

@@ -35,12 +35,10 @@ def test_every_path_is_walked_once_with_the_product_of_its_chances():
     assert sum(found.values()) == pytest.approx(1, abs=1e-12)
 
 
-def test_code_that_draws_nothing_has_one_outcome():
+def test_code_that_draws_nothing_has_one_outcome_and_impossible_ones_are_left_out():
     source = Enumeration()
     assert list(source.outcomes(lambda: "same")) == [("same", 1.0)]
 
-
-def test_impossible_outcomes_are_left_out():
     class Certain:
         title = "certain"
 
@@ -51,21 +49,24 @@ def test_impossible_outcomes_are_left_out():
     assert list(source.outcomes(lambda: source.draw(Certain(), None))) == [(1, 1.0)]
 
 
-def test_one_source_lists_again_and_again():
+def test_one_source_lists_again_and_draws_outside_are_noticed():
     source = Enumeration()
     first = list(source.outcomes(lambda: two_stages(source)))
     assert list(source.outcomes(lambda: two_stages(source))) == first
+    source = Enumeration()
+    assert not source.has_drawn
+    list(source.outcomes(lambda: two_stages(source)))
+    assert not source.has_drawn
+    source.draw(CHOICE, np.array([1, 2]))
+    assert source.has_drawn
 
 
-def test_a_mechanism_without_a_list_of_outcomes_is_named():
+def test_what_cannot_be_listed_is_named_and_too_many_ways_are_refused_after_the_first_run():
     source = Enumeration()
     with pytest.raises(
         NotEnumerable, match=r"The outcomes of the mechanism 'geometric' cannot be listed\..*audit it by sampling"
     ):
         source.draw(GeometricNoise(1.0), np.array([3]))
-
-
-def test_too_many_ways_are_refused_after_the_first_run():
     source, runs = Enumeration(), []
 
     def run():
@@ -78,12 +79,3 @@ def test_too_many_ways_are_refused_after_the_first_run():
     with pytest.raises(NotEnumerable):
         list(source.outcomes(lambda: two_stages(source), most=5))
     assert len(list(source.outcomes(lambda: two_stages(source), most=9))) == 9
-
-
-def test_draws_outside_a_listing_are_noticed():
-    source = Enumeration()
-    assert not source.has_drawn
-    list(source.outcomes(lambda: two_stages(source)))
-    assert not source.has_drawn
-    source.draw(CHOICE, np.array([1, 2]))
-    assert source.has_drawn

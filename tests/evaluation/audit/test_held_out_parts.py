@@ -103,8 +103,11 @@ def test_the_mixture_is_what_listing_every_assignment_and_count_of_whole_fits_gi
     assert found.verdict == "holds"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("spec", [counted_alone(0.3), PF_TREE], ids=["leaf counts", "leaf counts and test"])
+@pytest.mark.parametrize(
+    "spec",
+    [pytest.param(counted_alone(0.3), marks=pytest.mark.verify), pytest.param(PF_TREE, marks=pytest.mark.slow)],
+    ids=["leaf counts", "leaf counts and test"],
+)
 def test_the_mixture_is_what_listing_gives_with_more_rows_and_with_a_test(spec):
     universe = TWO if spec is not PF_TREE else ONE
     found = verify(spec, epsilon=1.0, universes=(universe,), **HONEST)
@@ -119,10 +122,12 @@ def test_honest_leaves_hold_with_assignment_enumerated(epsilon):
     assert found.composed == epsilon
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("depth", "epsilon"),
-    [(1, 0.1), (1, 1.0), (1, 4.0), (2, 1.0), *(pytest.param(2, epsilon, marks=pytest.mark.slow) for epsilon in (0.1, 4.0))],
+    [
+        pytest.param(1, 1.0, marks=pytest.mark.slow),
+        *(pytest.param(depth, epsilon, marks=pytest.mark.verify) for depth in (1, 2) for epsilon in (0.1, 1.0, 4.0)),
+    ],
 )
 def test_honest_leaves_of_numbers_hold_with_assignment_enumerated(epsilon, depth):
     found = verify("pf-tree", epsilon=epsilon, universes=(Universe((2,), n_classes=0, depth=depth, max_rows=2),))
@@ -164,7 +169,7 @@ def test_counts_at_half_the_noise_are_found():
     assert found.verdict == "violated"  # its ledger says 6, so this is the claim's fault
 
 
-def test_a_ledger_that_charges_such_counts_too_little_is_found():
+def test_ledgers_that_charge_too_little_or_add_the_parts_up_are_found():
     spec = counted_alone(0.1, epsilon=6.0)
 
     def fit(data, plan, params, source):
@@ -174,8 +179,6 @@ def test_a_ledger_that_charges_such_counts_too_little_is_found():
 
     assert verify(replace(spec, fit=fit), epsilon=3.0, universes=(TWO,), **HONEST).verdict == "ledger violated"
 
-
-def test_a_ledger_that_adds_the_parts_up_exceeds_the_claim():
     def fit(data, plan, params, source):
         output = PF_TREE.fit(data, plan, params, source)
         return replace(output, event=Sequential(output.event.events))
@@ -185,7 +188,7 @@ def test_a_ledger_that_adds_the_parts_up_exceeds_the_claim():
     assert found.composed == 3.0
 
 
-@pytest.mark.parametrize("lookahead", ["1", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("lookahead", ["1", pytest.param("2", marks=pytest.mark.verify)])
 def test_universes_with_too_many_partings_are_left_out_before_their_larger_tables_are_listed(lookahead, monkeypatch):
     listed = []
 

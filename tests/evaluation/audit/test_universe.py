@@ -22,14 +22,10 @@ def bag(universe, index):
 
 
 @every_place
-def test_every_multiset_of_at_most_max_rows_occurs_once(universe):
+def test_every_multiset_of_at_most_max_rows_occurs_once_and_plus_one_has_one_row_more(universe, rng):
     n_kinds = universe.kinds.n_rows
     assert len(universe.keys) == comb(n_kinds + universe.max_rows, universe.max_rows)
     assert len({frozenset(bag(universe, index).items()) for index in range(len(universe.keys))}) == len(universe.keys)
-
-
-@every_place
-def test_plus_one_is_the_data_set_with_one_row_more(universe):
     for index in range(len(universe.keys)):
         for kind in range(universe.kinds.n_rows):
             larger = int(universe.plus_one[index, kind])
@@ -37,10 +33,6 @@ def test_plus_one_is_the_data_set_with_one_row_more(universe):
                 assert larger == -1
             else:
                 assert bag(universe, larger) == bag(universe, index) + Counter([kind])
-
-
-@every_place
-def test_a_part_holds_the_rows_of_its_kinds_only(universe, rng):
     for _ in range(5):
         kinds = rng.random(universe.kinds.n_rows) < 0.5
         part = universe.part(kinds)
@@ -50,32 +42,14 @@ def test_a_part_holds_the_rows_of_its_kinds_only(universe, rng):
 
 
 @every_place
-def test_the_kinds_are_all_rows_with_identical_copies(universe):
+def test_the_kinds_are_all_rows_with_identical_copies_under_one_schema(universe):
     rows = set(zip(*(column.tolist() for column in (*universe.kinds.columns, universe.kinds.target)), strict=True))
     assert len(rows) == universe.kinds.n_rows == int(np.prod(universe.bins)) * universe.n_classes
     for row in rows:
         values = row[:-1]
         assert all(len(set(values[start : start + universe.copies])) == 1 for start in range(0, len(values), universe.copies))
-
-
-@every_place
-def test_a_data_set_holds_its_rows_and_the_schema_never_changes(universe):
     last = len(universe.keys) - 1
     data = universe.dataset(last)
     assert data.n_rows == universe.max_rows
     assert data.schema == universe.schema
     assert universe.dataset(0).n_rows == 0
-
-
-def test_a_title_says_what_is_searched():
-    assert Universe((2, 2)).title == "2 features of 2 categories, 2 classes, depth 1, up to 4 rows"
-    assert (
-        Universe((3,), numeric=True, depth=2, max_rows=5).title
-        == "1 feature of 3 whole numbers, 2 classes, depth 2, up to 5 rows"
-    )
-    assert "in 4 identical columns each" in Universe((2, 2), copies=4).title
-
-
-def test_columns_are_numbered_only_where_there_are_copies():
-    assert Universe((2, 2)).schema.feature_names == ("a", "b")
-    assert Universe((2, 2), copies=2).schema.feature_names == ("a1", "a2", "b1", "b2")

@@ -33,7 +33,7 @@ TWELVE = PAIRS["12 against 13 rows in 4 identical columns, depth 1"]
 #: Every tree of two levels of three categories on every table: with a row fewer minutes less, and as many trees.
 FEWER = {place: replace(place, max_rows=place.max_rows - 1) for place in UNIVERSES if 3 in place.bins and not place.numeric}
 
-slow = pytest.mark.slow
+slow, full = pytest.mark.slow, pytest.mark.verify
 
 
 def title(place):
@@ -52,8 +52,9 @@ def whole(name):
 @pytest.mark.parametrize(
     ("universe", "epsilon"),
     [
-        *((universe, epsilon) for universe in TINY[:2] for epsilon in (0.1, 1.0, 5.0)),
+        *((universe, 1.0) for universe in TINY[:2]),
         *(pytest.param(universe, 1.0, marks=slow) for universe in TINY[2:]),
+        *(pytest.param(universe, epsilon, marks=full) for universe in TINY[:2] for epsilon in (0.1, 5.0)),
     ],
     ids=title,
 )
@@ -65,8 +66,11 @@ def test_level_by_level_is_the_same_as_listing_whole_trees(universe, epsilon):
     assert levels.log_ratio > 0
 
 
-@pytest.mark.parametrize("learner", [GROWING, "privatree-corrected", "majority"])
-@pytest.mark.parametrize("universe", [TINY[1], SMALL], ids=lambda universe: universe.title)
+@pytest.mark.parametrize(
+    ("learner", "universe"),
+    [(GROWING, TINY[1]), ("privatree-corrected", SMALL), pytest.param(GROWING, SMALL, marks=full), ("majority", TINY[1])],
+    ids=title,
+)
 def test_the_worst_pair_is_a_pair_of_neighbours_and_its_chances_give_the_ratio(learner, universe):
     found = verify(learner, epsilon=1.0, universes=(universe,))
     pair = found.worst_pair
@@ -79,9 +83,8 @@ def test_the_worst_pair_is_a_pair_of_neighbours_and_its_chances_give_the_ratio(l
     assert math.log(high / low) == pytest.approx(found.log_ratio, rel=1e-9)
 
 
-@pytest.mark.slow
-def test_the_worst_output_has_its_printed_chances_in_the_learners_own_fit():
-    draws = 1_000
+@pytest.mark.parametrize("draws", [pytest.param(200, marks=slow), pytest.param(1_000, marks=full)])
+def test_the_worst_output_has_its_printed_chances_in_the_learners_own_fit(draws):
     asked = {"epsilon": 2.0, "depth": 2, "leaves": "labels"}
     found = verify(GROWING, epsilon=2.0, universes=(TINY[1],))
     pair, schema = found.worst_pair, TINY[1].schema
@@ -103,8 +106,9 @@ def test_the_worst_output_has_its_printed_chances_in_the_learners_own_fit():
     ("universe", "epsilon"),
     [
         *((place, epsilon) for place in (ROWS_1_2, TINY[1]) for epsilon in (0.1, 1.0, 5.0)),
-        *(pytest.param(place, epsilon, marks=slow) for place in (UNIVERSES[0], UNIVERSES[7]) for epsilon in (0.1, 5.0)),
-        *(pytest.param(FEWER.get(place, place), 1.0, marks=slow) for place in UNIVERSES),
+        *(pytest.param(place, 1.0, marks=slow) for place in (*TINY[2:], Universe((2,), n_classes=0, depth=1, max_rows=2))),
+        *(pytest.param(place, epsilon, marks=full) for place in (UNIVERSES[0], UNIVERSES[7]) for epsilon in (0.1, 5.0)),
+        *(pytest.param(FEWER.get(place, place), 1.0, marks=full) for place in UNIVERSES),
         *(pytest.param(place, 1.0, marks=slow) for place in COUNTEREXAMPLES if place is not ROWS_1_2),
     ],
     ids=title,
@@ -117,7 +121,7 @@ def test_pf_tree_holds_on_every_default_universe(universe, epsilon):
     assert found.composed <= found.claimed == epsilon
 
 
-@pytest.mark.parametrize(("place", "share"), [(TWELVE, 0.9999), pytest.param(UNIVERSES[0], 0.99, marks=slow)], ids=str)
+@pytest.mark.parametrize(("place", "share"), [(TWELVE, 0.9999), pytest.param(UNIVERSES[0], 0.99, marks=full)], ids=str)
 def test_the_bound_of_pf_tree_is_nearly_reached(place, share):
     assert verify(GROWING, epsilon=1.0, universes=(place,)).log_ratio > share
 
@@ -130,9 +134,13 @@ def test_privatree_as_published_has_an_infinite_loss_by_its_stopping_rule():
     assert len(found.worst_pair.first) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("universe", "least", "composed"), [(UNIVERSES[0], 1.42, 1.5), (UNIVERSES[5], 2.09, 2.5), (UNIVERSES[6], 2.35, 4.5)]
+    ("universe", "least", "composed"),
+    [
+        pytest.param(UNIVERSES[0], 1.42, 1.5, marks=full),
+        pytest.param(UNIVERSES[5], 2.09, 2.5, marks=slow),
+        pytest.param(UNIVERSES[6], 2.35, 4.5, marks=full),
+    ],
 )
 def test_privatree_grown_complete_violates_its_claim_by_certified_amounts(universe, least, composed):
     found = verify("privatree", epsilon=1.0, universes=(universe,), grow_complete=True)
@@ -148,19 +156,21 @@ def test_privatree_tells_twelve_rows_from_thirteen_by_three_node_budgets():
     assert 1.72 < 3.02 < found.log_ratio < found.composed  # a node budget is 1 here, the leaf costs nothing
 
 
-@pytest.mark.parametrize("max_rows", [2, pytest.param(4, marks=slow)])
-@pytest.mark.slow
+@pytest.mark.parametrize("max_rows", [pytest.param(2, marks=slow), pytest.param(4, marks=full)])
 def test_privatree_on_one_feature_holds(max_rows):
     one = Universe((2,), depth=2, max_rows=max_rows)
     assert verify("privatree", epsilon=1.0, universes=(one,), grow_complete=True).verdict == "holds"
 
 
 @pytest.mark.slow
-def test_the_corrected_privatree_breaks_at_small_budgets_and_is_unproven_at_large_ones():
+def test_the_corrected_privatree_exceeds_its_claim_at_small_budgets_and_is_unproven_at_large_ones():
     assert verify("privatree-corrected", epsilon=0.025, universes=(SMALL,)).verdict == "violated"
     found = verify("privatree-corrected", epsilon=1.0, universes=(SMALL,))
     assert (found.verdict, found.composed) == ("unproven", math.inf)
     assert found.log_ratio < 1
+    found = verify("privatree-corrected", epsilon=0.1, universes=(ROWS_1_2_DEEP,))
+    assert found.verdict == "violated"
+    assert found.log_ratio > 0.28
 
 
 def test_one_row_against_two_rows_costs_the_corrected_privatree_nearly_five_node_budgets():
@@ -172,31 +182,24 @@ def test_one_row_against_two_rows_costs_the_corrected_privatree_nearly_five_node
     assert halved.log_ratio == pytest.approx(4.8 * 0.0125, abs=5e-4)
 
 
-@pytest.mark.slow
-def test_four_levels_of_the_corrected_privatree_exceed_the_claim_of_its_paper():
-    found = verify("privatree-corrected", epsilon=0.1, universes=(ROWS_1_2_DEEP,))
-    assert found.verdict == "violated"
-    assert found.log_ratio > 0.28
-
-
-def test_no_privacy_is_no_claim():
+def test_no_privacy_is_no_claim_and_what_reads_nothing_loses_nothing():
     found = verify("cart", universes=(SMALL,))
     assert (found.verdict, found.log_ratio, found.claimed) == ("none", math.inf, math.inf)
+    found = verify(FREE, epsilon=1.0, universes=(SMALL, TWELVE))
+    assert (found.log_ratio, found.composed, found.verdict) == (0.0, 0.0, "holds")
+    assert found.worst_pair is None
+    assert found.output == {}
 
 
 # --- bugs planted
 
 
-def test_half_the_noise_is_a_violated_ledger():
-    found = verify(HALF_NOISE, epsilon=1.0, universes=(SMALL,))
+@pytest.mark.parametrize("universe", [SMALL, pytest.param(Universe((2, 2), depth=2, max_rows=4), marks=full)], ids=title)
+def test_half_the_noise_is_a_violated_ledger(universe):
+    found = verify(HALF_NOISE, epsilon=1.0, universes=(universe,))
     assert found.verdict == "ledger violated"
     assert found.composed == pytest.approx(1.0)
     assert 1.5 < found.log_ratio <= 2.0
-
-
-@pytest.mark.slow
-def test_half_the_noise_at_a_single_level_is_caught_deeper_down():
-    assert verify(HALF_NOISE, epsilon=1.0, universes=(Universe((2, 2), depth=2, max_rows=4),)).verdict == "ledger violated"
 
 
 @pytest.mark.parametrize("broken", [EXACT_LABELS, LOOKS_AT_ALL_ROWS], ids=lambda spec: spec.name)
@@ -212,13 +215,6 @@ def test_a_claim_below_the_ledger_is_violated_and_the_ledger_stands():
     found = verify(MODEST, epsilon=1.0, universes=(SMALL,))
     assert (found.claimed, found.verdict) == (0.5, "violated")
     assert found.log_ratio < found.composed
-
-
-def test_what_reads_nothing_loses_nothing():
-    found = verify(FREE, epsilon=1.0, universes=(SMALL, TWELVE))
-    assert (found.log_ratio, found.composed, found.verdict) == (0.0, 0.0, "holds")
-    assert found.worst_pair is None
-    assert found.output == {}
 
 
 # --- verdicts
@@ -246,15 +242,12 @@ def test_a_verdict_compares_with_the_ledger_first_and_the_claim_second(ratio, cl
     assert judge(ratio, Claim(claimed, "", "holds", ""), PrivacyLoss(composed)) == verdict
 
 
-def test_only_more_than_rounding_exceeds():
+def test_the_worst_result_is_the_most_severe_then_the_largest_and_only_more_than_rounding_exceeds():
     assert not exceeds(1.0 + 1e-10, 1.0)
     assert exceeds(1.0 + 1e-8, 1.0)
     assert not exceeds(0.0, 0.0)
     assert exceeds(1e-9, 0.0)
     assert not exceeds(math.inf, math.inf)
-
-
-def test_the_worst_result_is_the_most_severe_then_the_largest():
     base = AuditResult("x", 1.0, {}, 0.1, 1.0, 1.0, "holds", "", None, {}, "", 1, 1, 0.0)
     large, severe = replace(base, log_ratio=0.9), replace(base, log_ratio=0.2, verdict="unproven")
     assert worst_of([base, large]) is large
@@ -300,11 +293,14 @@ def test_data_sets_that_are_no_neighbours_are_refused():
         verify_pair("pf-tree", empty, SMALL.dataset(1))
 
 
-def test_candidate_counterexamples_are_neighbours_with_the_last_row_added():
+def test_candidates_are_neighbours_and_quick_universes_parts_of_the_default_ones():
     for pair in COUNTEREXAMPLES:
         assert pair.second.n_rows == pair.first.n_rows + 1
         for smaller, larger in zip(pair.first.columns, pair.second.columns, strict=True):
             np.testing.assert_array_equal(smaller, larger[:-1])
+    largest = {(u.bins, u.numeric, u.n_classes, u.depth): u.max_rows for u in UNIVERSES}
+    for quick in QUICK_UNIVERSES:
+        assert quick.max_rows <= largest[quick.bins, quick.numeric, quick.n_classes, quick.depth]
 
 
 # --- running it
@@ -319,16 +315,13 @@ def test_universes_that_cannot_be_listed_are_left_out_and_all_of_them_raise():
 
 
 @pytest.mark.slow
-def test_progress_grows_to_one():
+def test_progress_grows_to_one_and_a_stop_inside_a_universe_cancels():
     told = []
     verify("pf-tree", universes=(SMALL, TINY[0], ROWS_1_2), progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert len(told) > 100
     assert any(0 < share < 1 / 3 for share in told)
-
-
-def test_a_stop_inside_a_universe_cancels():
     asked = []
 
     def stop():
@@ -345,13 +338,3 @@ def test_wrong_questions_are_refused():
         verify("pf-treee")
     with pytest.raises(UnknownName, match="no parameter of 'pf-tree' called 'colour'"):
         verify("pf-tree", universes=(SMALL,), colour=1)
-
-
-def test_quick_universes_are_parts_of_the_default_ones():
-    largest = {(u.bins, u.numeric, u.n_classes, u.depth): u.max_rows for u in UNIVERSES}
-    for quick in QUICK_UNIVERSES:
-        assert quick.max_rows <= largest[quick.bins, quick.numeric, quick.n_classes, quick.depth]
-
-
-def test_verify_is_a_public_name():
-    assert dpviz.verify is verify

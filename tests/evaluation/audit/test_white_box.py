@@ -228,7 +228,7 @@ def test_four_fifths_of_what_is_proved_of_boosted_trees_take_so_many_pairs(epsil
     assert round(allowed.share, 2) == {0.1: 0, 1.0: 0.62, 3.0: 0.87}[epsilon]
 
 
-def test_without_delta_the_ceiling_is_that_of_randomised_response():
+def test_ceilings_are_those_of_randomised_response_and_take_so_many_pairs():
     wanted = Wanted(1.0, 0.0, 0.6, 0.8)
     exact = right_shown(1 / (1 + math.exp(-1.0)), 400, beta=0.05)
     assert wanted.ceiling(400, beta=0.05) == Ceiling(pytest.approx(math.log(exact / (1 - exact))), 400)

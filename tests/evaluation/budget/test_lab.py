@@ -1,4 +1,3 @@
-from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -8,7 +7,7 @@ from hypothesis import strategies as st
 
 from dpviz.errors import Cancelled, ParameterError
 from dpviz.evaluation.budget.lab import ShareMap, move_share, one_step_more, share_map
-from dpviz.evaluation.budget.shares import GROWTHS, MovableShares, automatic_shares, level_shares, share_points
+from dpviz.evaluation.budget.shares import GROWTHS, MovableShares, level_shares, share_points
 from dpviz.learners import FitRequest, learners_for
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -65,20 +64,14 @@ def test_points_divide_one_into_positive_shares_once_each(parts, steps):
     assert all(len(point) == parts and min(point) > 0 and sum(point) == pytest.approx(1) for point in points)
 
 
-def test_a_triangle_has_every_point_of_the_grid():
+def test_a_triangle_has_every_point_and_many_levels_are_moved_by_one_factor_or_together():
     assert len(share_points(3, 10)) == 36
     assert (0.2, 0.3, 0.5) in share_points(3, 10)
-
-
-def test_more_than_three_levels_are_moved_by_one_factor():
     deep = MovableShares.of(FitRequest.of("pf-tree", **{**SETTINGS, "depth": 5, "max_depth": 5}, lookahead=1), SCHEMA)
     assert deep is not None
     assert len(deep.points) == len(GROWTHS)
     assert deep.automatic == pytest.approx(level_shares(1.4, 5))
     assert deep.points[GROWTHS.index(1.4)] == pytest.approx(deep.automatic)
-
-
-def test_levels_that_are_chosen_together_have_one_share():
     asked = MovableShares.of(FitRequest.of("pf-tree", **{**SETTINGS, "depth": 5, "max_depth": 5}), SCHEMA)
     assert asked is not None
     assert asked.parts == ("depth 0", "depth 1 and 2", "depth 3 and 4")
@@ -116,12 +109,14 @@ def test_workers_change_nothing():
     assert np.array_equal(share_map(movable("pf-tree"), rows(), draws=4, seed=1, workers=2).scores, alone.scores)
 
 
-def test_a_stop_keeps_what_is_done_and_nothing_done_is_cancelled():
+def test_a_stop_keeps_what_is_done_and_wrong_questions_are_refused():
     stop = Event()
     found = share_map(movable("pf-tree"), rows(), draws=8, seed=1, progress=lambda _: stop.set(), stop=stop.is_set)
     assert 0 < found.n_draws < found.n_asked == 8
     with pytest.raises(Cancelled):
         share_map(movable("pf-tree"), rows(), draws=8, seed=1, stop=lambda: True)
+    with pytest.raises(ParameterError, match="'draws'"):
+        share_map(movable(), rows(), draws=0, seed=1)
 
 
 def test_shares_that_lead_to_the_same_plan_are_fitted_once():
@@ -138,9 +133,6 @@ def test_points_the_draws_cannot_tell_from_the_best_are_as_good():
     assert found.best in (0, 1)
     assert found.as_good == (0, 1)
     assert found.centre() == pytest.approx(np.mean(found.points[:2], axis=0))
-
-
-def test_one_draw_tells_nothing_apart():
     assert made([[0.9], [0.2]]).as_good == (0, 1)
 
 
@@ -158,7 +150,7 @@ def test_a_share_that_has_nearly_all_cannot_take_a_step():
     assert [gain.part for gain in gains] == ["quantile", "leaf"]
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_the_interval_of_a_step_holds_what_many_more_draws_say():
     asked = movable("pf-tree")
     few = one_step_more(asked, rows(), asked.automatic, draws=60, seed=3)
@@ -166,14 +158,3 @@ def test_the_interval_of_a_step_holds_what_many_more_draws_say():
     for first, second in zip(few, many, strict=True):
         reach = 3 / 1.96 * np.hypot(first.high - first.gain, second.high - second.gain)
         assert abs(first.gain - second.gain) <= max(reach, 1e-12)
-
-
-def test_wrong_questions_are_refused():
-    with pytest.raises(ParameterError, match="'draws'"):
-        share_map(movable(), rows(), draws=0, seed=1)
-
-
-def test_a_plan_without_groups_counts_every_share():
-    plan = movable("privatree-corrected").asked((0.7, 0.3)).plan(SCHEMA)
-    assert automatic_shares(plan, ("node", "leaf")) == pytest.approx((0.7, 0.3))
-    assert automatic_shares(replace(plan, shares=plan.shares[:-1]), ("node", "leaf")) == (1.0, 0.0)

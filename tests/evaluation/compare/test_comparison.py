@@ -47,7 +47,7 @@ def plain(outcomes):
     return fits("cart", [[value] for value in outcomes], epsilon=math.inf, verdict="none")
 
 
-def test_a_band_holds_nine_of_ten_outcomes_over_draws_and_folds_together(rng):
+def test_a_band_holds_nine_of_ten_outcomes_and_the_worst_verdict_counts(rng):
     outcomes = rng.random((5, 40))
     (curve,) = curves(frame(fits("pf-tree", outcomes)), "epsilon")
     (point,) = curve.points
@@ -56,6 +56,16 @@ def test_a_band_holds_nine_of_ten_outcomes_over_draws_and_folds_together(rng):
     assert point.n_fits == 200
     assert curve.is_sound
     assert curve.is_private
+    mixed = frame(
+        fits("privatree", [[0.5]], composed=4.0),
+        fits("privatree", [[0.6]], composed=7.0, verdict="violated"),
+        fits("privatree", [[0.6]], composed=5.0, verdict="unproven"),
+    )
+    (curve,) = curves(mixed, "epsilon")
+    assert curve.verdict == "violated"
+    assert not curve.is_sound
+    assert curve.points[0].composed == 7.0
+    assert curves(frame(fits("pf-tree", [[0.5]])), "epsilon", "auc") == ()
 
 
 def test_points_stand_in_order_and_learners_in_the_registrys():
@@ -74,27 +84,18 @@ def test_points_stand_in_order_and_learners_in_the_registrys():
     assert not found[2].is_private
 
 
-def test_the_worst_verdict_and_the_largest_composed_epsilon_count():
-    mixed = frame(
-        fits("privatree", [[0.5]], composed=4.0),
-        fits("privatree", [[0.6]], composed=7.0, verdict="violated"),
-        fits("privatree", [[0.6]], composed=5.0, verdict="unproven"),
-    )
-    (curve,) = curves(mixed, "epsilon")
-    assert curve.verdict == "violated"
-    assert not curve.is_sound
-    assert curve.points[0].composed == 7.0
-
-
-def test_learners_without_the_measure_are_left_out():
-    assert curves(frame(fits("pf-tree", [[0.5]])), "epsilon", "auc") == ()
-
-
-def test_the_majority_is_the_median_over_folds():
+def test_the_level_of_guessing_is_the_median_over_folds_or_the_mean():
     table = frame(fits("pf-tree", [[0.9, 0.8], [0.7, 0.9], [0.8, 0.8]]))
     assert majority_level(table) == pytest.approx(0.6)
     assert majority_level(table, "auc") == 0.5
     assert majority_level(table, "balanced_accuracy") is None
+    table = frame(fits("dp-mean", [[0.1], [0.2]], mean_rmse=12.5))
+    assert majority_level(table, "r2") == 0.0
+    assert majority_level(table, "rmse") == 12.5
+    assert metrics_for(schema_of()) == ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier")
+    assert metrics_for(schema_of_numbers()) == ("r2", "rmse", "mae")
+    assert metrics_for(schema_of(), 0.89)[0] == "accuracy"
+    assert metrics_for(schema_of(), 0.9)[:2] == ("balanced_accuracy", "accuracy")
 
 
 def test_rows_at_an_epsilon_bring_those_without_privacy():
@@ -104,7 +105,7 @@ def test_rows_at_an_epsilon_bring_those_without_privacy():
     assert rows_at(table, "max_depth", 3).empty
 
 
-def test_the_probability_counts_all_pairs_within_a_fold_and_folds_alike():
+def test_a_probability_counts_all_pairs_within_a_fold_as_mann_whitney_does(rng):
     ours = [[0.8, 0.7], [0.6, 0.6, 0.6, 0.6]]
     theirs = [[0.7, 0.9], [0.5, 0.5, 0.5, 0.7]]
     found = difference(frame(fits("pf-tree", ours), fits("privatree", theirs)), "pf-tree", "privatree")
@@ -114,43 +115,35 @@ def test_the_probability_counts_all_pairs_within_a_fold_and_folds_alike():
     assert found.n_folds == 2
     assert found.n_draws == 2 + 4
     assert (found.probability_low, found.probability_high) == wilson(found.probability, 6)
-
-
-def test_a_probability_is_mann_whitneys_u_in_one_fold(rng):
     ours, theirs = rng.integers(0, 6, (2, 30)) / 6
     found = difference(frame(fits("pf-tree", [ours]), fits("privatree", [theirs])), "pf-tree", "privatree")
     assert found.probability == pytest.approx(stats.mannwhitneyu(ours, theirs).statistic / 900)
 
 
-def test_swapping_the_two_turns_everything_round(rng):
+def test_swapping_turns_everything_round_equals_tie_and_less_error_is_ahead(rng):
     table = frame(fits("pf-tree", rng.random((3, 11))), fits("privatree", rng.random((3, 11))))
     here, there = difference(table, "pf-tree", "privatree"), difference(table, "privatree", "pf-tree")
     assert here.probability + there.probability == pytest.approx(1)
     assert here.probability_low + there.probability_high == pytest.approx(1)
     assert here.median == pytest.approx(-there.median, abs=0.02)
-
-
-def test_equal_learners_tie_at_one_half():
     table = frame(fits("pf-tree", [[0.5] * 4]), fits("privatree", [[0.5] * 4]))
     found = difference(table, "pf-tree", "privatree")
     assert found.probability == 0.5
     assert (found.low, found.median, found.high) == (0, 0, 0)
+    rows = [{**row, "rmse": row["accuracy"]} for row in (*fits("dp-mean", [[9.0, 9.0]]), *fits("s-gbdt", [[6.0, 7.0]]))]
+    found = difference(pd.DataFrame(rows), "s-gbdt", "dp-mean", "rmse")
+    assert (found.probability, found.low, found.high) == (1.0, 2.0, 3.0)
+    assert difference(pd.DataFrame(rows), "s-gbdt", "dp-mean", "accuracy").probability == 0
 
 
-def test_a_learner_that_draws_nothing_does_not_limit_the_draws():
+def test_learners_that_draw_nothing_are_compared_exactly_and_without_a_common_split_nothing_is():
     found = difference(frame(fits("pf-tree", [[0.5] * 7] * 2), plain([0.4, 0.6])), "pf-tree", "cart")
     assert found.probability == 0.5
     assert found.n_draws == 14
-
-
-def test_two_learners_that_draw_nothing_are_compared_exactly():
     table = frame(plain([0.4, 0.6, 0.7]), fits("majority", [[0.3], [0.3], [0.9]], epsilon=math.inf, verdict="none"))
     found = difference(table, "cart", "majority")
     assert found.n_draws == 0
     assert found.probability == found.probability_low == found.probability_high == pytest.approx(2 / 3)
-
-
-def test_without_a_common_split_there_is_no_comparison():
     table = frame(fits("pf-tree", [[0.5]]), fits("privatree", [[], [0.5]]))
     assert difference(table, "pf-tree", "privatree") is None
 
@@ -162,23 +155,3 @@ def test_folds_weigh_alike_in_the_quantiles_however_many_draws_they_have(rng):
     repeated = np.concatenate([np.repeat(fold, 210 // size) for fold, size in zip(ours, sizes, strict=True)])
     expected = np.quantile(repeated, [0.05, 0.5, 0.95], method="inverted_cdf")
     assert (found.low, found.median, found.high) == tuple(expected)
-
-
-def test_the_mean_is_at_r2_0_and_at_its_own_rmse():
-    table = frame(fits("dp-mean", [[0.1], [0.2]], mean_rmse=12.5))
-    assert majority_level(table, "r2") == 0.0
-    assert majority_level(table, "rmse") == 12.5
-    assert metrics_for(schema_of()) == ("accuracy", "balanced_accuracy", "auc", "log_loss", "brier")
-    assert metrics_for(schema_of_numbers()) == ("r2", "rmse", "mae")
-
-
-def test_accuracy_does_not_come_first_where_a_class_is_rare():
-    assert metrics_for(schema_of(), 0.89)[0] == "accuracy"
-    assert metrics_for(schema_of(), 0.9)[:2] == ("balanced_accuracy", "accuracy")
-
-
-def test_less_error_is_ahead():
-    rows = [{**row, "rmse": row["accuracy"]} for row in (*fits("dp-mean", [[9.0, 9.0]]), *fits("s-gbdt", [[6.0, 7.0]]))]
-    found = difference(pd.DataFrame(rows), "s-gbdt", "dp-mean", "rmse")
-    assert (found.probability, found.low, found.high) == (1.0, 2.0, 3.0)
-    assert difference(pd.DataFrame(rows), "s-gbdt", "dp-mean", "accuracy").probability == 0

@@ -9,7 +9,6 @@ from dpviz.errors import NotEnumerable
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, growing_tree, lesson_rows
 from dpviz.evaluation.learn.lessons import (
     adding_up,
-    broken_proof,
     coin_by_coin,
     guesses,
     noisy_choice,
@@ -40,18 +39,12 @@ def test_guesses_are_odds_multiplied_by_e_to_the_epsilon(epsilon):
 
 @pytest.mark.parametrize(("counts", "distance"), [((5, 4), 1), ((5, 5), 1), ((5, 3), 2), ((0, 0), 0)])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_no_noisy_count_passes_its_bound_and_the_counts_decide_how_near_it_comes(counts, distance, epsilon):
+def test_noisy_counts_are_the_mechanism_s_and_never_pass_their_bound(counts, distance, epsilon):
     noisy = noisy_counts(counts, distance, epsilon)
     assert noisy.largest == pytest.approx(math.exp(abs(counts[0] - counts[1]) * epsilon))
     assert noisy.largest <= noisy.bound * (1 + 1e-9)
     assert noisy.first == pytest.approx(GeometricNoise(epsilon).pmf(noisy.outcomes - counts[0]))
     assert np.diff(noisy.outcomes).tolist() == [1] * (len(noisy.outcomes) - 1)
-
-
-def test_the_drawn_counts_hold_nearly_all_probability():
-    noisy = noisy_counts((5, 4), 1, 1.0)
-    assert 0.98 < noisy.first.sum() <= 1
-    assert 0.98 < noisy.second.sum() <= 1
 
 
 @pytest.mark.parametrize("counts", [(12, 10, 9, 3), (5, 5, 5, 5), (0, 0, 0, 9), (100, 99, 0, 0)])
@@ -63,12 +56,7 @@ def test_permute_and_flip_is_never_behind(counts, epsilon):
     assert noisy.flip_best >= noisy.exponential_best - 1e-12
 
 
-def test_permute_and_flip_is_ahead_between_the_extremes():
-    noisy = noisy_choice((12, 10, 9, 3), 0.5)
-    assert noisy.flip_best > noisy.exponential_best + 0.05
-
-
-@pytest.mark.slow
+@pytest.mark.verify
 def test_the_broken_proof_is_right_for_one_feature_and_refuted_for_four():
     one, own_one = adding_up(1, 1.0)
     four, own_four = adding_up(4, 1.0)
@@ -81,10 +69,6 @@ def test_the_broken_proof_is_right_for_one_feature_and_refuted_for_four():
     assert own_one.verdict == own_four.verdict == "holds"
 
 
-def test_the_learner_with_the_broken_proof_can_be_grown_complete():
-    assert broken_proof().Params(grow_complete=True).grow_complete
-
-
 def test_the_law_of_a_stump_is_what_fits_give(clinic):
     train, test = clinic
     stump = poisoned_stump(train, test, 0.1)
@@ -95,27 +79,21 @@ def test_the_law_of_a_stump_is_what_fits_give(clinic):
     assert set(np.round(drawn, 9)) <= set(np.round(stump.distribution[0], 9))
 
 
-def test_the_tight_bound_is_the_certificate_of_the_law_and_never_below_the_older_one(clinic):
+def test_a_stump_s_bound_is_the_certificate_of_its_law_and_protects_the_last_row_above_the_majority(clinic):
     stump = poisoned_stump(*clinic, 0.1)
     for rows in (0, 1, 10, 100, 600):
         assert stump.tight(rows) == tight_bound(stump.distribution, rows, 0.1)
         assert stump.tight(rows) >= stump.published(rows) - 1e-12
     assert stump.published(3) == pytest.approx(stump.accuracy * math.exp(-0.3))
-
-
-def test_protected_rows_are_the_last_above_the_majority_class(clinic):
     stump = poisoned_stump(*clinic, 0.1)
     assert stump.protected > stump.protected_as_published >= 1
     assert stump.tight(stump.protected) > stump.majority >= stump.tight(stump.protected + 1)
     assert poisoned_stump(*clinic, 0.01).protected == 0
 
 
-def test_no_outcome_is_lost_at_the_largest_epsilon_of_the_lesson(clinic):
+def test_no_outcome_of_a_stump_is_lost_or_rounded_away(clinic):
     small, large = (poisoned_stump(*clinic, epsilon) for epsilon in (0.01, 1.0))
     assert np.array_equal(small.distribution[0], large.distribution[0])
-
-
-def test_a_stump_whose_unlikely_trees_would_round_to_impossible_ones_is_refused(clinic):
     with pytest.raises(NotEnumerable, match="round to 0"):
         poisoned_stump(*clinic, 2.0)
 
@@ -123,15 +101,12 @@ def test_a_stump_whose_unlikely_trees_would_round_to_impossible_ones_is_refused(
 # --- growing
 
 
-def test_thirty_rows_are_made_up_the_same_each_time():
+def test_before_the_first_draw_the_root_waits_with_all_thirty_rows():
     data = lesson_rows()
     assert data.n_rows == N_ROWS == 30
     assert min(data.class_counts()) >= 5
     lesson_rows.cache_clear()
     assert lesson_rows().fingerprint == data.fingerprint
-
-
-def test_before_the_first_draw_the_root_waits_with_all_rows():
     now = growing_tree(2.0, 1, 0)
     (root,) = now.waiting
     assert root.rows == tuple(range(N_ROWS))
@@ -142,18 +117,14 @@ def test_before_the_first_draw_the_root_waits_with_all_rows():
     assert now.tree.schema.classes[2] == "not grown yet"
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
-def test_a_step_adds_a_node_and_leaves_the_others_alone(seed):
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_step_adds_a_node_and_a_complete_tree_has_spent_epsilon(seed):
     trees = [growing_tree(2.0, seed, steps) for steps in range(N_STEPS + 1)]
     for before, after in pairwise(trees):
         assert after.nodes[:-1] == before.nodes
         assert after.nodes[-1].path == before.waiting[0].path
         assert after.nodes[-1].without_draw() == before.waiting[0]
         assert after.nodes[-1].drawn.probability > 0
-
-
-@pytest.mark.parametrize("seed", range(1, 6))
-def test_a_complete_tree_has_spent_epsilon_and_its_children_share_the_rows(seed):
     now = growing_tree(2.0, seed, N_STEPS)
     root, left, right = now.nodes
     assert now.waiting == ()
@@ -172,7 +143,7 @@ def test_the_rows_at_a_child_are_those_its_rule_sends_there():
     assert right.rows == tuple(np.flatnonzero(~goes_left))
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_roots_are_drawn_by_their_listed_law():
     (root,) = growing_tree(4.0, 1, 0).waiting
     chances = {option.words: option.probability for option in root.options}
@@ -181,18 +152,6 @@ def test_roots_are_drawn_by_their_listed_law():
     error = math.sqrt(chances[best] * (1 - chances[best]) / len(drawn))
     assert abs(drawn.count(best) / len(drawn) - chances[best]) < 4 * error
     assert set(drawn) <= set(chances)
-
-
-def test_agreement_is_the_chance_that_two_draws_are_the_same():
-    (root,) = growing_tree(2.0, 1, 0).waiting
-    assert root.agreement == pytest.approx(sum(option.probability**2 for option in root.options))
-    assert 1 / len(root.options) <= root.agreement <= root.options[0].probability
-
-
-def test_a_leaf_shows_the_choice_it_came_with():
-    now = growing_tree(2.0, 1, N_STEPS)
-    assert now.at("").path == ""
-    assert now.at("LR").path == "L"
 
 
 def test_coin_by_coin_chooses_as_often_as_the_mechanism_says() -> None:

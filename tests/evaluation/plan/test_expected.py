@@ -40,16 +40,13 @@ def test_the_stronger_the_signal_the_more_of_the_rarer_class_lies_where_two_ques
     assert again == found
 
 
-def test_a_first_look_is_what_fewer_draws_give():
+def test_a_first_look_is_what_fewer_draws_give_and_is_worth_nothing_half_done():
     request, told = FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), []
     asked = {"base_rate": 0.3, "n_rows": 2000, "seed": 1}
     first, last = expected_steps(SCHEMA, request, draws=5, progress=told.append, **asked)
     assert first == expected(request, draws=FIRST_DRAWS, base_rate=0.3, n_rows=2000)
     assert [one.draws for one in (*first, *last)] == [FIRST_DRAWS] * 3 + [5] * 3
     assert told == [pytest.approx((number + 1) / 15) for number in range(15)]
-
-
-def test_it_is_worth_nothing_half_done():
     request, asked = FitRequest.of("pf-tree", epsilon=1.0, max_depth=2), iter([False, True])
     with pytest.raises(Cancelled):
         expected(request, base_rate=0.3, n_rows=100, stop=lambda: next(asked))

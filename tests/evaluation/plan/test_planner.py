@@ -39,13 +39,12 @@ def consequences(*asked, **how):
 @pytest.mark.parametrize(
     ("along", "goal"),
     [
-        ("epsilon", WISH),
-        pytest.param("n_rows", WISH, marks=pytest.mark.slow),
-        pytest.param("epsilon", Goal("labels", 0.9), marks=pytest.mark.slow),
-        pytest.param("max_depth", Goal("labels", 0.7, 0.8), marks=pytest.mark.slow),
+        pytest.param("epsilon", WISH, marks=pytest.mark.slow),
+        pytest.param("n_rows", WISH, marks=pytest.mark.verify),
+        pytest.param("epsilon", Goal("labels", 0.9), marks=pytest.mark.verify),
+        pytest.param("max_depth", Goal("labels", 0.7, 0.8), marks=pytest.mark.verify),
     ],
 )
-@pytest.mark.slow
 def test_answers_hold_on_fresh_simulations(along, goal):
     grid = {"epsilon": EPSILONS[5:], "n_rows": ROWS[:7], "max_depth": DEPTHS[4:]}[along]
     answer = plan(WORLD, SETUP, along, goal, seed=1, grid=grid)
@@ -57,7 +56,7 @@ def test_answers_hold_on_fresh_simulations(along, goal):
         assert short.successes <= binom.ppf(0.999, 200, goal.reliability)
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_answers_of_many_searches_hold_as_often_as_promised():
     """Coverage: the truth at each epsilon comes from draws that no search saw."""
     grid, goal, trials, wrong = (0.01, 0.03, 0.1, 0.3), Goal("accuracy", 0.82, 0.8), 12, 0
@@ -100,12 +99,9 @@ def labelled(left: int, right: int) -> float:
     return label_accuracy(result, data)
 
 
-def test_a_label_is_right_when_it_is_a_most_frequent_class_there():
+def test_a_label_is_right_when_it_is_a_most_frequent_class_there_and_a_vote_has_none():
     assert labelled(0, 0) == labelled(0, 1) == 1.0  # a tie is right either way
     assert labelled(1, 1) == 0.5
-
-
-def test_a_vote_has_no_leaf_labels():
     train, _ = WORLD.draw(seed=1)
     result = fit("dpa", train, epsilon=1, seed=0)
     with pytest.raises(DpvizError, match="not a single tree"):
@@ -170,39 +166,30 @@ class TestConsequences:
     def found(self):
         return found_once()
 
-    def test_each_epsilon_has_its_draws_and_certificate(self):
+    def test_each_epsilon_has_its_draws_and_its_share_of_the_failure_probability(self):
         assert [item.epsilon for item in self.found.found] == [0.02, 0.1, 1.0]
         assert all(len(item.accuracies) == 100 for item in self.found.found)
         assert self.found.found[0].accuracy(0.05) <= self.found.found[0].accuracy(0.5)
-
-    def test_certificates_share_the_failure_probability(self):
         assert sum(item.certificate.beta for item in self.found.found) == pytest.approx(self.found.beta)
+        assert self.found.at(0.12).epsilon == 0.1
 
     @pytest.mark.slow
-    def test_more_epsilon_withstands_fewer_rows_once_it_is_accurate(self):
+    def test_more_epsilon_withstands_fewer_rows_and_protecting_ones_are_those_whose_certificate_says_so(self):
         middle, high = (item.protected(self.found.majority) for item in self.found.found[1:])
         assert middle is not None
         assert high is not None
         assert middle > high
-
-    @pytest.mark.slow
-    def test_protecting_epsilons_are_those_whose_certificate_says_so(self):
         rows = self.found.found[1].protected(self.found.majority)
         good = self.found.protecting(rows, self.found.majority)
         assert self.found.found[1] in good
         assert self.found.found[2] not in good
         assert self.found.protecting(10_000, self.found.majority) == ()
 
-    def test_the_cursor_takes_the_nearest_epsilon(self):
-        assert self.found.at(0.12).epsilon == 0.1
-
-    def test_what_is_not_private_proves_nothing(self):
+    def test_what_is_not_private_proves_nothing_and_a_stop_keeps_what_is_done(self):
         found = consequences(WORLD, FitRequest("cart", SETUP.settings), seed=1, epsilons=(0.1,), draws=5)
         assert found.reason
         assert not found.found[0].is_proved
         assert found.found[0].right_guesses() == 1
         assert found.found[0].protected(0.5) is None
-
-    def test_a_stop_keeps_what_is_done(self):
         found = consequences(WORLD, SETUP, seed=1, epsilons=(0.1, 1.0), draws=20, stop=lambda: True)
         assert len(found.found) == 1

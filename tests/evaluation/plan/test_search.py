@@ -53,33 +53,31 @@ def test_a_careless_search_would_be_caught():
     assert wrong > binom.ppf(0.999, trials, 0.05)
 
 
-def test_a_sharp_step_is_found_between_its_neighbours():
+def test_a_sharp_step_is_found_and_what_no_place_reaches_is_not_reachable():
     answer = search(GRID, draws(lambda x: float(x >= 6), 1), target=1)
     assert (answer.reached.place, answer.missed.place) == (6, 5)
     assert sum(point.n_draws > STAGES[0] for point in answer.points) == 1  # five is refuted at first sight
-
-
-def test_what_no_place_reaches_is_not_reachable():
     answer = search(GRID, draws(lambda x: 0.3, 1), target=1)
     assert answer.reached is None
     assert answer.is_refuted
     assert {point.n_draws for point in answer.points} <= set(STAGES[:2])
-
-
-def test_what_is_on_the_edge_is_left_open_not_claimed():
-    answer = search(GRID, draws(lambda x: 0.9, 3), target=1)
-    assert answer.reached is None or answer.reached.low >= 0.9
-    assert not answer.is_refuted
-    assert answer.points[-1].verdict == "open"
-
-
-def test_when_everything_is_enough_the_first_place_is_the_answer():
     answer = search(GRID, draws(lambda x: 1.0, 1), target=1)
     assert answer.reached.place == 0
     assert answer.missed is None
 
 
-def test_a_stop_gives_what_was_found():
+def test_what_is_on_the_edge_is_left_open_and_no_place_is_tried_in_vain():
+    """A curve that runs flat just below what is wanted: the last place is settled, and bisection follows, not every place."""
+    answer = search(GRID, draws(lambda x: 0.9, 3), target=1)
+    assert answer.reached is None or answer.reached.low >= 0.9
+    assert not answer.is_refuted
+    assert answer.points[-1].verdict == "open"
+    answer = search(GRID, draws(lambda x: 0.88 if x > 4 else 0.1, 1), target=1)
+    assert answer.reached is None
+    assert sum(point.n_draws > STAGES[0] for point in answer.points) <= 8
+
+
+def test_a_stop_gives_what_was_found_and_every_stage_shows_what_it_knows():
     answer = search(GRID, draws(lambda x: float(x > 5), 1), target=1, stop=lambda: True)
     assert not answer.is_complete
     assert answer.points == ()
@@ -88,6 +86,10 @@ def test_a_stop_gives_what_was_found():
     answer = search(GRID, draws(lambda x: 0.9, 1), target=1, stop=lambda: len(asked) > 1 or asked.append(1))
     assert not answer.is_complete
     assert len(answer.points) == len(GRID)
+    *first, last = Search(GRID, draws(lambda x: float(x >= 6), 1), target=1).answers()
+    assert last.is_complete
+    assert not any(answer.is_complete for answer in first)
+    assert [len(answer.points) for answer in first] == [len(GRID)] * len(first)
 
 
 def test_every_place_is_looked_at_first_and_two_go_on_where_they_were():
@@ -101,20 +103,6 @@ def test_every_place_is_looked_at_first_and_two_go_on_where_they_were():
     assert seen[0] == ((0, 1, 2), 0, 10)
     assert [stage for places, *stage in seen if 1 in places] == [[0, 10], [10, 30], [30, 80], [80, 200], [200, 500]]
     assert seen[1][0] == (0, 1)
-
-
-def test_a_search_shows_what_it_knows_after_every_stage():
-    *first, last = Search(GRID, draws(lambda x: float(x >= 6), 1), target=1).answers()
-    assert last.is_complete
-    assert not any(answer.is_complete for answer in first)
-    assert [len(answer.points) for answer in first] == [len(GRID)] * len(first)
-
-
-def test_where_success_comes_and_never_gets_sure_no_place_is_tried_in_vain():
-    """A curve that runs flat just below what is wanted: the last place is settled, and bisection follows, not every place."""
-    answer = search(GRID, draws(lambda x: 0.88 if x > 4 else 0.1, 1), target=1)
-    assert answer.reached is None
-    assert sum(point.n_draws > STAGES[0] for point in answer.points) <= 8
 
 
 @pytest.mark.parametrize("wrong", [{"grid": ()}, {"reliability": 1.0}, {"confidence": 0.0}])

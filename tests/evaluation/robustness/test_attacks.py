@@ -7,7 +7,6 @@ import pytest
 
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
-from dpviz.evaluation.robustness.draws import limits
 from dpviz.evaluation.robustness.poisoning import certify
 from dpviz.learners import FitRequest, fit
 from dpviz.randomness import generator
@@ -41,20 +40,9 @@ def test_an_attack_changes_no_more_than_it_pays_for(attack: str, rows: int) -> N
     assert distance(clean, poisoned) <= rows
     assert distance(clean, poisoned) >= rows - 1  # and it spends what it has
     assert poisoned.schema == clean.schema
-
-
-@every_attack
-def test_an_attack_cannot_pay_for_more_rows_than_there_are(attack: str) -> None:
-    clean = table(schema_of("mixed", 2), 30)
-    assert distance(clean, ATTACKS[attack].poison(clean, 100, generator(0), 3)) <= 100
-
-
-def test_the_clean_rows_stay_clean() -> None:
-    clean = table(schema_of(), 80)
-    before = clean.target.copy()
-    for attack in ATTACKS.values():
-        attack.poison(clean.with_cached_counts(), 20, generator(1), 3)
-    np.testing.assert_array_equal(clean.target, before)
+    np.testing.assert_array_equal(clean.target, table(schema_of("mixed", 3), 120).target)
+    few = table(schema_of("mixed", 2), 30)
+    assert distance(few, ATTACKS[attack].poison(few, 100, generator(0), 3)) <= 100
 
 
 def test_distance_counts_additions_and_removals_whatever_the_order(rng: np.random.Generator) -> None:
@@ -137,19 +125,12 @@ def test_runs_of_an_attack_draw_independent_trees() -> None:
     assert one != two
 
 
-def test_a_learner_without_noise_has_no_limits_to_speak_of() -> None:
-    assert limits(np.array([0.5, 0.7]), "cart", 0.05) == (0.6, 0.6)
-
-
-def test_a_stop_returns_the_rows_that_are_done() -> None:
+def test_a_stop_returns_the_rows_that_are_done_and_what_cannot_be_asked_is_named() -> None:
     train = noisy_step(60, 0)
     frame = attack_curve(
         "random-flips", FitRequest.of("cart", epsilon=1.0), train, train, poisoned_rows=[0, 5, 9], stop=lambda: True
     )
     assert frame.poisoned_rows.tolist() == [0]
-
-
-def test_what_cannot_be_asked_is_named() -> None:
     train = noisy_step(60, 0)
     with pytest.raises(UnknownName, match="There is no attack called 'magic'"):
         attack_curve("magic", FitRequest.of("cart", epsilon=1.0), train, train, poisoned_rows=[1])
@@ -159,15 +140,20 @@ def test_what_cannot_be_asked_is_named() -> None:
         attack_curve("random-flips", FitRequest.of("cart", epsilon=1.0), train, train, poisoned_rows=[1], runs=0)
 
 
-@pytest.mark.slow
-def test_no_attack_gets_below_what_is_proved() -> None:
+@pytest.mark.parametrize(
+    ("draws", "epsilons"),
+    [pytest.param(15, (0.1,), marks=pytest.mark.slow), pytest.param(100, (0.02, 0.1), marks=pytest.mark.verify)],
+)
+def test_no_attack_gets_below_what_is_proved(draws: int, epsilons: tuple[float, ...]) -> None:
     # every attack's upper 99.9% limit, corrected for all that are compared, against the band of the tight bound
     train, test = noisy_step(150, 0), noisy_step(300, 1)
-    settings = [(epsilon, rows) for epsilon in (0.02, 0.1) for rows in (2, 10, 30)]
+    settings = [(epsilon, rows) for epsilon in epsilons for rows in (2, 10, 30)]
     compared = len(ATTACKS) * len(settings)
     closest = 1.0
-    for epsilon in (0.02, 0.1):
-        proved = certify(FitRequest.of("pf-tree", epsilon=epsilon, max_depth=2), [(train, test)], draws=3000, beta=1e-3, seed=5)
+    for epsilon in epsilons:
+        proved = certify(
+            FitRequest.of("pf-tree", epsilon=epsilon, max_depth=2), [(train, test)], draws=30 * draws, beta=1e-3, seed=5
+        )
         for attack in ATTACKS:
             frame = attack_curve(
                 attack,
@@ -176,17 +162,17 @@ def test_no_attack_gets_below_what_is_proved() -> None:
                 test,
                 poisoned_rows=[2, 10, 30],
                 runs=4,
-                draws=100,
+                draws=draws,
                 beta=2e-3 * 3 / compared,
                 seed=6,
             )
             room = frame.high.to_numpy() - np.array([proved.low(rows) for rows in frame.poisoned_rows])
             assert (room > 0).all()
             closest = min(closest, float(room.min()))
-    assert closest < 0.3  # the comparison is not idle: some attack comes near
+    assert closest < (0.3 if draws == 100 else 0.6)  # the comparison is not idle: some attack comes near
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_a_bound_for_too_small_an_epsilon_would_be_caught() -> None:
     # the other side: at epsilon 0.1, certified as if at .001, the attack on the labels falls below "what is proved"
     train, test = noisy_step(150, 0), noisy_step(300, 1)

@@ -61,7 +61,7 @@ def test_survival_is_one_minus_k_steps(epsilon: float, rows: int) -> None:
     np.testing.assert_allclose(survival(u, rows, epsilon), 1 - stepped, rtol=1e-9, atol=1e-12)
 
 
-def test_survival_keeps_its_digits_where_almost_nothing_is_left() -> None:
+def test_survival_is_one_minus_k_steps_and_keeps_its_digits() -> None:
     # one row in the growing half, then a factor e^-eps per row: far below what 1 - T^k(u) could show
     assert survival(np.array([0.5]), 100, 1.0)[0] == pytest.approx(0.5 * math.exp(-100), rel=1e-12)
     assert survival(np.array([0.0]), 10**6, 1.0)[0] == 1.0
@@ -78,25 +78,19 @@ def test_survival_is_a_probability_and_falls_with_every_row(u: float, rows: int,
 
 
 @given(draws_of, row_counts, epsilons)
-def test_the_tight_bound_lies_between_the_published_one_and_the_mean(draws: np.ndarray, rows: int, epsilon: float) -> None:
+def test_the_tight_bound_lies_below_the_mean_and_falls_with_every_row(draws: np.ndarray, rows: int, epsilon: float) -> None:
     tight = tight_bound(distribution_of(draws), rows, epsilon)
     assert published_bound(float(draws.mean()), rows, epsilon) <= tight + 1e-12
     assert tight <= draws.mean() + 1e-12
-
-
-@given(draws_of, row_counts, epsilons)
-def test_the_tight_bound_falls_with_every_row(draws: np.ndarray, rows: int, epsilon: float) -> None:
     distribution = distribution_of(draws)
     assert tight_bound(distribution, rows + 1, epsilon) <= tight_bound(distribution, rows, epsilon) + 1e-12
 
 
-@given(st.floats(0, 1), row_counts, epsilons, st.integers(1, 9))
-def test_a_constant_accuracy_stays(value: float, rows: int, epsilon: float, size: int) -> None:
+@given(st.floats(0, 1), row_counts, epsilons, st.integers(1, 9), draws_of)
+def test_a_constant_accuracy_stays_and_without_poison_the_bound_is_the_mean(
+    value: float, rows: int, epsilon: float, size: int, draws: np.ndarray
+) -> None:
     assert tight_bound(distribution_of(np.full(size, value)), rows, epsilon) == pytest.approx(value)
-
-
-@given(draws_of, epsilons)
-def test_without_poison_the_bound_is_the_mean(draws: np.ndarray, epsilon: float) -> None:
     assert tight_bound(distribution_of(draws), 0, epsilon) == pytest.approx(draws.mean())
 
 
@@ -354,15 +348,12 @@ def test_draws_are_the_same_whatever_the_chunks_and_workers() -> None:
     assert spread.tolist() == many.tolist()
 
 
-def test_a_draw_is_what_fit_scores() -> None:
+def test_a_draw_is_what_fit_scores_a_stop_leaves_what_was_done_and_no_rows_are_refused() -> None:
     data = table(schema_of(), 200)
     train, test = data.split(0.3, seed=0)
     drawn = draw(FitRequest.of("pf-tree", epsilon=0.05), train, [test, train], draws=20, seed=3)
     assert drawn.accuracies[0].tolist() == [drawn.first.score(test), drawn.first.score(train)]
     assert len(set(drawn.of(1).tolist())) > 1
-
-
-def test_a_stop_leaves_what_was_done_and_progress_is_told() -> None:
     data = table(schema_of(), 60)
     told: list[float] = []
     found = draw(
@@ -376,9 +367,6 @@ def test_a_stop_leaves_what_was_done_and_progress_is_told() -> None:
     )
     assert (found.n_done, found.n_asked) == (2 * CHUNK, 5 * CHUNK)
     assert told == [0.2, 0.4]
-
-
-def test_no_test_rows_are_refused() -> None:
     data = table(schema_of(), 60)
     with pytest.raises(DpvizError, match="There are no rows to score"):
         draw(FitRequest.of("majority", epsilon=1.0), data, [table(schema_of(), 0)], draws=5, seed=0)
@@ -415,7 +403,7 @@ def test_rows_of_a_curve_are_rounded_down_and_never_too_many() -> None:
     assert (len(many), many[0], many[-1]) == (501, 0, 10_000)
 
 
-def test_an_infinite_loss_and_a_violated_claim_prove_nothing_and_say_why() -> None:
+def test_nothing_is_certified_for_an_infinite_loss_a_violated_claim_or_what_is_revealed_outside_the_ledger() -> None:
     train, test = split_of(120)
     cart = certify(FitRequest.of("cart", epsilon=0.1), [(train, test)])
     assert cart.reason == "Its privacy loss is infinite: exact splits and labels."
@@ -426,27 +414,6 @@ def test_an_infinite_loss_and_a_violated_claim_prove_nothing_and_say_why() -> No
     assert privatree.frame()[["tight", "tight_low"]].isna().all(axis=None)
     assert privatree.protected_rows() is None
     assert privatree.verdict() == f"No guarantee. {privatree.reason}"
-
-
-def test_a_finite_ledger_above_the_claim_is_certified_at_what_it_composes_to() -> None:
-    train, test = split_of(120)
-    found = certify(
-        FitRequest.of("privatree", epsilon=0.1, depth=2, grow_complete=True), [(train, test)], draws=4, max_poisoned=0.05
-    )
-    certificate = found.bounds[0]
-    assert isinstance(certificate, Certificate)
-    if not found.reason:
-        assert certificate.epsilon > certificate.claimed
-
-
-def drawn_with(**changes: object) -> Draws:
-    """Draws of PF-tree at epsilon .1 whose result says something else."""
-    data = table(schema_of(), 60)
-    found = draw(FitRequest.of("pf-tree", epsilon=0.1), data, [data], draws=5, seed=0)
-    return Draws(found.accuracies.copy(), replace(found.first, **changes), found.composed, found.n_asked)
-
-
-def test_what_is_revealed_outside_the_ledger_proves_nothing_but_a_read_schema_may() -> None:
     own = Disclosure("row-count", "The exact row count is published.", "None.")
     read = Disclosure("schema-low", "The lower bound of 'x' was read from the data.", "Declare it.", "x")
     assert drawn_with(disclosures=(read,)).reason == ""  # the poison is supposed not to change the schema
@@ -455,11 +422,26 @@ def test_what_is_revealed_outside_the_ledger_proves_nothing_but_a_read_schema_ma
     )
 
 
-def test_a_claim_with_delta_is_certified_with_it() -> None:
+def test_a_finite_ledger_above_the_claim_and_a_claim_with_delta_are_certified_at_what_they_are() -> None:
+    train, test = split_of(120)
+    found = certify(
+        FitRequest.of("privatree", epsilon=0.1, depth=2, grow_complete=True), [(train, test)], draws=4, max_poisoned=0.05
+    )
+    certificate = found.bounds[0]
+    assert isinstance(certificate, Certificate)
+    if not found.reason:
+        assert certificate.epsilon > certificate.claimed
     found = drawn_with(claim=Claim(0.1, "somebody", "holds", "Because.", delta=1e-3))
     assert (found.epsilon, found.delta) == (0.1, 1e-3)
     certificate = Certificate.of(found, 0.05)
     assert certificate.tight(3) < Certificate.of(drawn_with(), 0.05).tight(3)
+
+
+def drawn_with(**changes: object) -> Draws:
+    """Draws of PF-tree at epsilon .1 whose result says something else."""
+    data = table(schema_of(), 60)
+    found = draw(FitRequest.of("pf-tree", epsilon=0.1), data, [data], draws=5, seed=0)
+    return Draws(found.accuracies.copy(), replace(found.first, **changes), found.composed, found.n_asked)
 
 
 def a_table(draws: list[float], *, epsilon: float = 0.1, majority: float = 0.5, reason: str = "") -> PoisoningTable:
@@ -478,9 +460,6 @@ def test_the_verdict_is_the_last_row_count_above_what_is_wanted() -> None:
     )
     assert (found.protected_rows(0.7) or 0) < rows
     assert "what you asked for" in found.verdict(0.7)
-
-
-def test_a_learner_no_better_than_the_majority_protects_nothing() -> None:
     found = a_table([0.5] * 100)
     assert found.protected_rows() is None
     assert found.verdict().startswith("No protection shown: even without poison its accuracy is not above 50.0%")

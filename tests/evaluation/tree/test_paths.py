@@ -47,7 +47,7 @@ def test_draws_share_their_noise_from_step_to_step():
     assert within < 0.75 * between
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_on_the_loans_a_difference_of_two_epsilons_varies_half_as_much_as_with_noise_of_its_own():
     train, test = encode(*load_sample("loans")).split(0.2, seed=0)
     low, high = (reruns(epsilon, (train, test), draws=30, max_depth=4, depth=4) for epsilon in (0.8, 1.0))
@@ -55,7 +55,7 @@ def test_on_the_loans_a_difference_of_two_epsilons_varies_half_as_much_as_with_n
     assert 0.35 * own < shared < 0.65 * own  # .22 against .44 points of accuracy in 200 draws
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 def test_on_the_loans_a_step_of_the_path_changes_few_nodes_with_shared_noise_and_most_with_noise_of_its_own():
     train, _ = encode(*load_sample("loans")).split(0.2, seed=0)
 
@@ -72,18 +72,19 @@ def test_on_the_loans_a_step_of_the_path_changes_few_nodes_with_shared_noise_and
     assert 0.67 < own < 0.82  # .75, standard deviation .024 over eight seeds; at large epsilons trees agree whatever their noise
 
 
-def test_private_rows_have_no_path():
+def test_private_rows_have_no_path_and_a_path_goes_up_in_even_steps():
     with pytest.raises(DpvizError, match="would give private rows away"):
         climbed(1.0, role=DataRole.PRIVATE)
+    steps = np.diff(np.log(EPSILONS))
+    assert (EPSILONS[0], EPSILONS[-1]) == (0.01, 10.0)
+    assert steps.min() > 0.17
+    assert steps.max() < 0.3
 
 
-def test_a_tree_is_compared_with_an_ordinary_one_and_a_constant():
+def test_a_tree_is_compared_with_an_ordinary_one_and_a_constant_by_classes_where_one_is_rare():
     found = references(TRAIN, TEST, max_depth=3)
     assert found["ordinary tree"] == dpviz.fit("cart", TRAIN, epsilon=1.0, max_depth=3, depth=3, seed=0).score(TEST)
     assert found["constant"] == np.mean(TEST.target == TRAIN.class_counts().argmax())
-
-
-def test_where_a_class_is_rare_every_class_counts_alike():
     rare = np.flatnonzero((TRAIN.target == 0) | (np.arange(TRAIN.n_rows) % 12 == 0))
     train = TRAIN.take(rare, share=1.0)
     assert train.class_counts().max() >= 0.9 * train.n_rows
@@ -91,10 +92,3 @@ def test_where_a_class_is_rare_every_class_counts_alike():
     predicted = found.result.model.predict(TEST)
     assert found.score == np.mean([np.mean(predicted[TEST.target == code] == code) for code in (0, 1)])
     assert references(train, TEST, max_depth=3)["constant"] == 0.5
-
-
-def test_the_path_goes_up_in_even_steps():
-    steps = np.diff(np.log(EPSILONS))
-    assert (EPSILONS[0], EPSILONS[-1]) == (0.01, 10.0)
-    assert steps.min() > 0.17
-    assert steps.max() < 0.3

@@ -27,21 +27,15 @@ def tree(feature: int, threshold: float, labels: tuple[int, int] = (0, 1)) -> Tr
 THREE = Resamples((tree(0, 8.0), tree(0, 4.0), tree(1, 8.0, (1, 1))), 3)
 
 
-def test_a_question_comes_back_with_its_feature_and_says_how_near_its_threshold_is():
+def test_a_question_comes_back_with_its_feature_and_says_where_its_thresholds_lie():
     for threshold in (8.0, 1.0):
         asked = tree(0, threshold)
         assert THREE.coming_back(asked)[""] == 2
         assert THREE.between(asked) == {"": (4.0, 8.0)}
     assert THREE.coming_back(tree(1, 8.0))[""] == 1
     assert THREE.between(tree(1, 3.0)) == {"": (8.0, 8.0)}
-
-
-def test_the_outer_tenths_of_the_thresholds_are_left_out():
     many = Resamples(tuple(tree(0, float(value)) for value in range(1, 12)), 11)
     assert many.between(tree(0, 5.0)) == {"": (2.0, 10.0)}
-
-
-def test_the_feature_that_most_draws_begin_with_is_said_with_its_thresholds():
     assert THREE.first_feature() == (0, 2, (4.0, 8.0))
     assert Resamples((Constant(SCHEMA, 1),), 1).first_feature() is None
 
@@ -50,6 +44,15 @@ def test_a_leaf_comes_back_with_its_label_below_the_same_feature():
     assert THREE.coming_back(tree(0, 8.0)) == {"": 2, "L": 2, "R": 2}
     assert THREE.coming_back(tree(0, 8.0, (1, 0))) == {"": 2, "L": 0, "R": 0}
     assert THREE.coming_back(tree(1, 8.0)) == {"": 1, "L": 0, "R": 1}
+    assert THREE.coming_back(Tree(SCHEMA, Leaf(1))) == {"": 1}
+    assert THREE.merged().coming_back(Tree(SCHEMA, Leaf(1))) == {"": 1}
+    schema = replace(SCHEMA, target=NumericTarget("y", 0, 9))
+    one, other = (Tree(schema, Branch(ThresholdRule(0, 8.0), NumberLeaf(value), NumberLeaf(9.0))) for value in (1.0, 2.0))
+    assert Resamples((other,), 1).coming_back(one) == {"": 1, "L": 1, "R": 1}
+    constant = Resamples((Constant(SCHEMA, 1),) * 3, 3)
+    assert constant.coming_back(Tree(SCHEMA, Leaf(1))) == {"": 3}
+    assert constant.root_rules() == ()
+    assert node_at(constant.models[0], "L") is None
 
 
 def test_nothing_below_a_question_comes_back_more_often_than_it():
@@ -61,38 +64,17 @@ def test_nothing_below_a_question_comes_back_more_often_than_it():
         assert counts[""] >= 1
 
 
-def test_two_leaves_with_one_label_are_that_leaf_again():
-    assert THREE.coming_back(Tree(SCHEMA, Leaf(1))) == {"": 1}
-    assert THREE.merged().coming_back(Tree(SCHEMA, Leaf(1))) == {"": 1}
-
-
-def test_a_number_comes_back_as_any_number():
-    schema = replace(SCHEMA, target=NumericTarget("y", 0, 9))
-    one, other = (Tree(schema, Branch(ThresholdRule(0, 8.0), NumberLeaf(value), NumberLeaf(9.0))) for value in (1.0, 2.0))
-    assert Resamples((other,), 1).coming_back(one) == {"": 1, "L": 1, "R": 1}
-
-
 def test_root_rules_come_most_frequent_first():
     ranked = Resamples((*THREE.models, tree(0, 4.0)), 4).root_rules()
     assert ranked[0] == (ThresholdRule(0, 4.0), 2)
     assert sum(count for _, count in ranked) == 4
 
 
-def test_a_constant_is_one_leaf_without_a_rule():
-    constant = Resamples((Constant(SCHEMA, 1),) * 3, 3)
-    assert constant.coming_back(Tree(SCHEMA, Leaf(1))) == {"": 3}
-    assert constant.root_rules() == ()
-    assert node_at(constant.models[0], "L") is None
-
-
-def test_a_strong_signal_comes_back_in_every_draw():
+def test_a_strong_signal_comes_back_in_every_draw_and_a_tiny_epsilon_gives_other_rules():
     found = resample(FitRequest.of("pf-tree", epsilon=100.0, depth=1), rows(), draws=8, seed=1)
     assert found.n_done == found.n_asked == 8
     assert found.coming_back(found.models[0])[""] == 8
     assert found.root_rules()[0][0] == ThresholdRule(0, 8.0)
-
-
-def test_a_tiny_epsilon_gives_other_rules_in_other_draws():
     found = resample(FitRequest.of("pf-tree", epsilon=1e-4, depth=1), rows(), draws=8, seed=1)
     assert len(found.root_rules()) > 1
 
@@ -113,13 +95,10 @@ def test_workers_share_the_draws_and_change_none_of_them(workers_run_in):
     assert told == [0.6, 1.0]
 
 
-def test_progress_ends_at_one_and_never_goes_back():
+def test_progress_ends_at_one_and_a_stop_keeps_what_is_done():
     told: list[float] = []
     resample(FitRequest.of("pf-tree", epsilon=1.0, depth=1), rows(), draws=4, seed=0, progress=told.append)
     assert told == [0.25, 0.5, 0.75, 1.0]
-
-
-def test_a_stop_keeps_what_is_done():
     stop = threading.Event()
 
     def after_two(share: float) -> None:
@@ -129,9 +108,6 @@ def test_a_stop_keeps_what_is_done():
     found = resample(FitRequest.of("pf-tree", epsilon=1.0, depth=1), rows(), draws=4, seed=0, progress=after_two, stop=stop)
     assert (found.n_done, found.n_asked) == (2, 4)
     assert resample(FitRequest.of("pf-tree", epsilon=1.0, depth=1), rows(), draws=4, seed=0, stop=lambda: True).n_done == 0
-
-
-def test_wrong_questions_are_refused():
     with pytest.raises(ParameterError, match="'draws'"):
         resample(FitRequest.of("pf-tree", epsilon=1.0), rows(), draws=0, seed=0)
     with pytest.raises(UnknownName, match="no learner"):
@@ -148,17 +124,11 @@ OF_TWO_LEVELS = Resamples(
 )
 
 
-def test_features_are_counted_once_per_draw_and_depth():
+def test_features_are_counted_once_per_draw_and_depth_and_agreement_row_by_row():
     first, second = feature_use(OF_TWO_LEVELS)
     assert (first.feature, first.anywhere, first.at_level) == (0, 3, (2, 1))
     assert (second.feature, second.anywhere, second.at_level) == (1, 1, (1, 0))
-
-
-def test_draws_without_a_rule_ask_about_nothing():
     assert feature_use(Resamples((Constant(SCHEMA, 0),), 1)) == ()
-
-
-def test_agreement_is_the_share_of_draws_that_predict_the_same_row_by_row():
     shown = tree(0, 3.5)
     labels = shown.predict(rows(8))
     said = np.array([model.predict(rows(8)) for model in OF_TWO_LEVELS.models])
