@@ -13,7 +13,7 @@ from dpviz.learners import fit
 from dpviz.learners.published.boosted import dpboost
 from dpviz.privacy.source import Simulation
 from dpviz.randomness import generator
-from tests.learners.native.test_s_gbdt import classes, prices
+from tests.support.prices import classes, prices
 
 
 def test_the_least_error_is_that_of_the_best_threshold() -> None:

@@ -15,7 +15,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from tests.support.fits import fit
 from tests.support.tables import schema_of, table
 
-#: Of those that predict classes; `test_learners_of_numbers.py` asks the others.
+#: Of those that predict classes; `test_every_learner.py` asks the others, too.
 RELEASABLE = [
     name
     for name in dpviz.learner_names()

@@ -10,7 +10,7 @@ from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from tests.support.tables import schema_of, table
 
-#: Of many trees these many are enough to see a promise; `test_at_full_size.py` takes as many as a user gets.
+#: Of many trees these many are enough to see a promise; cases at full size take as many as a user gets.
 FEW: dict[str, dict[str, Any]] = {
     "dpboost": {"trees": 4},
     "gbdt": {"trees": 5},

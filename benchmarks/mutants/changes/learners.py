@@ -244,7 +244,7 @@ MUTANTS = (
         "dpviz.learners.published.privatree:prepare",
         "() if params.grow_complete else (STOPPING_DISCLOSURE,)",
         "()",
-        ("tests/contract/test_every_learner.py::test_a_declared_schema_discloses_nothing_but_the_learner_s_own[privatree]",),
+        ("tests/contract/test_every_learner.py::test_what_was_read_from_the_data_is_disclosed[privatree-mixed]",),
     ),
     Mutant(
         "rgv-forest: a quarter of the sensitivity",
@@ -289,20 +289,20 @@ MUTANTS = (
         "dpviz.learners.request:FitRequest.fit",
         "ExactNoise()",
         "Simulation(0)",
-        ("tests/contract/test_every_learner.py::test_a_release_needs_exact_samplers_and_keeps_no_seed[pf-tree]",),
+        ("tests/contract/test_every_learner.py::test_a_release_needs_exact_samplers_and_keeps_no_seed[pf-tree-mixed]",),
     ),
     Mutant(
         "disclosures of the schema are dropped",
         "dpviz.learners.request:FitRequest.fit",
         "(*schema_disclosures(schema), *grown.disclosures)",
         "grown.disclosures",
-        ("tests/contract/test_every_learner.py::test_what_was_read_from_the_data_is_disclosed[pf-tree]",),
+        ("tests/contract/test_every_learner.py::test_what_was_read_from_the_data_is_disclosed[pf-tree-mixed]",),
     ),
     Mutant(
         "a seed that is not one is cut to a whole number",
         "dpviz.learners.request:FitRequest.__post_init__",
         "checked_count('fit', 'seed', self.seed, 0, allowed='a whole number of at least 0, or None for a release')",
         "int(self.seed)",
-        ("tests/contract/test_every_learner.py::test_a_seed_is_a_whole_number[pf-tree]",),
+        ("tests/contract/test_every_learner.py::test_settings_parameters_and_seeds_are_checked_by_name[pf-tree]",),
     ),
 )

@@ -46,7 +46,7 @@ MUTANTS = (
         "Sensitivity(gini_change(rows), monotone=False, source=source, is_bound=True)",
         (
             "tests/contract/test_every_learner.py::"
-            "test_the_loss_is_infinite_exactly_where_something_exact_is_published[privatree-corrected]",
+            "test_a_finite_ledger_costs_what_the_plan_composes_to[privatree-corrected-mixed]",
         ),
     ),
     Mutant(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,32 +18,14 @@ from dpviz.evaluation.measures import auc
 from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape, trees_event
 from dpviz.models.packed_forest import LEAF
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
 from tests.support.documents import rows
+from tests.support.prices import NUMBER, classes, prices
 from tests.support.tables import schema_of
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "s-gbdt.json"
-NUMBER = Schema(
-    (NumericFeature("x", 0, 1), NumericFeature("z", 0, 1), CategoricalFeature("c", ("a", "b", "c"))),
-    NumericTarget("price", -20, 60),
-    n_public=2000,
-)
-
-
-def prices(n_rows: int = 2000, seed: int = 1) -> EncodedDataset:
-    rng = np.random.default_rng(seed)
-    x, z, c = rng.random(n_rows), rng.random(n_rows), rng.integers(0, 3, n_rows).astype(np.uint8)
-    return EncodedDataset(NUMBER, (x, z, c), 20 * x - 10 * (z > 0.4) + 5.0 * c + 10 * x * z + rng.normal(0, 1, n_rows))
-
-
-def classes(n_rows: int = 2000, n_classes: int = 2, seed: int = 1) -> EncodedDataset:
-    data = prices(n_rows, seed)
-    target = ClassTarget("dear", tuple(f"k{k}" for k in range(n_classes)))
-    cuts = np.quantile(data.target, np.arange(1, n_classes) / n_classes)
-    codes = np.searchsorted(cuts, data.target).astype(np.uint8)
-    return EncodedDataset(Schema(NUMBER.features, target, n_public=2000), data.columns, codes)
 
 
 def fit(data: EncodedDataset, epsilon: float = 1.0, seed: int = 3, **asked):
@@ -165,9 +146,9 @@ def test_histograms_are_paid_for_where_trees_follow_them(asked, counted) -> None
     assert trees_event(plan(NUMBER, Settings(), params), params, counted).rounds == params.rounds + counted
 
 
-@pytest.mark.parametrize(("data", "enough"), [(classes(10), 4000), (prices(10), 20_000)], ids=["classes", "a number"])
-def test_with_histograms_pairs_need_rows_times_epsilon(data, enough) -> None:
-    schema = data.schema.declare(n_public=enough)
+@pytest.mark.parametrize(("make", "enough"), [(classes, 4000), (prices, 20_000)])
+def test_with_histograms_pairs_need_rows_times_epsilon(make, enough) -> None:
+    schema = make(10).schema.declare(n_public=enough)
     for epsilon, max_depth, expected in [(1.0, 8, 3), (0.99, 8, 2), (1.0, 2, 2)]:
         found = plan(schema, Settings(epsilon=epsilon, max_depth=max_depth), Params())
         assert (found.depth, tree_shape(schema, found.depth, Params())) == (
@@ -199,12 +180,6 @@ def test_the_ablations_train_and_tell_themselves_apart() -> None:
         assert other.ledger.guarantee == usual.ledger.guarantee
 
 
-def test_no_rows_train_a_model_of_noise() -> None:
-    result = fit(prices(0), 0.5)
-    predicted = result.model.predict(prices(50))
-    assert -20 <= predicted.min() <= predicted.max() <= 60
-
-
 @pytest.mark.parametrize(("low", "high"), [(-8e307, 8e307), (0, 1e-280), (1e16, 1e16 + 4)])
 def test_extreme_targets_are_learned(low: float, high: float) -> None:
     schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", low, high), n_public=400)
@@ -225,13 +200,6 @@ def test_more_than_two_classes_share_splits_and_start_from_0() -> None:
         np.testing.assert_array_equal(asked[tree], asked[tree + 2])
     assert {int(f) for features in asked for f in features if f != LEAF} == {0, 1, 2}
     assert [share.part for share in result.plan.shares] == ["tree"]
-
-
-def test_a_release_is_drawn_exactly_and_differs_every_time() -> None:
-    one, two = (fit(prices(200), 1.0, None, rounds=20, accept_rows=True) for _ in range(2))
-    assert one.released
-    assert one.model != two.model
-    assert one.score(prices(seed=2)) == pytest.approx(two.score(prices(seed=2)), abs=1.0)
 
 
 @pytest.mark.slow
@@ -282,13 +250,6 @@ def split_numbers(tree: str) -> tuple[list[str], list[float]]:
     """(splits, values of the leaves) of a tree in words."""
     words = tree.split()
     return [word for word in words if word[0] != "="], [float(word[1:]) for word in words if word[0] == "="]
-
-
-def test_a_document_keeps_every_number_exactly() -> None:
-    model = fit(prices(), rounds=30).model
-    read = dpviz.model_from_json(fit(prices(), rounds=30).to_json())
-    assert read == model
-    assert math.isfinite(read.values.sum())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from dpviz.learners.published.boosted.dpboost import Params, _Boosting, plan
 from dpviz.table.schema import ClassTarget
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
-from tests.learners.native.test_s_gbdt import NUMBER, classes, prices
+from tests.support.prices import NUMBER, classes, prices
 from tests.training.test_noisy_histograms import Recording
 
 
