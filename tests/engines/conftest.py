@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.servers import ENGINES, Engine
 
-_MARKS = {"duckdb": (), "postgresql": (pytest.mark.engine, pytest.mark.slow), "spark": (pytest.mark.engine, pytest.mark.slow)}
+_SERVER = (pytest.mark.engine, pytest.mark.slow, pytest.mark.verify)
+_MARKS = {"duckdb": (), "postgresql": _SERVER, "spark": _SERVER}
 
 
 @pytest.fixture(scope="module", params=[pytest.param(name, marks=_MARKS[name]) for name in ENGINES])

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -22,102 +17,24 @@ import pytest
 from pyarrow import parquet
 
 import dpviz
-from dpviz.engines.address import parse_address
-from dpviz.engines.opening import read_columns
-from dpviz.engines.rows import EngineRows, open_rows
-from dpviz.engines.statements import encoded_names
-from dpviz.errors import EngineError
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
-from dpviz.privacy.source import Simulation
-from dpviz.table.candidates import FeatureCandidates, bin_column, multiscale_grid
-from dpviz.table.encode import encode_new
-from dpviz.table.raw import RawTable
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
+from dpviz.table.candidates import multiscale_grid
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counting.arrays import ArrayRows, counter_of
 from dpviz.training.counting.measures import BernsteinUnits, Beyond, Errors, Steps
 from dpviz.training.estimate.window import Window
 from tests.support import killing_clients, servers
+from tests.support.engine_tables import CANARY, NUMBER, canaries, document, encoded, in_memory, numbered, opened, wide
 from tests.support.nasty_cells import HIGH, N_ROWS, SCHEMA, cells, shuffled
 from tests.support.paths import ROOT, SEED
-from tests.support.servers import Engine, InPostgreSQL, InSpark, quoted
+from tests.support.servers import Engine, InPostgreSQL
 
-pytestmark = pytest.mark.verify
-
-LEARNERS = ("pf-tree", "majority", "diffprivlib-tree")
-
-
-def in_memory(rows: pa.Table) -> RawTable:
-    """The rows as the reader of files sees them."""
-    file = io.BytesIO()
-    parquet.write_table(rows, file)
-    return dpviz.read_table(file.getvalue(), name="rows")
-
-
-def numbered(rows: pa.Table) -> pa.Table:
-    return rows.append_column("id", pa.array(range(rows.num_rows)))
-
-
-def document(learner: str, rows: Any, seed: int = 3, **asked: Any) -> str:
-    return dpviz.fit(learner, rows, epsilon=1.0, seed=seed, **asked).to_json()
-
-
-def opened(address: str, schema: Schema) -> EngineRows:
-    return dpviz.open_table(f"{address}&order=id", schema)
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 
 # --- encoding
 
 
-@pytest.mark.slow
-def test_bins_of_every_cell_are_the_encoders(engine: Engine) -> None:
-    """NULL, not-a-number, infinities, both zeros, ends and just beyond, halves, case, blanks, quotes, unknown, days, groups."""
-    given = numbered(cells())
-    grid, table = multiscale_grid(SCHEMA), in_memory(given)
-    features: list[tuple[Feature, FeatureCandidates]] = list(zip(SCHEMA.features, grid.features, strict=True))
-    target = CategoricalFeature("class", SCHEMA.classes, groups=SCHEMA.target.groups)  # type: ignore[union-attr]
-    wanted = [_bins(table, *column) for column in (*features, (target, FeatureCandidates(len(SCHEMA.classes))))]
-    found = _encoded(open_rows(parse_address(f"{engine.fill('cells', given)}&order=id"), SCHEMA))
-    for name, own, others in zip((*SCHEMA.feature_names, "class"), wanted, found.T, strict=True):
-        assert len(set(own.tolist())) > 1, f"{name} shows nothing"
-        np.testing.assert_array_equal(others, own, err_msg=name)
-
-
-def _bins(table: RawTable, feature: Feature, candidates: FeatureCandidates) -> np.ndarray:
-    """Of every row, -1 where this column drops it."""
-    new = encode_new(table, Schema((feature,), ClassTarget("no column", ("a", "b"))))
-    bins = np.full(table.n_rows, -1)
-    bins[new.usable] = bin_column(candidates, new.data.columns[0])
-    return bins
-
-
-def _encoded(rows: EngineRows) -> np.ndarray:
-    """Bins and class of every row: this test alone takes more than counts out of an engine. In no order but that of its rows."""
-    with rows:
-        made = rows._encode(multiscale_grid(rows.schema))
-        names = ", ".join(encoded_names(rows.schema))
-        return np.array(rows._connection.rows(f"SELECT {names} FROM {made}"))
-
-
-@pytest.mark.slow
-def test_trees_are_those_of_memory(engine: Engine) -> None:
-    given = numbered(shuffled(3000, SEED))
-    schema = _wide(SCHEMA).declare(n_public=3000)
-    data, address = dpviz.encode(in_memory(given), schema), engine.fill("shuffled", given)
-    assert 500 < data.n_rows < 2900
-    with opened(address, schema) as rows:
-        assert rows.read_and_used == (3000, data.n_rows)
-        for learner in LEARNERS:  # with other bins each
-            assert document(learner, rows) == document(learner, data), learner
-    targets = (NumericTarget("Double Dropped", -1000, HIGH, missing_codes=("999",)), NumericTarget("decimal", -3, 99.5))
-    for target in targets[: 1 if isinstance(engine, InSpark) else 2]:  # Spark compiles every statement
-        number = Schema(schema.features[:2], target, n_public=3000)
-        with opened(address, number) as rows:
-            assert document("pf-tree", rows) == document("pf-tree", dpviz.encode(in_memory(given), number)), target.name
-            assert document("dp-mean", rows) == document("dp-mean", dpviz.encode(in_memory(given), number)), target.name
-    assert engine.left() == []
-
-
-@pytest.mark.slow
 def test_sums_of_every_measure_are_those_of_memory(engine: Engine) -> None:
     """Of the hardest numbers, in windows of any width; also where a quotient is too small for PostgreSQL."""
     given = numbered(cells())
@@ -136,11 +53,10 @@ def test_sums_of_every_measure_are_those_of_memory(engine: Engine) -> None:
         np.testing.assert_array_equal(rows.sums(measure, root, parts, 2), ArrayRows(data).sums(measure, root, parts, 2))
 
 
-@pytest.mark.slow
 def test_pairs_of_bins_are_those_of_memory(engine: Engine) -> None:
     """Two levels at once, twice, with coins and without; a block is one statement."""
     given = numbered(shuffled(600, SEED))
-    schema = _wide(SCHEMA)
+    schema = wide(SCHEMA)
     schema = schema.without(*schema.feature_names[5:])
     data, address, grid = dpviz.encode(in_memory(given), schema), engine.fill("pairs", given), multiscale_grid(schema)
     parts = np.random.default_rng(SEED).integers(0, 3, data.n_rows).astype(np.uint8)
@@ -159,30 +75,6 @@ def test_pairs_of_bins_are_those_of_memory(engine: Engine) -> None:
                     level = [[one[side], other[side]] for one, other in divided for side in (0, 1)]
 
 
-def _wide(schema: Schema) -> Schema:
-    """Without columns that drop most rows."""
-    dropping = ("Double Dropped", "single", "decimal", "rounded", "whole labels", 'te"xt`', "year", "weekday")
-    return schema.without(*dropping)
-
-
-@pytest.mark.shared
-@pytest.mark.slow
-def test_the_tree_of_adult_is_that_of_its_file(engine: Engine, shared_data: Path) -> None:
-    table = dpviz.read_csv(next(shared_data.rglob("adult.csv.gz")))
-    schema = dpviz.propose_schema(table, None)
-    columns = {c.name: c.numbers() if c.is_numeric else [c.texts[k] if k >= 0 else None for k in c.codes] for c in table.columns}
-    data = dpviz.encode(table, schema)
-    address = engine.fill("adult", numbered(pa.table(columns)))
-    with opened(address, schema) as rows:
-        assert document("pf-tree", rows) == document("pf-tree", data)
-    age = schema.feature("age")
-    assert isinstance(age, NumericFeature)
-    number = Schema(schema.without("age").features, NumericTarget("age", age.low, age.high), n_public=schema.n_public)
-    with opened(address, number) as rows:
-        assert document("pf-tree", rows) == document("pf-tree", dpviz.encode(table, number))
-
-
-@pytest.mark.slow
 def test_the_tree_of_many_rows_is_that_of_memory(engine: Engine, request: pytest.FixtureRequest) -> None:
     """A million; fewer for Spark, which takes longest to fill."""
     n_rows = 1_000_000 if "spark" not in request.node.name else 100_000
@@ -197,22 +89,6 @@ def test_the_tree_of_many_rows_is_that_of_memory(engine: Engine, request: pytest
         assert document("pf-tree", rows) == document("pf-tree", data)
 
 
-@pytest.mark.slow
-def test_a_table_without_usable_rows_gives_the_tree_of_none(engine: Engine) -> None:
-    schema = _wide(SCHEMA).declare(n_public=100)
-    nothing = numbered(cells().slice(0, 0))
-    unusable = numbered(cells().set_column(cells().column_names.index("class"), "class", pa.nulls(cells().num_rows, pa.string())))
-    for name, given in (("nothing", nothing), ("unusable", unusable)):
-        data, address = dpviz.encode(in_memory(given), schema), engine.fill(name, given)
-        with opened(address, schema) as rows:
-            assert document("pf-tree", rows) == document("pf-tree", data)
-            assert rows.class_counts().tolist() == [0, 0]
-    number = Schema(schema.features[:2], NumericTarget("Double Dropped", 0, 1), n_public=100)
-    with opened(engine.fill("none", nothing), number) as rows:
-        assert document("pf-tree", rows) == document("pf-tree", dpviz.encode(in_memory(nothing), number))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [1, 1024, 1025])
 def test_every_row_is_assigned_by_itself(duckdb: Engine, n_rows: int) -> None:
     """Blocks of coins are full, or end early."""
@@ -232,23 +108,6 @@ def test_every_row_is_assigned_by_itself(duckdb: Engine, n_rows: int) -> None:
 # --- what the register knows the rows by
 
 
-@pytest.mark.slow
-def test_the_register_knows_rows_by_a_digest_of_all_of_them(engine: Engine) -> None:
-    """The same in every engine and every order; another one where every row comes twice."""
-    rows, schema = shuffled(500, SEED), _wide(SCHEMA).declare(n_public=500)
-    data = dpviz.encode(in_memory(numbered(rows)), schema)
-    cells = np.column_stack([*multiscale_grid(schema).bin(data), data.target]).astype("<i8")
-    distinct, times = np.unique(cells, axis=0, return_counts=True)
-    wanted = hashlib.sha256(schema.key.encode() + np.column_stack([distinct, times]).astype("<i8").tobytes()).hexdigest()
-    backwards = rows.take(pa.array(range(499, -1, -1)))
-    twice = pa.concat_tables([rows, rows])
-    for name, given in (("as_is", rows), ("backwards", backwards), ("twice", twice)):
-        with open_rows(parse_address(engine.fill(name, numbered(given))), schema) as found:
-            assert (found.identity == wanted) == (name != "twice"), name
-    assert engine.left() == []
-
-
-@pytest.mark.slow
 def test_numbers_are_part_of_the_digest(duckdb: Engine) -> None:
     """To the last bit: within one band too; minus zero is zero."""
     found = []
@@ -261,10 +120,9 @@ def test_numbers_are_part_of_the_digest(duckdb: Engine) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_digest_and_counts_are_of_one_snapshot(postgresql: InPostgreSQL) -> None:
     """Rows that come after the digest are not counted."""
-    given, schema = _canaries()
+    given, schema = canaries()
     data, address = dpviz.encode(in_memory(given), schema), postgresql.fill("growing", given)
     with opened(address, schema) as rows:
         known = rows.identity
@@ -277,51 +135,6 @@ def test_digest_and_counts_are_of_one_snapshot(postgresql: InPostgreSQL) -> None
 
 # --- what is left behind
 
-CANARY, NUMBER = "zebra-4711", 31415.926535
-
-
-def _canaries() -> tuple[pa.Table, Schema]:
-    """Rows whose cells can be recognised wherever they turn up."""
-    n_rows = 2000
-    texts = [CANARY if row % 7 else "plain" for row in range(n_rows)]
-    given = pa.table({"word": texts, "x": np.full(n_rows, NUMBER), "y": ["a" if row % 3 else "b" for row in range(n_rows)]})
-    word = CategoricalFeature("word", ("plain", "other"), unknown_as="other")
-    return numbered(given), Schema((word, NumericFeature("x", 0, 50_000)), ClassTarget("y", ("a", "b")), n_public=n_rows)
-
-
-class _Struck(Simulation):
-    """Noise that strikes when a node of the second level is entered."""
-
-    def __init__(self, strike: Callable[[], None]) -> None:
-        super().__init__(3)
-        self.strike = strike
-
-    def enter(self, place: int) -> None:
-        if place == 2:
-            self.strike()
-        super().enter(place)
-
-
-@pytest.mark.slow
-def test_what_fails_or_is_stopped_in_mid_level_leaves_nothing(engine: Engine) -> None:
-    given, schema = _canaries()
-    address = engine.fill("stopped", given)
-
-    def stop() -> None:
-        assert engine.left() != []
-        raise KeyboardInterrupt
-
-    def fail() -> None:
-        rows._connection.rows("SELECT no_such_column FROM no_such_table")
-
-    with pytest.raises(KeyboardInterrupt), opened(address, schema) as rows:
-        dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, source=_Struck(stop))
-    assert engine.left() == []
-    with pytest.raises(EngineError) as failed, opened(address, schema) as rows:
-        dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, source=_Struck(fail))
-    assert failed.value.code == "failed"
-    assert engine.left() == []
-
 
 @pytest.fixture
 def pythons_ctrl_c() -> Iterator[None]:
@@ -332,10 +145,9 @@ def pythons_ctrl_c() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("pythons_ctrl_c")
-@pytest.mark.slow
 def test_ctrl_c_ends_a_statement_of_hours(duckdb: Engine) -> None:
     """DuckDB itself would not notice."""
-    given, schema = _canaries()
+    given, schema = canaries()
     with opened(duckdb.fill("slow", given), schema) as rows:
         for_ever = "SELECT COUNT(*) FROM range(10000000000) AS a, range(1000) AS b"
         ctrl_c = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
@@ -345,32 +157,9 @@ def test_ctrl_c_ends_a_statement_of_hours(duckdb: Engine) -> None:
     assert duckdb.left() == []
 
 
-def test_an_engine_that_dies_in_mid_level_is_a_typed_error_that_quotes_nothing(
-    engine: Engine, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    """The server is killed, Spark's session is stopped, the connection to DuckDB is gone."""
-    given, schema = _canaries()
-    caplog.set_level(logging.DEBUG)
-    rows = opened(engine.fill("dying", given), schema)
-    strike = engine.crash if isinstance(engine, InPostgreSQL) else rows._connection.close
-    with pytest.raises(EngineError) as died, rows:
-        dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, source=_Struck(strike))
-    said = [str(died.value), *capfd.readouterr(), caplog.text]
-    if isinstance(engine, InPostgreSQL):
-        assert died.value.code == "lost"
-        assert engine.on_disk() != []
-        engine.start()
-        said.append(engine.log.read_text())
-    assert died.value.__cause__ is None
-    assert died.value.__suppress_context__
-    assert not any(CANARY in text or str(NUMBER) in text for text in said)
-    assert (engine.on_disk() if isinstance(engine, InPostgreSQL) else engine.left()) == []
-
-
 @pytest.mark.engine
-@pytest.mark.slow
 def test_the_servers_log_and_files_hold_the_schema_and_no_cell(postgresql: InPostgreSQL) -> None:
-    given, schema = _canaries()
+    given, schema = canaries()
     address = postgresql.fill("logged", given)
     with opened(address, schema) as rows:
         document("pf-tree", rows)
@@ -385,7 +174,6 @@ def test_the_servers_log_and_files_hold_the_schema_and_no_cell(postgresql: InPos
 
 
 @pytest.mark.skipif(os.name == "nt", reason="it forks")
-@pytest.mark.slow
 def test_a_kill_anywhere_leaves_no_row_on_the_disk(tmp_path: Path) -> None:
     """Out of core and in a DuckDB file; of the latter empty folders."""
     kills = 60
@@ -398,7 +186,6 @@ def test_a_kill_anywhere_leaves_no_row_on_the_disk(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgreSQL) -> None:
     """Before and after each, and in the middle of the first that reads the rows: the server ends it, then drops what it made."""
     from adbc_driver_postgresql import dbapi
@@ -426,7 +213,6 @@ def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgre
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: Path) -> None:
     """What stands there at each of 12 steps is what a kill of Spark leaves; of whoever counts, it ends and removes its files."""
     servers.require_spark()
@@ -441,7 +227,6 @@ def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: 
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_a_kill_of_spark_itself_is_a_typed_error_and_the_next_tree_has_a_fresh_session(tmp_path: Path) -> None:
     """Before the rows are read, in the middle, and where nothing but dropping is left, which needs no Spark."""
     servers.require_spark()
@@ -462,7 +247,7 @@ def test_what_a_killed_session_has_spilled_is_removed_by_the_next(
     duckdb: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    given, schema = _canaries()
+    given, schema = canaries()
     one, other = duckdb.fill("spilled", given), duckdb.fill("spilled-by-another", given)
     left, new = tmp_path / "dpviz-duckdb-left", tmp_path / "dpviz-duckdb-new"
     for folder in (left, new):
@@ -478,26 +263,10 @@ def test_what_a_killed_session_has_spilled_is_removed_by_the_next(
     assert {path.name for path in tmp_path.iterdir()} == {"dpviz-duckdb-new", "dpviz-duckdb-link"}
 
 
-@pytest.mark.parametrize(
-    "name", ['x"; DROP TABLE other; --', "it's", "a b?c&d=e#f", "sélect", "%s %(x)s {}", "\u202e", "read_csv('/etc/passwd')"]
-)
-def test_a_table_of_any_name_is_that_table(name: str, tmp_path: Path) -> None:
-    import duckdb as driver
-
-    with driver.connect(str(tmp_path / "odd.duckdb")) as base:
-        base.execute("CREATE TABLE other AS SELECT 7 AS x")
-        base.execute(f"CREATE TABLE {quoted(name)} AS SELECT 4 AS x")
-    place = f"duckdb:///{tmp_path / 'odd.duckdb'}?table="
-    batches = [batch for _, batch in read_columns(place + quote(name, safe=""), 10)]
-    assert [row for batch in batches for row in batch.to_pylist()] == [{"x": 4}]
-    assert [batch.num_rows for _, batch in read_columns(place + "other", 10)][-1] == 1
-
-
 # --- what a column may be
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_types_that_only_postgresql_has(postgresql: InPostgreSQL) -> None:
     """Texts of fixed length, a collation without case, not-a-number among decimals; other types are refused by name."""
     collation = "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
@@ -510,45 +279,9 @@ def test_types_that_only_postgresql_has(postgresql: InPostgreSQL) -> None:
     nocase = CategoricalFeature("nocase", ("x", "z"), unknown_as="z")
     schema = Schema((fixed, nocase, NumericFeature("part", 0, 2, missing_as=0.0)), ClassTarget("y", ("a", "b")), n_public=3)
     address = "postgresql://dpviz@/postgres?table=special"
-    found = _encoded(opened(address, schema))
+    found = encoded(opened(address, schema))
     assert found[:, 0].tolist() == [0, 0, 1]
     assert found[:, 1].tolist() == [0, 1, 0]
     assert found[1, 2] == found[2, 2] == 0 < found[0, 2]
     with pytest.raises(dpviz.DpvizError, match="of the type numeric are not read"):
         opened(address, Schema((NumericFeature("free", 0, 2),), schema.target))
-
-
-def test_a_collation_without_case_changes_nothing(duckdb: Engine, tmp_path: Path) -> None:
-    import duckdb as driver
-
-    with driver.connect(str(tmp_path / "nocase.duckdb")) as base:
-        base.execute("CREATE TABLE t (id INT, word VARCHAR COLLATE NOCASE, y VARCHAR)")
-        base.execute("INSERT INTO t VALUES (1, 'x', 'a'), (2, 'X', 'b'), (3, ' x ', 'b')")
-    schema = Schema((CategoricalFeature("word", ("x", "z"), unknown_as="z"),), ClassTarget("y", ("a", "b")))
-    found = _encoded(opened(f"duckdb:///{tmp_path / 'nocase.duckdb'}?table=t", schema))
-    assert found[:, 0].tolist() == [0, 1, 0]
-
-
-def test_the_values_of_an_enum_are_not_quoted(tmp_path: Path) -> None:
-    """Whoever made the type may have taken them from the cells."""
-    import duckdb as driver
-
-    with driver.connect(str(tmp_path / "enum.duckdb")) as base:
-        base.execute(f"CREATE TABLE t AS SELECT '{CANARY}'::ENUM('{CANARY}', 'plain') AS word, 'a' AS y")
-    schema = Schema((CategoricalFeature("word", ("plain", "other")),), ClassTarget("y", ("a", "b")))
-    with pytest.raises(dpviz.DpvizError, match="of the type ENUM are not read") as refused:
-        dpviz.open_table(f"duckdb:///{tmp_path / 'enum.duckdb'}?table=t", schema)
-    assert CANARY not in str(refused.value)
-
-
-def test_numbers_in_a_column_of_text_are_refused(engine: Engine) -> None:
-    """Before a row is read, with the remedy."""
-    given = numbered(pa.table({"text": ["1", "2", "3", "x"], "y": ["a", "b", "a", "b"]}))
-    address, target = engine.fill("texts", given), ClassTarget("y", ("a", "b"))
-    for feature, said in (
-        (NumericFeature("text", 0, 4), "holds text, but the schema declares a number"),
-        (CategoricalFeature("text", ("1", "x")), "'1' in the schema is a number"),
-    ):
-        with pytest.raises(dpviz.DpvizError, match=said) as refused, opened(address, Schema((feature,), target)) as rows:
-            document("majority", rows)
-        assert "view" in refused.value.remedy

@@ -22,6 +22,8 @@ from tests.support.nasty_cells import SCHEMA, shuffled
 from tests.support.paths import SEED
 from tests.support.servers import Engine
 
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
+
 N_ROWS = 2000
 
 
@@ -56,7 +58,6 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
-@pytest.mark.slow
 def test_a_model_is_used_in_an_engine_as_on_the_file(
     engine: Engine,
     given: pa.Table,
@@ -106,26 +107,18 @@ def test_a_model_that_counts_cannot_measure_is_refused_before_the_engine_is_aske
     assert (said or "no such DuckDB file") in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("order", "said"), [("", "which answer is whose"), ("&order=none", "no column to number")])
-def test_answers_need_a_column_that_says_whose_they_are(empty: str, order: str, said: str) -> None:
-    with pytest.raises(EngineError, match=said):
-        list(read_rows(f"{empty}{order}", ["x"]))
-
-
-@pytest.mark.parametrize("keys", ["(1), (2), (2)", "(1), (NULL)", "('NaN'), (1)", "('NaN'), ('NaN')"])
-def test_a_key_that_tells_no_row_apart_is_refused(keys: str, tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "t.duckdb")) as base:
-        base.execute("CREATE TABLE t (id DOUBLE, x DOUBLE)")
-        base.execute(f"INSERT INTO t VALUES {keys.replace(')', ', 0)')}")
-    with pytest.raises(EngineError, match="which answer is whose"):
-        list(read_rows(f"duckdb:///{tmp_path / 't.duckdb'}?table=t&order=id", ["x"]))
-
-
-def test_the_same_key_in_two_batches_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches = [(0.0, pa.record_batch({"id": pa.array(keys, pa.int64()), "x": [0.0] * len(keys)})) for keys in ([], [1], [], [1])]
-    monkeypatch.setattr("dpviz.engines.opening._read", lambda *asked: batches)
-    with pytest.raises(EngineError, match="two rows have the same"):
-        list(read_rows("duckdb:///file?table=t&order=id", ["x"]))
+def test_answers_need_a_column_that_says_whose_they_are(empty: str, tmp_path: Path) -> None:
+    for order, said in (("", "which answer is whose"), ("&order=none", "no column to number")):
+        with pytest.raises(EngineError, match=said):
+            list(read_rows(f"{empty}{order}", ["x"]))
+    ((keys, columns),) = read_rows(f"{empty}&order=id", ["x"])
+    assert (keys, columns.schema.names, columns.num_rows) == ([], ["x"], 0)
+    for place, keys in enumerate(("(1), (2), (2)", "(1), (NULL)", "('NaN'), (1)", "('NaN'), ('NaN')")):
+        with duckdb.connect(str(tmp_path / f"{place}.duckdb")) as base:
+            base.execute("CREATE TABLE t (id DOUBLE, x DOUBLE)")
+            base.execute(f"INSERT INTO t VALUES {keys.replace(')', ', 0)')}")
+        with pytest.raises(EngineError, match="which answer is whose"):
+            list(read_rows(f"duckdb:///{tmp_path / f'{place}.duckdb'}?table=t&order=id", ["x"]))
 
 
 def test_nothing_is_written_where_two_rows_have_one_key(
@@ -138,12 +131,6 @@ def test_nothing_is_written_where_two_rows_have_one_key(
     assert main(["predict", str(model), f"duckdb:///{tmp_path / 't.duckdb'}?table=t&order=id", "--out", str(out)]) != 0
     assert "two rows have the same" in capsys.readouterr().err
     assert not list(tmp_path.glob("answers*"))
-
-
-def test_a_table_without_rows_gives_a_header(empty: str) -> None:
-    ((keys, columns),) = read_rows(f"{empty}&order=id", ["x"])
-    assert keys == []
-    assert (columns.schema.names, columns.num_rows) == (["x"], 0)
 
 
 @pytest.fixture

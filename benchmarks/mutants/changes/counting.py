@@ -24,7 +24,7 @@ MUTANTS = (
         "dpviz.engines.statements:_counted",
         "'part = 0'",
         "'part >= 0'",
-        ("tests/engines/test_engines.py::test_trees_are_those_of_memory[duckdb]",),
+        ("tests/engines/test_contract.py::test_trees_are_those_of_memory[duckdb]",),
     ),
     Mutant(
         "rows that grew the tree are summed in its leaves in an engine",
@@ -38,7 +38,7 @@ MUTANTS = (
         "dpviz.engines.statements:sorting",
         "', COUNT(*) AS n FROM '",
         "', 1::BIGINT AS n FROM '",
-        ("tests/engines/test_engines.py::test_the_register_knows_rows_by_a_digest_of_all_of_them[duckdb]",),
+        ("tests/engines/test_contract.py::test_the_register_knows_rows_by_a_digest_of_all_of_them[duckdb]",),
     ),
     Mutant(
         "rows that the register recognises may be read anew from the engine",
@@ -52,7 +52,7 @@ MUTANTS = (
         "dpviz.engines.address:parse_address",
         "password is not None or any(('pass' in name.lower() or 'token' in name.lower() for name in given))",
         "any(('pass' in name.lower() or 'token' in name.lower() for name in given))",
-        ("tests/engines/test_address.py::test_a_password_is_refused_and_not_repeated",),
+        ("tests/engines/test_contract.py::test_a_password_is_refused_and_not_repeated",),
     ),
     Mutant(
         "the Data page reads what a link in an allowed folder leads to, wherever that is",
@@ -76,14 +76,14 @@ MUTANTS = (
         "dpviz.engines.connection:in_our_words.in_words",
         "type(error).__name__",
         "error",
-        ("tests/engines/test_address.py::test_an_error_of_a_driver_is_told_by_its_kind_alone",),
+        ("tests/engines/test_contract.py::test_an_error_of_a_driver_is_told_by_its_kind_alone",),
     ),
     Mutant(
         "what was made in an engine stays there",
         "dpviz.engines.rows:EngineRows.close",
         "self._connection.close()",
         "pass",
-        ("tests/engines/test_engines.py::test_what_fails_or_is_stopped_in_mid_level_leaves_nothing[duckdb]",),
+        ("tests/engines/test_contract.py::test_what_fails_or_is_stopped_in_mid_level_leaves_nothing[duckdb]",),
     ),
     Mutant(
         "out of core: the last piece of the rows is not counted",
