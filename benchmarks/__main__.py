@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import engines as bench_engines
+from benchmarks import mutants as bench_mutants
 from benchmarks import probabilities as bench_probabilities
 from benchmarks import risk as bench_risk
 from benchmarks import rivals as bench_rivals
@@ -34,7 +35,6 @@ from benchmarks.data import bench_data
 from benchmarks.forests import measure as bench_forests
 from benchmarks.forests import page as forests_page
 from benchmarks.learners import learners_page
-from benchmarks.mutants import page as mutants_page
 from benchmarks.page import made_by, show_page, tables_page
 from benchmarks.poisoning import measure as bench_poisoning
 from benchmarks.poisoning.run import run_poisoning
@@ -140,7 +140,7 @@ TOPICS: tuple[tuple[str, str, str | None, Callable[[ArgumentParser], None]], ...
     ("differences", "what learners do otherwise than their papers", None, _of_page(lambda: departures_page(declared()))),
     ("learners", "the page of all learners", None, _of_page(lambda: learners_page(declared(), stored_run()))),
     ("risk", "what one row risks, for every learner", bench_risk.__doc__, _of_page(bench_risk.risk_page)),
-    ("mutants", "changes that tests must notice", mutants_page.__doc__, mutants_page.add_arguments),
+    ("mutants", "changes that tests must notice", bench_mutants.__doc__, bench_mutants.add_arguments),
 )
 
 
