@@ -9,7 +9,9 @@ SHELL := /bin/bash
 VENV := .venv
 PY := $(VENV)/bin/python
 # --no-cache-dir: nothing is written outside this folder.
-PIP := $(PY) -m pip --quiet --disable-pip-version-check --no-input --no-cache-dir
+# `make test CONSTRAINTS=.ci/oldest.txt PYTHON=python3.11`, in a clone without .venv, takes the versions and the Python named.
+CONSTRAINTS ?=
+INSTALL := $(PY) -m pip --quiet --disable-pip-version-check --no-input --no-cache-dir install $(addprefix -c ,$(CONSTRAINTS))
 # As many test processes as there are processors (nproc alone obeys OMP_NUM_THREADS), four at most: each may have a browser and a server.
 JOBS ?= $(shell n=$$(env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
 # Compiled files are kept, whatever the environment says: to compile 600 files anew takes each process ten seconds and more.
@@ -47,18 +49,18 @@ clean:
 
 $(VENV)/.run: requirements.txt pyproject.toml | $(PY)
 	@echo "Installing dpviz and what it needs into $(VENV) (once, a few minutes)."
-	$(PIP) install -r requirements.txt -e .
+	$(INSTALL) -r requirements.txt -e .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.run
 	@echo "Installing what the tests need into $(VENV) (once)."
-	$(PIP) install -e '.[test]'
+	$(INSTALL) -e '.[test]'
 	@touch $@
 
 # A Python that is new enough and can make environments; where there is none, the line that installs it.
 $(PY):
 	@lacks="python3 python3-venv"; what="dpviz needs Python 3.11 or newer."; \
-	for name in python3.13 python3.12 python3.11 python3; do \
+	for name in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
 	  $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
 	  if $$name -c 'import ensurepip, venv' 2>/dev/null; then exec $$name -m venv --clear $(VENV); fi; \
 	  lacks=$$($$name -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \

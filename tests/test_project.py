@@ -9,7 +9,6 @@ import tomllib
 from importlib.metadata import Distribution, distribution, version
 from importlib.util import find_spec
 from itertools import chain, combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ import pytest
 
 import dpviz
 from tests.support.installing import needed_by
+from tests.support.paths import ROOT, tracked_files
 
-ROOT = Path(__file__).resolve().parents[1]
 LARGEST_FILE = 1_500_000
 
 #: What eyes without one kind of cone make of linear RGB, at full strength. Source: Machado, Oliveira & Fernandes 2009, Table 1.
@@ -67,11 +66,6 @@ def read_toml(path: str) -> dict[str, Any]:
     return tomllib.loads((ROOT / path).read_text(encoding="utf-8"))
 
 
-def tracked_files() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
-
-
 # --- packaging
 
 
@@ -87,6 +81,21 @@ def test_every_requirement_has_a_lower_and_an_upper_bound() -> None:
     project = read_toml("pyproject.toml")["project"]
     every = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     assert [line for line in every if not re.fullmatch(r"[a-z-]+>=[\d.]+,<[\d.]+|dpviz\[.*\]", line)] == []
+
+
+def test_the_nightly_workflow_tries_the_oldest_and_the_newest_of_what_is_promised() -> None:
+    project = read_toml("pyproject.toml")["project"]
+    extras = project["optional-dependencies"]
+    promised = {re.match(r"[a-z-]+", line)[0]: line for line in (*project["dependencies"], *extras["app"], *extras["tables"])}
+    pins = dict(line.split("==") for line in (ROOT / ".ci" / "oldest.txt").read_text().splitlines() if "==" in line)
+    assert pins.keys() == promised.keys()
+    for name, pin in pins.items():
+        oldest = re.search(r">=([\d.]+)", promised[name])[1]
+        assert re.fullmatch(rf"{re.escape(oldest)}(\.0)*", pin), name
+    workflow = (ROOT / ".github" / "workflows" / "verify.yml").read_text()
+    python = project["requires-python"].removeprefix(">=")
+    assert f'{{ python: "{python}", constraints: .ci/oldest.txt }}' in workflow
+    assert re.search(r'python: "3\.\d+", constraints: "" \}', workflow)
 
 
 def test_the_tests_bring_every_extra_but_spark_and_what_builds_the_wheel() -> None:

@@ -19,7 +19,7 @@ from dpviz.installation import bundled
 from dpviz.io.samples import load_sample
 from dpviz.results.exports import export, export_names
 from tests.support.installing import build_wheel, clean_environment, install
-from tests.test_project import ROOT, tracked_files
+from tests.support.paths import ROOT, tracked_files
 
 pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
