@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +12,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.audit import results as audit_results
-from dpviz.app.prose import prose, sections
 from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
 from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
-from tests.support.pages import after_work, said_in_boxes, texts, values_in
+from tests.support.pages import after_work, buttons, said_in_boxes, shown, texts
 from tests.support.paths import ROOT
 
 RUN = run_of(HOLDS, IMPOSSIBLE, VIOLATED, NONE)
@@ -58,13 +56,6 @@ def box(test: AppTest) -> tuple[str, str]:
 
 
 class TestWhatIsStored:
-    def test_the_lead_and_the_run_come_from_the_file(self, page: Callable[..., AppTest]) -> None:
-        said = texts(page())
-        assert "1 of 2 private algorithms are proved to keep the ε they claim: 1 violated." in said
-        assert "2 were searched, 1 of them beyond their claim. 0 were attacked, 0 of them beyond their claim." in said
-        assert "dpviz 9\\.8\\.7 on 2030\\-" in said
-        assert "4 processor minutes" in said
-
     @pytest.mark.parametrize(
         ("result", "kind", "proved", "searched"),
         [
@@ -91,25 +82,6 @@ class TestWhatIsStored:
         assert len(statements) == bool(get_learner(result.learner).statements)
         assert len(searched_places.value)
 
-    def test_a_proof_and_a_counterexample_say_where_they_can_be_read(self, page: Callable[..., AppTest]) -> None:
-        assert "Proved: to be read in `dpviz/training/scores.py`." in texts(page(**chosen(HOLDS)))
-        assert "to be read in" not in texts(page(run_of(UNPROVEN), **chosen(UNPROVEN)))
-
-    def test_the_first_learner_shown_is_one_whose_claim_is_violated(self, page: Callable[..., AppTest]) -> None:
-        assert page().selectbox(key="audit-learner").value == IMPOSSIBLE.learner
-        other = replace(IMPOSSIBLE, learner="pf-tree")
-        assert page(run_of(other)).selectbox(key="audit-learner").value == other.learner
-        both = page(run_of(other, IMPOSSIBLE))  # one with an explanation of its own goes first
-        assert both.selectbox(key="audit-learner").value == IMPOSSIBLE.learner
-        assert page(run_of(HOLDS)).selectbox(key="audit-learner").value == learner_names()[0]
-
-    def test_what_holds_and_neighbours_mean_is_on_the_page(self, page: Callable[..., AppTest]) -> None:
-        said = texts(page())
-        assert "Add/remove one row." in said
-        assert "Three facts, three kinds of evidence." in said
-        assert "speaks for what was searched only" in said
-        assert "upper bound" in said
-
     def test_a_refusal_says_why_and_an_attack_says_what_it_showed(self, page: Callable[..., AppTest]) -> None:
         many = replace(BOUND, canaries=8, delta=1e-6)
         for bound, seen in ((BOUND, "20 draws on each of two data sets"), (many, "2 of 10 guesses right, 8 canaries in each")):
@@ -124,30 +96,6 @@ class TestWhatIsStored:
         known = audit_results.Known(StoredRun((entry,)), {})
         (line,) = (line for line in audit_results.audit_lines(known, 1.0) if line.attacked is not None)
         assert (line.verdict, line.search, line.attack, line.claimed) == ("holds", "not", "within", 1.0)
-
-
-class TestWithoutAStoredRun:
-    @pytest.mark.parametrize(
-        ("file", "what"),
-        [
-            (None, "There is no stored run"),
-            ("{", "JSON"),
-            ('{"format": "dpviz-verdicts/99"}', "dpviz\\-verdicts/99"),
-            (run_to_json(RUN).replace('"log_ratio": 0.5', '"log_ratio": "half"'), "facts"),
-        ],
-    )
-    def test_the_problem_is_said_and_a_search_is_still_offered(
-        self, page: Callable[..., AppTest], held: dict[str, Any], file: str | None, what: str
-    ) -> None:
-        test = page(file)
-        said = texts(test)
-        assert what.replace("\\", "") in said.replace("\\", "").replace("\u2060", "")
-        assert "Searching below still works." in said
-        assert "Nothing is stored yet." in said
-        held["go"].set()
-        search(test)
-        finish(test)
-        assert "Searched now" in texts(test)
 
 
 def search(test: AppTest) -> AppTest:
@@ -181,41 +129,6 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
 
 
 class TestSearching:
-    @pytest.mark.slow
-    def test_a_search_by_the_real_thing_replaces_the_stored_line(self, page: Callable[..., AppTest]) -> None:
-        test = page(universe="1", **chosen(HOLDS))
-        said = texts(finish(search(test)))
-        assert "Searched now, at ε = 1." in said
-        assert "1 of the settings searched now" in said
-        assert box(test)[0] == "success"
-
-    def test_what_was_shown_stays_and_is_marked_while_a_search_runs(
-        self, page: Callable[..., AppTest], held: dict[str, Any]
-    ) -> None:
-        test = search(page(**chosen(IMPOSSIBLE)))
-        assert "From the stored run" in texts(test)
-        assert [button.label for button in test.button] == ["Search again", "Cancel", "Release a tree"]
-        held["found"] = (replace(UNPROVEN, epsilon=0.1),)
-        held["go"].set()
-        said = texts(finish(test))
-        assert "Searched now, at ε = 0.1" in said
-        assert [button.label for button in test.button] == ["Search again", "Release a tree"]
-
-    def test_a_search_changes_what_was_searched_and_nothing_that_is_proved(
-        self, page: Callable[..., AppTest], held: dict[str, Any]
-    ) -> None:
-        test = page(**chosen(IMPOSSIBLE))
-        held["found"] = (UNPROVEN,)
-        held["go"].set()
-        said = texts(finish(search(test)))
-        assert "1 violated" in said
-        assert box(test)[1].startswith("**Proved: violated.**")
-        assert "Searched: within]" in said
-        what = audit_results.Known(RUN, dict(values_in(test, audit_results.SLOT)))
-        lines = {line.note: line for line in audit_results.audit_lines(what, 1.0)}
-        assert set(lines) == {"", "searched now, ε = 1"}
-        assert (lines["searched now, ε = 1"].verdict, lines["searched now, ε = 1"].search) == ("violated", "within")
-
     def test_cancel_ends_the_search_and_keeps_what_was_shown(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
         test = search(page(**chosen(IMPOSSIBLE)))
         next(button for button in test.button if button.label == "Cancel").click().run()
@@ -223,29 +136,6 @@ class TestSearching:
         assert "Stopped." in said
         assert "From the stored run" in said
         assert held["asked"]["stop"]()
-
-    def test_a_refusal_is_said_and_what_was_shown_stays(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
-        test = page(**chosen(HOLDS))
-        held["found"] = NotEnumerable("It cannot be listed.", remedy="Search elsewhere.")
-        held["go"].set()
-        said = texts(finish(search(test)))
-        assert "It cannot be listed\\." in said
-        assert "From the stored run" in said
-
-    def test_sliders_and_flags_reach_the_search(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
-        test = page(**chosen(VIOLATED), universe="2", epsilon="0.1")
-        assert audit_results.PLACES[1].title in texts(test)
-        held["go"].set()
-        finish(search(test))
-        asked = held["asked"]
-        assert (asked["learner"], asked["epsilon"], asked["universes"]) == (VIOLATED.learner, 0.1, (audit_results.PLACES[1],))
-        assert asked["grow_complete"] is True
-
-    def test_another_epsilon_than_the_one_shown_is_called_stale(self, page: Callable[..., AppTest]) -> None:
-        test = page(**chosen(HOLDS))
-        assert "Stale" not in texts(test)
-        test.select_slider(key="audit-epsilon").set_value(0.1).run()
-        assert "Stale for ε = 0.1" in texts(test)
 
 
 class TestWhy:
@@ -256,31 +146,11 @@ class TestWhy:
         assert "4 times as likely (1 in 156 instead of 1 in 625)" in said
         assert "Theorem 3" in said
 
-    def test_what_is_impossible_is_explained_too(self, page: Callable[..., AppTest]) -> None:
-        said = texts(page(**chosen(IMPOSSIBLE)))
-        assert PROOF in said
-        assert "a tree that is impossible into one of probability 25%" in said
-
-    def test_the_explanation_of_a_proof_is_two_sentences(self) -> None:
-        texts_of_proofs = [text for heading, text in sections("audit").items() if "Theorem" in heading]
-        assert texts_of_proofs
-        for text in texts_of_proofs:
-            assert text.rstrip().endswith(".")
-            assert len([piece for piece in text.replace("\n", " ").split(". ") if piece]) == 2
-
     def test_a_claim_without_a_text_of_its_own_gives_its_reason(self, page: Callable[..., AppTest]) -> None:
         result = replace(VIOLATED, learner="pf-tree", params={}, because="Some reason.")
         said = texts(page(run_of(result)))
         assert PROOF not in said
         assert "Some reason\\. On screen, adding the marked row makes one tree 4 times as likely" in said
-
-    def test_what_holds_needs_no_explanation(self, page: Callable[..., AppTest]) -> None:
-        assert "Why this claim" not in texts(page(**chosen(HOLDS)))
-
-    def test_every_section_can_be_filled(self) -> None:
-        names = ("claimed", "composed", "times", "allowed", "low", "high", "direction", "because")
-        values = dict.fromkeys(names, "7")
-        assert all("{" not in prose("audit", heading, **values) for heading in sections("audit"))
 
 
 def test_what_a_learner_does_otherwise_than_its_paper_stands_beside_it_and_nothing_for_one_without_a_paper(page) -> None:
@@ -290,20 +160,6 @@ def test_what_a_learner_does_otherwise_than_its_paper_stands_beside_it_and_nothi
 
     assert declared("privatree") == [f"Differences from the paper ({len(get_learner('privatree').departures)})"]
     assert declared("pf-tree") == []
-
-
-def test_subjects_with_equal_parameters_have_equal_keys() -> None:
-    assert audit_results.subject_key("a", {"x": 1, "y": 2}) == audit_results.subject_key("a", {"y": 2, "x": 1})
-    assert audit_results.subject_of(audit_results.subject_key("a", {"x": True})) == ("a", {"x": True})
-
-
-def test_lines_stand_in_the_order_of_the_registry_each_learner_once_per_setting() -> None:
-    lines = audit_results.audit_lines(audit_results.Known(RUN, {}), 1.0)
-    names = [audit_results.subject_of(line.key)[0] for line in lines]
-    assert list(dict.fromkeys(names)) == list(learner_names())
-    assert len(lines) == len(learner_names()) + 1
-    assert {line.found for line in lines if not line.verdict} == {None}
-    assert math.inf in {line.found.log_ratio for line in lines if line.found}
 
 
 def test_every_line_on_screen_is_an_entry_of_the_stored_run() -> None:
@@ -319,12 +175,69 @@ def test_every_line_on_screen_is_an_entry_of_the_stored_run() -> None:
     assert len(shown) == len(stored.facts)
 
 
-class TestSmoothOrGlobal:
-    @pytest.mark.slow
-    def test_another_epsilon_moves_the_gap_at_which_the_promise_breaks(self, page: Callable[..., AppTest]) -> None:
-        assert "the smooth rule" not in texts(page())
-        test = page(open="true")
-        assert "the smooth rule breaks its promise from gap 1 on" in texts(test)
-        test.select_slider(key="leaf-epsilon").set_value(0.1).run()
-        assert "the smooth rule breaks its promise from gap 32 on" in texts(test)
-        assert "As (ε, δ) a single leaf needs δ = 0.0105" in texts(test)
+def test_the_lead_counts_what_the_file_says_and_a_violated_claim_is_shown_first(page: Callable[..., AppTest]) -> None:
+    test = page()
+    said = texts(test)
+    assert "1 of 2 private algorithms are proved to keep the ε they claim: 1 violated." in said
+    assert "2 were searched, 1 of them beyond their claim. 0 were attacked, 0 of them beyond their claim." in said
+    assert "dpviz 9\\.8\\.7 on 2030\\-" in said
+    assert "Add/remove one row." in said
+    assert "speaks for what was searched only" in said
+    assert test.selectbox(key="audit-learner").value == IMPOSSIBLE.learner
+    assert page(run_of(HOLDS)).selectbox(key="audit-learner").value == learner_names()[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        (None, "There is no stored run"),
+        ("{", "JSON"),
+        ('{"format": "dpviz-verdicts/99"}', "dpviz-verdicts/99"),
+        (run_to_json(RUN).replace('"log_ratio": 0.5', '"log_ratio": "half"'), "facts"),
+    ],
+)
+def test_without_a_stored_run_the_problem_is_said_and_a_search_works(
+    page: Callable[..., AppTest], held: dict[str, Any], file: str | None, what: str
+) -> None:
+    test = page(file)
+    assert what in shown(test)
+    assert "Nothing is stored yet." in shown(test)
+    held["go"].set()
+    assert "Searched now" in texts(finish(search(test)))
+
+
+@pytest.mark.slow
+def test_a_search_replaces_the_stored_line_of_its_settings_and_nothing_that_is_proved(
+    page: Callable[..., AppTest], held: dict[str, Any]
+) -> None:
+    test = page(**chosen(IMPOSSIBLE))
+    search(test)
+    assert "From the stored run" in texts(test)
+    assert "Cancel" in buttons(test)
+    held["found"] = (UNPROVEN,)
+    held["go"].set()
+    said = texts(finish(test))
+    assert "Searched now, at ε = 1" in said
+    assert "1 violated" in said
+    assert box(test)[1].startswith("**Proved: violated.**")
+    assert "Searched: within]" in said
+    assert "Cancel" not in buttons(test)
+    test.select_slider(key="audit-epsilon").set_value(0.1).run()
+    assert "Stale for ε = 0.1" in texts(test)
+    test = page(**chosen(VIOLATED), universe="2", epsilon="0.1")
+    held["found"] = NotEnumerable("It cannot be listed.", remedy="Search elsewhere.")
+    finish(search(test))
+    assert "It cannot be listed." in shown(test)
+    asked = held["asked"]
+    assert (asked["learner"], asked["epsilon"], asked["universes"]) == (VIOLATED.learner, 0.1, (audit_results.PLACES[1],))
+    assert asked["grow_complete"] is True
+
+
+@pytest.mark.slow
+def test_the_real_search_is_run_and_the_gap_at_which_the_smooth_rule_breaks_follows_epsilon(page: Callable[..., AppTest]) -> None:
+    test = page(universe="1", open="true", **chosen(HOLDS))
+    assert "the smooth rule breaks its promise from gap 1 on" in texts(test)
+    assert "Searched now, at ε = 1." in texts(finish(search(test)))
+    assert box(test)[0] == "success"
+    test.select_slider(key="leaf-epsilon").set_value(0.1).run()
+    assert "the smooth rule breaks its promise from gap 32 on" in texts(test)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,6 +24,7 @@ from dpviz.table.column_draft import Use
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 from dpviz.table.schema_json import schema_from_json
+from tests.support.pages import button, shown
 from tests.support.paths import ROOT
 from tests.support.table_files import COLUMNS, drawn_rows, excel_bytes, feather_bytes, parquet_bytes, spss_bytes, stata_bytes
 
@@ -55,18 +55,10 @@ def _upload(at: AppTest, content: bytes, *, role: str = "public", name: str = "m
     return at
 
 
-def _button(at: AppTest, label: str) -> Any:
-    return next(button for button in at.button if button.label == label)
-
-
 def _filled(at: AppTest) -> AppTest:
-    _button(at, "Fill in from the data").click().run()
+    button(at, "Fill in from the data").click().run()
     assert not at.exception
     return at
-
-
-def _declare_row_count(at: AppTest) -> None:
-    at.number_input(key=f"n-public-{_work(at).revision}").set_value(100).run()
 
 
 def _work(at: AppTest) -> Prepared:
@@ -98,61 +90,8 @@ def test_a_new_session_has_the_first_sample() -> None:
     assert at.session_state["loaded"].sample == "health"
     assert at.radio(key="role").value == "simulated"
     assert at.selectbox(key="sample-simulated").value == "health"
-    assert _button(at, "Use this data").disabled
+    assert button(at, "Use this data").disabled
     assert "This is the data in use; the other pages follow it." in _texts(at)
-
-
-def test_choosing_a_sample_uses_it_at_once() -> None:
-    at = _page()
-    at.selectbox(key="sample-simulated").set_value("clinic").run()
-    assert at.session_state["loaded"].sample == "clinic"
-    assert "784** of 800 rows are used; 16 dropped (2.0%)" in _texts(at)
-
-
-def test_public_samples_show_what_was_read() -> None:
-    at = _page()
-    at.radio(key="role").set_value("public").run()
-    at.selectbox(key="sample-public").set_value("wine").run()
-    assert set(at.data_editor[1].value["source"]) == {"read from data"}
-
-
-@pytest.mark.parametrize(
-    ("content", "what", "where"),
-    [
-        (b"", "The file is empty\\.", None),
-        (b"a,a\n1,2\n", "have the same name", "row 1"),
-        (b"1,2\n3,4\n", "The first line holds only numbers", "row 1"),
-        (b"PK\x03\x04rest", "This ZIP archive is damaged", None),
-        (b"x" * 50_000 + b",b\n1,2\n", "The name of column 1 has over 10,000 letters", "row 1"),
-    ],
-)
-def test_a_messy_file_says_what_where_and_what_to_do(content: bytes, what: str, where: str | None) -> None:
-    at = _upload(_page(), content)
-    [box] = at.error
-    assert what in box.value
-    assert "**What to do:**" in box.value
-    assert where is None or f"**Where:** {where}" in box.value
-    assert at.session_state["loaded"].sample == "health"
-
-
-def test_a_failed_upload_keeps_the_table_at_hand() -> None:
-    at = _upload(_page(), CSV)
-    at.file_uploader[0].set_value(("broken.csv", b"a,a\n1,2\n", "text/csv")).run()
-    assert _work(at).title == "mine.csv"
-    assert "Nothing below has changed." in at.error[0].value
-
-
-def test_a_problem_is_forgotten_when_another_way_is_chosen() -> None:
-    at = _upload(_page(), b"a,a\n1,2\n")
-    assert at.error
-    at.segmented_control(key="way-public").set_value("A sample").run()
-    assert not at.error
-
-
-def test_a_gzipped_file_is_read_and_its_bytes_are_let_go() -> None:
-    at = _upload(_page(), gzip.compress(CSV), name="mine.csv.gz")
-    assert _draft(at).names == ("age", "city", "y")
-    assert all(uploader.value is None for uploader in at.file_uploader)
 
 
 @pytest.mark.slow
@@ -184,7 +123,7 @@ def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.Mo
         patch.setattr("dpviz.app.data.files.uploading.read_table", endless)
         patch.setattr("dpviz.app.data.files.uploading._SECONDS", 0.0)
         at.file_uploader[0].set_value(("large.csv", CSV, "text/csv")).run()
-        _button(at, "Cancel").click().run()
+        button(at, "Cancel").click().run()
     assert "Reading was stopped" in at.error[0].value
     assert at.file_uploader[0].value is None
     assert at.session_state["prepared"].title == "mine.csv"
@@ -204,63 +143,6 @@ def test_columns_can_be_looked_at_unless_the_rows_are_private() -> None:
     assert len(at.get("plotly_chart")) == 0
 
 
-def test_an_upload_starts_empty_and_asks_for_the_target() -> None:
-    at = _upload(_page(), CSV)
-    assert _draft(at) == SchemaDraft.blank(("age", "city", "y"))
-    assert _button(at, "Use this data").disabled
-    assert "Still missing: the column to predict." in _texts(at)
-
-
-def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
-    at = _filled(_upload(_page(), CSV))
-    draft = _draft(at)
-    assert draft.target == "y"
-    assert all(column.read_now for column in draft.columns)
-    assert draft.n_public_read
-    assert list(at.data_editor[0].value["source"]) == ["read from data"] * 2
-    assert sum("read from data" in markdown.value for markdown in at.markdown) >= 2  # row count, classes
-    _button(at, "Use this data").click().run()
-    now = at.session_state["loaded"]
-    assert (now.role, now.title, now.sample) == (DataRole.PUBLIC, "mine.csv", None)
-    assert len(now.schema.read_fields()) == draft.read_fields() == 7
-
-
-def test_a_cell_someone_types_into_is_declared() -> None:
-    at = _filled(_upload(_page(), CSV))
-    _edit(at, "numbers", {0: {"low": 18.0}})
-    assert _draft(at).column("age").read == {"high"}
-    _edit(at, "numbers", {0: {"low": 18.0, "high": 90.0, "unit": "years"}})
-    age = _draft(at).column("age")
-    assert (age.low, age.high, age.unit, age.read) == (18.0, 90.0, "years", frozenset())
-    assert list(at.data_editor[1].value["source"]) == ["declared"]
-
-
-def test_typing_the_value_that_was_read_declares_it_too() -> None:
-    at = _filled(_upload(_page(), CSV))
-    _edit(at, "numbers", {0: {"low": 20.0, "high": 59.0}})
-    assert not _draft(at).column("age").read
-
-
-def test_known_ranges_and_lists_can_be_declared_as_they_are() -> None:
-    at = _filled(_upload(_page(), CSV))
-    _button(at, "I know this range without the data").click().run()
-    assert not _draft(at).column("age").read
-    _button(at, "I know this list without the data").click().run()
-    assert not _draft(at).column("y").read or not _draft(at).column("city").read
-
-
-def test_a_list_someone_edits_is_declared() -> None:
-    at = _filled(_upload(_page(), CSV))
-    _edit(at, "categories", {0: {"categories": "a;  b ; ;other", "groups": "A = a; alpha=a", "unknown_as": "rest"}})
-    city = _draft(at).column("city")
-    assert city.categories == ("a", "b", "other")
-    assert city.groups == (("A", "a"), ("alpha", "a"))
-    assert not city.read
-    feature = _draft(at).schema().feature("city")
-    assert feature.categories == ("a", "b", "other", "rest")
-    assert (feature.missing_as, feature.unknown_as) == (None, "rest")
-
-
 def test_one_list_is_given_to_several_columns_at_once() -> None:
     at = _upload(_page(), b"q1,q2,q3,y\n1,2,3,n\n", role="private")
     at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
@@ -268,24 +150,13 @@ def test_one_list_is_given_to_several_columns_at_once() -> None:
     revision = _work(at).revision
     at.multiselect(key=f"list-columns-{revision}").set_value(["q1", "q3"]).run()
     at.text_area(key=f"list-{revision}").set_value("never\nat times\n\nyes, often").run()
-    _button(at, "Give them this list").click().run()
+    button(at, "Give them this list").click().run()
     assert not at.exception
     for name in ("q1", "q3"):
         column = _draft(at).column(name)
         assert (column.use, column.categories) == (Use.CATEGORIES, ("never", "at times", "yes, often"))
     assert _draft(at).column("q2").use is None
     assert list(at.data_editor[1].value["categories"]) == ["never; at times; yes, often"] * 2
-
-
-def test_a_text_that_counts_as_nothing_is_said_and_classes_have_other_spellings_too() -> None:
-    at = _filled(_upload(_page(), CSV))
-    _edit(at, "categories", {0: {"groups": "A"}})
-    assert "'A' does not say which category it counts as" in _texts(at).replace("\\", "")
-    assert _draft(at).column("city").groups == ()
-    at.text_input(key=f"groups-{_work(at).revision}-2").set_value("no = n; yes = y").run()
-    assert _draft(at).schema().target.groups == (("no", "n"), ("yes", "y"))
-    at.text_input(key=f"groups-{_work(at).revision}-2").set_value("no").run()
-    assert "'no' does not say which category it counts as" in _texts(at).replace("\\", "")
 
 
 @pytest.mark.slow
@@ -296,21 +167,21 @@ def test_missing_and_unknown_cells_go_to_a_declared_catch_all_unless_the_owner_s
     at.selectbox(key=f"target-{revision}").set_value("y").run()
     at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
     next(area for area in at.text_area if area.label.startswith("Classes")).set_value("n\np").run()
-    _declare_row_count(at)
+    at.number_input(key=f"n-public-{_work(at).revision}").set_value(100).run()
     _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "categories"}})
     _edit(at, "numbers", {0: {"low": "0", "high": "99", "whole": True}})
     _edit(at, "categories", {0: {"categories": "north; south"}})
     assert list(at.data_editor[1].value["missing_number"]) == ["middle"]
     schema = _draft(at).schema()
     assert schema.feature("town").categories == ("north", "south", "other")
-    _button(at, "Use this data").click().run()
+    button(at, "Use this data").click().run()
     data = at.session_state["loaded"].data
     assert data.n_rows == 4
     assert data.columns[0].tolist() == [40, 31, 50, 22]
     assert data.columns[1].tolist() == [0, 2, 1, 2]
     _edit(at, "numbers", {0: {"low": "0", "high": "99", "whole": True, "missing_number": None}})
     _edit(at, "categories", {0: {"categories": "north; south", "missing_as": "", "unknown_as": None}})
-    _button(at, "Use this data").click().run()
+    button(at, "Use this data").click().run()
     assert at.session_state["loaded"].data.n_rows == 1
 
 
@@ -356,79 +227,17 @@ def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_hol
     assert not [cell for cell in ("Smith", "Roe", "45", "31", "HIV") if cell in shown]
 
 
-def test_private_rows_are_never_read_into_a_schema_even_by_code() -> None:
-    table = read_csv(CSV)
-    work = Prepared(DataRole.PRIVATE, "mine", None, table, SchemaDraft.blank(table.names))
-    with pytest.raises(DpvizError, match="Nothing may be filled in here"):
-        schema_editor.fill_in(work)
-
-
-def test_declaring_a_filled_table_private_empties_it() -> None:
-    at = _filled(_upload(_page(), CSV))
-    at.radio(key="role").set_value("private").run()
-    assert _draft(at).read_fields() == 0
-    assert list(at.data_editor[0].value["use"]) == [None, None]
-    assert _button(at, "Use this data").disabled
-
-
-@pytest.mark.slow
-def test_private_data_can_be_declared_by_hand_and_their_counts_are_not_shown() -> None:
-    at = _upload(_page(), CSV, role="private")
-    revision = _work(at).revision
-    at.selectbox(key=f"target-{revision}").set_value("y").run()
-    at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
-    next(area for area in at.text_area if area.label.startswith("Classes")).set_value("n\ny").run()
-    _declare_row_count(at)
-    _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "leave out"}})
-    assert "Still missing: low and high for `age`." in _texts(at)
-    _edit(at, "numbers", {0: {"low": 18.0, "high": 50.0, "whole": True}})
-    _button(at, "Use this data").click().run()
-    now = at.session_state["loaded"]
-    assert now.role is DataRole.PRIVATE
-    assert not now.schema.read_fields()
-    assert "counts of private rows are exact, and no ε covers them" in _texts(at)
-    assert "120" not in "".join(element.value for element in (*at.main.markdown, *at.main.caption))
-
-
-@pytest.mark.parametrize("role", ["private", "public"])
-@pytest.mark.slow
-def test_only_of_private_rows_nobody_is_told_that_none_fits(role: str) -> None:
-    at = _upload(_page(), CSV, role=role)
-    revision = _work(at).revision
-    at.selectbox(key=f"target-{revision}").set_value("y").run()
-    at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
-    next(area for area in at.text_area if area.label.startswith("Classes")).set_value("never\nseen").run()
-    _declare_row_count(at)
-    _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "leave out"}})
-    _edit(at, "numbers", {0: {"low": 18.0, "high": 50.0}})
-    _button(at, "Use this data").click().run()
-    if role == "private":
-        assert not at.error
-        assert at.session_state["loaded"].data.n_rows == 0
-    else:
-        assert "None of 120 rows can be used with this schema" in at.error[0].value
-
-
 def test_a_bad_range_shows_the_error_and_keeps_the_data_in_use() -> None:
     at = _filled(_upload(_page(), CSV))
     before = at.session_state["loaded"]
     _edit(at, "numbers", {0: {"low": 99.0}})
-    _button(at, "Use this data").click().run()
+    button(at, "Use this data").click().run()
     [box] = at.error
     assert "The range \\[99, 59\\] is too narrow or infinite\\." in box.value
     assert "**Where:** age" in box.value
     assert "The data in use are as they were: Health check." in box.value
     assert at.session_state["loaded"] is before
     assert _draft(at).column("age").low == 99.0
-
-
-def test_a_target_with_one_class_is_refused_by_name() -> None:
-    at = _upload(_page(), b"a,y\n1,same\n2,same\n3,same\n")
-    _filled(at)
-    [box] = at.error
-    assert "The target has only one value" in box.value
-    assert "**What to do:** Choose another column as the target" in box.value
-    assert "Nothing was filled in." in box.value
 
 
 def test_hostile_names_reach_the_page_as_they_are() -> None:
@@ -441,14 +250,6 @@ def test_hostile_names_reach_the_page_as_they_are() -> None:
     assert goal.label == "`" + "n" * 59 + "…` is"
     _edit(at, "numbers", {row: {"low": None} for row in range(3)})
     assert 'Still missing: low for `<b>age</b>`, `"quoted"`, `**[x](y)**`.' in _texts(at)
-
-
-def test_the_downloaded_schema_is_the_draft() -> None:
-    at = _filled(_upload(_page(), CSV))
-    kind, text, why_not = schema_files.document(_draft(at), DataRole.PUBLIC)
-    assert (kind, why_not) == ("schema", "")
-    assert schema_from_json(text) == _draft(at).schema()
-    assert not next(button for button in at.download_button if button.label == "Download schema").disabled
 
 
 @pytest.mark.slow
@@ -469,58 +270,6 @@ def test_an_unfinished_schema_is_downloaded_as_a_draft_that_opens_again() -> Non
     assert (_draft(at).person, _draft(at).column("age").low) == ("city", 0.5)
 
 
-@pytest.mark.slow
-def test_the_person_column_travels_with_the_schema() -> None:
-    at = _filled(_upload(_page(), CSV))
-    draft = _draft(at).with_persons("city", 3)
-    _work(at).replace_draft(draft)
-    _, text, _ = schema_files.document(draft, DataRole.PUBLIC)
-    assert schema_from_json(text) == replace(draft.schema(), person="city")
-    again = _filled(_upload(_page(), CSV))
-    again.file_uploader[1].set_value(("s.json", text.encode(), "application/json")).run()
-    assert not again.error
-    assert (_draft(again).person, _draft(again).rows_per_person) == ("city", 3)
-
-
-def test_a_session_file_of_an_earlier_version_says_what_of_it_can_be_used() -> None:
-    at = _upload(_page(), CSV)
-    before = _draft(at)
-    at.file_uploader[1].set_value(("s.json", b'{"format": "dpviz-session/1", "schema": {}}', "application/json")).run()
-    assert "It is a session file of an earlier version, which dpviz no longer opens" in at.error[0].value
-    assert "is a schema, to be saved as a file of its own" in at.error[0].value
-    assert _draft(at) == before
-
-
-def test_an_uploaded_schema_takes_the_place_of_the_draft() -> None:
-    at = _filled(_upload(_page(), CSV))
-    schema = _draft(at).schema().declare("age", low=0, high=120).declare(n_public=100)
-    at.file_uploader[1].set_value(("s.json", schema.to_json().encode(), "application/json")).run()
-    assert not at.exception
-    assert _draft(at).schema() == schema
-    assert list(at.data_editor[1].value["high"]) == ["120"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("document", "what"),
-    [
-        (b"{", "It is not JSON"),
-        (b'{"format": "other/9"}', "is not known here"),
-        (json.dumps([]).encode(), "This must be an object"),
-        (b"7", "This must be an object"),
-        (b"{}", "This entry is missing"),
-        (b'{"format": "dpviz-draft/1", "role": "public"}', "This entry is missing"),
-        (_other_columns(), "which the table does not have"),
-    ],
-)
-def test_a_broken_schema_file_is_refused_and_the_draft_stays(document: bytes, what: str) -> None:
-    at = _filled(_upload(_page(), CSV))
-    before = _draft(at)
-    at.file_uploader[1].set_value(("s.json", document, "application/json")).run()
-    assert what in at.error[0].value
-    assert _draft(at) == before
-
-
 SHELLS = b"sex,length,weight,rings\n" + b"".join(
     b"%s,%.3f,%.3f,%d\n" % (b"MFI"[k % 3 : k % 3 + 1], 0.1 + k % 71 / 100, 0.02 + k % 97 / 50, 3 + k % 26) for k in range(200)
 )
@@ -531,52 +280,19 @@ def test_a_number_to_predict_is_read_declared_and_used() -> None:
     at = _upload(_page(), SHELLS, role="public")
     revision = _work(at).revision
     at.selectbox(key=f"target-{revision}").set_value("rings").run()
-    _button(at, "Fill in from the data").click().run()
+    button(at, "Fill in from the data").click().run()
     goal = _work(at).draft.column("rings")
     assert (goal.use, goal.low, goal.high) == (Use.NUMBER, 3.0, 28.0)
     assert goal.read_now
     revision = _work(at).revision
-    _button(at, "I know this range without the data").click().run()
+    button(at, "I know this range without the data").click().run()
     assert not _work(at).draft.column("rings").read_now
     at.number_input(key=f"goal-high-{revision}-3").set_value(30.0).run()
-    _button(at, "Use this data").click().run()
+    button(at, "Use this data").click().run()
     now = at.session_state["loaded"]
     assert now.schema.target == NumericTarget("rings", 3.0, 30.0)
     assert "s-gbdt" in now.learners
     assert "pf-forest" not in now.learners
-
-
-def test_a_file_whose_last_column_cannot_be_predicted_says_that_nobody_chose_it() -> None:
-    remarks = b"age,stays,remark\n" + b"".join(b"%d,yes,remark %d\n" % (k, k) for k in range(120))
-    at = _upload(_page(), remarks, role="public")
-    tried = "No column to predict is chosen, so the last one was tried."
-    assert tried in _filled(at).error[0].value
-    at.selectbox(key=f"target-{_work(at).revision}").set_value("remark").run()
-    assert tried not in _filled(at).error[0].value
-
-
-@pytest.mark.slow
-def test_a_private_number_to_predict_is_declared_by_hand() -> None:
-    at = _upload(_page(), SHELLS, role="private")
-    revision = _work(at).revision
-    at.selectbox(key=f"target-{revision}").set_value("rings").run()
-    assert "how to use `rings`, `sex`" in _texts(at)
-    at.radio(key=f"goal-{revision}-3").set_value(Use.NUMBER).run()
-    assert _button(at, "Use this data").disabled
-    at.number_input(key=f"goal-low-{revision}-3").set_value(0.0).run()
-    at.number_input(key=f"goal-high-{revision}-3").set_value(40.0).run()
-    _edit(at, "kinds", {0: {"use": "leave out"}, 1: {"use": "number"}, 2: {"use": "number"}})
-    assert "Still missing: the public row count" in _texts(
-        _edit(at, "numbers", {0: {"low": 0, "high": 1}, 1: {"low": 0, "high": 1}})
-    )
-    _declare_row_count(at)
-    _edit(at, "numbers", {0: {"low": 0.0, "high": 1.0}, 1: {"low": 0.0, "high": 3.0}})
-    _button(at, "Use this data").click().run()
-    now = at.session_state["loaded"]
-    assert not now.schema.read_fields()
-    assert now.schema.target == NumericTarget("rings", 0.0, 40.0)
-    assert set(now.learners) >= {"s-gbdt", "dp-mean"}
-    assert "gbdt" not in now.learners
 
 
 def test_rows_are_bound_to_persons() -> None:
@@ -585,73 +301,13 @@ def test_rows_are_bound_to_persons() -> None:
     at.selectbox(key=f"person-{_work(at).revision}").set_value("who").run()
     at.number_input(key=f"rows-{_work(at).revision}").set_value(2).run()
     at = _filled(at)
-    _button(at, "Use this data").click().run()
+    button(at, "Use this data").click().run()
     assert not at.exception
     now = at.session_state["loaded"]
     assert (now.person, now.data.rows_per_person, now.data.n_rows) == ("who", 2, 40)
     assert now.schema.feature_names == ("x",)
     assert "40 rows of persons who have more" in _texts(at)
-    assert _button(at, "Use this data").disabled
-
-
-def test_numbers_pasted_into_the_grid_mean_what_they_say() -> None:
-    at = _filled(_upload(_page(), b"p,q,y\n" + b"".join(b"%d,%d,%s\n" % (k, k, b"np"[k % 2 :][:1]) for k in range(30))))
-    _edit(at, "numbers", {0: {"low": "-220,5", "high": "1.000,5"}, 1: {"low": "1.000", "high": 7}})
-    low, high = _draft(at).column("p").low, _draft(at).column("p").high
-    assert (low, high) == (-220.5, 1000.5)
-    assert _draft(at).column("q").low is None
-    assert "may be 1 or 1000" in _texts(at).replace("\\", "")
-    assert not _draft(at).column("p").read_now & {"low", "high"}
-    (grid,) = [frame.value for frame in at.dataframe if "order" in frame.value]
-    assert list(grid["order"]) == [None, None]  # how a date is written is said of dates alone
-
-
-@pytest.mark.parametrize("role", ["public", "private"])
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"age,town,y\n1,Z\xfcrich,n\n2,Bern,p\n", "Some cells are not UTF-8: letters in them are lost. Save the file in UTF-8"),
-        (b"59,town,y\n1,Chur,n\n2,Bern,p\n", "the first line seems to be a row. Say that the first"),
-        (b"age,town,y\n1,Chur,n,\n2,Bern,p,\n", "Most lines have another number of cells than the first line. Delete"),
-        (b'age,town,y\n1,"a \\"b\\" c",n\n2,Bern,p\n', "a backslash stands before a quote"),
-    ],
-)
-def test_what_the_reader_doubts_is_said_in_the_words_of_python(content: bytes, words: str, role: str) -> None:
-    at = _upload(_page(), content, role=role)
-    assert words in _texts(at).replace("\\", "").replace("\u2060", "").replace("\u200b", "")
-    assert ("Bern" in _texts(at)) <= (role == "public")
-
-
-def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_its_template_is_offered() -> None:
-    at = _upload(_page(), b"id,age,town,y\n1,2,a,n\n2,3,b,p\n", role="private")
-    at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
-    book = b"Name;Type;Min;Max;Values;Missing codes;If missing\nage;integer;0;120;;999, k.A.;40,5\n"
-    book += b"id;leave out;;;;;\ny;categories;;;n|p;;\n"
-    at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
-    assert not at.exception
-    draft = _draft(at)
-    assert draft.gaps() == (("how to use", "town"), ("row count", ""))
-    assert draft.column("age").missing_codes == ("999", "k.A.")
-    assert draft.column("age").missing_number == 40.5
-    _edit(at, "kinds", {2: {"use": "leave out", "missing_codes": "-; ?x"}})
-    assert _draft(at).column("town").missing_codes == ("-", "?x")
-    schema = _draft(at).schema()
-    assert not schema.read_fields()
-    assert schema.feature_names == ("age",)
-
-
-def test_a_codebook_names_target_and_person_and_what_of_it_is_not_taken_is_said() -> None:
-    at = _upload(_page(), b"id,age,y\n1,2,n\n2,3,p\n", role="private")
-    book = b"name,type,min,max,values,role\nid,leave out,,,,person\nage,number,0,9,,\n"
-    book += b"y,categories,,,n;p,target\nb,number,0,1,,\n"
-    at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
-    assert not at.exception
-    draft = _draft(at)
-    assert (draft.target, draft.person, draft.rows_per_person) == ("y", "id", 1)
-    assert draft.gaps() == (("row count", ""),)
-    said = _texts(at)
-    assert "lines about columns that the table does not have: `b`" in said
-    assert "codebook" in "".join(found.value for found in at.caption)
+    assert button(at, "Use this data").disabled
 
 
 @pytest.mark.slow
@@ -672,28 +328,11 @@ def test_a_date_is_a_use_of_its_own_and_its_rule_follows() -> None:
     assert _draft(at).column("day").part == ""
 
 
-def test_a_date_can_be_chosen_and_a_list_of_categories_has_the_widest_cell() -> None:
-    at = _upload(_page(), b"ward,y\ninternal medicine,n\nsurgery,p\n", role="private")
-    at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
-    _edit(at, "kinds", {0: {"use": "categories"}})
-    kinds, categories = (json.loads(grid.proto.columns) for grid in at.data_editor[:2])
-    offered = [choice["value"] if isinstance(choice, dict) else choice for choice in kinds["use"]["type_config"]["options"]]
-    assert {"number", "date", "categories"} <= set(offered)
-    assert categories["categories"]["width"] == "large"  # 400 pixels: "internal medicine; surgery" is not cut
-
-
-def test_what_is_in_use_leads_on() -> None:
-    at = _page()
-    assert "See its tree" in [button.label for button in at.button]
-    at = _upload(at, CSV)
-    assert "See its tree" not in [button.label for button in at.button]
-
-
 @pytest.mark.slow
 def test_columns_of_one_name_are_renamed_when_the_owner_accepts_the_offer() -> None:
     at = _upload(_page(), b"age,y,age\n31,n,4\n47,y,5\n", role="private")
     assert "Columns 1 and 3 have the same name" in _texts(at)
-    _button(at, "Rename them").click().run()
+    button(at, "Rename them").click().run()
     assert not at.exception
     assert not at.error
     assert _draft(at) == SchemaDraft.blank(("age", "y", "age (2)"))
@@ -736,6 +375,165 @@ def test_a_name_turns_nothing_and_is_bounded_wherever_it_is_listed() -> None:
     assert max(map(len, told)) < 2_000
     at.selectbox(key=f"target-{_work(at).revision}").select(odd[0]).run()
     assert _draft(at).target == odd[0].strip()
+
+
+def test_a_messy_file_says_what_where_and_what_to_do_and_the_table_at_hand_stays() -> None:
+    at = _upload(_page(), CSV)
+    for content, what, where in (
+        (b"", "The file is empty\\.", ""),
+        (b"a,a\n1,2\n", "have the same name", "row 1"),
+        (b"1,2\n3,4\n", "The first line holds only numbers", "row 1"),
+        (b"PK\x03\x04rest", "This ZIP archive is damaged", ""),
+        (b"x" * 50_000 + b",b\n1,2\n", "The name of column 1 has over 10,000 letters", "row 1"),
+    ):
+        at.file_uploader[0].set_value(("broken.csv", content, "text/csv")).run()
+        assert not at.exception
+        [box] = at.error
+        assert what in box.value
+        assert "**What to do:**" in box.value
+        assert f"**Where:** {where}" in box.value or not where
+        assert "Nothing below has changed." in box.value
+        assert (_work(at).title, at.session_state["loaded"].sample) == ("mine.csv", "health")
+    at.segmented_control(key="way-public").set_value("A sample").run()
+    assert not at.error
+
+
+def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
+    at = _upload(_page(), gzip.compress(CSV), name="mine.csv.gz")
+    assert _draft(at) == SchemaDraft.blank(("age", "city", "y"))
+    assert all(uploader.value is None for uploader in at.file_uploader)
+    assert button(at, "Use this data").disabled
+    assert "Still missing: the column to predict." in _texts(at)
+    draft = _draft(_filled(at))
+    assert (draft.target, draft.n_public_read) == ("y", True)
+    assert all(column.read_now for column in draft.columns)
+    assert list(at.data_editor[0].value["source"]) == ["read from data"] * 2
+    button(at, "Use this data").click().run()
+    now = at.session_state["loaded"]
+    assert (now.role, now.title, now.sample) == (DataRole.PUBLIC, "mine.csv.gz", None)
+    assert len(now.schema.read_fields()) == draft.read_fields() == 7
+    at.radio(key="role").set_value("private").run()
+    assert _draft(at).read_fields() == 0
+    assert list(at.data_editor[0].value["use"]) == [None, None]
+    assert button(at, "Use this data").disabled
+    with pytest.raises(DpvizError, match="Nothing may be filled in here"):
+        schema_editor.fill_in(Prepared(DataRole.PRIVATE, "mine", None, read_csv(CSV), SchemaDraft.blank(("age", "city", "y"))))
+
+
+def test_what_someone_types_or_vouches_for_is_declared() -> None:
+    at = _filled(_upload(_page(), CSV))
+    _edit(at, "numbers", {0: {"low": 18.0}})
+    assert _draft(at).column("age").read == {"high"}
+    _edit(at, "numbers", {0: {"low": 18.0, "high": 59.0, "unit": "years"}})  # what was read, too
+    age = _draft(at).column("age")
+    assert (age.low, age.high, age.unit, age.read) == (18.0, 59.0, "years", frozenset())
+    _edit(at, "categories", {0: {"categories": "a;  b ; ;other", "groups": "A = a; alpha=a", "unknown_as": "rest"}})
+    city = _draft(at).column("city")
+    assert (city.categories, city.groups, city.read) == (("a", "b", "other"), (("A", "a"), ("alpha", "a")), frozenset())
+    assert _draft(at).schema().feature("city").categories == ("a", "b", "other", "rest")
+    _edit(at, "categories", {0: {"groups": "A"}})
+    assert "'A' does not say which category it counts as" in shown(at)
+    assert _draft(at).column("city").groups == ()
+    at.text_input(key=f"groups-{_work(at).revision}-2").set_value("no = n; yes = y").run()
+    assert _draft(at).schema().target.groups == (("no", "n"), ("yes", "y"))
+    again = _filled(_upload(_page(), CSV))
+    button(again, "I know this range without the data").click().run()
+    button(again, "I know this list without the data").click().run()
+    assert not _draft(again).column("age").read
+    assert not _draft(again).column("y").read or not _draft(again).column("city").read
+
+
+def test_numbers_pasted_into_the_grid_mean_what_they_say() -> None:
+    at = _filled(_upload(_page(), b"p,q,y\n" + b"".join(b"%d,%d,%s\n" % (k, k, b"np"[k % 2 :][:1]) for k in range(30))))
+    _edit(at, "numbers", {0: {"low": "-220,5", "high": "1.000,5"}, 1: {"low": "1.000", "high": 7}})
+    assert (_draft(at).column("p").low, _draft(at).column("p").high) == (-220.5, 1000.5)
+    assert _draft(at).column("q").low is None
+    assert "may be 1 or 1000" in shown(at)
+    assert not _draft(at).column("p").read_now & {"low", "high"}
+
+
+@pytest.mark.parametrize("role", ["private", "public"])
+@pytest.mark.slow
+def test_data_are_declared_by_hand_and_nobody_is_told_how_private_rows_fit(role: str) -> None:
+    for classes in ("n\ny", "never\nseen"):
+        at = _upload(_page(), CSV, role=role)
+        revision = _work(at).revision
+        at.selectbox(key=f"target-{revision}").set_value("y").run()
+        at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
+        next(area for area in at.text_area if area.label.startswith("Classes")).set_value(classes).run()
+        at.number_input(key=f"n-public-{revision}").set_value(100).run()
+        _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "leave out"}})
+        assert "Still missing: low and high for `age`." in _texts(at)
+        _edit(at, "numbers", {0: {"low": 18.0, "high": 50.0, "whole": True}})
+        button(at, "Use this data").click().run()
+        now, is_private = at.session_state["loaded"], role == "private"
+        if is_private:
+            assert not at.error
+            assert not now.schema.read_fields()
+            assert "120" not in "".join(element.value for element in (*at.main.markdown, *at.main.caption))
+        assert is_private or ("None of 120 rows can be used" in "".join(box.value for box in at.error)) == ("seen" in classes)
+
+
+@pytest.mark.slow
+def test_a_schema_travels_with_its_person_column_and_a_broken_file_changes_nothing() -> None:
+    at = _filled(_upload(_page(), CSV))
+    draft = _draft(at).with_persons("city", 3)
+    _work(at).replace_draft(draft)
+    kind, text, why_not = schema_files.document(draft, DataRole.PUBLIC)
+    assert (kind, why_not) == ("schema", "")
+    assert schema_from_json(text) == replace(draft.schema(), person="city")
+    again = _filled(_upload(_page(), CSV))
+    again.file_uploader[1].set_value(("s.json", text.encode(), "application/json")).run()
+    assert not again.error
+    assert (_draft(again).person, _draft(again).rows_per_person) == ("city", 3)
+    before = _draft(again)
+    for document, what in (
+        (b"{", "It is not JSON"),
+        (b'{"format": "other/9"}', "is not known here"),
+        (b"[]", "This must be an object"),
+        (b"7", "This must be an object"),
+        (b"{}", "This entry is missing"),
+        (b'{"format": "dpviz-draft/1", "role": "public"}', "This entry is missing"),
+        (_other_columns(), "which the table does not have"),
+        (b'{"format": "dpviz-session/1", "schema": {}}', "It is a session file of an earlier version"),
+    ):
+        again.file_uploader[1].set_value(("s.json", document, "application/json")).run()
+        assert what in again.error[0].value
+        assert _draft(again) == before
+
+
+@pytest.mark.parametrize("role", ["public", "private"])
+def test_what_the_reader_doubts_is_said_in_the_words_of_python(role: str) -> None:
+    for content, words in (
+        (b"age,town,y\n1,Z\xfcrich,n\n2,Bern,p\n", "Some cells are not UTF-8: letters in them are lost. Save the file in UTF-8"),
+        (b"59,town,y\n1,Chur,n\n2,Bern,p\n", "the first line seems to be a row. Say that the first"),
+        (b"age,town,y\n1,Chur,n,\n2,Bern,p,\n", "Most lines have another number of cells than the first line. Delete"),
+        (b'age,town,y\n1,"a \\"b\\" c",n\n2,Bern,p\n', "a backslash stands before a quote"),
+    ):
+        at = _upload(_page(), content, role=role)
+        assert words in shown(at).replace("\u200b", "")
+        assert ("Bern" in _texts(at)) <= (role == "public")
+
+
+def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_what_of_it_is_not_taken_is_said() -> None:
+    at = _upload(_page(), b"id,age,town,y\n1,2,a,n\n2,3,b,p\n", role="private")
+    book = b"Name;Type;Min;Max;Values;Missing codes;If missing;Role\nage;integer;0;120;;999, k.A.;40,5;\n"
+    book += b"id;leave out;;;;;;person\ny;categories;;;n|p;;;target\nb;number;0;1;;;;\n"
+    at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
+    assert not at.exception
+    draft = _draft(at)
+    assert (draft.target, draft.person, draft.rows_per_person) == ("y", "id", 1)
+    assert draft.gaps() == (("how to use", "town"), ("row count", ""))
+    assert draft.column("age").missing_codes == ("999", "k.A.")
+    assert draft.column("age").missing_number == 40.5
+    assert "lines about columns that the table does not have: `b`" in _texts(at)
+    _edit(
+        at,
+        "kinds",
+        {next(place for place, name in enumerate(at.data_editor[0].value["name"]) if name == "town"): {"use": "leave out"}},
+    )
+    assert not _draft(at).schema().read_fields()
+    assert _draft(at).schema().feature_names == ("age",)
 
 
 # --- tables on the server

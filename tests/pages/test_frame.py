@@ -35,23 +35,6 @@ def _line(at: AppTest) -> str:
 
 
 @pytest.mark.slow
-def test_the_first_page_shows_the_loans_and_a_tree() -> None:
-    at = _app()
-    assert at.title[0].value == "Tree"
-    assert _line(at).startswith("**Health check** · 2,500 rows · predicts `diagnosis`")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["data", "tree", "budget"])
-def test_every_page_has_the_line_and_its_title(page: str) -> None:
-    at = _app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
-    assert not at.exception
-    assert at.title[0].value == page.capitalize()
-    assert "Health check" in _line(at)
-    assert "simulated" in at.main.markdown[0].value
-
-
-@pytest.mark.slow
 def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
     at = _app().switch_page(DATA).run()
     at.radio(key="role").set_value("public").run()
@@ -72,28 +55,12 @@ def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
     assert at.session_state["prepared"].table.n_rows == 2
 
 
-def test_a_link_brings_its_sample_back() -> None:
-    at = _app(data="clinic")
-    assert _line(at).startswith("**Clinic**")
-    assert at.query_params["data"] in ("clinic", ["clinic"])
-
-
 @pytest.mark.slow
 def test_an_unknown_sample_in_a_link_is_an_error_and_the_default_is_used() -> None:
     at = _app(data=":red[x]")
     assert "There is no sample called" in at.error[0].value
     assert "\\:red\\[x\\]" in at.error[0].value
     assert _line(at).startswith("**Health check**")
-
-
-@pytest.mark.slow
-def test_a_chosen_sample_shows_on_the_other_pages_and_in_the_address() -> None:
-    at = _app().switch_page(DATA).run()
-    at.selectbox(key="sample-simulated").set_value("clinic").run()
-    assert _line(at).startswith("**Clinic**")
-    assert at.query_params["data"] in ("clinic", ["clinic"])
-    at.switch_page(str(ROOT / "pages" / "budget.py")).run()
-    assert _line(at).startswith("**Clinic**")
 
 
 @pytest.mark.slow
@@ -162,3 +129,19 @@ def test_a_register_of_private_rows_needs_such_a_server(page, role, monkeypatch,
     at = _app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
     assert any("not shown here" in problem.value for problem in at.error) is (role is DataRole.PRIVATE)
     assert ("clinic" in " ".join(box.value for box in at.header)) <= (role is not DataRole.PRIVATE)
+
+
+@pytest.mark.slow
+def test_the_line_on_every_page_names_the_sample_in_use_and_the_address_holds_it() -> None:
+    at = _app()
+    assert at.title[0].value == "Tree"
+    assert _line(at).startswith("**Health check** · 2,500 rows · predicts `diagnosis`")
+    at.switch_page(DATA).run()
+    assert "simulated" in at.main.markdown[0].value
+    at.selectbox(key="sample-simulated").set_value("clinic").run()
+    assert at.query_params["data"] in ("clinic", ["clinic"])
+    for page in sorted((ROOT / "pages").glob("*.py")):
+        at.switch_page(str(page)).run()
+        assert not at.exception, page
+        assert page.stem in ("epsilon", "learn", "register", "audit") or _line(at).startswith("**Clinic**"), page
+    assert _line(_app(data="clinic")).startswith("**Clinic**")

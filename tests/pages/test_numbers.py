@@ -18,10 +18,11 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.support.fits import FEW
-from tests.support.pages import PAGES, after_work, opened, records, texts, tree_on_screen, unfolded
+from tests.support.pages import PAGES, after_work, opened, texts, tree_on_screen, unfolded
 
 NUMBERS = learners_for(load_sample("rents")[1])
-every_learner = pytest.mark.parametrize("name", NUMBERS)
+#: A private tree, a boosted model, a constant, and those without privacy.
+KINDS = ("pf-tree", "s-gbdt", "dp-mean", "cart-regression", "gbdt")
 
 
 @cache
@@ -49,42 +50,34 @@ def tree_of(name: str, role: DataRole = DataRole.SIMULATED, **url: str) -> AppTe
     return page("tree", role, **(of_numbers(name) | url))
 
 
-def trained_of(test: AppTest):
-    return tree_on_screen(test)
-
-
 # --- tree
 
 
 @pytest.mark.parametrize(
     ("name", "role"),
-    [
-        pytest.param(name, role, marks=[] if role is DataRole.SIMULATED or name == "s-gbdt" else pytest.mark.slow)
-        for name in NUMBERS
-        for role in DataRole
-    ],
+    [*((name, DataRole.SIMULATED) for name in KINDS), ("pf-tree", DataRole.PRIVATE), ("s-gbdt", DataRole.PRIVATE)],
 )
 @pytest.mark.slow
-def test_every_learner_of_numbers_is_drawn(name, role):
+def test_a_learner_of_each_kind_is_drawn_and_its_budget_shown(name, role):
     test = tree_of(name, role)
-    said = texts(test)
-    if role is DataRole.PRIVATE and not get_learner(name).spends_epsilon:
-        assert name not in test.session_state["loaded"].learners
-        return
-    trained = trained_of(test)
+    said, trained = texts(test), tree_on_screen(test)
     assert trained.result.learner == name
     assert test.main.get("bidi_component")
     assert (trained.held_out is None) == (role is DataRole.PRIVATE)
     shown = said + "".join(view.proto.json for view in test.main.get("bidi_component"))
     assert f"{trained.held_out.measures['r2']:.3f}" in shown if trained.held_out else "Test R²" not in shown
     assert "most frequent" not in said
+    if role is DataRole.PRIVATE:
+        assert not [box for box in test.number_input if box.key == "boosted-row"]
+    budget = page("budget", role, **of_numbers(name))
+    assert "One row pays ε" in texts(budget)
+    assert budget.get("plotly_chart")
+    assert ("has no shares to move" in texts(budget)) or name != "dp-mean"
 
 
-@pytest.mark.slow
-def test_a_number_opens_with_a_private_tree():
-    trained = trained_of(page("tree"))
-    assert trained.result.learner == "pf-tree"
-    assert trained.tree.depth >= 1
+def test_private_rows_offer_no_learner_without_privacy():
+    offered = page("tree", DataRole.PRIVATE).session_state["loaded"].learners
+    assert all(get_learner(name).spends_epsilon for name in offered)
 
 
 @pytest.mark.slow
@@ -97,7 +90,7 @@ def test_only_learners_that_fit_the_target_are_offered():
 
 def test_a_regression_tree_shows_its_numbers_and_exact_means_of_simulated_rows():
     test = tree_of("cart-regression", depth="2")
-    tree = trained_of(test).tree
+    tree = tree_on_screen(test).tree
     said = texts(test)
     for value in tree.values:
         assert f"→ {format_value(value)}" in said.replace("\\", "")
@@ -109,7 +102,7 @@ def test_a_regression_tree_shows_its_numbers_and_exact_means_of_simulated_rows()
 
 def test_what_is_kept_aside_is_measured_against_the_mean():
     test = tree_of("gbdt")
-    kept = trained_of(test).held_out
+    kept = tree_on_screen(test).held_out
     assert isinstance(kept, HeldOutNumber)
     known = kept.measures
     assert known["r2"] == pytest.approx(1 - (known["rmse"] / known["mean_rmse"]) ** 2, abs=0.01)
@@ -118,11 +111,10 @@ def test_what_is_kept_aside_is_measured_against_the_mean():
     assert f"RMSE {format_value(known['mean_rmse'])}" in line
 
 
-@pytest.mark.parametrize("name", ["gbdt", "s-gbdt"])
 @pytest.mark.slow
-def test_a_boosted_model_goes_tree_by_tree_to_its_prediction(name):
-    test = tree_of(name)
-    model = trained_of(test).result.model
+def test_a_boosted_model_goes_tree_by_tree_to_its_prediction():
+    test = tree_of("s-gbdt")
+    model = tree_on_screen(test).result.model
     assert isinstance(model, BoostedTrees)
     test.number_input(key="boosted-row").set_value(5).run()
     row = rents().take(slice(4, 5), share=1.0)
@@ -136,32 +128,7 @@ def test_a_boosted_model_goes_tree_by_tree_to_its_prediction(name):
     assert "added to its rent" in texts(test)
 
 
-@pytest.mark.slow
-def test_a_boosted_model_of_classes_follows_the_log_odds_or_a_chosen_class():
-    two = opened("tree", learner=get_learner("gbdt").title)
-    assert "odds of readmitted" in texts(two)
-    three = opened("tree", DataRole.PUBLIC, learner=get_learner("gbdt").title)
-    assert "The same tree as text" in [box.label for box in three.expander]
-    three.selectbox(key="boosted-class").set_value(2).run()
-    table = next(found.value for found in three.dataframe if "adds" in found.value)
-    assert len(table) == 101
-
-
-def test_rows_of_a_private_table_are_not_followed():
-    test = tree_of("s-gbdt", DataRole.PRIVATE)
-    assert not [box for box in test.number_input if box.key == "boosted-row"]
-    assert "What each feature does to the prediction" in texts(test)
-
-
 # --- the other pages
-
-
-@every_learner
-def test_budget_shows_where_epsilon_goes(name):
-    test = page("budget", **of_numbers(name))
-    said = texts(test)
-    assert "One row pays ε" in said
-    assert test.get("plotly_chart")
 
 
 @pytest.mark.slow
@@ -190,15 +157,3 @@ def test_pages_that_need_classes_say_so_and_what_to_do(name, what, role):
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
 def test_other_pages_open(name, role):
     assert texts(page(name, role))
-
-
-def test_the_lab_says_that_there_are_no_shares_to_move():
-    said = texts(page("budget", **{"learner-of-numbers": get_learner("dp-mean").title}))
-    assert "has no shares to move" in said
-
-
-def test_a_private_tree_of_numbers_shows_its_private_test_beside_exact_figures():
-    test = tree_of("pf-tree", depth="2")
-    listed = records(test, "Measures by the private test")
-    assert [line["measure"] for line in listed] == ["R²", "RMSE", "Mean absolute error"]
-    assert "Released cut" in texts(test)

@@ -34,6 +34,8 @@ def test_a_model_is_shown_asked_and_compared(name):
     assert "Predicted " in texts(test)
     next(button for button in test.button if button.label == "Close the file").click().run()
     assert "A model from a file" not in texts(test)
+    private = with_file(result, DataRole.PRIVATE)
+    assert not [found for found in private.get("html") if "from the file" in found.proto.body]
 
 
 def test_the_line_on_top_names_the_file_that_is_open():
@@ -44,12 +46,6 @@ def test_the_line_on_top_names_the_file_that_is_open():
     said = texts(test.run())
     assert "ward.json" in said.replace("\\", "").replace("\u2060", "")
     assert " rows · " not in said
-
-
-def test_rows_with_other_columns_and_private_rows_are_not_measured():
-    result = fit("pf-tree")
-    clinic = with_file(result, DataRole.PRIVATE)
-    assert not [found for found in clinic.get("html") if "from the file" in found.proto.body]
 
 
 def test_a_verdict_in_a_file_is_not_believed():

@@ -1,13 +1,12 @@
 """Try one person: the answer is the model's, its path lights up, and nothing typed leaves the session."""
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.tree.screen import SELECTED
-from dpviz.figures.tree.person import answer_sentence, leaf_reached, typical_person
+from dpviz.figures.tree.person import answer_sentence, leaf_reached
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
-from tests.support.pages import PAGES, in_use, opened, texts, tree_on_screen, unfolded, with_few_trees
+from tests.support.pages import opened, texts, tree_on_screen, unfolded
 
 
 def typed(test, tree):
@@ -28,16 +27,6 @@ def test_a_typical_person_is_answered_at_once_and_a_change_lights_the_path_up():
     assert test.session_state[SELECTED] == ".".join(("root", *leaf_reached(tree, cells)))
     assert answer_sentence(tree, cells) in texts(test).replace("\\", "")
     assert not [name for name in test.query_params if "person" in name]
-
-
-def test_the_form_starts_with_the_typical_person():
-    test = opened("tree", depth="3")
-    tree = tree_on_screen(test).tree
-    assert typed(test, tree) == pytest.approx(typical_person(tree))
-
-
-def test_a_forest_answers_with_shares_of_its_votes():
-    assert "Shares of the votes" in texts(opened("tree", **with_few_trees("pf-forest"))).replace("\\", "")
 
 
 def test_a_missing_value_can_be_said_where_the_schema_has_a_rule_for_it():
@@ -82,11 +71,3 @@ def _dates():
     tree = Tree(Schema(features, ClassTarget("outcome", ("well", "ill"))), Branch(ThresholdRule(0, 2020), Leaf(0), Leaf(1)))
     kept = st.session_state.setdefault("tree", tree)
     person_screen(kept, kept)
-
-
-def test_nothing_is_asked_before_the_form_is_opened():
-    test = AppTest.from_file(str(PAGES / "tree.py"), default_timeout=60)
-    test.session_state["loaded"] = in_use(DataRole.SIMULATED)
-    test.run()
-    assert "Try one person" in [box.label for box in test.expander]
-    assert not [box for box in test.number_input if str(box.key).startswith("person ")]

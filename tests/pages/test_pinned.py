@@ -10,13 +10,7 @@ from dpviz.app import trees
 from dpviz.app.tree import resampling
 from dpviz.app.tree.paths import SLOT
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, in_use, opened, steps_of, texts, tree_on_screen
-
-
-def click(test: AppTest, label: str) -> AppTest:
-    next(button for button in test.button if button.label == label).click().run()
-    assert not test.exception, [found.message for found in test.exception]
-    return test
+from tests.support.pages import after_work, click, in_use, opened, steps_of, texts, tree_on_screen
 
 
 def at(test: AppTest, epsilon: float) -> AppTest:
@@ -52,33 +46,6 @@ def looks(monkeypatch) -> list[float]:
     monkeypatch.setattr(trees, "_tree", noted(public))
     monkeypatch.setattr(trees, "_private_tree", noted(private))
     return found
-
-
-@pytest.mark.slow
-def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks):
-    test = click(opened("tree", depth="2", epsilon="2"), "Pin this tree")
-    assert "the next tree is shown next to the pinned one" in texts(test)
-    at(test, 0.5)
-    assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2, seed 1", "Now: PF-tree, ε = 0.5, depth 2, seed 1"]
-    assert "The address of this page holds the settings of the tree now." in texts(test)
-    (table,) = test.table
-    now = tree_on_screen(test).held_out.measures["accuracy"]
-    assert f"{now:.1%}" in table.value.to_string()
-    assert "-1.5" in table.value.to_string()
-    click(test, "Unpin")
-    assert len(names(test)) == 1
-    assert looks == [2.0, 0.5]
-
-
-@pytest.mark.slow
-def test_swapping_goes_back_and_forth_without_a_fit(looks):
-    test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
-    for epsilon, pinned in ((2.0, 0.5), (0.5, 2.0)):
-        click(test, "Swap")
-        assert tree_on_screen(test).asked.request.settings.epsilon == epsilon
-        assert test.session_state["epsilon"] == epsilon
-        assert names(test)[0] == f"Pinned: PF-tree, ε = {pinned:g}, depth 2, seed 1"
-    assert looks == [2.0, 0.5]
 
 
 @pytest.mark.slow
@@ -126,3 +93,20 @@ def test_a_pinned_tree_of_other_rows_is_gone():
     other = in_use(DataRole.PUBLIC)
     test.session_state["loaded"] = replace(other)
     assert len(names(test.run())) == 1
+
+
+@pytest.mark.slow
+def test_the_next_tree_stands_beside_a_pinned_one_swapped_without_a_fit_until_it_is_unpinned(looks):
+    test = at(click(opened("tree", depth="2", epsilon="2"), "Pin this tree"), 0.5)
+    assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2, seed 1", "Now: PF-tree, ε = 0.5, depth 2, seed 1"]
+    (table,) = test.table
+    now = tree_on_screen(test).held_out.measures["accuracy"]
+    assert f"{now:.1%}" in table.value.to_string()
+    assert "-1.5" in table.value.to_string()
+    for epsilon, pinned in ((2.0, 0.5), (0.5, 2.0)):
+        click(test, "Swap")
+        assert tree_on_screen(test).asked.request.settings.epsilon == test.session_state["epsilon"] == epsilon
+        assert names(test)[0] == f"Pinned: PF-tree, ε = {pinned:g}, depth 2, seed 1"
+    click(test, "Unpin")
+    assert len(names(test)) == 1
+    assert looks == [2.0, 0.5]

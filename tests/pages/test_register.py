@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app.publish.account import accounts
 from dpviz.errors import NotExported
-from dpviz.figures.publish.account import account_html, spent_steps
+from dpviz.figures.publish.account import account_html
 from dpviz.release import sidecar
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
@@ -98,12 +98,6 @@ def test_the_printed_account_holds_the_same_and_escapes_names(register):
     for word in ("a second study", "one patient", "0.75", "interrupted, counted", "default-src 'none'"):
         assert word in content
     assert "<script" not in content
-
-
-def test_what_was_spent_only_grows(register):
-    (found,) = accounts(register)
-    steps = [value for _, value in spent_steps(found.balance)]
-    assert steps == [0.0, 0.75, 2.25]  # of one patient
 
 
 @pytest.mark.slow

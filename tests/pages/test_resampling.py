@@ -32,19 +32,6 @@ def test_fresh_draws_show_roots_and_features():
     assert len(test.dataframe) == 1  # what changes
 
 
-def test_private_rows_are_not_drawn_again():
-    test = opened("tree", DataRole.PRIVATE)
-    assert "Same data, new noise: what changes?" not in [toggle.label for toggle in test.toggle]
-
-
-@pytest.mark.slow
-def test_a_deep_tree_is_drawn_again_less_often():
-    test = opened("tree", depth="6")
-    after_work(test, SLOT)
-    (found,) = values_in(test, SLOT)
-    assert found.n_done == 1  # of 4: a third
-
-
 def test_how_often_follows_the_levels_of_the_tree_and_not_its_cap(monkeypatch):
     monkeypatch.setattr(resampling, "DRAWS", 30)
     schema = in_use(DataRole.SIMULATED).schema

@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.support.pages import texts
+from tests.support.pages import opened, shown, texts
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = f"import runpy\nrunpy.run_path({str(ROOT / 'app.py')!r}, run_name='__main__')\n"
@@ -80,3 +80,12 @@ def test_one_change_of_epsilon_runs_the_script_once(monkeypatch):
     assert not test.exception
     assert len(runs) == 1
     assert "ε = 0.1 " in said(test)
+
+
+def test_the_page_of_epsilons_follows_its_slider_and_names_its_sources():
+    test = opened("epsilon", **{"good-epsilon": "0.1"})
+    assert "of them are below 0.1" in shown(test)
+    assert "nobody has reviewed them yet" in shown(test).replace("\n", " ")
+    assert all(chart.proto.alt for chart in test.get("plotly_chart"))
+    test.select_slider(key="good-epsilon").set_value(10.0).run()
+    assert "of them are below 10" in shown(test)
