@@ -23,10 +23,12 @@ def test_confusion_and_recalls_are_those_of_scikit_learn(rng, n_classes):
     np.testing.assert_allclose(recalls(found), recall_score(target, predicted, average=None))
 
 
-def test_a_class_that_does_not_occur_does_not_count():
+def test_certain_wrong_answers_and_classes_that_do_not_occur():
     found = confusion(np.array([0, 0, 1]), np.array([0, 2, 1]), 3)
     assert balanced_accuracy(found) == pytest.approx(0.75)
     assert np.isnan(recalls(found)[2])
+    shares = np.array([[1.0, 0.0], [1.0, 0.0]])
+    assert log_loss(np.array([0, 1]), shares) == pytest.approx(log_loss_of_sklearn([0, 1], shares))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -37,11 +39,6 @@ def test_measures_of_probabilities_are_those_of_scikit_learn(rng, n_classes, dig
     assert auc(target, shares) == pytest.approx(roc_auc_score(target, one, multi_class="ovr", average="macro"))
     assert log_loss(target, shares) == pytest.approx(log_loss_of_sklearn(target, shares))
     assert brier(target, shares) == pytest.approx(brier_score_loss(target, one))
-
-
-def test_a_certain_and_wrong_answer_has_a_finite_log_loss():
-    shares = np.array([[1.0, 0.0], [1.0, 0.0]])
-    assert log_loss(np.array([0, 1]), shares) == pytest.approx(log_loss_of_sklearn([0, 1], shares))
 
 
 @pytest.mark.parametrize(("target", "n_classes"), [([1, 1, 1], 2), ([0, 1, 1], 3)])

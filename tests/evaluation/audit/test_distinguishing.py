@@ -19,8 +19,10 @@ def test_the_bound_is_that_of_clopper_and_pearson(up, down, n):
     assert float(lower_bound(up, down, n, beta=0.05, delta=1e-3)) == pytest.approx(expected, rel=1e-9)
 
 
-def test_an_event_that_never_happens_shows_nothing():
+@pytest.mark.parametrize("n", [0, 1])
+def test_what_never_happens_few_guesses_and_few_draws_show_nothing(n):
     assert lower_bound(0, 0, 10, beta=0.05) == lower_bound(0, 10, 10, beta=0.05) == 0
+    assert distinguish([{"x": 0}] * n, [{"x": 1}] * n, beta=0.05).bound == 0
 
 
 def test_the_largest_bound_needs_an_event_that_always_and_never_happens():
@@ -101,8 +103,3 @@ def test_both_orders_are_tried_and_the_event_that_tells_most_is_chosen():
     assert found.observed == "coin"
     assert found.n_draws == 500
     assert sum(found.hits) > 0
-
-
-@pytest.mark.parametrize("n", [0, 1])
-def test_too_few_draws_bound_nothing(n):
-    assert distinguish([{"x": 0}] * n, [{"x": 1}] * n, beta=0.05).bound == 0

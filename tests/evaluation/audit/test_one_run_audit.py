@@ -13,7 +13,7 @@ from dpviz.evaluation.audit.one_run_audit import COMPANY, bound_from, canary_tab
 from dpviz.learners.native.s_gbdt import DELTA
 from tests.support.planted import HALF_NOISE
 
-slow = pytest.mark.slow
+slow, full = pytest.mark.slow, pytest.mark.verify
 
 
 def answers(epsilon, n_draws, canaries, seed):
@@ -25,7 +25,7 @@ def answers(epsilon, n_draws, canaries, seed):
 
 
 @pytest.mark.parametrize("task", ["classes", "number"])
-def test_each_canary_is_one_row_more_and_differs_in_a_feature_of_its_own(task):
+def test_each_canary_is_one_row_more_and_random_numbers_say_who_is_there(task):
     everybody = canary_table(5, task)
     assert everybody.n_rows == COMPANY + 5
     for canary in range(5):
@@ -53,23 +53,17 @@ def test_the_bound_is_near_the_truth_and_rarely_above(epsilon):
     assert np.median(bounds) > 0.6 * epsilon
 
 
-def test_a_delta_lowers_the_bound_and_a_large_one_leaves_nothing():
+def test_the_bound_is_where_so_many_right_guesses_become_unlikely_and_a_delta_lowers_it():
+    """By hand, from the definition: delta times twice the included times the largest mean of the i counts below."""
     bounds = [bound_from(1000, 400, 300, beta=0.05, delta=delta) for delta in (0.0, 1e-6, 1e-4, 0.1)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[0] > bounds[2]
     assert bounds[-1] == 0.0
-
-
-def test_the_bound_is_where_so_many_right_guesses_become_unlikely():
     bound = bound_from(500, 100, 80, beta=0.05)
     assert binom.sf(79, 100, 1 / (1 + math.exp(-bound))) == pytest.approx(0.05, rel=1e-6)
     assert chance_of(500, 100, 80, epsilon=bound * 1.1, delta=0.0) > 0.05
     assert bound_from(500, 100, 50, beta=0.05) == 0.0
     assert bound_from(500, 0, 0, beta=0.05) == 0.0
-
-
-def test_with_delta_the_chance_is_the_worst_mean_of_nearby_counts():
-    """By hand, from the definition: delta times twice the included times the largest mean of the i counts below."""
     right = 1 / (1 + math.exp(-0.5))
     worst = max(sum(binom.pmf(7 - j, 10, right) for j in range(1, i + 1)) / i for i in range(1, 8))
     exact = binom.sf(6, 10, right) + 2 * 30 * 1e-3 * worst
@@ -77,7 +71,7 @@ def test_with_delta_the_chance_is_the_worst_mean_of_nearby_counts():
 
 
 @pytest.mark.parametrize(
-    ("name", "draws"), [("majority", 300), pytest.param("pf-tree", 1500, marks=slow), pytest.param("dp-mean", 2000, marks=slow)]
+    ("name", "draws"), [("majority", 300), pytest.param("pf-tree", 1500, marks=full), pytest.param("dp-mean", 2000, marks=slow)]
 )
 def test_what_is_sound_is_not_accused(name, draws):
     found = audit(name, epsilon=1.0, seed=4, draws=draws, canaries=8)

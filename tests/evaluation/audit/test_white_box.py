@@ -155,17 +155,6 @@ def test_under_delta_the_strength_is_that_of_right_guesses():
     assert (tally.pairs, tally.right, tally.wrong, tally.forced_right) == (3, 2, 1, 4)
 
 
-def test_guesses_begin_where_the_laws_promise_most():
-    wanted = Wanted(1.0, 0.0, 0.7, 0.8)
-    way = wanted.way(np.array([[0.1, -0.1, 1.0, -0.9]]))
-    assert 0.89 < way.limit < 0.9
-    right = (1 / (1 + math.exp(-1)) + 1 / (1 + math.exp(-0.9))) / 2
-    assert way.stake == pytest.approx(right - (1 - right) * math.exp(0.8))
-    mean = right * math.log1p(way.stake * math.exp(-0.8)) + (1 - right) * math.log1p(-way.stake)
-    assert way.growth == pytest.approx(mean / 2), "per draw, half of which are guessed"
-    assert wanted.way(np.array([[0.1, -0.7]])).growth == 0, "nothing here refutes so much"
-
-
 def test_pairs_that_tell_are_neighbours_and_have_the_public_rows_of_the_typical_plan():
     for task in ("classes", "number"):
         for first, second in telling_pairs(task, 0.1):
@@ -236,7 +225,7 @@ def test_ceilings_are_those_of_randomised_response_and_take_so_many_pairs():
     assert str(Ceiling(0.004, 40)) == "With 40 pairs of fits even a perfect attack would show nothing"
 
 
-def test_where_not_even_a_perfect_attack_would_show_enough_none_is_begun(monkeypatch):
+def test_what_cannot_be_attacked_so_is_said_before_any_draw(monkeypatch):
     monkeypatch.setattr(WhiteBoxTask, "show", lambda *given: pytest.fail("drawn"))
     with pytest.raises(NotEnumerable, match="With 3,200 pairs of fits even a perfect attack would show about 62% of what"):
         audit("s-gbdt", seed=1, until=0.8, draws=3200)

@@ -71,27 +71,6 @@ def test_every_attack_breaks_the_ordinary_tree(attack: str, depth: int) -> None:
 
 
 @pytest.mark.slow
-def test_chosen_leaves_hurt_more_than_random_labels() -> None:
-    losses = {
-        name: np.mean(
-            [
-                attack_curve(
-                    name,
-                    FitRequest.of("cart", epsilon=1.0),
-                    noisy_step(200, seed),
-                    noisy_step(2000, 99),
-                    poisoned_rows=[60],
-                    runs=3,
-                ).accuracy[0]
-                for seed in range(15)
-            ]
-        )
-        for name in ("random-flips", "leaf-flips")
-    }
-    assert losses["leaf-flips"] < losses["random-flips"]
-
-
-@pytest.mark.slow
 def test_the_curve_of_an_attack_has_its_columns_and_limits() -> None:
     train, test = noisy_step(150, 0), noisy_step(300, 1)
     told: list[float] = []

