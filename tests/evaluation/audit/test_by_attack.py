@@ -81,9 +81,9 @@ def test_every_learner_can_be_audited(name, few):
 @pytest.mark.usefixtures("workers_run_in")
 @pytest.mark.slow
 def test_the_same_seed_finds_the_same_whoever_draws():
-    one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=300, workers=workers) for workers in (1, 1, 2))
+    one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=120, workers=workers) for workers in (1, 1, 2))
     assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)
-    assert audit("pf-tree", epsilon=1.0, seed=6, draws=300).hits != one.hits
+    assert audit("pf-tree", epsilon=1.0, seed=6, draws=120).hits != one.hits
 
 
 @pytest.mark.slow

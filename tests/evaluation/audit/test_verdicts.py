@@ -165,7 +165,7 @@ def test_the_page_of_learners_says_of_each_what_is_stored():
 
 @pytest.mark.parametrize(
     "learners",
-    [pytest.param(["pf-tree", "privatree", "cart"], marks=pytest.mark.slow), pytest.param(None, marks=pytest.mark.verify)],
+    [pytest.param(["pf-tree", "privatree", "cart"], marks=pytest.mark.slow), pytest.param((), marks=pytest.mark.verify)],
     ids=["three learners", "all learners"],
 )
 def test_every_learner_is_asked_with_every_flag_flipped_at_three_epsilons(monkeypatch, learners):

@@ -9,6 +9,8 @@ from dataclasses import replace
 import pytest
 
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.verify import verify
 from dpviz.evaluation.audit.white_box import Ceiling
 from dpviz.figures.audit import worst_pair as audit
 from dpviz.figures.audit.separating_output import output_in_words, output_tree
@@ -228,3 +230,12 @@ class TestOutput:
     def test_what_is_no_tree_is_not_drawn(self, result: AuditResult) -> None:
         assert output_tree(result) is None
         assert "If" not in output_in_words(result)
+
+
+@pytest.mark.verify
+def test_a_tree_of_numbers_is_a_tree_and_a_sentence():
+    found = verify("pf-tree", epsilon=1.0, universes=(Universe((2,), n_classes=0, depth=1, max_rows=2),))
+    tree = output_tree(found)
+    assert tree.values == (0.5, 0.5)
+    assert tree.schema.target.name == "number"
+    assert output_in_words(found).startswith("If a is 0: 0.5; otherwise: 0.5.")

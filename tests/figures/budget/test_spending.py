@@ -1,11 +1,13 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.plan import BudgetPlan, Share
+from dpviz.figures.budget.rounds import rounds_figure, rounds_rows, rounds_sentence
 from dpviz.figures.budget.spending import (
     IN_ALL,
     deciders,
@@ -175,3 +177,12 @@ def test_the_shares_of_privatree_are_told_as_it_counts_them():
     assert [word in said for word in ("quantile", "node", "leaf")] == [True] * 3
     assert sum(found) == pytest.approx(100, abs=0.2)
     assert found[1] == pytest.approx(plan.depth * found[0], abs=0.3)
+
+
+def test_rounds_are_drawn_listed_and_said():
+    rounds, epsilons = np.array([0, 10, 20]), np.array([0.0, 0.6, 1.0])
+    (line,) = rounds_figure(rounds, epsilons).data
+    assert (line.x.tolist(), line.y.tolist()) == ([0, 10, 20], [0.0, 0.6, 1.0])
+    assert rounds_rows(rounds, epsilons)[1] == {"rounds": "10", "ε (add/remove one row)": "0.6"}
+    said = rounds_sentence(rounds, epsilons, 5e-8)
+    assert "All 20 rounds cost ε = 1 at δ = 5e-08 (add/remove one row), half of them ε = 0.6" in said

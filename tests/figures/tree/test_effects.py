@@ -1,9 +1,10 @@
 """Effects on screen: the largest first, in the units of the answer."""
 
-from dpviz.figures.tree.effects import answer_name, effect_figure, effect_rows
+from dpviz.figures.tree.effects import answer_name, asked_by, asked_in_words, effect_figure, effect_rows
 from dpviz.models.effects import effects
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.support.tables import schema_of
 
 FEATURES = (NumericFeature("x", 0, 10, unit="m"), CategoricalFeature("c", ("red", "<b>green")))
 TWO = Schema(FEATURES, ClassTarget("y", ("no", "yes")))
@@ -30,3 +31,23 @@ def test_effects_stay_in_their_units_and_categories_have_a_bar_each():
     (bars,) = effect_figure(TWO, effects(tree)[1], 1).data
     assert list(bars.x) == ["red", "<b>green"]
     assert list(bars.y) == [0, 1]
+
+
+MIXED = schema_of("mixed")
+
+
+def asking(*features):
+    root = Leaf(0)
+    for feature in features:
+        root = Branch(ThresholdRule(feature, 1.0), root, Leaf(1))
+    return Tree(MIXED, root)
+
+
+def test_trees_are_found_by_what_they_ask_about_most_frequent_first():
+    equal = Tree(MIXED, Branch(ThresholdRule(0, 1.0), Leaf(1), Leaf(1)))
+    assert asked_by([asking(0), asking(1, 0), equal, asking(1), asking(1, 1)]) == {1: (2, 4, 5), 0: (1, 2)}
+
+
+def test_words_count_trees():
+    name = MIXED.feature_names[0]
+    assert asked_in_words(MIXED, 0, 87, 1200) == f"{name}: asked about in 87 of 1,200 trees"
