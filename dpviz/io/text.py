@@ -29,11 +29,55 @@ _OTHER_KINDS = {
     b"PAR1": "a Parquet file",
     b"\x89PNG": "a picture",
     b"7z\xbc\xaf": "a 7-Zip archive",
-    b"BZh": "a bzip2 archive",
+    **{b"BZh%d1AY&SY" % level: "a bzip2 archive" for level in range(1, 10)},
     b"\xfd7zXZ": "an xz archive",
     b"SQLite format 3": "an SQLite database",
     b"HEADER RECORD*": "a SAS transport file",
-    b"\xc2\xea\x81\x60": "a SAS file",
+    b"\0" * 12 + b"\xc2\xea\x81\x60": "a SAS file",
+    b"Obj\x01": "an Avro file",
+    b"\x89HDF\r\n\x1a\n": "an HDF5 file",
+    b"MATLAB 5.0 MAT-file": "a MATLAB file",
+    b"\x93NUMPY": "a NumPy file",
+    **{b"RD%c%d\n" % (form, version): "an R workspace" for form in b"XA" for version in (2, 3)},
+    b"X\n\0\0\0": "an R file",
+    b"\xff\xff\xff\xff": "an Arrow stream",
+    b"FEA1\0": "a Feather file of version 1",
+    b"ASCII SPSS PORT FILE": "an SPSS portable file",
+    b"{\\rtf": "an RTF document",
+    b"Rar!\x1a": "a RAR archive",
+    b"\x04\x22\x4d\x18": "an LZ4 archive",
+    b"\0\1\0\0Standard ": "an Access database",
+    **{b"ORC" + bytes([sign]): "an ORC file" for sign in range(32) if sign not in b"\t\r\n"},  # nor letters: ORCID is a name
+    **{b"\x80" + bytes([version]): "a Python pickle" for version in range(2, 6)},
+}
+#: Endings of files that are no table of text, whatever their first bytes are.
+_OTHER_ENDINGS = {
+    (".json", ".jsonl", ".ndjson", ".geojson"): "JSON",
+    (".orc",): "an ORC file",
+    (".avro",): "an Avro file",
+    (".h5", ".hdf5", ".hdf"): "an HDF5 file",
+    (".pkl", ".pickle"): "a Python pickle",
+    (".npy", ".npz"): "a NumPy file",
+    (".rds",): "an R file",
+    (".rdata", ".rda"): "an R workspace",
+    (".yaml", ".yml"): "YAML",
+    (".toml",): "TOML",
+    (".sqlite", ".sqlite3"): "an SQLite database",
+    (".sql",): "SQL",
+    (".xpt",): "a SAS transport file",
+    (".sas7bdat",): "a SAS file",
+    (".por",): "an SPSS portable file",
+    (".arff",): "an ARFF file",
+    (".mat",): "a MATLAB file",
+    (".dbf",): "a dBASE file",
+    (".mdb", ".accdb"): "an Access database",
+    (".ods", ".odt"): "an OpenDocument file",
+    (".doc", ".docx", ".rtf"): "a document",
+    (".xml", ".html", ".htm"): "HTML or XML",
+    (".md", ".markdown"): "Markdown",
+    (".svm", ".libsvm", ".svmlight"): "a LIBSVM file",
+    (".msgpack",): "a MessagePack file",
+    (".tar", ".tgz"): "a tar archive",
 }
 #: Encodings in which a line feed is never part of another character, so that lines are the same whatever their bytes are.
 ENCODINGS = ("utf-8", *(f"cp{page}" for page in range(1250, 1259)), *(f"iso8859-{part}" for part in range(1, 17) if part != 12))
@@ -45,6 +89,9 @@ _LARGEST_DOCUMENT = 256 << 20
 UNREADABLE = "\ufffd"
 #: How a file begins that holds JSON, also as Python prints it: an object, or a list of objects, lists or texts.
 _JSON = re.compile(rb"""(?:\xef\xbb\xbf)?\s*(?:\{\s*["'}]|\[\s*[\[({"'\]])""")
+_ARFF = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|%[^\n]*\n)*@relation\s", re.IGNORECASE)
+#: How a file begins that holds tables of TOML, which Python's lists do not.
+_TOML = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\[[\w.\- ]+\]\]\s")
 _AS_UTF8 = "Save the file as CSV in UTF-8 and try again."
 
 
@@ -86,6 +133,7 @@ def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: b
     Raises TableError for no file, a damaged archive, another kind of file, too many bytes, or an encoding in which a byte can
     change other rows.
     """
+    refuse_other_endings(name_of(source, None))
     raw = read_bytes(source, max_bytes)
     if raw.startswith(GZIP) if header else name_of(source, None).endswith(".gz"):
         raw = gunzip(raw, max_bytes)
@@ -191,14 +239,22 @@ def gunzip(raw: bytes, max_bytes: int) -> bytes:
     return data
 
 
-def refuse_json() -> NoReturn:
-    """Raise TableError."""
-    raise TableError("not-csv", "This is JSON, not CSV: save it as CSV or Parquet.", remedy="Then give that file.")
+def refuse_other_endings(file_name: str) -> None:
+    """Raise TableError where the ending of a name, which is public, says that the file is no table of text."""
+    for endings, kind in _OTHER_ENDINGS.items():
+        if file_name.lower().endswith(endings):
+            _refuse(kind)
+
+
+def _refuse(kind: str) -> NoReturn:
+    raise TableError("not-csv", f"This is {kind}, not CSV: save it as CSV or Parquet.", remedy="Then give that file.")
 
 
 def _refuse_other_kinds(raw: bytes) -> None:
+    if _TOML.match(raw):
+        _refuse("TOML")
     if _JSON.match(raw):
-        refuse_json()
+        _refuse("JSON")
     for start, kind in _OTHER_KINDS.items():
         if raw.startswith(start):
             remedy = "Open it in its own program and save the table as CSV."
@@ -209,6 +265,11 @@ def _refuse_other_kinds(raw: bytes) -> None:
     if begins.startswith(b"sep="):
         what = "The first line says only how cells are separated, as Excel has it (sep=)."
         raise TableError("no-header", what, row=1, remedy="Delete it: the names of the columns say so, too.")
-    for start, kind in {b"<": "HTML or XML", b"@relation": "an ARFF file"}.items():
+    for start, kind in {b"<": "HTML or XML", b"---\n": "YAML", b"insert into ": "SQL", b"create table ": "SQL"}.items():
         if begins.startswith(start):
-            raise TableError("not-csv", f"This is {kind}, not a CSV file.", remedy="Save the table as CSV, and give that file.")
+            _refuse(kind)
+    if _ARFF.match(raw):
+        _refuse("an ARFF file")
+    for start, behind, kind in ((b"ustar", 257, "a tar archive"), (b"DUCK", 8, "a DuckDB database")):
+        if raw.startswith(start, behind) and b"\0" in raw[:behind]:
+            _refuse(kind)

@@ -258,7 +258,7 @@ def all_prepared(
 def _column(table: RawTable, name: str) -> RawColumn:
     if name in table.names:
         return table.column(name)
-    raise no_column(table.source, name, table.names)
+    raise no_column(table.source, name, table.names, table.notes)
 
 
 def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells:

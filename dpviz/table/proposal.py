@@ -4,6 +4,7 @@ Every such value is marked as read from the data. None of it is private; declari
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -35,6 +36,7 @@ MAX_CATEGORIES = 1000
 MOST_NUMERIC_CLASSES = 20
 #: From this many rows on, a column in which every text is different is an identifier.
 _FEWEST_ROWS_OF_AN_IDENTIFIER = 20
+_ROW_NAMES = re.compile(r"__index_level_\d+__", re.ASCII)
 
 Task = Literal["classes", "number"]
 
@@ -70,7 +72,8 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     if task not in (None, "classes", "number"):
         raise ParameterError("propose_schema", "task", task, "'classes', 'number' or None")
     table = table_of(rows)
-    goal = table.columns[-1] if target is None else table.column(target)
+    last = next((column for column in reversed(table.columns) if not is_row_names(column.name)), table.columns[-1])
+    goal = last if target is None else table.column(target)
     called = "the last column" if target is None else str(target)[:60]  # without a header line its name is a cell
     proposed_target = _target(goal, task, called)
     for column in table.columns:
@@ -90,8 +93,15 @@ def left_out(table: RawTable, schema: Schema) -> tuple[tuple[str, str], ...]:
     return tuple((column.name, _unfit(column) or "not chosen") for column in table.columns if column.name not in named)
 
 
+def is_row_names(name: str) -> bool:
+    """Whether pandas gave a column of a file this name: it holds the index of a frame."""
+    return _ROW_NAMES.fullmatch(name) is not None
+
+
 def _unfit(column: RawColumn) -> str:
     """Why the column cannot be a feature; empty when it can."""
+    if is_row_names(column.name):
+        return "names of rows, as pandas writes them"
     if not column.texts:
         return "every cell is missing"
     if column.is_numeric:

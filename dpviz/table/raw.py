@@ -63,12 +63,21 @@ def listed_names(names: Sequence[str]) -> str:
     return f"{len(names):,} column{'s'[: len(names) != 1]}: {first}{', ...' * (len(names) > _MOST_NAMES)}"
 
 
-def no_column(source: str, name: str, names: Sequence[str]) -> SchemaError:
+#: Begins the note of a reader that names such columns; nobody else is told of them.
+WITHOUT_CELLS = "Left out columns of lists, records or views"
+
+
+def no_column(source: str, name: str, names: Sequence[str], notes: Sequence[str] = ()) -> SchemaError:
     """What to say where a table lacks a column. Its own names are not quoted: without a header line they are a row."""
     remedy = "Leave the column out of the schema, or choose the file the schema was made for: its first line holds the names."
     if isinstance(name, str) and any(_plain(other) == _plain(name) for other in names):
-        remedy = "A column is called so but for capitals, blanks or signs between words: write the name as the file does."
+        remedy = "A column is called so but for capitals, blanks, unseen signs or signs between words: write it as the file does."
     field = name[:60] if isinstance(name, str) else ""
+    if any(note.startswith(WITHOUT_CELLS) and f"{name!r:.80}" in note for note in notes):
+        what = f"The column {name!r:.80} of {source} holds lists, records or views, which are neither numbers nor categories."
+        return SchemaError(
+            what, field=field, remedy="Leave it out of the schema, or save what is in them as columns of their own."
+        )
     return SchemaError(f"{source} has no column {shown(name)} among its {len(names):,}.", field=field, remedy=remedy)
 
 
@@ -487,4 +496,4 @@ class RawTable:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise no_column(self.source, name, self.names)
+        raise no_column(self.source, name, self.names, self.notes)

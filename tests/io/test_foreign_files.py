@@ -236,6 +236,65 @@ def test_brackets_in_a_header_are_no_json(header):
     assert dpviz.read_csv(f"{header}\n1{header[4]}2\n".replace("1d", "1,").replace("1{", "1,").encode()).n_rows in (0, 1)
 
 
+# --- files that are no text
+
+#: Kind -> (name of a file, its first bytes); each is told by either.
+OF_OTHER_KINDS = {
+    "an ORC file": ("a.orc", b"ORC\x1a\x08"),
+    "an Avro file": ("a.avro", b"Obj\x01\x04\x14avro.codec"),
+    "an HDF5 file": ("a.h5", b"\x89HDF\r\n\x1a\n"),
+    "a Python pickle": ("a.pkl", b"\x80\x04\x95\x10"),
+    "an R file": ("a.rds", gzip.compress(b"X\n\0\0\0\3")),
+    "an R workspace": ("a.RData", gzip.compress(b"RDX3\nX\n\0\0")),
+    "YAML": ("a.yaml", b"---\nrows:\n  - {age: 5, b: 3}\n"),
+    "TOML": ("a.toml", b"[[rows]]\nage = 5\n"),
+    "an SQLite database": ("a.sqlite", b"SQLite format 3\0"),
+    "a SAS transport file": ("a.xpt", b"HEADER RECORD*******LIBRARY HEADER RECORD!!!!!!!"),
+    "a SAS file": ("a.sas7bdat", b"\0" * 12 + b"\xc2\xea\x81\x60\xb3"),
+    "an SPSS portable file": ("a.por", b"ASCII SPSS PORT FILE    "),
+    "an ARFF file": ("a.arff", b"% a title, with a comma\n\n@RELATION x\n@ATTRIBUTE a NUMERIC\n"),
+    "a MATLAB file": ("a.mat", b"MATLAB 5.0 MAT-file, Platform: GLNXA64"),
+    "a NumPy file": ("a.npy", b"\x93NUMPY\1\0"),
+    "SQL": ("a.sql", b"INSERT INTO t (a,b) VALUES (1,2);\n"),
+    "an Access database": ("a.accdb", b"\0\1\0\0Standard ACE DB"),
+    "a tar archive": ("a.tar", b"a.csv".ljust(257, b"\0") + b"ustar\x0000"),
+    "a DuckDB database": (None, b"\1" + b"\0" * 7 + b"DUCK" + b"\0" * 9),
+    "an Arrow stream": (None, b"\xff\xff\xff\xff\x10\1\0\0"),
+    "an RTF document": (None, b"{\\rtf1 a,b\n}"),
+    "a Feather file of version 1": (None, b"FEA1\0\0\0\0"),
+    "a bzip2 archive": (None, b"BZh91AY&SY,\n"),
+    "an xz archive": (None, b"\xfd7zXZ\0,\n"),
+    "a RAR archive": (None, b"Rar!\x1a\7\0"),
+    "an LZ4 archive": (None, b"\x04\x22\x4d\x18,\n"),
+    "a dBASE file": ("a.dbf", None),
+    "a MessagePack file": ("a.msgpack", None),
+    "a LIBSVM file": ("a.svm", None),
+    "Markdown": ("a.md", None),
+}
+
+
+@pytest.mark.parametrize("kind", OF_OTHER_KINDS)
+def test_other_kinds_of_files_are_called_by_their_name(kind, tmp_path):
+    name, begins = OF_OTHER_KINDS[kind]
+    tried = [(name, b"a,b\n1,2\n")] * (name is not None) + [(other, begins) for other in ("a.csv", "a")] * (begins is not None)
+    tried += [(name, begins)] if None not in (name, begins) else []
+    for called, content in tried:
+        (tmp_path / called).write_bytes(content)
+        for read in (dpviz.read_table, dpviz.read_csv, lambda path: dpviz.encode(path, schema_of())):
+            with pytest.raises(TableError, match=f"This is {kind}, not"):
+                read(tmp_path / called)
+    if name is not None:
+        with pytest.raises(TableError, match=f"This is {kind}, not"):
+            dpviz.read_table(tmp_path / name, names=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "name", ["ORCID", "ORC", "RDX", "RDA2", "FEA1", "BZhang", "Obj", "@relation", "---x", "X", "SQLite", "ustar"]
+)
+def test_names_of_columns_that_begin_like_other_files_are_read(name):
+    assert dpviz.read_csv(f"{name},b\n1,2\n".encode()).names == (name, "b")
+
+
 # --- long cells
 
 

@@ -16,7 +16,7 @@ from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.exports.sql import identifier
 from dpviz.io.large.pieces import Pieces
-from dpviz.io.tables.arrow import LEAST_CELL, flat_columns, longest_texts, table_of_arrow, text_columns, unpacked
+from dpviz.io.tables.arrow import LEAST_CELL, flat_columns, longest_texts, table_of_arrow, text_columns, unpacked, without_cells
 from dpviz.io.tables.cells import ReadRequest, in_our_words
 from dpviz.io.tables.sizes import Chunk, arrow_batches, parquet_chunks
 from dpviz.progress import Progress
@@ -123,7 +123,7 @@ def _pieces(asked: ReadRequest, kind: str, schema: pa.Schema, batches: Batches) 
         if is_empty:
             yield table_of_arrow(schema.empty_table().select(wanted), asked)
 
-    return Pieces(asked.title, names, read)
+    return Pieces(asked.title, names, read, tuple(without_cells(schema)))
 
 
 def table_of_batch(batch: pa.RecordBatch, asked: ReadRequest) -> RawTable:

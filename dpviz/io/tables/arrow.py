@@ -16,13 +16,15 @@ from dpviz.io.records import table_of_columns
 from dpviz.io.tables.cells import ReadRequest, in_our_words
 from dpviz.io.tables.sizes import Chunk, arrow_batches, parquet_chunks
 from dpviz.table.arrow import arrow_column, is_flat, is_text, is_view
-from dpviz.table.raw import RawColumn, RawTable
+from dpviz.table.raw import WITHOUT_CELLS, RawColumn, RawTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Bytes that a cell counts for, at least: in memory most take eight.
 LEAST_CELL = 4
+#: Columns that a note names.
+_MOST_NAMED = 20
 
 
 def read_parquet(raw: bytes, asked: ReadRequest) -> RawTable:
@@ -123,6 +125,14 @@ def flat_columns(schema: pa.Schema) -> list[str]:
     return [field.name for field in schema if is_flat(field.type) and not is_view(field.type)]
 
 
+def without_cells(schema: pa.Schema) -> list[str]:
+    """The note that names the other columns, where there are any."""
+    flat = set(flat_columns(schema))
+    others = [name for name in schema.names if name not in flat]
+    shown = ", ".join(f"{name!r:.80}" for name in others[:_MOST_NAMED]) + ", ..." * (len(others) > _MOST_NAMED)
+    return [f"{WITHOUT_CELLS}: {shown}."] if others else []
+
+
 def table_of_arrow(table: pa.Table, asked: ReadRequest) -> RawTable:
     """The rows of an Arrow table without lists or records; raises TableError where their texts take too much memory."""
     spent = _Spent(asked)
@@ -138,8 +148,7 @@ def _flat_names(schema: pa.Schema, asked: ReadRequest) -> list[str]:
 
 
 def _table(schema: pa.Schema, flat: Sequence[str], column: Callable[[str], Any], spent: _Spent) -> RawTable:
-    n_left, asked = len(schema) - len(flat), spent.asked
-    left = [f"Left out {n_left:,} columns of lists, records or views."] if n_left else []
+    asked, left = spent.asked, without_cells(schema)
     read: list[RawColumn] = []
     for name in flat:
         asked.step(len(read) / len(flat))

@@ -1,8 +1,8 @@
 """Excel workbooks (.xlsx, .xlsm), read row by row, so that limits hold before memory is spent.
 
-A record is a row of the sheet. A row without any value is none; one with a value beyond the columns of the header is left out
-and counted. What a formula last computed is its value; an error such as #N/A is missing. Of merged cells the first holds the
-value.
+A record is a row of the sheet. A row without any value is none, as a blank line is; one with a value beyond the columns of the
+header is left out and counted. What a formula last computed is its value; a workbook with formulas that were never computed is
+refused. An error such as #N/A is missing. Of merged cells the first holds the value.
 """
 
 import io
@@ -34,6 +34,12 @@ _ERRORS |= {"#FIELD!", "#BLOCKED!", "#CONNECT!", "#BUSY!", "#UNKNOWN!", "#EXTERN
 _SHARED, _SHARED_BYTES = re.compile(rb"<(?:\w+:)?si[\s/>]"), 64
 #: The start of the entry of one merged area.
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s")
+#: A cell with a formula and no value, which is not the value of an empty text; and the XML that such a cell may take.
+_UNCOMPUTED = re.compile(
+    rb"""<(?:\w+:)?c(?=[\s>])(?![^>]*\st=["']str["'])[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*"""
+    rb"""(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>\s*)?</(?:\w+:)?c>"""
+)
+_LONGEST_FORMULA = 1 << 16
 
 Row = list[str]
 
@@ -48,6 +54,7 @@ def read_excel(raw: bytes, asked: ReadRequest) -> RawTable:
         warnings.simplefilter("ignore")  # they may quote a cell
         _check_size(raw, asked.max_bytes)
         sheet = _sheet(raw, asked.sheet)
+        _refuse_uncomputed(sheet)
         rows = _rows(sheet, asked)
         names = list(asked.names) if asked.names is not None else _header(rows, rename=asked.rename)
         _check_names(names, asked)
@@ -98,6 +105,18 @@ def _rows(sheet: Any, asked: ReadRequest) -> Iterator[Row]:
             asked.step(min(1.0, place / said))
         if letters:
             yield texts
+
+
+def _refuse_uncomputed(sheet: Any) -> None:
+    """Raise TableError where a formula has no value, as in workbooks that a program wrote: such cells would be missing."""
+    rest = b""
+    with sheet.parent._archive.open(sheet._worksheet_path) as stream:
+        while read := stream.read(1 << 16):
+            whole, mark, rest = (rest[-_LONGEST_FORMULA:] + read).rpartition(b"c>")
+            if _UNCOMPUTED.search(whole + mark):
+                what = "Some cells hold formulas that were never computed: they have no value."
+                remedy = "Open the workbook in Excel or LibreOffice, save it, and give that file."
+                raise TableError("formulas", what, remedy=remedy)
 
 
 def _merged_notes(sheet: Any) -> list[str]:

@@ -15,7 +15,7 @@ from dpviz.io.apart import EXCEL, FEATHER, PARQUET, SPSS, STATA, read_apart
 from dpviz.io.csv import read_lines
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes
 from dpviz.io.tables.cells import ReadRequest, in_our_words
-from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes, refuse_json
+from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes, refuse_other_endings
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.frames import in_this_form
 from dpviz.table.notes import warn_of
@@ -29,7 +29,6 @@ TEXTS = (".csv", ".tsv", ".tab", ".txt")
 WORKBOOKS = (".xlsx", ".xlsm")
 #: Endings of files that hold the names and types of their columns.
 TYPED = (".parquet", ".feather", ".arrow", ".dta", ".sav", ".zsav")
-_JSON = (".json", ".jsonl", ".ndjson", ".geojson")
 ZIP = b"PK\x03\x04"
 #: First bytes of a packed file -> the ending of its name.
 _PACKED = {GZIP: ".gz", b"\x28\xb5\x2f\xfd": ".zst", ZIP: ".zip"}
@@ -123,8 +122,7 @@ def has_header_line(file_name: str) -> bool:
 
 def _reader(file_name: str, raw: bytes, *, by_name: bool) -> _Reader:
     if by_name:
-        if file_name.lower().endswith(_JSON):
-            refuse_json()
+        refuse_other_endings(file_name)
         endings = {ending: reader for reader, (_, ends) in _READERS.items() for ending in ends}
         found = next((reader for ending, reader in endings.items() if file_name.lower().endswith(ending)), None)
         return _read_text_of(file_name) if found is None else found if found is _read_excel else _refuse_names
@@ -136,8 +134,8 @@ def _reader(file_name: str, raw: bytes, *, by_name: bool) -> _Reader:
     if found is None and (ending := next(filter(file_name.lower().endswith, (*TYPED, *WORKBOOKS)), "")):
         what = f"This is no {ending} file, though its name says so, or it is damaged."
         raise TableError("damaged", what, remedy="Save it again in its own program, or correct the ending of its name.")
-    if found is None and file_name.lower().endswith(_JSON):
-        refuse_json()
+    if found in (None, _read_excel):
+        refuse_other_endings(file_name)
     return found or _read_text_of(file_name)
 
 

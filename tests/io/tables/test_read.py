@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import tracemalloc
 import zipfile
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 import dpviz
-from dpviz.errors import DpvizError, MissingExtra, TableError
+from dpviz.errors import DpvizError, MissingExtra, SchemaError, TableError
 from dpviz.io.tables.read import has_header_line, read_table
 from tests.support.outcomes import cells, problem_of
 from tests.support.table_files import WRITERS, csv_bytes, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
@@ -325,7 +327,7 @@ def test_types_of_a_parquet_file_become_text():
     number = "0.10000000149011612"
     row = ["true", number, "0.5", "1099511627776", "1.5", "2020-01-02T03:04:05", "2020-01-01T01:00:00", "60", "caf\ufffd", "x"]
     assert cells(table) == [row]
-    assert table.notes == ("Left out 1 columns of lists, records or views.",)
+    assert table.notes == ("Left out columns of lists, records or views: 'many'.",)
 
 
 def test_labels_of_a_category_that_no_row_has_are_no_texts():
@@ -391,3 +393,75 @@ def test_no_problem_quotes_a_cell(tmp_path):
 
 def test_text_is_read_as_before():
     assert cells(read_table(csv_bytes(ROWS))) == cells(dpviz.read_csv(csv_bytes(ROWS)))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_column_of_lists_is_named_where_a_schema_wants_it(whole, tmp_path):
+    rows = pa.table({"x": [1, 2], "many": [[1], [2]], "of": [{"a": 1}, {"a": 2}], "y": ["n", "y"]})
+    parquet.write_table(rows, tmp_path / "t.parquet")
+    target = dpviz.ClassTarget("y", ("n", "y"))
+    for name in ("many", "of"):
+        schema = dpviz.Schema((dpviz.NumericFeature(name, 0, 3),), target)
+        with pytest.raises(SchemaError, match=f"The column '{name}' of t.parquet holds lists, records or views"):
+            dpviz.encode(tmp_path / "t.parquet" if whole else read_table(tmp_path / "t.parquet"), schema)
+
+
+@pytest.mark.parametrize("names", [["k"], [None], [None, None]])
+@pytest.mark.parametrize("how", ["parquet", "feather"])
+def test_names_of_rows_that_pandas_writes_are_neither_proposed_nor_taken_for_the_target(names, how):
+    levels = pd.MultiIndex.from_arrays([np.arange(40) % 9] * len(names), names=names)
+    frame = pd.DataFrame({"x": np.arange(40) % 7, "y": ["n", "y"] * 20}, index=levels)
+    table, file = pa.Table.from_pandas(frame, preserve_index=True), io.BytesIO()
+    (parquet.write_table if how == "parquet" else feather.write_feather)(table, file)
+    schema = dpviz.propose_schema(read_table(file.getvalue()), target=None if names[0] is None else "y")
+    assert schema.target.name == "y"
+    assert schema.feature_names == (("x",) if names[0] is None else ("x", "k"))
+
+
+def uncomputed(cell: str) -> bytes:
+    """A workbook in which `cell` stands as the XML of B2."""
+    made = workbook(["a", "b"], [1, 77], [2, 5])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(made)) as old, zipfile.ZipFile(packed, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("sheet1.xml"):
+                content = re.sub(rb'<c r="B2"[^>]*>.*?</c>', cell.encode(), content)
+            new.writestr(name, content)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '<c r="B2"><f>A2*2</f><v></v></c>',
+        '<c r="B2"><f>A2*2</f><v/></c>',
+        '<c r="B2"><f>A2*2</f></c>',
+        '<c r="B2" s="1"><f t="shared" ref="B2:B9" si="0">A2*2</f><v /></c>',
+        '<c r="B2"><f t="shared" si="0"/></c>',
+        '<c r="B2" t="n">\n <f>A2*2</f>\n <v> </v>\n</c>',
+    ],
+)
+def test_a_formula_that_was_never_computed_is_refused(cell):
+    with pytest.raises(TableError, match="Some cells hold formulas that were never computed") as caught:
+        read_table(uncomputed(cell))
+    assert caught.value.code == "formulas"
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ('<c r="B2"><f>A2*2</f><v>2</v></c>', "2"),
+        ('<c r="B2"><f t="shared" si="0"/><v>2</v></c>', "2"),
+        ('<c r="B2" t="str"><f>IF(A2,"","x")</f><v></v></c>', None),
+        ('<c r="B2" t="e"><f>1/0</f><v>#DIV/0!</v></c>', None),
+        ('<c r="B2"></c>', None),
+    ],
+)
+def test_what_a_formula_last_computed_is_its_value(cell, found):
+    assert cells(read_table(uncomputed(cell))) == [["1", found], ["2", "5"]]
+
+
+def test_a_formula_is_found_in_a_large_sheet():
+    rows = [[i, i] for i in range(20_000)]
+    assert problem(workbook(["a", "b"], *rows, [1, "=A1"], *rows)).code == "formulas"
