@@ -4,6 +4,7 @@ import decimal
 import json
 import sqlite3
 from contextlib import closing
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -62,20 +63,22 @@ def rows(**how) -> dpviz.table.dataset.EncodedDataset:
     return dpviz.encode(dpviz.read_csv(text.encode()), SCHEMA, **how)
 
 
-DATA = rows()
+@cache
+def data() -> dpviz.table.dataset.EncodedDataset:
+    return rows()
 
 
 def fit(**how):
-    return dpviz.fit("pf-tree", DATA, **{"epsilon": 1.0, "max_depth": 1, "seed": 1} | how)
+    return dpviz.fit("pf-tree", data(), **{"epsilon": 1.0, "max_depth": 1, "seed": 1} | how)
 
 
 def sweep(**how):
     one = {"epsilon": (1.0,), "max_depth": (1,), "n_rows": (None,), "folds": 2, "repeats": 1, "seed": 0}
-    return dpviz.sweep(["pf-tree"], DATA, **one | how)
+    return dpviz.sweep(["pf-tree"], data(), **one | how)
 
 
 def curve(**how):
-    return dpviz.poisoning_curve("pf-tree", DATA, DATA, **{"epsilon": 1.0, "draws": 2, "max_depth": 1} | how)
+    return dpviz.poisoning_curve("pf-tree", data(), data(), **{"epsilon": 1.0, "draws": 2, "max_depth": 1} | how)
 
 
 def audited(**how):
@@ -97,11 +100,13 @@ def promised(**how):
 
 
 def federated(**how):
-    return dpviz.train_federated([DATA, DATA], **{"epsilon": 1.0, "seed": 0, "public_seed": 0, "rounds": 2} | how)
+    return dpviz.train_federated([data(), data()], **{"epsilon": 1.0, "seed": 0, "public_seed": 0, "rounds": 2} | how)
 
 
 def stream(**how):
-    return dpviz.train_on_stream(dpviz.stream_of(DATA, DATA, "x", 0.5), "stop", **{"epsilon": 1.0, "seed": 0, "rounds": 2} | how)
+    return dpviz.train_on_stream(
+        dpviz.stream_of(data(), data(), "x", 0.5), "stop", **{"epsilon": 1.0, "seed": 0, "rounds": 2} | how
+    )
 
 
 #: None is automatic.
@@ -131,13 +136,13 @@ ASKED = {
         NO_DELTA | NO_DEPTH,
     ),
     "certify": (
-        lambda epsilon=1.0, **how: certify(FitRequest.of("pf-tree", epsilon=epsilon), [(DATA, DATA)], **{"draws": 2} | how),
+        lambda epsilon=1.0, **how: certify(FitRequest.of("pf-tree", epsilon=epsilon), [(data(), data())], **{"draws": 2} | how),
         ("beta", "epsilon"),
         {},
     ),
     "attack_curve": (
         lambda **how: attack_curve(
-            "random-flips", "majority", DATA, DATA, epsilon=1.0, poisoned_rows=[how.pop("rows", 0)], runs=1, draws=1, **how
+            "random-flips", "majority", data(), data(), epsilon=1.0, poisoned_rows=[how.pop("rows", 0)], runs=1, draws=1, **how
         ),
         ("rows",),
         {},
@@ -145,9 +150,9 @@ ASKED = {
     "audit": (audited, ("epsilon", "seed", "canaries", "draws", "beta", "max_depth", "delta", "workers"), NO_DELTA),
     "verify": (lambda **how: dpviz.verify("pf-tree", universes=QUICK_UNIVERSES[:1], **how), ("epsilon",), {}),
     "encode": (lambda **how: rows(person="who", **how), ("rows_per_person",), {}),
-    "parts": (DATA.parts, ("share",), {}),
-    "split": (lambda **how: DATA.split(**{"seed": 0} | how), ("test_share", "seed"), {}),
-    "folds": (lambda **how: DATA.folds(**{"count": 2, "seed": 0} | how), ("count", "seed"), {}),
+    "parts": (lambda **how: data().parts(**how), ("share",), {}),
+    "split": (lambda **how: data().split(**{"seed": 0} | how), ("test_share", "seed"), {}),
+    "folds": (lambda **how: data().folds(**{"count": 2, "seed": 0} | how), ("count", "seed"), {}),
     "schema": (lambda **how: SCHEMA.declare("x", **how), ("low", "high", "missing_as"), {"missing_as": (None,)}),
     "schema's rows": (
         lambda **how: dpviz.Schema(SCHEMA.features, SCHEMA.target, **how),
@@ -165,7 +170,7 @@ ASKED = {
     "all bounds": (lambda **how: classifier(bounds=(how["low"], 9)), ("low",), {}),
     "target's bounds": (lambda **how: regressor(target_bounds=(how["low"], 1)), ("low",), {}),
     "release": (promised, ("epsilon", "delta", "max_depth", "depth"), NO_DELTA | NO_DEPTH),
-    "stream_of": (lambda **how: dpviz.stream_of(DATA, DATA, "x", **how), ("share",), {}),
+    "stream_of": (lambda **how: dpviz.stream_of(data(), data(), "x", **how), ("share",), {}),
     "train_on_stream": (stream, ("epsilon", "delta", "max_depth", "seed"), NO_DELTA),
     "train_federated": (federated, ("epsilon", "delta", "max_depth", "seed", "public_seed"), {"seed": (None,)} | NO_DELTA),
     "read_csv": (lambda **how: dpviz.read_csv(b"a,b\n1,2\n", **how), ("max_bytes", "max_rows", "max_columns"), {}),
@@ -184,27 +189,27 @@ def test_what_is_no_number_is_a_typed_error_that_names_the_parameter(what, name)
         assert name in str(caught.value) or name == "rows", value
 
 
-@pytest.mark.parametrize("name", ["low", "high", "missing_as"])
-def test_no_schema_file_brings_one_that_is_no_number(tmp_path, name):
-    for value in ("1", True, False, [1], {}, "infinity", float("inf"), float("nan")):
-        document = SCHEMA.to_dict()
-        document["features"][0][name] = value
-        (tmp_path / "schema.json").write_text(json.dumps(document), encoding="utf-8")
-        with pytest.raises(DpvizError):
-            dpviz.load_schema(tmp_path / "schema.json")
+def test_no_schema_file_brings_one_that_is_no_number(tmp_path):
+    for name in ["low", "high", "missing_as"]:
+        for value in ("1", True, False, [1], {}, "infinity", float("inf"), float("nan")):
+            document = SCHEMA.to_dict()
+            document["features"][0][name] = value
+            (tmp_path / "schema.json").write_text(json.dumps(document), encoding="utf-8")
+            with pytest.raises(DpvizError):
+                dpviz.load_schema(tmp_path / "schema.json")
 
 
-@pytest.mark.parametrize("name", ["epsilon_cap", "delta_cap", "rows_per_unit"])
-def test_no_cap_of_the_register_is_one_that_is_no_number(tmp_path, name):
-    register = ReleaseRegister(tmp_path / "releases.db")
-    register.declare("rows", epsilon_cap=1)
-    for value in (*ODD, None):
-        with pytest.raises(ParameterError, match=f"The '{name}' parameter of the register must be"):
-            register.declare("others", **{"epsilon_cap": 1.0} | {name: value})
-        if name != "rows_per_unit":
-            with pytest.raises(ParameterError, match=name):
-                register.change_caps("rows", **{"epsilon_cap": 1.0, "reason": "r", "made_by": "m"} | {name: value})
-    assert [known.name for known in register.data_sets()] == ["rows"]
+def test_no_cap_of_the_register_is_one_that_is_no_number(tmp_path):
+    for name in ["epsilon_cap", "delta_cap", "rows_per_unit"]:
+        register = ReleaseRegister(tmp_path / f"{name}.db")
+        register.declare("rows", epsilon_cap=1)
+        for value in (*ODD, None):
+            with pytest.raises(ParameterError, match=f"The '{name}' parameter of the register must be"):
+                register.declare("others", **{"epsilon_cap": 1.0} | {name: value})
+            if name != "rows_per_unit":
+                with pytest.raises(ParameterError, match=name):
+                    register.change_caps("rows", **{"epsilon_cap": 1.0, "reason": "r", "made_by": "m"} | {name: value})
+        assert [known.name for known in register.data_sets()] == ["rows"]
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path):

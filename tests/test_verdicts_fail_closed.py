@@ -119,24 +119,24 @@ ENDLESS |= {"parallel noise", "approximate epsilon", "risk of any", "risk delta"
 ENDLESS |= {"published bound"}
 
 
-@pytest.mark.parametrize("value", NEVER, ids=repr)
 @pytest.mark.parametrize("door", DOORS)
-def test_what_is_no_number_is_refused_at_the_door(door, value):
-    with pytest.raises(DpvizError):
-        DOORS[door](value)
+def test_what_is_no_number_is_refused_at_the_door(door):
+    for value in NEVER:
+        with pytest.raises(DpvizError):
+            DOORS[door](value)
 
 
-@pytest.mark.parametrize("door", ["budget", "weights"])
-def test_true_is_no_number_where_1_was_asked_for_before(door):
-    assert sum(DOORS[door](1.0)) == 1
-    with pytest.raises(DpvizError):
-        DOORS[door](True)
+def test_true_is_no_number_where_1_was_asked_for_before():
+    for door in ["budget", "weights"]:
+        assert sum(DOORS[door](1.0)) == 1
+        with pytest.raises(DpvizError):
+            DOORS[door](True)
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if door not in ENDLESS])
-def test_infinity_is_refused_where_it_says_nothing(door):
-    with pytest.raises(DpvizError):
-        DOORS[door](math.inf)
+def test_infinity_is_refused_where_it_says_nothing():
+    for door in [door for door in DOORS if door not in ENDLESS]:
+        with pytest.raises(DpvizError):
+            DOORS[door](math.inf)
 
 
 def test_infinity_is_no_guarantee():
@@ -151,14 +151,14 @@ def test_infinity_is_no_guarantee():
     assert published_bound(0.9, 1, math.inf) == 0.0
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -1.0, "1", None], ids=repr)
-@pytest.mark.parametrize("name", ["epsilon", "delta", "noise_multiplier", "sampling", "rounds", "order"])
-def test_rounds_with_what_is_no_number_cover_nothing(name, value):
-    if (name, value) in {("order", None), ("epsilon", math.inf)}:
-        return
-    assert not covers(rounds(**{name: value}))
-    with pytest.raises(DpvizError):
-        guarantee(rounds(**{name: value}))
+def test_rounds_with_what_is_no_number_cover_nothing():
+    for name in ["epsilon", "delta", "noise_multiplier", "sampling", "rounds", "order"]:
+        for value in [math.nan, math.inf, -math.inf, -1.0, "1", None]:
+            if (name, value) in {("order", None), ("epsilon", math.inf)}:
+                continue
+            assert not covers(rounds(**{name: value}))
+            with pytest.raises(DpvizError):
+                guarantee(rounds(**{name: value}))
 
 
 def test_a_bound_that_is_no_number_is_exceeded():

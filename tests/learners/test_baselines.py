@@ -22,14 +22,6 @@ def test_majority_with_a_huge_epsilon_is_the_most_frequent_class():
     assert result.score(data) == np.bincount(data.target).max() / 99
 
 
-def test_majority_spends_all_of_epsilon_once_and_its_claim_holds():
-    result = dpviz.fit("majority", table(schema_of()), epsilon=0.3, seed=0)
-    assert result.ledger.guarantee.epsilon == result.claim.epsilon == 0.3
-    assert result.claim.verdict == "holds"
-    assert len(result.ledger.rows()) == 1
-    assert result.plan.depth == 0
-
-
 @pytest.mark.slow
 def test_majority_chooses_with_the_odds_of_permute_and_flip():
     # counts 3 and 1 at epsilon ln 2: P(1) = c (1 - 1/2) with c = 1/4, so 1/8
@@ -41,16 +33,16 @@ def test_majority_chooses_with_the_odds_of_permute_and_flip():
 
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-@pytest.mark.parametrize("depth", [1, 3, 8])
-def test_cart_predicts_exactly_as_scikit_learn(kind, n_classes, depth):
-    data, fresh = table(schema_of(kind, n_classes), 300), table(schema_of(kind, n_classes), 500, seed=9)
-    ours = dpviz.fit("cart", data, epsilon=1.0, max_depth=depth, seed=0).model
-    theirs = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(np.column_stack(data.columns), data.target)
-    for rows in (data, fresh):
-        np.testing.assert_array_equal(ours.predict(rows), theirs.predict(np.column_stack(rows.columns)))
-    assert ours.depth == theirs.get_depth()
-    assert ours.n_leaves == theirs.get_n_leaves()
+def test_cart_predicts_exactly_as_scikit_learn(kind):
+    for depth in [1, 3, 8]:
+        for n_classes in [2, 3, 7]:
+            data, fresh = table(schema_of(kind, n_classes), 300), table(schema_of(kind, n_classes), 500, seed=9)
+            ours = dpviz.fit("cart", data, epsilon=1.0, max_depth=depth, seed=0).model
+            theirs = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(np.column_stack(data.columns), data.target)
+            for rows in (data, fresh):
+                np.testing.assert_array_equal(ours.predict(rows), theirs.predict(np.column_stack(rows.columns)))
+            assert ours.depth == theirs.get_depth()
+            assert ours.n_leaves == theirs.get_n_leaves()
 
 
 def test_cart_with_a_class_nobody_has_labels_with_declared_codes():
@@ -58,13 +50,6 @@ def test_cart_with_a_class_nobody_has_labels_with_declared_codes():
     data = EncodedDataset(data.schema, data.columns, np.where(data.target == 1, 3, data.target).astype(np.uint8))
     model = dpviz.fit("cart", data, epsilon=1.0, max_depth=8, depth=8, seed=0).model
     assert set(model.predict(data)) == set(data.target)
-
-
-def test_cart_has_no_privacy_and_says_so():
-    result = dpviz.fit("cart", table(schema_of()), epsilon=1.0, seed=0)
-    assert math.isinf(result.ledger.guarantee.epsilon)
-    assert math.isinf(result.plan.epsilon)
-    assert (result.claim.verdict, result.claim.is_private, result.claim.is_sound) == ("none", False, False)
 
 
 def test_cart_of_no_rows_is_a_leaf():

@@ -31,45 +31,45 @@ def claim_of(name: str, schema: Schema = BINARY, *, epsilon: float, depth: int =
     return spec.claim(plan, given, schema)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("name", dpviz.learner_names())
-def test_a_proof_or_a_counterexample_stands_where_the_claim_says(name, epsilon):
-    numbers = Schema((NumericFeature("a", 0, 1),), NumericTarget("y", 0, 1), n_public=100)
-    schema = schema_of("mixed") if "classes" in get_learner(name).tasks else numbers
-    claim = claim_of(name, schema, epsilon=epsilon, depth=2)
-    assert bool(claim.evidence) == (claim.verdict in ("holds", "violated"))
-    files = re.findall(r"dpviz/[\w/]+\.py", claim.evidence)
-    assert len(files) >= bool(claim.evidence)
-    for file in files:
-        assert (ROOT / file).is_file()
-    _, colon, place = claim.evidence.partition(": ")
-    if colon:
-        assert place.lower() in (ROOT / files[0]).read_text(encoding="utf-8").lower()
+def test_a_proof_or_a_counterexample_stands_where_the_claim_says(name):
+    for epsilon in [0.1, 1.0, 3.0]:
+        numbers = Schema((NumericFeature("a", 0, 1),), NumericTarget("y", 0, 1), n_public=100)
+        schema = schema_of("mixed") if "classes" in get_learner(name).tasks else numbers
+        claim = claim_of(name, schema, epsilon=epsilon, depth=2)
+        assert bool(claim.evidence) == (claim.verdict in ("holds", "violated"))
+        files = re.findall(r"dpviz/[\w/]+\.py", claim.evidence)
+        assert len(files) >= bool(claim.evidence)
+        for file in files:
+            assert (ROOT / file).is_file()
+        _, colon, place = claim.evidence.partition(": ")
+        if colon:
+            assert place.lower() in (ROOT / files[0]).read_text(encoding="utf-8").lower()
 
 
 # --- PrivaTree, corrected
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "depth"), [(0.025, 1), (0.1, 4), (0.2, 4), (0.4, 4), (1.0, 1), (3.0, 4)])
-def test_the_corrected_form_is_violated_where_one_row_against_two_exceeds_the_claim(epsilon, depth):
-    (pair,) = (pair for pair in COUNTEREXAMPLES if pair.title.startswith("one row") and pair.depth == depth)
-    claim = claim_of("privatree-corrected", pair.schema, epsilon=epsilon, depth=depth, bins=2)
-    found = verify("privatree-corrected", epsilon=epsilon, universes=(pair,), bins=2)
-    assert claim.verdict == ("violated" if found.verdict == "violated" else "unproven")
+def test_the_corrected_form_is_violated_where_one_row_against_two_exceeds_the_claim():
+    for epsilon, depth in [(0.025, 1), (0.1, 4), (0.2, 4), (0.4, 4), (1.0, 1), (3.0, 4)]:
+        (pair,) = (pair for pair in COUNTEREXAMPLES if pair.title.startswith("one row") and pair.depth == depth)
+        claim = claim_of("privatree-corrected", pair.schema, epsilon=epsilon, depth=depth, bins=2)
+        found = verify("privatree-corrected", epsilon=epsilon, universes=(pair,), bins=2)
+        assert claim.verdict == ("violated" if found.verdict == "violated" else "unproven")
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.0125, 0.05, 1.0])
-@pytest.mark.parametrize("separating", [1, 3])
-def test_the_loss_between_one_row_and_two_is_what_is_found_whatever_the_number_of_candidates(epsilon, separating):
-    pair = CandidatePair("one row against two", ((0,) * (separating + 2), (1,) * separating + (0, 1)))
-    spec = get_learner("privatree-corrected")
-    params = spec.Params(shares=(1.0, 1e-9))
-    plan = spec.plan(pair.schema, Settings(epsilon=epsilon, depth=1, max_depth=1), params)
-    loss = privatree_corrected.one_against_two_loss(plan, params, pair.schema)
-    found = verify("privatree-corrected", epsilon=epsilon, universes=(pair,), shares=(1.0, 1e-9))
-    assert 0.95 * found.log_ratio < loss
-    assert loss <= found.log_ratio + 1e-4  # the search leaves out a tail of 1e-5, with up to 4 candidates
+def test_the_loss_between_one_row_and_two_is_what_is_found_whatever_the_number_of_candidates():
+    for separating in [1, 3]:
+        for epsilon in [1e-3, 0.0125, 0.05, 1.0]:
+            pair = CandidatePair("one row against two", ((0,) * (separating + 2), (1,) * separating + (0, 1)))
+            spec = get_learner("privatree-corrected")
+            params = spec.Params(shares=(1.0, 1e-9))
+            plan = spec.plan(pair.schema, Settings(epsilon=epsilon, depth=1, max_depth=1), params)
+            loss = privatree_corrected.one_against_two_loss(plan, params, pair.schema)
+            found = verify("privatree-corrected", epsilon=epsilon, universes=(pair,), shares=(1.0, 1e-9))
+            assert 0.95 * found.log_ratio < loss
+            assert loss <= found.log_ratio + 1e-4  # the search leaves out a tail of 1e-5, with up to 4 candidates
 
 
 def test_nothing_is_said_against_the_corrected_form_where_it_cannot_choose():
@@ -108,24 +108,26 @@ def test_a_complete_privatree_on_other_features_is_unproven_and_on_one_it_holds(
 # --- RGV
 
 
-@pytest.mark.parametrize("depth", [1, 3])
-def test_rgv_is_violated_by_more_trees_than_levels_and_unproven_below(depth):
-    verdicts = [claim_of("rgv-forest", epsilon=1.0, depth=depth, trees=trees).verdict for trees in (1, 2, depth + 1, depth + 2)]
-    assert verdicts == ["holds", "unproven", "unproven", "violated"]
+def test_rgv_is_violated_by_more_trees_than_levels_and_unproven_below():
+    for depth in [1, 3]:
+        verdicts = [
+            claim_of("rgv-forest", epsilon=1.0, depth=depth, trees=trees).verdict for trees in (1, 2, depth + 1, depth + 2)
+        ]
+        assert verdicts == ["holds", "unproven", "unproven", "violated"]
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_enough_equal_rows_are_a_counterexample_to_one_tree_too_many(epsilon):
-    depth, trees = 2, 4
-    leaf = epsilon / (depth + 1)
-    n = 100_000
-    assert rgv_forest.labels_loss(n, trees, leaf) > epsilon
-    assert rgv_forest.labels_loss(n, trees - 1, leaf) < epsilon
+def test_enough_equal_rows_are_a_counterexample_to_one_tree_too_many():
+    for epsilon in [0.1, 1.0, 3.0]:
+        depth, trees = 2, 4
+        leaf = epsilon / (depth + 1)
+        n = 100_000
+        assert rgv_forest.labels_loss(n, trees, leaf) > epsilon
+        assert rgv_forest.labels_loss(n, trees - 1, leaf) < epsilon
 
 
-@pytest.mark.parametrize("n_rows", [0, 1, 7])
-def test_the_loss_of_the_labels_is_that_of_two_noisy_counts(n_rows):
-    noise = GeometricNoise(0.4).pmf(np.arange(-300, 301))
-    ahead = np.convolve(noise, noise)
-    behind = [ahead[np.arange(-600, 601) > rows].sum() for rows in (n_rows, n_rows + 1)]
-    assert rgv_forest.labels_loss(n_rows, 3, 0.4) == pytest.approx(3 * math.log(behind[0] / behind[1]), rel=1e-9)
+def test_the_loss_of_the_labels_is_that_of_two_noisy_counts():
+    for n_rows in [0, 1, 7]:
+        noise = GeometricNoise(0.4).pmf(np.arange(-300, 301))
+        ahead = np.convolve(noise, noise)
+        behind = [ahead[np.arange(-600, 601) > rows].sum() for rows in (n_rows, n_rows + 1)]
+        assert rgv_forest.labels_loss(n_rows, 3, 0.4) == pytest.approx(3 * math.log(behind[0] / behind[1]), rel=1e-9)

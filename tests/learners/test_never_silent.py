@@ -37,16 +37,16 @@ def heard_of(*args, **given) -> list[warnings.WarningMessage]:
     return heard
 
 
-@pytest.mark.parametrize("spoiled", ["a", "c", "y"])
-@pytest.mark.parametrize(("usable", "words"), [(0, "No row is used."), (49, "Fewer than 50% of the rows can be used"), (50, "")])
 @pytest.mark.parametrize("name", ["pf-tree", "majority", "pf-forest", "cart"])
-def test_a_seeded_fit_says_that_hardly_a_row_can_be_used(name, usable, words, spoiled):
-    given = {"schema": schema_of(2, 100), "epsilon": 1, "seed": 0, "max_depth": 2}
-    heard = heard_of(name, frame(usable, spoiled=spoiled), **given)
-    assert [str(one.message).startswith(words) for one in heard] == [True] * bool(words)
-    assert all(one.category is FewRowsWarning and one.filename == __file__ for one in heard)
-    assert not any(digit in str(one.message).replace("50%", "") for one in heard for digit in "0123456789")
-    assert not heard_of(name, frame(usable, spoiled=spoiled), **given, accept_rows=True)
+def test_a_seeded_fit_says_that_hardly_a_row_can_be_used(name):
+    for usable, words in [(0, "No row is used."), (49, "Fewer than 50% of the rows can be used"), (50, "")]:
+        for spoiled in ["a", "c", "y"]:
+            given = {"schema": schema_of(2, 100), "epsilon": 1, "seed": 0, "max_depth": 2}
+            heard = heard_of(name, frame(usable, spoiled=spoiled), **given)
+            assert [str(one.message).startswith(words) for one in heard] == [True] * bool(words)
+            assert all(one.category is FewRowsWarning and one.filename == __file__ for one in heard)
+            assert not any(digit in str(one.message).replace("50%", "") for one in heard for digit in "0123456789")
+            assert not heard_of(name, frame(usable, spoiled=spoiled), **given, accept_rows=True)
 
 
 def test_an_ordinary_tree_without_a_seed_says_so_too():
@@ -107,13 +107,13 @@ def test_what_a_rule_replaces_or_does_not_use_is_said_by_name_in_plan_and_warnin
         assert [str(one.message) for one in heard if one.category is ReplacedWarning] == list(said)
 
 
-@pytest.mark.parametrize("classes", [0, 2, 3])
-@pytest.mark.parametrize("n_rows", [200, 20_000])
-@pytest.mark.parametrize("name", learner_names())
-def test_nothing_is_said_of_defaults(name, n_rows, classes):
-    schema = schema_of(classes, n_rows)
-    if ("classes" if classes else "number") in FitRequest.of(name).spec.tasks:
-        assert remarks_on_settings(FitRequest.of(name, epsilon=1.0), schema) == ()
+def test_nothing_is_said_of_defaults():
+    for name in learner_names():
+        for n_rows in [200, 20_000]:
+            for classes in [0, 2, 3]:
+                schema = schema_of(classes, n_rows)
+                if ("classes" if classes else "number") in FitRequest.of(name).spec.tasks:
+                    assert remarks_on_settings(FitRequest.of(name, epsilon=1.0), schema) == ()
 
 
 def test_a_value_that_the_rule_keeps_is_not_said_to_be_replaced():

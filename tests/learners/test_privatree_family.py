@@ -11,7 +11,6 @@ from dpviz.accounting.events import Noise, NonPrivate, Select, walk
 from dpviz.learners.published import privatree_corrected
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.candidates import equal_width_grid
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.oracles import counts, trees
 from tests.support.tables import schema_of, table
@@ -62,15 +61,15 @@ def require_greedy(result, data, thresholds, depth):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_with_a_huge_epsilon_privatree_is_greedy_on_its_quantile_bins(kind, n_classes):
-    data = table(schema_of(kind, n_classes), 80)
-    source = Recording(5)
-    result = dpviz.fit("privatree", data, epsilon=1e6, depth=2, source=source, shares=(1, 1, 1))
-    drawn = [value for mechanism, _, value in source.draws if mechanism.title == "joint exponential quantiles"]
-    numeric = [feature for feature in data.schema.features if isinstance(feature, NumericFeature)]
-    thresholds = {feature.name: value for feature, value in zip(numeric, drawn, strict=True)}
-    require_greedy(result, data, thresholds, 2)
+def test_with_a_huge_epsilon_privatree_is_greedy_on_its_quantile_bins(kind):
+    for n_classes in [2, 3]:
+        data = table(schema_of(kind, n_classes), 80)
+        source = Recording(5)
+        result = dpviz.fit("privatree", data, epsilon=1e6, depth=2, source=source, shares=(1, 1, 1))
+        drawn = [value for mechanism, _, value in source.draws if mechanism.title == "joint exponential quantiles"]
+        numeric = [feature for feature in data.schema.features if isinstance(feature, NumericFeature)]
+        thresholds = {feature.name: value for feature, value in zip(numeric, drawn, strict=True)}
+        require_greedy(result, data, thresholds, 2)
 
 
 def test_with_a_huge_epsilon_its_bins_hold_equal_shares_of_the_rows():
@@ -87,14 +86,14 @@ def exact_deciles(column) -> list[float]:
 
 
 @pytest.mark.parametrize("kind", ["numbers", "mixed"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_with_a_huge_epsilon_privatree_star_is_greedy_on_exact_quantiles(kind, n_classes):
-    data = table(schema_of(kind, n_classes), 80)
-    result = dpviz.fit("privatree-star", data, epsilon=1e6, depth=2, seed=5, shares=(1, 1, 1))
-    numeric = {
-        f.name: column for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)
-    }
-    require_greedy(result, data, {name: exact_deciles(column) for name, column in numeric.items()}, 2)
+def test_with_a_huge_epsilon_privatree_star_is_greedy_on_exact_quantiles(kind):
+    for n_classes in [2, 3]:
+        data = table(schema_of(kind, n_classes), 80)
+        result = dpviz.fit("privatree-star", data, epsilon=1e6, depth=2, seed=5, shares=(1, 1, 1))
+        numeric = {
+            f.name: column for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)
+        }
+        require_greedy(result, data, {name: exact_deciles(column) for name, column in numeric.items()}, 2)
 
 
 def test_thresholds_of_privatree_star_are_values_of_rows():
@@ -159,18 +158,19 @@ def test_the_number_of_bins_is_what_was_asked():
 # corrected
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 7, 40])
-def test_the_gini_sensitivity_is_the_most_gini_changes_from_n_to_n_plus_one_rows(rows):
-    def plain_gini(*row_counts):
-        n = sum(row_counts)
-        return 1 - sum((count / n) ** 2 for count in row_counts)
+def test_the_gini_sensitivity_is_the_most_gini_changes_from_n_to_n_plus_one_rows():
+    for rows in [1, 2, 3, 7, 40]:
 
-    # the change of a node's Gini, by brute force over all two-class nodes of this size
-    nodes = [(ones, rows - ones) for ones in range(rows + 1)]
-    change = max(abs(plain_gini(a + 1, b) - plain_gini(a, b)) for a, b in nodes)
-    sensitivity = privatree_corrected.gini_sensitivity(rows)
-    assert sensitivity.value == pytest.approx(change, rel=1e-12)
-    assert not sensitivity.monotone
+        def plain_gini(*row_counts):
+            n = sum(row_counts)
+            return 1 - sum((count / n) ** 2 for count in row_counts)
+
+        # the change of a node's Gini, by brute force over all two-class nodes of this size
+        nodes = [(ones, rows - ones) for ones in range(rows + 1)]
+        change = max(abs(plain_gini(a + 1, b) - plain_gini(a, b)) for a, b in nodes)
+        sensitivity = privatree_corrected.gini_sensitivity(rows)
+        assert sensitivity.value == pytest.approx(change, rel=1e-12)
+        assert not sensitivity.monotone
 
 
 def test_the_gini_sensitivity_stays_positive_for_huge_noisy_counts():
@@ -189,10 +189,10 @@ def test_the_noisy_count_is_never_below_one():
         assert min(counts_drawn) < 1 or seed  # at least the first seed shows a count that had to be raised
 
 
-@pytest.mark.parametrize("n_rows", [0, 1, 60])
-def test_the_corrected_form_grows_a_complete_tree(n_rows):
-    tree = dpviz.fit("privatree-corrected", table(schema_of("mixed"), n_rows), epsilon=1.0, depth=3, seed=0).model
-    assert Counter(placed.depth for placed in tree.nodes()) == {0: 1, 1: 2, 2: 4, 3: 8}
+def test_the_corrected_form_grows_a_complete_tree():
+    for n_rows in [0, 1, 60]:
+        tree = dpviz.fit("privatree-corrected", table(schema_of("mixed"), n_rows), epsilon=1.0, depth=3, seed=0).model
+        assert Counter(placed.depth for placed in tree.nodes()) == {0: 1, 1: 2, 2: 4, 3: 8}
 
 
 def test_the_corrected_form_halves_a_node_s_budget():
@@ -211,27 +211,17 @@ def test_the_corrected_form_halves_a_node_s_budget():
 
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_with_a_huge_epsilon_the_corrected_form_is_greedy_on_equal_width_bins(kind, n_classes):
-    data = table(schema_of(kind, n_classes), 60)
-    result = dpviz.fit("privatree-corrected", data, epsilon=1e6, depth=2, seed=3, shares=(1, 1))
-    rules = counts.rules_of(equal_width_grid(data.schema, 10))
-    for level, node, rows in trees.rows_by_node(result.model, data):
-        if isinstance(node, Branch):
-            assert trees.utility_of(node.rule, data, rows, gini) == pytest.approx(trees.best(rules, data, rows, gini), abs=1e-12)
-        else:
-            labels = Counter(int(data.target[row]) for row in rows)
-            assert level == 2
-            assert labels[node.label] == max(labels.values(), default=0)
-
-
-def test_ten_equal_width_bins_ignore_the_rows():
-    schema = Schema((NumericFeature("x", 0, 10),), ClassTarget("y", ("n", "p")), n_public=100)
-    data = EncodedDataset(schema, (np.full(30, 0.01),), np.zeros(30, dtype=np.uint8))
-    cuts = {
-        placed.node.rule.threshold
-        for seed in range(60)
-        for placed in dpviz.fit("privatree-corrected", data, epsilon=1e-3, depth=1, seed=seed).model.nodes()
-        if isinstance(placed.node, Branch)
-    }
-    assert cuts == set(np.arange(1, 10).astype(float))
+def test_with_a_huge_epsilon_the_corrected_form_is_greedy_on_equal_width_bins(kind):
+    for n_classes in [2, 3]:
+        data = table(schema_of(kind, n_classes), 60)
+        result = dpviz.fit("privatree-corrected", data, epsilon=1e6, depth=2, seed=3, shares=(1, 1))
+        rules = counts.rules_of(equal_width_grid(data.schema, 10))
+        for level, node, rows in trees.rows_by_node(result.model, data):
+            if isinstance(node, Branch):
+                assert trees.utility_of(node.rule, data, rows, gini) == pytest.approx(
+                    trees.best(rules, data, rows, gini), abs=1e-12
+                )
+            else:
+                labels = Counter(int(data.target[row]) for row in rows)
+                assert level == 2
+                assert labels[node.label] == max(labels.values(), default=0)

@@ -19,12 +19,12 @@ from tests.support.release_rows import SCHEMA, small_numbers, small_rows
 REQUEST = FitRequest.of("pf-tree", epsilon=0.5, max_depth=3, level_shares=(1, 2, 3), seed=7)
 
 
-@pytest.mark.parametrize("name", learner_names())
-def test_what_is_made_of_arguments_gives_them_back(name):
-    made = FitRequest.of(name, epsilon=0.3, max_depth=2, depth=2, delta=1e-9, test_share=0.1)
-    assert made.arguments == {"epsilon": 0.3, "max_depth": 2, "depth": 2, "delta": 1e-9, "test_share": 0.1}
-    assert made.given == {}
-    assert FitRequest.of(name, **made.arguments) == made
+def test_what_is_made_of_arguments_gives_them_back():
+    for name in learner_names():
+        made = FitRequest.of(name, epsilon=0.3, max_depth=2, depth=2, delta=1e-9, test_share=0.1)
+        assert made.arguments == {"epsilon": 0.3, "max_depth": 2, "depth": 2, "delta": 1e-9, "test_share": 0.1}
+        assert made.given == {}
+        assert FitRequest.of(name, **made.arguments) == made
 
 
 def test_what_is_left_at_its_default_and_what_says_the_default_are_one_request():
@@ -41,12 +41,12 @@ def test_a_source_that_calls_itself_a_release_is_none():
     assert (result.released, result.not_released_because) == (False, "A simulation, not a release.")
 
 
-@pytest.mark.parametrize("name", learner_names())
-def test_a_cap_that_nobody_gave_is_the_learners_own_and_is_written_as_a_number(name):
-    usual = 8 if name == "pf-tree" else 4
-    made = FitRequest.of(name)
-    assert made.arguments["max_depth"] == usual
-    assert made == FitRequest.of(name, max_depth=None) == FitRequest.of(name, max_depth=usual)
+def test_a_cap_that_nobody_gave_is_the_learners_own_and_is_written_as_a_number():
+    for name in learner_names():
+        usual = 8 if name == "pf-tree" else 4
+        made = FitRequest.of(name)
+        assert made.arguments["max_depth"] == usual
+        assert made == FitRequest.of(name, max_depth=None) == FitRequest.of(name, max_depth=usual)
 
 
 def test_an_ordinary_tree_beside_it_has_as_many_levels_or_as_many_as_are_usual():
@@ -63,22 +63,19 @@ def test_it_is_read_back_as_it_was_written_and_goes_to_other_processes():
     assert pickle.loads(pickle.dumps(REQUEST)) == REQUEST
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
+def test_it_is_checked_when_it_is_made_and_when_it_is_changed():
+    for given, problem in [
         ({"epsilon": -1}, ParameterError),
         ({"depth": 0.5}, ParameterError),
         ({"bins": -1}, ParameterError),
         ({"binns": 1}, UnknownName),
         ({"seed": 0.5}, ParameterError),
         ({"seed": True}, ParameterError),
-    ],
-)
-def test_it_is_checked_when_it_is_made_and_when_it_is_changed(given, problem):
-    with pytest.raises(problem):
-        FitRequest.of("privatree", **given)
-    with pytest.raises(problem):
-        FitRequest.of("privatree").at(**given)
+    ]:
+        with pytest.raises(problem):
+            FitRequest.of("privatree", **given)
+        with pytest.raises(problem):
+            FitRequest.of("privatree").at(**given)
 
 
 def test_parameters_made_without_a_check_are_checked_too():
@@ -95,18 +92,18 @@ def test_the_request_and_the_function_train_the_same_model():
 
 
 @pytest.mark.parametrize("name", learner_names())
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_what_a_plan_says_of_risk_is_what_a_fit_tells_or_more(name, epsilon):
+def test_what_a_plan_says_of_risk_is_what_a_fit_tells_or_more(name):
     """Without a row: fs-tree, whose steps depend on the rows, gets the bound of any algorithm with its epsilon."""
-    request, rows = FitRequest.of(name, epsilon=epsilon, max_depth=3, seed=1), small_rows()
-    if get_learner(name).task == "number":
-        rows = small_numbers()
-    claim = request.claim(rows.schema)
-    if claim.is_sound:
-        planned, run = request.risk(rows.schema), request.fit(rows).risk
-        for of_one_person in (1, 3):
-            assert planned.for_rows(of_one_person).guesses() >= run.for_rows(of_one_person).guesses() - 1e-12
-        assert planned.guesses() <= PrivacyLoss(claim.epsilon, claim.delta).guesses_right + 1e-6
+    for epsilon in [0.1, 1.0, 3.0]:
+        request, rows = FitRequest.of(name, epsilon=epsilon, max_depth=3, seed=1), small_rows()
+        if get_learner(name).task == "number":
+            rows = small_numbers()
+        claim = request.claim(rows.schema)
+        if claim.is_sound:
+            planned, run = request.risk(rows.schema), request.fit(rows).risk
+            for of_one_person in (1, 3):
+                assert planned.for_rows(of_one_person).guesses() >= run.for_rows(of_one_person).guesses() - 1e-12
+            assert planned.guesses() <= PrivacyLoss(claim.epsilon, claim.delta).guesses_right + 1e-6
 
 
 def test_the_risk_of_a_plan_is_that_of_its_mechanisms():
@@ -117,12 +114,12 @@ def test_the_risk_of_a_plan_is_that_of_its_mechanisms():
     assert 100 * of_rows.guesses() == pytest.approx(73.1, abs=0.1)
 
 
-@pytest.mark.parametrize("name", [name for name in learner_names() if get_learner(name).event is not None])
-def test_the_event_of_a_plan_is_that_of_the_whole_training(name):
-    schema = replace(SCHEMA, n_public=30_000)
-    for settings in ({}, {"initial_share": 0.0}, {"test_share": 0.2}):
-        request = FitRequest.of(name, epsilon=1.0, seed=0, rounds=3, **settings)
-        assert request.risk(schema).event == request.fit(few_rows(schema)).ledger.event
+def test_the_event_of_a_plan_is_that_of_the_whole_training():
+    for name in [name for name in learner_names() if get_learner(name).event is not None]:
+        schema = replace(SCHEMA, n_public=30_000)
+        for settings in ({}, {"initial_share": 0.0}, {"test_share": 0.2}):
+            request = FitRequest.of(name, epsilon=1.0, seed=0, rounds=3, **settings)
+            assert request.risk(schema).event == request.fit(few_rows(schema)).ledger.event
 
 
 def test_an_audit_says_of_steps_that_depend_on_the_rows_what_they_cost_at_most():

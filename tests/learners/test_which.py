@@ -103,10 +103,10 @@ def test_the_rule_hits_the_stored_cells_as_it_says() -> None:
     assert f"hits {hits(NUMBERS, FROM)} of {len(NUMBERS)} cells" in said
 
 
-@pytest.mark.parametrize("cell", [*CLASSES, *NUMBERS], ids=lambda cell: f"{cell.data} {cell.epsilon:g}")
-def test_the_function_is_the_rule(cell: Cell) -> None:
-    found = which_learner(schema(cell.n_rows, cell.n_features, number=len(cell.leads) == 1), epsilon=cell.epsilon)
-    assert found.learner == ("s-gbdt" if place(cell) >= FROM else "pf-tree")
+def test_the_function_is_the_rule() -> None:
+    for cell in [*CLASSES, *NUMBERS]:
+        found = which_learner(schema(cell.n_rows, cell.n_features, number=len(cell.leads) == 1), epsilon=cell.epsilon)
+        assert found.learner == ("s-gbdt" if place(cell) >= FROM else "pf-tree")
 
 
 def test_what_is_lost_is_what_is_stored() -> None:
@@ -125,10 +125,10 @@ def test_many_classes_and_few_rows_keep_one_tree() -> None:
     assert "9.98 rows" in few.reason
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "1", None])
-def test_no_epsilon(epsilon) -> None:
-    with pytest.raises(ParameterError):
-        which_learner(schema(100, 1), epsilon=epsilon)
+def test_no_epsilon() -> None:
+    for epsilon in [0, -1, float("nan"), float("inf"), "1", None]:
+        with pytest.raises(ParameterError):
+            which_learner(schema(100, 1), epsilon=epsilon)
 
 
 def test_no_declared_rows() -> None:

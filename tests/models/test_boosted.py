@@ -7,13 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from dpviz.errors import DocumentError, NoProbabilities, SchemaError
+from dpviz.errors import DocumentError, NoProbabilities
 from dpviz.evaluation.measures import auc
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.document import model_body
-from dpviz.models.packed_text import BoostedBody, boosted_body, boosted_from
+from dpviz.models.packed_text import BoostedBody, boosted_from
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import Schema
 from dpviz.table.strict_json import read as parsed
 from tests.support.boosted import NUMBER, THREE, TREES, TWO, read, rows
 
@@ -63,26 +62,14 @@ def test_a_number_has_no_probabilities() -> None:
         read().predict_proba(rows())
 
 
-@pytest.mark.parametrize("schema", [NUMBER, TWO])
-def test_scores_build_up_tree_by_tree(schema: Schema) -> None:
-    data, model = rows(schema), read(schema)
-    states = [state.copy() for state in model.accumulated(data)]
-    assert len(states) == 5
-    assert (states[0] == 2.0).all()
-    np.testing.assert_allclose(np.diff(np.array(states), axis=0).T, model.contributions(data))
-    np.testing.assert_allclose(states[-1], model.scores(data))
-
-
-def test_no_rows_have_no_predictions() -> None:
-    model, none = read(), rows(n_rows=0)
-    assert model.predict(none).shape == (0,)
-    assert model.contributions(none).shape == (0, 4)
-
-
-def test_rows_of_another_schema_are_refused() -> None:
-    for asked in (read().predict, read().contributions, lambda data: next(read().accumulated(data))):
-        with pytest.raises(SchemaError, match="declaration differs"):
-            asked(rows(TWO))
+def test_scores_build_up_tree_by_tree() -> None:
+    for schema in [NUMBER, TWO]:
+        data, model = rows(schema), read(schema)
+        states = [state.copy() for state in model.accumulated(data)]
+        assert len(states) == 5
+        assert (states[0] == 2.0).all()
+        np.testing.assert_allclose(np.diff(np.array(states), axis=0).T, model.contributions(data))
+        np.testing.assert_allclose(states[-1], model.scores(data))
 
 
 def test_nothing_can_be_changed_and_values_must_fit_the_leaves() -> None:
@@ -97,23 +84,16 @@ def test_nothing_can_be_changed_and_values_must_fit_the_leaves() -> None:
     assert model != "boosted trees"
 
 
-@pytest.mark.parametrize("schema", [NUMBER, TWO])
-def test_the_document_is_compact_and_comes_back_exactly(schema: Schema) -> None:
-    model = read(schema, (f"0<={1 / 3!r} ={0.1 + 0.2!r} =-1e-300", *TREES), initial=1 / 7)
-    body = json.loads(json.dumps(model_body(model)))
-    assert body["trees"][1:] == list(TREES)
-    assert boosted_from(parsed(BoostedBody, body), schema) == model
+def test_the_document_is_compact_and_comes_back_exactly() -> None:
+    for schema in [NUMBER, TWO]:
+        model = read(schema, (f"0<={1 / 3!r} ={0.1 + 0.2!r} =-1e-300", *TREES), initial=1 / 7)
+        body = json.loads(json.dumps(model_body(model)))
+        assert body["trees"][1:] == list(TREES)
+        assert boosted_from(parsed(BoostedBody, body), schema) == model
 
 
-def test_the_document_says_what_the_score_means() -> None:
-    assert boosted_body(read()).score == "'y' before it is clipped to its declared range"
-    assert boosted_body(read(TWO)).score == "log-odds of 'yes'"
-    assert boosted_body(read(THREE, TREES[:3])).score == "one per class; tree number t (from 0) adds to class number t mod 3"
-
-
-@pytest.mark.parametrize(
-    ("document", "what"),
-    [
+def test_a_bad_document_is_named() -> None:
+    for document, what in [
         ({"initial": 0.0}, "trees: This entry is missing"),
         ({"initial": 0.0, "trees": []}, "trees: This must be a list"),
         ({"trees": ["=0"]}, "initial"),
@@ -130,11 +110,9 @@ def test_the_document_says_what_the_score_means() -> None:
         ({"trees": ["0<=inf =0 =1"], "initial": 0}, "'inf' is not a number"),
         ({"trees": ["0? =0 =1"], "initial": 0}, "Feature number 0 has no categories"),
         ({"trees": ["leaf"], "initial": 0}, "'leaf' is not a node"),
-    ],
-)
-def test_a_bad_document_is_named(document: dict, what: str) -> None:
-    with pytest.raises(DocumentError, match=what):
-        boosted_from(parsed(BoostedBody, {"form": "-", **document}), NUMBER)
+    ]:
+        with pytest.raises(DocumentError, match=what):
+            boosted_from(parsed(BoostedBody, {"form": "-", **document}), NUMBER)
 
 
 def test_three_classes_need_as_many_trees_each() -> None:
@@ -151,20 +129,17 @@ def test_its_trees_say_what_they_add() -> None:
 
 
 @pytest.mark.parametrize("schema", [NUMBER, TWO, THREE])
-@pytest.mark.parametrize(
-    "trees",
-    [
+def test_what_is_looked_up_is_what_the_trees_add(schema):
+    for trees in [
         ("0<=0.5 2<=4.5 =1.5 =0.25 1? =0.5 =-0.5 =3.0",),  # two features on each side of the root, three in all
         ("0<=0.5 2<=4.5 1? =1.5 =2.5 =0.5 =0.25 =-1.0",),  # three on one side: it falls through
         ("1? 0<=0.25 =1.0 =2.0 2<=3.5 =3.0 =4.0 0<=0.75 =5.0 =6.0", "2<=1.5 =0.5 0<=0.5 =0.25 =0.75", *TREES),
-    ],
-)
-def test_what_is_looked_up_is_what_the_trees_add(schema, trees):
-    model, data = read(schema, trees * 3), rows(schema, n_rows=20_000)
-    added = model.contributions(data)
-    expected = [model.initial + added[:, score :: model.n_scores].sum(axis=1) for score in range(model.n_scores)]
-    found = model.scores(data).reshape(len(data.target), -1).T
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    ]:
+        model, data = read(schema, trees * 3), rows(schema, n_rows=20_000)
+        added = model.contributions(data)
+        expected = [model.initial + added[:, score :: model.n_scores].sum(axis=1) for score in range(model.n_scores)]
+        found = model.scores(data).reshape(len(data.target), -1).T
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_what_a_row_gets_depends_on_no_other_row():

@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from dpviz.errors import DocumentError, SchemaError
+from dpviz.errors import DocumentError
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.support.tables import hostile_schema, schema_of, table
+from tests.support.tables import schema_of, table
 
 
 def model_of(schema: Schema, seed: int = 1) -> LinearModel:
@@ -37,18 +37,18 @@ def score_by_hand(model: LinearModel, data: EncodedDataset, row: int, k: int) ->
     return score
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-def test_scores_and_classes_are_those_worked_out_by_hand(n_classes):
-    schema = schema_of("mixed", n_classes)
-    model, data = model_of(schema), table(schema, 30)
-    by_hand = np.array([[score_by_hand(model, data, row, k) for k in range(len(model.offsets))] for row in range(30)])
-    np.testing.assert_allclose(model.scores(data).reshape(30, -1), by_hand, rtol=1e-12)
-    expected = by_hand[:, 0] > 0 if n_classes == 2 else by_hand.argmax(axis=1)
-    np.testing.assert_array_equal(model.predict(data), expected)
-    assert model.predict(data).dtype == np.uint8
-    chances = 1 / (1 + np.exp(-by_hand))
-    shares = np.column_stack([1 - chances, chances]) if n_classes == 2 else chances / chances.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba(data), shares)
+def test_scores_and_classes_are_those_worked_out_by_hand():
+    for n_classes in [2, 3, 7]:
+        schema = schema_of("mixed", n_classes)
+        model, data = model_of(schema), table(schema, 30)
+        by_hand = np.array([[score_by_hand(model, data, row, k) for k in range(len(model.offsets))] for row in range(30)])
+        np.testing.assert_allclose(model.scores(data).reshape(30, -1), by_hand, rtol=1e-12)
+        expected = by_hand[:, 0] > 0 if n_classes == 2 else by_hand.argmax(axis=1)
+        np.testing.assert_array_equal(model.predict(data), expected)
+        assert model.predict(data).dtype == np.uint8
+        chances = 1 / (1 + np.exp(-by_hand))
+        shares = np.column_stack([1 - chances, chances]) if n_classes == 2 else chances / chances.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(model.predict_proba(data), shares)
 
 
 def test_features_are_scaled_by_their_declaration_alone():
@@ -59,20 +59,13 @@ def test_features_are_scaled_by_their_declaration_alone():
     np.testing.assert_array_equal(unit_columns(data), [[0, 0, 0], [1, 1, 0], [0.25, 0.5, 0]])
 
 
-@pytest.mark.parametrize("schema", [schema_of("mixed"), schema_of("numbers", 4), hostile_schema()], ids=["2", "4", "hostile"])
-def test_a_document_gives_the_model_back(schema):
-    model = model_of(schema)
-    assert model_from_json(document(model)) == model
-
-
 def test_two_classes_have_one_score_named_by_the_second():
     assert [score["class"] for score in model_body(model_of(schema_of("mixed")))["scores"]] == ["c1"]
     assert [score["class"] for score in model_body(model_of(schema_of("mixed", 3)))["scores"]] == ["c0", "c1", "c2"]
 
 
-@pytest.mark.parametrize(
-    ("scores", "where"),
-    [
+def test_a_broken_document_is_refused_by_place():
+    for scores, where in [
         (None, "scores"),
         ([], "scores"),
         ([3], "scores"),
@@ -80,18 +73,6 @@ def test_two_classes_have_one_score_named_by_the_second():
         ([{"class": "c1", "offset": 0}], r"scores\[0\]\.weights"),
         ([{"class": "c1", "offset": "x", "weights": {}}], r"scores\[0\]\.offset"),
         ([{"class": "c1", "offset": 0, "weights": {"height": 1.0}}], r"scores\[0\]\.weights\.age"),
-    ],
-)
-def test_a_broken_document_is_refused_by_place(scores, where):
-    with pytest.raises(DocumentError, match=where):
-        model_from_json(document(model_of(schema_of("numbers")), scores=scores))
-
-
-def test_rows_of_another_schema_are_refused():
-    with pytest.raises(SchemaError, match="lack the model's columns"):
-        model_of(schema_of("mixed")).scores(table(schema_of("numbers")))
-
-
-def test_weights_fit_the_schema():
-    with pytest.raises(ValueError, match="1 rows of 2 weights and 1 offsets are needed"):
-        LinearModel(schema_of("numbers"), ((1.0,),), (0.0,))
+    ]:
+        with pytest.raises(DocumentError, match=where):
+            model_from_json(document(model_of(schema_of("numbers")), scores=scores))

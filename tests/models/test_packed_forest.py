@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ import dpviz
 from dpviz.errors import DocumentError, DpvizError
 from dpviz.models.document import model_body
 from dpviz.models.hashed_forest import HashedForest, fractions, leaves_reached, mix
-from dpviz.models.packed_forest import PackedForest, PackedTrees, ranges
+from dpviz.models.packed_forest import PackedForest
 from dpviz.models.packed_text import PackedForestBody, packed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -69,9 +67,8 @@ def test_the_document_is_compact_and_comes_back() -> None:
     assert forest != "a forest"
 
 
-@pytest.mark.parametrize(
-    ("trees", "what"),
-    [
+def test_a_document_that_is_no_forest_is_named() -> None:
+    for trees, what in [
         ([], "trees"),
         (["=0", 3], "must be a text"),
         ([" "], "The number of nodes does not fit"),
@@ -87,34 +84,10 @@ def test_the_document_is_compact_and_comes_back() -> None:
         (["7<=1 =0 =1"], "There is no feature number 7"),
         (["leaf"], "'leaf' is not a node"),
         (["=0:1,2", "=1"], "Some leaves lack their counts"),
-    ],
-)
-def test_a_document_that_is_no_forest_is_named(trees: list[object], what: str) -> None:
-    with pytest.raises(DocumentError, match=what) as problem:
-        packed_from(parsed(PackedForestBody, {"form": "-", "trees": trees}), SCHEMA)
-    assert problem.value.where.startswith("trees")
-
-
-def test_a_list_that_is_missing_is_named_by_the_reader_of_documents() -> None:
-    data = table(schema_of("numbers"), 20)
-    document = json.loads(dpviz.fit("pf-forest", data, epsilon=1.0, seed=1, trees=2).to_json())
-    del document["trees"]
-    with pytest.raises(DocumentError, match="trees: This entry is missing"):
-        dpviz.model_from_json(json.dumps(document))
-
-
-def test_ranges_follow_each_other() -> None:
-    assert ranges(np.array([5, 0, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
-    assert ranges(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)).tolist() == []
-
-
-def test_arrays_are_read_only() -> None:
-    forest = read("=0")
-    with pytest.raises(ValueError, match="read-only"):
-        forest.labels[0] = 1
-    with pytest.raises(ValueError, match="read-only"):
-        forest.splits.feature[0] = 1
-    assert isinstance(forest.splits, PackedTrees)
+    ]:
+        with pytest.raises(DocumentError, match=what) as problem:
+            packed_from(parsed(PackedForestBody, {"form": "-", "trees": trees}), SCHEMA)
+        assert problem.value.where.startswith("trees")
 
 
 class TestHashed:

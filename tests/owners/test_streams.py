@@ -53,9 +53,9 @@ def test_a_category_that_is_common_is_new_as_a_whole():
 
 
 @every_way
-@pytest.mark.parametrize("data", [numbers(), classes()], ids=["number", "classes"])
-def test_every_way_costs_what_was_asked_for(way, data):
-    course = train_on_stream(stream(data), way, **FEW)
+@pytest.mark.parametrize("make", [numbers, classes])
+def test_every_way_costs_what_was_asked_for(way, make):
+    course = train_on_stream(stream(make()), way, **FEW)
     assert course.ledger.guarantee.epsilon <= 3.0
     assert (course.left >= 0).all()
     assert (course.left <= 1).all()
@@ -106,9 +106,9 @@ def test_with_the_filter_new_rows_come_with_all_of_their_budget():
     assert (later[given.is_new] < 1).all()
 
 
-@pytest.mark.parametrize("data", [numbers(), classes()], ids=["number", "classes"])
-def test_the_filter_learns_new_rows_and_keeps_the_old_ones(data):
-    given = stream(data)
+@pytest.mark.parametrize("make", [numbers, classes])
+def test_the_filter_learns_new_rows_and_keeps_the_old_ones(make):
+    given = stream(make())
     stop, alone, kept = (train_on_stream(given, way, **{**FEW, "epsilon": 20.0}) for way in ("stop", "new rows alone", "filter"))
     assert kept.after("new") < 0.8 * kept.before("new")
     assert kept.after("new") < 0.8 * stop.after("new")
@@ -143,23 +143,20 @@ def test_it_says_how_far_it_is_and_stops_when_asked():
         train_on_stream(stream(), "filter", **FEW, stop=lambda: True)
 
 
-@pytest.mark.parametrize(
-    ("way", "given", "words"),
-    [
+def test_what_cannot_be_followed_is_refused():
+    for way, given, words in [
         ("later", {}, "one of 'stop', 'new rows alone', 'filter', 'from the start'"),
         ("stop", {"filter": True}, "left out: the way says it"),
         ("new rows alone", {"extra_rounds": 41}, "at most 40, the regular rounds"),
-    ],
-)
-def test_what_cannot_be_followed_is_refused(way, given, words):
-    with pytest.raises(ParameterError, match=words):
-        train_on_stream(stream(), way, **{**FEW, **given})
+    ]:
+        with pytest.raises(ParameterError, match=words):
+            train_on_stream(stream(), way, **{**FEW, **given})
 
 
-@pytest.mark.parametrize("share", [0, 1, -0.1])
-def test_a_share_of_none_or_all_is_refused(share):
-    with pytest.raises(ParameterError, match="share"):
-        stream(share=share)
+def test_a_share_of_none_or_all_is_refused():
+    for share in [0, 1, -0.1]:
+        with pytest.raises(ParameterError, match="share"):
+            stream(share=share)
 
 
 def test_a_stream_needs_a_feature_that_differs():

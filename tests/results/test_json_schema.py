@@ -49,9 +49,9 @@ def test_the_published_file_is_what_the_types_say():
     assert JSON_SCHEMA.read_text(encoding="utf-8") == json_schema_text(), "run: python -m dpviz.results.json_schema"
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
-def test_every_golden_document_is_valid(path):
-    VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+def test_every_golden_document_is_valid():
+    for path in sorted(FOLDER.glob("*.json")):
+        VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
 
 
 def test_the_page_beside_it_shows_a_document_that_is_valid_and_can_be_read():
@@ -79,13 +79,6 @@ def test_every_learner_writes_a_valid_document(learner, schema):
     VALIDATOR.validate(exportable(learner, schema).document)
 
 
-def test_a_release_is_valid_and_has_no_seed():
-    document = json.loads(fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, accept_rows=True).to_json())
-    VALIDATOR.validate(document)
-    document["privacy"]["noise"]["seed"] = 3
-    assert not VALIDATOR.is_valid(document)
-
-
 def test_a_release_that_no_register_counts_says_so_and_a_simulation_has_nothing_to_say():
     released = fit("pf-tree", rows_of(schema_with_stand_ins()), epsilon=1.0, accept_rows=True)
     document = json.loads(released.to_json())
@@ -102,9 +95,8 @@ def valid() -> dict:
     return exportable("privatree", schema_with_stand_ins()).document
 
 
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
+def test_what_no_reader_could_use_is_refused(valid):
+    for path, value in [
         (("format",), "dpviz-tree/2"),
         (("kind",), "oracle"),
         (("root",), None),
@@ -116,13 +108,11 @@ def valid() -> dict:
         (("privacy", "guarantee", "epsilon"), -1),
         (("privacy", "claim", "verdict"), "probably"),
         (("privacy", "noise"), {"source": "simulation"}),
-    ],
-)
-def test_what_no_reader_could_use_is_refused(valid, path, value):
-    spoilt = copy.deepcopy(valid)
-    place = spoilt
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    assert VALIDATOR.is_valid(valid)
-    assert not VALIDATOR.is_valid(spoilt)
+    ]:
+        spoilt = copy.deepcopy(valid)
+        place = spoilt
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        assert VALIDATOR.is_valid(valid)
+        assert not VALIDATOR.is_valid(spoilt)

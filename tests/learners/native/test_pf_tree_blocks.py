@@ -34,9 +34,8 @@ def plan_of(schema: Schema, epsilon: float = 1.0, max_depth: int = 12, depth="au
     return pf_tree.plan(schema, Settings(epsilon, max_depth=max_depth, depth=depth), pf_tree.Params(**params))
 
 
-@pytest.mark.parametrize(
-    ("n_public", "n_candidates", "epsilon", "max_depth", "depth"),
-    [
+def test_the_depth_rule_by_hand():
+    for n_public, n_candidates, epsilon, max_depth, depth in [
         # 16 ln(1000) = 110.5; k is allowed while n epsilon >= 110.5 times 1, 4, 9 (for k = 2 to 4), 81, 729, ... (6, 8, ...)
         (36000, 1000, 0.1, 12, 4),  # 3600: 110.5 * 81 = 8952
         (36000, 1000, 0.1, 4, 4),
@@ -47,24 +46,22 @@ def plan_of(schema: Schema, epsilon: float = 1.0, max_depth: int = 12, depth="au
         (36000, 1000, 0.001, 4, 1),
         (1, 1000, 1.0, 5, 1),
         (100, 1, 0.001, 6, 6),  # one candidate: nothing to choose
-    ],
-)
-def test_the_depth_rule_by_hand(n_public, n_candidates, epsilon, max_depth, depth):
-    assert pf_tree.auto_depth_of_blocks(n_public, n_candidates, epsilon, max_depth) == depth
+    ]:
+        assert pf_tree.auto_depth_of_blocks(n_public, n_candidates, epsilon, max_depth) == depth
 
 
-@pytest.mark.parametrize("rule", [pf_tree.auto_depth, pf_tree.auto_depth_of_blocks])
-@pytest.mark.parametrize("n_candidates", [2, 30, 650, 3000])
-def test_the_depth_never_falls_with_rows_or_epsilon_nor_passes_its_cap(rule, n_candidates):
-    rows, epsilons = (1, 10, *(10**k * m for k in range(2, 7) for m in (1, 2, 5))), [10 ** (k / 4) for k in range(-12, 9)]
-    for most in range(1, 13):
-        found = np.array([[rule(n, n_candidates, epsilon, most) for epsilon in epsilons] for n in rows])
-        assert (np.diff(found, axis=0) >= 0).all()
-        assert (np.diff(found, axis=1) >= 0).all()
-        assert (found >= 1).all()
-        assert (found <= most).all()
-        deepest = [rule(n, n_candidates, epsilon, 12) for n in rows for epsilon in epsilons]
-        assert (found.ravel() <= deepest).all()
+def test_the_depth_never_falls_with_rows_or_epsilon_nor_passes_its_cap():
+    for n_candidates in [2, 30, 650, 3000]:
+        for rule in [pf_tree.auto_depth, pf_tree.auto_depth_of_blocks]:
+            rows, epsilons = (1, 10, *(10**k * m for k in range(2, 7) for m in (1, 2, 5))), [10 ** (k / 4) for k in range(-12, 9)]
+            for most in range(1, 13):
+                found = np.array([[rule(n, n_candidates, epsilon, most) for epsilon in epsilons] for n in rows])
+                assert (np.diff(found, axis=0) >= 0).all()
+                assert (np.diff(found, axis=1) >= 0).all()
+                assert (found >= 1).all()
+                assert (found <= most).all()
+                deepest = [rule(n, n_candidates, epsilon, 12) for n in rows for epsilon in epsilons]
+                assert (found.ravel() <= deepest).all()
 
 
 def test_the_rule_goes_up_to_eight_levels_by_itself_and_numbers_asked_for_still_cap_and_fix():
@@ -77,9 +74,9 @@ def test_the_rule_goes_up_to_eight_levels_by_itself_and_numbers_asked_for_still_
     assert [depth(max_depth=4, depth=10), depth(depth=3)] == [10, 3]
 
 
-@pytest.mark.parametrize(("n_classes", "max_depth", "depth"), [(2, 4, 1), (3, 4, 2), (5, 4, 3), (10, 3, 3)])
-def test_a_tree_has_a_leaf_for_every_class_where_the_cap_allows_it(n_classes, max_depth, depth):
-    assert pf_tree.auto_depth_of_blocks(100, 1000, 0.001, max_depth, n_classes) == depth
+def test_a_tree_has_a_leaf_for_every_class_where_the_cap_allows_it():
+    for n_classes, max_depth, depth in [(2, 4, 1), (3, 4, 2), (5, 4, 3), (10, 3, 3)]:
+        assert pf_tree.auto_depth_of_blocks(100, 1000, 0.001, max_depth, n_classes) == depth
 
 
 def test_the_rule_and_where_the_tree_jumps_are_written_down():
@@ -94,18 +91,18 @@ def test_the_rule_and_where_the_tree_jumps_are_written_down():
     assert plan_of(schema, 0.1, 6, 2, leaves="labels").notes == ("Depth 2 was set by you.",)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 8])
-@pytest.mark.parametrize("epsilon", [0.01, 1 / 3, 1.0])
-def test_a_choice_pays_for_its_levels_and_together_they_pay_all_of_epsilon(depth, epsilon):
-    shares = plan_of(schema_of("categories"), epsilon, depth=depth).shares
-    first = depth % 2
-    levels = [(0, 1)] * first + [(level, 2) for level in range(first, depth, 2)]
-    assert [(share.level, share.levels) for share in shares] == levels
-    weights = [sum(1.4**at for at in range(level, level + size)) for level, size in levels]
-    assert [share.epsilon for share in shares] == pytest.approx([epsilon * w / sum(weights) for w in weights], rel=1e-12)
-    assert float(sum((Fraction(share.epsilon) for share in shares), Fraction(0))) == epsilon
-    parts = ["node"] * first + ["two levels"] * (depth // 2)
-    assert [share.part for share in shares] == [*parts[:-1], f"{parts[-1]} and leaf"]
+def test_a_choice_pays_for_its_levels_and_together_they_pay_all_of_epsilon():
+    for epsilon in [0.01, 1 / 3, 1.0]:
+        for depth in [1, 2, 3, 4, 5, 8]:
+            shares = plan_of(schema_of("categories"), epsilon, depth=depth).shares
+            first = depth % 2
+            levels = [(0, 1)] * first + [(level, 2) for level in range(first, depth, 2)]
+            assert [(share.level, share.levels) for share in shares] == levels
+            weights = [sum(1.4**at for at in range(level, level + size)) for level, size in levels]
+            assert [share.epsilon for share in shares] == pytest.approx([epsilon * w / sum(weights) for w in weights], rel=1e-12)
+            assert float(sum((Fraction(share.epsilon) for share in shares), Fraction(0))) == epsilon
+            parts = ["node"] * first + ["two levels"] * (depth // 2)
+            assert [share.part for share in shares] == [*parts[:-1], f"{parts[-1]} and leaf"]
 
 
 def test_shares_by_hand_are_one_per_level_also_of_levels_chosen_together():
@@ -115,12 +112,16 @@ def test_shares_by_hand_are_one_per_level_also_of_levels_chosen_together():
         plan_of(schema_of(), 1.0, depth=4, level_shares=(1, 2))
 
 
-@pytest.mark.parametrize(
-    ("n_public", "epsilon", "units"),
-    [(1000, 1.0, 1024), (50, 0.1, 1024), (16_000, 1.0, 512), (10**6, 1.0, 512), (4096, 1.0, 719), (None, 1.0, 512)],
-)
-def test_how_much_of_the_last_block_is_correct_rows_by_hand(n_public, epsilon, units):
-    assert pf_tree.correct_units(n_public, epsilon) == units
+def test_how_much_of_the_last_block_is_correct_rows_by_hand():
+    for n_public, epsilon, units in [
+        (1000, 1.0, 1024),
+        (50, 0.1, 1024),
+        (16_000, 1.0, 512),
+        (10**6, 1.0, 512),
+        (4096, 1.0, 719),
+        (None, 1.0, 512),
+    ]:
+        assert pf_tree.correct_units(n_public, epsilon) == units
 
 
 def test_a_cap_that_the_rule_does_not_reach_changes_nothing():
@@ -156,42 +157,42 @@ def test_a_tree_whose_pairs_would_not_fit_gives_up_levels_beyond_the_fourth_and_
     assert not any("pairs" in note for note in wide(10).notes)
 
 
-@pytest.mark.parametrize("lookahead", [1, 2, "1", "2", "auto"])
-def test_lookahead_is_a_number_or_its_text(lookahead):
-    result = fit(table(schema_of(), 30), epsilon=1.0, depth=2, seed=0, lookahead=lookahead)
-    assert result.params.lookahead == str(lookahead)
-    assert len(result.plan.shares) == (2 if str(lookahead) == "1" else 1)
+def test_lookahead_is_a_number_or_its_text():
+    for lookahead in [1, 2, "1", "2", "auto"]:
+        result = fit(table(schema_of(), 30), epsilon=1.0, depth=2, seed=0, lookahead=lookahead)
+        assert result.params.lookahead == str(lookahead)
+        assert len(result.plan.shares) == (2 if str(lookahead) == "1" else 1)
 
 
-@pytest.mark.parametrize("wrong", [3, "both", True, None, 2.5])
-def test_what_is_no_lookahead_is_refused(wrong):
-    with pytest.raises(ParameterError, match=r"must be one of 'auto', 2, 1\."):
-        fit(table(schema_of(), 30), epsilon=1.0, seed=0, lookahead=wrong)
+def test_what_is_no_lookahead_is_refused():
+    for wrong in [3, "both", True, None, 2.5]:
+        with pytest.raises(ParameterError, match=r"must be one of 'auto', 2, 1\."):
+            fit(table(schema_of(), 30), epsilon=1.0, seed=0, lookahead=wrong)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-@pytest.mark.parametrize("epsilon", [0.1, 1 / 3])
-def test_the_ledger_is_epsilon_to_the_last_bit_and_says_bounded_range(n_classes, epsilon):
-    for depth in (2, 3, 4):
-        result = fit(table(schema_of("mixed", n_classes), 50), epsilon=epsilon, max_depth=5, depth=depth, seed=1)
-        assert result.ledger.guarantee.epsilon == epsilon
-        steps = [step for _, step in walk(result.ledger.event)]
-        assert all(isinstance(step, Select) for step in steps)
-        of_blocks = [step for step in steps if step.mechanism == TwoLevelChoice.title]
-        assert len(of_blocks) == {2: 1, 3: 2, 4: 5}[depth]
-        assert all(step.bounded_range for step in of_blocks)
-        assert {step.level for step in of_blocks} == {2: {0}, 3: {1}, 4: {0, 2}}[depth]
+def test_the_ledger_is_epsilon_to_the_last_bit_and_says_bounded_range():
+    for epsilon in [0.1, 1 / 3]:
+        for n_classes in [2, 3, 7]:
+            for depth in (2, 3, 4):
+                result = fit(table(schema_of("mixed", n_classes), 50), epsilon=epsilon, max_depth=5, depth=depth, seed=1)
+                assert result.ledger.guarantee.epsilon == epsilon
+                steps = [step for _, step in walk(result.ledger.event)]
+                assert all(isinstance(step, Select) for step in steps)
+                of_blocks = [step for step in steps if step.mechanism == TwoLevelChoice.title]
+                assert len(of_blocks) == {2: 1, 3: 2, 4: 5}[depth]
+                assert all(step.bounded_range for step in of_blocks)
+                assert {step.level for step in of_blocks} == {2: {0}, 3: {1}, 4: {0, 2}}[depth]
 
 
 @pytest.mark.parametrize("n_classes", [2, 5, 7])
-@pytest.mark.parametrize("epsilon", [1e-6, 0.5, 1e6])
-@pytest.mark.parametrize("depth", [3, 4])
-def test_the_tree_is_complete_to_its_depth(n_classes, epsilon, depth):
-    for n_rows, seed in product((0, 3, 60), range(3)):
-        data = table(schema_of("categories", n_classes), n_rows)
-        tree = fit(data, epsilon=epsilon, depth=depth, seed=seed).model
-        leaves = {placed.depth for placed in tree.nodes() if isinstance(placed.node, Leaf)}
-        assert leaves <= ({depth - 1, depth} if n_classes <= 5 else {depth})
+def test_the_tree_is_complete_to_its_depth(n_classes):
+    for depth in [3, 4]:
+        for epsilon in [1e-6, 0.5, 1e6]:
+            for n_rows, seed in product((0, 3, 60), range(3)):
+                data = table(schema_of("categories", n_classes), n_rows)
+                tree = fit(data, epsilon=epsilon, depth=depth, seed=seed).model
+                leaves = {placed.depth for placed in tree.nodes() if isinstance(placed.node, Leaf)}
+                assert leaves <= ({depth - 1, depth} if n_classes <= 5 else {depth})
 
 
 def small(n_classes: int, n_rows: int = 40):
@@ -262,14 +263,6 @@ def test_it_sees_what_one_question_cannot():
     assert np.median(scores[1]) < 0.8
 
 
-def test_one_label_for_a_child_is_chosen_where_no_split_helps():
-    data = small(2, 400)
-    pure = type(data)(data.schema, data.columns, np.zeros(400, dtype=np.uint8))
-    roots = [fit(pure, epsilon=1.0, depth=2, seed=seed).model.root for seed in range(20)]
-    assert any(isinstance(root, Branch) and Leaf(0) in (root.left, root.right) for root in roots)
-    assert not any(isinstance(root, Branch) and Leaf(1) in (root.left, root.right) for root in roots)
-
-
 def test_weights_of_classes_move_the_labels_of_blocks():
     data = small(2, 300)
     rare = type(data)(data.schema, data.columns, (np.arange(300) % 20 == 0).astype(np.uint8))
@@ -277,10 +270,3 @@ def test_weights_of_classes_move_the_labels_of_blocks():
         fit(rare, epsilon=5.0, depth=2, seed=1, class_weights=weights).model.predict(rare).max() for weights in ((1, 1), (1, 30))
     ]
     assert named == [0, 1]
-
-
-@pytest.mark.parametrize("n_classes", [2, 7])
-def test_a_release_draws_exactly(n_classes):
-    result = fit(small(n_classes), epsilon=1.0, depth=4)
-    assert (result.noise, result.seed) == ("release", None)
-    assert result.ledger.guarantee.epsilon == 1.0

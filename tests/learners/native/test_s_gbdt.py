@@ -109,9 +109,8 @@ def test_the_start_can_be_left_out_and_then_no_row_count_is_needed() -> None:
     assert result.model.initial == 20.0  # the middle of the range
 
 
-@pytest.mark.parametrize(
-    ("n_public", "asked", "shape", "depth"),
-    [
+def test_the_shape_and_depth_of_trees_follow_a_public_rule() -> None:
+    for n_public, asked, shape, depth in [
         (None, {"max_depth": 6}, "one feature", 3),
         (4999, {"max_depth": 6}, "one feature", 3),
         (5000, {"max_depth": 6}, "two features", 5),
@@ -119,42 +118,37 @@ def test_the_start_can_be_left_out_and_then_no_row_count_is_needed() -> None:
         (5000, {"max_depth": 2}, "one feature", 2),
         (5000, {"depth": 6}, "two features", 6),
         (100, {"depth": 6}, "one feature", 6),
-    ],
-)
-def test_the_shape_and_depth_of_trees_follow_a_public_rule(n_public, asked, shape, depth) -> None:
-    schema = schema_of("mixed", 2, n_public)
-    params = Params(initial_share=0, histogram_share=0)
-    found = plan(schema, Settings(**asked), params)
-    assert (tree_shape(schema, found.depth, params), found.depth) == (shape, depth)
+    ]:
+        schema = schema_of("mixed", 2, n_public)
+        params = Params(initial_share=0, histogram_share=0)
+        found = plan(schema, Settings(**asked), params)
+        assert (tree_shape(schema, found.depth, params), found.depth) == (shape, depth)
 
 
-@pytest.mark.parametrize(("n_public", "depth"), [(4999, 4), (5000, 5)])
-def test_numbers_get_pairs(n_public: int, depth: int) -> None:
-    schema = NUMBER.declare(n_public=n_public)
-    params = Params(histogram_share=0)
-    found = plan(schema, Settings(max_depth=8), params)
-    assert (tree_shape(schema, found.depth, params), found.depth) == ("two features", depth)
+def test_numbers_get_pairs() -> None:
+    for n_public, depth in [(4999, 4), (5000, 5)]:
+        schema = NUMBER.declare(n_public=n_public)
+        params = Params(histogram_share=0)
+        found = plan(schema, Settings(max_depth=8), params)
+        assert (tree_shape(schema, found.depth, params), found.depth) == ("two features", depth)
 
 
-@pytest.mark.parametrize(
-    ("asked", "counted"),
-    [({}, 29), ({"rounds": 9}, 1), ({"histogram_share": 0.5}, 256), ({"histogram_share": 0}, 0)],
-)
-def test_histograms_are_paid_for_where_trees_follow_them(asked, counted) -> None:
-    params = Params(**asked)
-    assert histogram_rounds(NUMBER, params) == counted
-    assert trees_event(plan(NUMBER, Settings(), params), params, counted).rounds == params.rounds + counted
+def test_histograms_are_paid_for_where_trees_follow_them() -> None:
+    for asked, counted in [({}, 29), ({"rounds": 9}, 1), ({"histogram_share": 0.5}, 256), ({"histogram_share": 0}, 0)]:
+        params = Params(**asked)
+        assert histogram_rounds(NUMBER, params) == counted
+        assert trees_event(plan(NUMBER, Settings(), params), params, counted).rounds == params.rounds + counted
 
 
-@pytest.mark.parametrize(("make", "enough"), [(classes, 4000), (prices, 20_000)])
-def test_with_histograms_pairs_need_rows_times_epsilon(make, enough) -> None:
-    schema = make(10).schema.declare(n_public=enough)
-    for epsilon, max_depth, expected in [(1.0, 8, 3), (0.99, 8, 2), (1.0, 2, 2)]:
-        found = plan(schema, Settings(epsilon=epsilon, max_depth=max_depth), Params())
-        assert (found.depth, tree_shape(schema, found.depth, Params())) == (
-            expected,
-            "two features" if expected == 3 else "one feature",
-        )
+def test_with_histograms_pairs_need_rows_times_epsilon() -> None:
+    for make, enough in [(classes, 4000), (prices, 20_000)]:
+        schema = make(10).schema.declare(n_public=enough)
+        for epsilon, max_depth, expected in [(1.0, 8, 3), (0.99, 8, 2), (1.0, 2, 2)]:
+            found = plan(schema, Settings(epsilon=epsilon, max_depth=max_depth), Params())
+            assert (found.depth, tree_shape(schema, found.depth, Params())) == (
+                expected,
+                "two features" if expected == 3 else "one feature",
+            )
 
 
 def test_without_a_number_or_a_row_count_there_is_no_histogram() -> None:
@@ -180,14 +174,14 @@ def test_the_ablations_train_and_tell_themselves_apart() -> None:
         assert other.ledger.guarantee == usual.ledger.guarantee
 
 
-@pytest.mark.parametrize(("low", "high"), [(-8e307, 8e307), (0, 1e-280), (1e16, 1e16 + 4)])
-def test_extreme_targets_are_learned(low: float, high: float) -> None:
-    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", low, high), n_public=400)
-    x = np.linspace(0, 1, 400)
-    data = EncodedDataset(schema, (x,), low + x * (high - low))
-    predicted = fit(data, 100.0).model.predict(data)
-    assert np.isfinite(predicted).all()
-    assert np.median(predicted[-50:] / 2) - np.median(predicted[:50] / 2) >= (high / 2 - low / 2) * 0.5
+def test_extreme_targets_are_learned() -> None:
+    for low, high in [(-8e307, 8e307), (0, 1e-280), (1e16, 1e16 + 4)]:
+        schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", low, high), n_public=400)
+        x = np.linspace(0, 1, 400)
+        data = EncodedDataset(schema, (x,), low + x * (high - low))
+        predicted = fit(data, 100.0).model.predict(data)
+        assert np.isfinite(predicted).all()
+        assert np.median(predicted[-50:] / 2) - np.median(predicted[:50] / 2) >= (high / 2 - low / 2) * 0.5
 
 
 def test_more_than_two_classes_share_splits_and_start_from_0() -> None:
@@ -209,13 +203,13 @@ def test_an_attack_finds_no_more_than_is_claimed() -> None:
     assert found.verdict == "holds"
 
 
-@pytest.mark.parametrize(("n_public", "epsilon", "share"), [(100, 0.1, 0.5), (1000, 0.1, 0.2), (10**6, 0.1, 0.05)])
-def test_where_rows_are_few_the_first_score_gets_more_of_epsilon(n_public, epsilon, share) -> None:
-    schema = replace(NUMBER, n_public=n_public)
-    assert start_share(schema, epsilon, Params()) == pytest.approx(share)
-    planned = plan(schema, Settings(epsilon=epsilon), Params())
-    assert planned.of("initial score") == pytest.approx(share * epsilon)
-    assert sum(part.epsilon for part in planned.shares) == pytest.approx(epsilon)
+def test_where_rows_are_few_the_first_score_gets_more_of_epsilon() -> None:
+    for n_public, epsilon, share in [(100, 0.1, 0.5), (1000, 0.1, 0.2), (10**6, 0.1, 0.05)]:
+        schema = replace(NUMBER, n_public=n_public)
+        assert start_share(schema, epsilon, Params()) == pytest.approx(share)
+        planned = plan(schema, Settings(epsilon=epsilon), Params())
+        assert planned.of("initial score") == pytest.approx(share * epsilon)
+        assert sum(part.epsilon for part in planned.shares) == pytest.approx(epsilon)
 
 
 def test_where_rows_are_few_noise_may_move_a_score_less() -> None:

@@ -16,13 +16,13 @@ from tests.support.tables import schema_of, table
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.WithoutEffect")
 
 
-@pytest.mark.parametrize(("kind", "numbers"), [("numbers", 2), ("categories", 0), ("mixed", 2)])
-def test_numbers_make_every_question_dearer(kind: str, numbers: int) -> None:
-    result = dpviz.fit("fs-tree", table(schema_of(kind), 4000), epsilon=2.0, depth=2, seed=1)
-    (part,) = {share.epsilon for share in result.plan.shares}
-    assert part == pytest.approx(2.0 / ((2 + numbers) * 2 + 2))
-    assert sum(share.composed for share in result.plan.shares) == pytest.approx(2.0)
-    assert result.ledger.guarantee.epsilon == pytest.approx(2.0)
+def test_numbers_make_every_question_dearer() -> None:
+    for kind, numbers in [("numbers", 2), ("categories", 0), ("mixed", 2)]:
+        result = dpviz.fit("fs-tree", table(schema_of(kind), 4000), epsilon=2.0, depth=2, seed=1)
+        (part,) = {share.epsilon for share in result.plan.shares}
+        assert part == pytest.approx(2.0 / ((2 + numbers) * 2 + 2))
+        assert sum(share.composed for share in result.plan.shares) == pytest.approx(2.0)
+        assert result.ledger.guarantee.epsilon == pytest.approx(2.0)
 
 
 def test_depth_is_five_at_most_unless_set() -> None:

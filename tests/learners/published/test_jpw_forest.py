@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.errors import SchemaError
 from dpviz.learners.published.jpw_forest import jpw_depth
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.tables import schema_of, table
@@ -18,18 +17,15 @@ def schema_with(numbers: int, sizes: tuple[int, ...]) -> Schema:
     return Schema(tuple(features), ClassTarget("y", ("a", "b")))
 
 
-@pytest.mark.parametrize(
-    ("schema", "n", "depth"),
-    [
+def test_the_depth_is_the_smaller_of_both_rules() -> None:
+    for schema, n, depth in [
         (schema_with(10, ()), 30_000, 5),  # half of the features
         (schema_with(40, ()), 1000, 8),  # log2(1000) - 1
         (schema_with(0, (10,) * 20), 10_000, 3),
         (schema_with(0, (50, 50, 50, 50)), 100, 1),
         (schema_with(0, (1, 1)), 100, 1),
-    ],
-)
-def test_the_depth_is_the_smaller_of_both_rules(schema: Schema, n: int, depth: int) -> None:
-    assert jpw_depth(schema, n) == depth
+    ]:
+        assert jpw_depth(schema, n) == depth
 
 
 def test_the_bill_is_epsilon_in_equal_parts() -> None:
@@ -52,10 +48,3 @@ def test_trees_add_up_their_counts() -> None:
     data = table(schema_of("mixed", 3), 200)
     model = dpviz.fit("jpw-forest", data, epsilon=1e6, seed=1, trees=4).model
     assert (model.votes(data).sum(axis=1) > 4).all()
-
-
-def test_a_fixed_depth_needs_no_row_count() -> None:
-    data = table(schema_of(n_public=None))
-    with pytest.raises(SchemaError, match="public row count"):
-        dpviz.fit("jpw-forest", data, epsilon=1.0, seed=1)
-    assert dpviz.fit("jpw-forest", data, epsilon=1.0, seed=1, depth=2).plan.depth == 2

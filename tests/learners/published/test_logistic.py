@@ -11,24 +11,24 @@ from sklearn.metrics import roc_auc_score
 
 import dpviz
 from dpviz.accounting.events import Noise, walk
-from dpviz.errors import ParameterError, SchemaError
+from dpviz.errors import SchemaError
 from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from tests.support.tables import schema_of, table
 from tests.training.test_noisy_histograms import Recording
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("regularization", [0.001, 0.1])
-def test_with_a_huge_epsilon_it_is_the_usual_one(n_classes, regularization):
-    schema = schema_of("mixed", n_classes, n_public=500)
-    data = table(schema, 120)
-    model = dpviz.fit("logistic", data, epsilon=1e6, regularization=regularization, seed=0).model
-    x = np.column_stack([unit_columns(data), np.ones(120)]) / math.sqrt(5)  # four features and the constant
-    usual = LogisticRegression(C=1 / (regularization * 500), fit_intercept=False, tol=1e-12, max_iter=10_000)
-    for k, weights, offset in zip([1] if n_classes == 2 else range(n_classes), model.weights, model.offsets, strict=True):
-        expected = usual.fit(x, data.target == k).coef_[0] / math.sqrt(5)
-        np.testing.assert_allclose([*weights, offset], expected, rtol=1e-3, atol=1e-4)
+def test_with_a_huge_epsilon_it_is_the_usual_one():
+    for regularization in [0.001, 0.1]:
+        for n_classes in [2, 4]:
+            schema = schema_of("mixed", n_classes, n_public=500)
+            data = table(schema, 120)
+            model = dpviz.fit("logistic", data, epsilon=1e6, regularization=regularization, seed=0).model
+            x = np.column_stack([unit_columns(data), np.ones(120)]) / math.sqrt(5)  # four features and the constant
+            usual = LogisticRegression(C=1 / (regularization * 500), fit_intercept=False, tol=1e-12, max_iter=10_000)
+            for k, weights, offset in zip([1] if n_classes == 2 else range(n_classes), model.weights, model.offsets, strict=True):
+                expected = usual.fit(x, data.target == k).coef_[0] / math.sqrt(5)
+                np.testing.assert_allclose([*weights, offset], expected, rtol=1e-3, atol=1e-4)
 
 
 def test_rows_are_at_most_one_long_and_in_an_order_of_their_own():
@@ -80,9 +80,3 @@ def test_a_smaller_epsilon_adds_more_noise():
         [dpviz.fit("logistic", data, epsilon=epsilon, seed=seed).score(data) for seed in range(15)] for epsilon in (3.0, 0.01)
     )
     assert np.mean(quiet) > np.mean(loud) + 0.05
-
-
-@pytest.mark.parametrize("asked", [{"regularization": 0.0}, {"norm_share": 1.5}, {"norm_share": 0.0}])
-def test_settings_outside_their_range_are_refused(asked):
-    with pytest.raises(ParameterError, match=f"The '{next(iter(asked))}' parameter of logistic must be a number in"):
-        dpviz.fit("logistic", table(schema_of()), epsilon=1.0, seed=0, **asked)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import dpviz
-from dpviz.errors import ParameterError
 from dpviz.evaluation.robustness.certificates import certified_rows
 from dpviz.learners.references.dpa import parts
 from dpviz.models.tree import Forest
@@ -37,12 +34,6 @@ def test_a_row_goes_where_it_goes_whatever_the_others_are(rng: np.random.Generat
     order = rng.permutation(300)
     np.testing.assert_array_equal(parts(reordered(data, order), 50, 0), all_parts[order])
     np.testing.assert_array_equal(parts(data.take(order[:40], share=1.0), 50, 0), all_parts[order[:40]])
-
-
-def test_parts_are_the_same_in_every_number_type() -> None:
-    data = table(schema_of("numbers"), 50)
-    wide = replace(data, columns=tuple(column.astype(np.float64) for column in data.columns))
-    np.testing.assert_array_equal(parts(data, 7, 3), parts(wide, 7, 3))
 
 
 def test_rows_spread_evenly_and_by_key() -> None:
@@ -101,8 +92,3 @@ def test_rows_aimed_at_one_prediction_reach_it_only_above_its_certificate() -> N
         wrong = EncodedDataset(data.schema, nudged, np.full(k, 1 - predicted[target], dtype=np.uint8))
         fooled.append(forest(joined(data, wrong)).predict(fresh)[target] != predicted[target])
     assert fooled == [False, True]
-
-
-def test_the_number_of_trees_is_checked() -> None:
-    with pytest.raises(ParameterError, match=r"'trees' parameter of dpa must be a whole number in \[1, 10000\]"):
-        forest(table(schema_of()), trees=0)

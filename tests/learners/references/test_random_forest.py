@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -35,16 +33,6 @@ def test_it_votes_as_the_trees_of_scikit_learn_do(n_classes: int) -> None:
     np.testing.assert_array_equal(model.votes(data), votes)
 
 
-@pytest.mark.slow
-def test_nothing_is_private_and_epsilon_changes_nothing() -> None:
-    data = table(schema_of())
-    one, other, drawn_again = (dpviz.fit("random-forest", data, epsilon=e, seed=s) for e, s in ((1.0, 1), (0.01, 1), (1.0, 2)))
-    assert one.model == other.model
-    assert one.model != drawn_again.model
-    assert one.ledger.guarantee.epsilon == math.inf
-    assert one.claim.verdict == "none"
-
-
 def test_it_is_not_listed() -> None:
     with pytest.raises(NotEnumerable, match="keys of random trees"):
         verify_each("random-forest", epsilon=1.0, universes=[Universe((2,), max_rows=2)])
@@ -55,8 +43,3 @@ def test_a_range_beyond_single_precision_is_refused() -> None:
     data = EncodedDataset(schema, (np.array([1.0, 1e39]),), np.array([0, 1], dtype=np.uint8))
     with pytest.raises(SchemaError, match="single precision"):
         dpviz.fit("random-forest", data, epsilon=1.0)
-
-
-def test_without_rows_it_predicts_the_first_class() -> None:
-    model = dpviz.fit("random-forest", table(schema_of(), 0), epsilon=1.0, accept_rows=True).model
-    assert set(model.predict(table(schema_of(), 9))) == {0}

@@ -7,12 +7,10 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import Noise, Parallel, Select, Sequential
-from dpviz.errors import NotReleasable, SchemaError
 from dpviz.learners.published.boosted.dpboost import Params, _Boosting, plan
-from dpviz.table.schema import ClassTarget
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
-from tests.support.prices import NUMBER, classes, prices
+from tests.support.prices import classes, prices
 from tests.training.test_noisy_histograms import Recording
 
 
@@ -94,16 +92,3 @@ def test_a_row_above_the_limit_leaves_the_tree_when_filtered():
     np.testing.assert_allclose(result.model.values, 0, atol=1e-3)
     cut = fit(data, 1e5, filter=False, clip=0.3, trees=1, initial_share=0)
     assert np.abs(cut.model.values).max() > 0.05
-
-
-def test_it_cannot_be_released():
-    with pytest.raises(NotReleasable, match="A mechanism of DPBoost"):
-        fit(prices(50), seed=None, accept_rows=True)
-
-
-def test_a_row_count_is_needed_for_the_start_only():
-    unknown = type(NUMBER)(NUMBER.features, NUMBER.target)
-    with pytest.raises(SchemaError, match="start from 0"):
-        plan(unknown, Settings(), Params())
-    assert plan(unknown, Settings(), Params(initial_share=0)).depth == 4
-    assert isinstance(classes(10).schema.target, ClassTarget)
