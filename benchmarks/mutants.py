@@ -38,7 +38,7 @@ COPIED += ["pyproject.toml", "app.py", "requirements.txt", "README.md"]
 HEAVY = ["numpy", "scipy.optimize", "scipy.stats", "hypothesis.strategies", "pytest", "msgspec", "joblib"]
 HEAVY += ["dp_accounting.pld", "dp_accounting.rdp", "opendp.prelude"]
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin", "--hypothesis-profile", "fast")
-CHOSEN = ("-m", "not browser and not verify")
+QUICK, LONG = ("-m", "not browser and not verify"), ("-m", "not browser and verify")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5
 PATIENCE = 400.0  # seconds
@@ -66,10 +66,11 @@ class Mutant(NamedTuple):
         return made
 
     def stages(self) -> list[list[str]]:
-        """Files of tests called like the changed one, then where all of them are."""
+        """What pytest is asked: files of tests called like the changed one, where all of them are, and those of `make verify`."""
         place = ROOT / "tests" / self.tests
         alike = [path.relative_to(ROOT).as_posix() for path in sorted(place.rglob(f"test_*{Path(self.file).stem}*.py"))]
-        return [stage for stage in (alike, [f"tests/{self.tests}"]) if stage]
+        everything = f"tests/{self.tests}"
+        return [[*QUICK, *alike], [*QUICK, everything], [*LONG, everything]][not alike :]
 
 
 def table() -> list[Mutant]:
@@ -167,8 +168,7 @@ def _try_out(mutant: Mutant, folders: Queue[Path]) -> tuple[str, str]:
     text = file.read_text(encoding="utf-8")
     try:
         file.write_text(mutant.applied_to(text), encoding="utf-8")
-        stages = [[*CHOSEN, *stage] for stage in mutant.stages()]
-        code, failed, said = _pytest(folder, stages)
+        code, failed, said = _pytest(folder, mutant.stages())
         if failed and code == FAILED:
             return failed[0], ""
         return "", "no test failed" if code in (PASSED, NONE_CHOSEN) else f"the tests did not run: {said}"

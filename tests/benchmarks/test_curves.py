@@ -11,32 +11,10 @@ import pytest
 
 from benchmarks.__main__ import main
 from benchmarks.curves import measure
-from benchmarks.curves.measure import SIXTHS, Point, point
-from benchmarks.curves.page import FIGURES, _many_trees, curves_page
+from benchmarks.curves.measure import Point
+from benchmarks.curves.page import FIGURES, _many_trees
 from benchmarks.forests.synthetic import synthetic
 from dpviz.randomness import generator
-
-
-def test_a_point_is_the_mean_over_its_runs_with_its_standard_error() -> None:
-    found = point("forest 9", "toy", "one", 3.0, "accuracy", lambda seed: 0.5 + 0.1 * seed, 3)
-    assert (found.mean, found.n) == (pytest.approx(0.6), 3)
-    assert found.error == pytest.approx(0.1 / math.sqrt(3))
-    assert math.isnan(point("forest 9", "toy", "one", 3.0, "accuracy", float, 1).error)
-
-
-def test_every_way_to_divide_epsilon_adds_up_and_leaves_no_part_out() -> None:
-    assert len(set(SIXTHS)) == 10
-    assert all(sum(parts) == 6 and min(parts) >= 1 for parts in SIXTHS)
-
-
-def test_a_figure_is_a_table_with_a_row_per_curve() -> None:
-    points = [Point("forest 9", "SynthF", f"epsilon {e:g}", rows, "", 0.8, 0.01, 4) for e in (0.1, 1.0) for rows in (3e3, 3e5)]
-    page = curves_page([*points[:3], Point("PrivaTree 1", "adult", "CART", math.inf, "", 0.84, 0.0, 20)], 20, made="Made now.")
-    assert "| data | curve, by rows | 3,000 | 300,000 |" in page
-    assert "| SynthF | epsilon 0.1 | .800 ± .010 | .800 ± .010 |" in page
-    assert "| SynthF | epsilon 1 | .800 ± .010 | - |" in page
-    assert "| data | curve, by epsilon | any |" in page
-    assert page.index("PrivaTree, Figure 1") < page.index("Smooth forest, Figure 9")
 
 
 def test_figures_2_and_9_say_in_the_stored_points_what_the_papers_say_of_them() -> None:

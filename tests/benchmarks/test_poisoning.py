@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.poisoning.measure import PublishedRow, Repeated, lines_by_data, read_published, rows_at
-from dpviz.errors import DpvizError
+from benchmarks.poisoning.measure import PublishedRow
 from dpviz.installation import bundled
 from dpviz.learners import DEFAULT
 from dpviz.randomness import generator
@@ -53,53 +52,6 @@ def pictures(rows: int) -> str:
 
 def line(*guarantees: float | None, epsilon: float = 0.1) -> PublishedRow:
     return PublishedRow("III (numerical)", "toy", "PrivaTree", epsilon, 0.8, guarantees, 3)
-
-
-def test_gaps_in_the_published_tables_are_none(folder: Path) -> None:
-    rows = read_published(folder / "published.csv")
-    assert rows[0] == PublishedRow("III (numerical)", "toy", "PrivaTree", 0.01, 0.7, (0.699, 0.69, 0.68), 3)
-    assert rows[1].guarantees == (None, 0.73, 0.54)
-    assert rows[1].digits == 2
-
-
-def test_a_file_without_guarantees_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text(HEAD + "\n")
-    with pytest.raises(DpvizError):
-        read_published(path)
-
-
-def test_table_viii_is_about_the_version_with_categories_where_there_is_one() -> None:
-    rows = [
-        PublishedRow("III (numerical)", "electricity", "PrivaTree", 0.1, 0.7, (None,) * 3, 3),
-        PublishedRow("VIII (categorical)", "electricity", "PrivaTree", 0.1, 0.7, (None,) * 3, 2),
-        PublishedRow("VIII (categorical)", "adult", "PrivaTree", 0.1, 0.8, (None,) * 3, 2),
-        PublishedRow("VIII (categorical)", "albert", "PrivaTree", 0.1, 0.6, (None,) * 3, 2),
-    ]
-    found = lines_by_data(rows, ["adult", "electricity", "electricity_cat"])
-    assert found == {"electricity": [rows[0]], "electricity_cat": [rows[1]], "adult": [rows[2]]}
-
-
-def test_rows_are_rounded_down_as_published() -> None:
-    # adult: 36,177 training rows; .77 e^(-.01 * 361) = .02, as printed
-    assert rows_at(0.01, 36_178) == 361
-    assert round(0.77 * math.exp(-0.01 * 361), 2) == 0.02
-    assert rows_at(0.001, 546) == 0
-
-
-@pytest.mark.parametrize(
-    ("published", "agrees"),
-    [((0.80, 0.79, 0.75), True), ((None, None, 0.75), True), ((0.80, 0.79, 0.70), False), ((0.86, None, None), False)],
-)
-def test_agreement_is_two_errors_of_the_difference_and_rounding(published: tuple[float | None, ...], agrees: bool) -> None:
-    measured = Repeated(0.8, 0.01, (0, 0, 0), (0.8, 0.79, 0.75))
-    assert measured.agrees(line(*published)) is agrees
-
-
-def test_an_error_shrinks_with_the_guarantee() -> None:
-    measured = Repeated(0.8, 0.01, (0, 10, 40), (0.8, 0.29, 0.015))
-    assert measured.agrees(line(0.82, 0.30, 0.0155))
-    assert not measured.agrees(line(None, None, 0.02))
 
 
 @pytest.mark.slow

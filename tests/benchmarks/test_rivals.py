@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.rivals import LEARNERS, SPLITS, Measured, ahead_sentence, rivals_page
+from benchmarks.rivals import LEARNERS, SPLITS, Measured, rivals_page
 
 PAGE = (Path(__file__).parents[2] / "data" / "benchmarks" / "rivals.md").read_text(encoding="utf-8")
 
@@ -47,13 +47,6 @@ def test_the_best_is_bold() -> None:
         assert {title for title, cell in zip(LEARNERS, line[3:], strict=True) if cell.startswith("**")} <= {
             title for title, value in found.items() if value == best
         }
-
-
-def test_a_rival_that_is_ahead_is_named() -> None:
-    said = ahead_sentence(measured(diffprivlib=0.9, S_GBDT=0.8))
-    assert "in 1 of 1 cells, in 1 by more" in said
-    assert "loans at 0.1 (diffprivlib forest 0.900, S-GBDT 0.800)" in said
-    assert "in 0 of 1 cells" in ahead_sentence(measured(S_GBDT=0.8))
 
 
 @pytest.mark.parametrize("part", ["AUC", "Accuracy", "Time"])

@@ -13,8 +13,8 @@ from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.candidates import equal_width_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.oracles import counts, trees
+from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
-from tests.training.test_noisy_histograms import Recording
 
 
 def gini(left, right):

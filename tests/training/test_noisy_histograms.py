@@ -7,33 +7,14 @@ from hypothesis import strategies as st
 
 from dpviz.accounting.events import NonPrivate, walk
 from dpviz.errors import NotReleasable
-from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counting.nodes import left_counts
 from dpviz.training.noisy_histograms import bins_of_kind, quantile_grid, weighted_gini
 from tests.support.oracles import counts
+from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
-
-
-class Recording:
-    """A source that draws like Simulation(seed) and remembers what it was asked and what it gave."""
-
-    name = "simulation"
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self.draws = []
-        self._inner = Simulation(seed)
-
-    def enter(self, place):
-        pass
-
-    def draw(self, mechanism, values):
-        drawn = self._inner.draw(mechanism, values)
-        self.draws.append((mechanism, values, drawn))
-        return drawn
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 40)] * 4), min_size=1, max_size=8))

@@ -15,8 +15,8 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
 from tests.support.oracles import counts as counted
 from tests.support.oracles import trees
+from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
-from tests.training.test_noisy_histograms import Recording
 
 TWO = ClassTarget("y", ("n", "p"))
 

@@ -14,8 +14,8 @@ from dpviz.accounting.events import Noise, walk
 from dpviz.errors import SchemaError
 from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
+from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
-from tests.training.test_noisy_histograms import Recording
 
 
 def test_with_a_huge_epsilon_it_is_the_usual_one():

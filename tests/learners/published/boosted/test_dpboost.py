@@ -11,7 +11,7 @@ from dpviz.learners.published.boosted.dpboost import Params, _Boosting, plan
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
 from tests.support.prices import classes, prices
-from tests.training.test_noisy_histograms import Recording
+from tests.support.recording import Recording
 
 
 def fit(data, epsilon=5.0, seed=3, **asked):
