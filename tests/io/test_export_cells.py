@@ -22,8 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning"
 
 SCHEMA = Schema(
     (
-        NumericFeature("x", -1e6, 1e6, missing_as=0.0),
-        CategoricalFeature("code", ("1", "2.50", "red", " blank ", "-0"), missing_as="red", unknown_as="2.50"),
+        *(NumericFeature("x", -1e6, 1e6, missing_as=0.0),),
+        *(CategoricalFeature("code", ("1", "2.50", "red", " blank ", "-0"), missing_as="red", unknown_as="2.50"),),
     ),
     ClassTarget("y", tuple("abcdefgh")),
 )
@@ -81,40 +81,15 @@ def test_a_category_is_met_by_its_text_or_its_number(exported):
 
 TYPED = [
     *(1, 1.0, -7, 80.4, 80.6, True, False, None, float("nan"), float("inf"), float("-inf"), 2**53 + 1, 10**30, 1e-7, -0.0),
-    *(
-        np.float64(2.5),
-        np.float32(0.1),
-        np.float32(80.5),
-        np.int8(1),
-        np.uint64(2**63),
-        np.bool_(True),
-        np.bool_(False),
-        np.str_("red"),
-    ),
-    *(
-        np.float64("nan"),
-        np.datetime64("NaT"),
-        np.datetime64("2024-03-01"),
-        np.datetime64("2024-03-01T14:30:00"),
-        np.timedelta64(90, "s"),
-    ),
+    *(np.float64(2.5), np.float32(0.1), np.float32(80.5), np.int8(1), np.uint64(2**63), np.bool_(True)),
+    *(np.bool_(False), np.str_("red")),
+    *(np.float64("nan"), np.datetime64("NaT"), np.datetime64("2024-03-01"), np.datetime64("2024-03-01T14:30:00")),
+    *(np.timedelta64(90, "s"),),
     *(Decimal("1.0"), Decimal("2.50"), Decimal("1E+1"), Decimal("NaN"), Decimal("-0"), Decimal("Infinity"), pd.NA, pd.NaT),
-    *(
-        pd.Timestamp("2024-03-01"),
-        pd.Timestamp("2024-03-01 14:30", tz="Europe/Berlin"),
-        pd.Timedelta(81, "s"),
-        dt.timedelta(seconds=1),
-    ),
-    *(
-        dt.date(2024, 3, 1),
-        dt.datetime(2024, 3, 1),
-        dt.datetime(2024, 3, 1, 14, 30),
-        dt.time(14, 30),
-        b"red",
-        b"1.0",
-        "TRUE",
-        "true",
-    ),
+    *(pd.Timestamp("2024-03-01"), pd.Timestamp("2024-03-01 14:30", tz="Europe/Berlin"), pd.Timedelta(81, "s")),
+    *(dt.timedelta(seconds=1),),
+    *(dt.date(2024, 3, 1), dt.datetime(2024, 3, 1), dt.datetime(2024, 3, 1, 14, 30), dt.time(14, 30), b"red", b"1.0"),
+    *("TRUE", "true"),
 ]
 KINDS = {
     "words": CategoricalFeature(
@@ -152,44 +127,16 @@ def test_no_answer_has_no_probabilities():
 
 
 ALIKE = (
-    "1",
-    "042",
-    "42",
-    "5E1",
-    "2.5",
-    "1.50",
-    "NA",
-    "true",
-    "FALSE",
-    "Zu\u0308rich",
-    "New York",
-    "2024-03-01 00:00:00",
-    "-0",
-    "nan",
+    *("1", "042", "42", "5E1", "2.5", "1.50", "NA", "true", "FALSE", "Zu\u0308rich", "New York", "2024-03-01 00:00:00"),
+    *("-0", "nan"),
 )
 CELLS_OF_TYPES = [
-    1,
-    1.0,
-    np.int8(1),
-    np.float32(2.5),
-    True,
-    np.False_,
-    Decimal("1.50"),
-    Decimal("2.500"),
-    dt.date(2024, 3, 1),
-    -0.0,
-    1e-7,
-    50,
+    *(1, 1.0, np.int8(1), np.float32(2.5), True, np.False_, Decimal("1.50"), Decimal("2.500"), dt.date(2024, 3, 1), -0.0),
+    *(1e-7, 50),
 ]
 CELLS_OF_TYPES += [
-    dt.datetime(2024, 3, 1, tzinfo=dt.UTC),
-    dt.datetime(2024, 3, 1, 12),
-    float("nan"),
-    None,
-    float("inf"),
-    42,
-    10**30,
-    b"NA",
+    *(dt.datetime(2024, 3, 1, tzinfo=dt.UTC), dt.datetime(2024, 3, 1, 12), float("nan"), None, float("inf"), 42, 10**30),
+    *(b"NA",),
 ]
 WRITTEN = [
     *ALIKE,
