@@ -55,23 +55,23 @@ def workbook() -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("codebook", [TEXT.encode(), SEMICOLONS.encode(), workbook()], ids=["commas", "semicolons", "Excel"])
-def test_every_kind_of_file_declares_the_same(codebook, tmp_path):
-    schema = dpviz.import_codebook(codebook, target="died")
-    assert schema == SCHEMA
-    assert not schema.read_fields()
-    (tmp_path / "book").write_bytes(codebook)
-    assert dpviz.import_codebook(tmp_path / "book", target="died", n_public=500).n_public == 500
+def test_every_kind_of_file_declares_the_same(tmp_path):
+    for codebook in [TEXT.encode(), SEMICOLONS.encode(), workbook()]:
+        schema = dpviz.import_codebook(codebook, target="died")
+        assert schema == SCHEMA
+        assert not schema.read_fields()
+        (tmp_path / "book").write_bytes(codebook)
+        assert dpviz.import_codebook(tmp_path / "book", target="died", n_public=500).n_public == 500
 
 
-@pytest.mark.parametrize("name", ["loans", "clinic", "rents"])
-def test_a_template_filled_with_a_schema_declares_it_again(name):
-    table, schema = load_sample(name)
-    written = dpviz.codebook_template(table.names, schema)
-    again = dpviz.import_codebook(written.encode(), target=schema.target.name, n_public=schema.n_public)
-    assert again == schema
-    empty = [line for line in dpviz.codebook_template(table.names).splitlines() if not line.startswith("# example: ")]
-    assert len(empty) == 1 + len(table.names)
+def test_a_template_filled_with_a_schema_declares_it_again():
+    for name in ["loans", "clinic", "rents"]:
+        table, schema = load_sample(name)
+        written = dpviz.codebook_template(table.names, schema)
+        again = dpviz.import_codebook(written.encode(), target=schema.target.name, n_public=schema.n_public)
+        assert again == schema
+        empty = [line for line in dpviz.codebook_template(table.names).splitlines() if not line.startswith("# example: ")]
+        assert len(empty) == 1 + len(table.names)
 
 
 def test_a_template_holds_no_number_that_may_be_two():
@@ -84,9 +84,8 @@ def test_an_empty_template_names_what_is_to_be_filled_in():
         dpviz.import_codebook(dpviz.codebook_template(["a", "y"]).encode(), target="y")
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
+def test_what_a_line_lacks_is_said():
+    for line, words in [
         ("age,number,0,,,", "age: The codebook gives no max"),
         ("age,number,0,1.000,,", r"age, max: '1.000' may be 1 or 1000"),
         ("age,number,zero,1,,", "'zero' is no number"),
@@ -94,17 +93,15 @@ def test_an_empty_template_names_what_is_to_be_filled_in():
         ("age,categories,,,,", "gives no values"),
         ("age,number,5,1,,", "low below high"),
         ("y,number,0,1,,", "two lines for 'y'"),
-    ],
-)
-def test_what_a_line_lacks_is_said(line, words):
-    with pytest.raises(SchemaError, match=words):
-        dpviz.import_codebook(f"name,type,min,max,values,unit\n{line}\ny,categories,,,a;b,\n".encode(), target="y")
+    ]:
+        with pytest.raises(SchemaError, match=words):
+            dpviz.import_codebook(f"name,type,min,max,values,unit\n{line}\ny,categories,,,a;b,\n".encode(), target="y")
 
 
-@pytest.mark.parametrize("book", [b"", b"a,b\n1,2\n", b"{", b"[1]", b"{}", b'{"fields": 3}', b"name,type\nx,number\n"])
-def test_what_is_no_codebook_is_refused(book):
-    with pytest.raises(DpvizError):
-        dpviz.import_codebook(book, target="y")
+def test_what_is_no_codebook_is_refused():
+    for book in [b"", b"a,b\n1,2\n", b"{", b"[1]", b"{}", b'{"fields": 3}', b"name,type\nx,number\n"]:
+        with pytest.raises(DpvizError):
+            dpviz.import_codebook(book, target="y")
 
 
 def book(*lines: str) -> bytes:
@@ -123,9 +120,8 @@ def test_days_are_counted_from_where_the_codebook_says_and_a_template_says_it_ag
     assert dpviz.import_codebook(dpviz.codebook_template(["d", "y"], schema).encode(), target="y") == schema
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
+def test_nothing_that_a_line_says_is_dropped_without_a_word():
+    for line, words in [
         ("x,number,0,9,0=none; 1=one,,,,,,,", "gives 'values', which the type 'number' does not hold"),
         ("x,integer,0,9,0=none; 1=one,,,,,,,", "gives 'values', which the type 'integer'"),
         ("x,number,0,9,,,dmy,,,,,", "gives 'date written', which the type 'number'"),
@@ -139,11 +135,9 @@ def test_days_are_counted_from_where_the_codebook_says_and_a_template_says_it_ag
         ("x,,0,9,,,,,,,,", "gives 'min', which a column without a type does not hold"),
         ("x,,,,0-9,,,,,,,", "gives 'values', which a column without a type does not hold"),
         ("x,date,1,9,,quarter,,,,,,", "date as = 'quarter' is not known"),
-    ],
-)
-def test_nothing_that_a_line_says_is_dropped_without_a_word(line, words):
-    with pytest.raises(SchemaError, match=words):
-        dpviz.import_codebook(book(line), target="y")
+    ]:
+        with pytest.raises(SchemaError, match=words):
+            dpviz.import_codebook(book(line), target="y")
 
 
 def test_the_examples_of_a_template_show_what_they_say_and_are_not_read():
@@ -165,26 +159,27 @@ def test_the_examples_of_a_template_show_what_they_say_and_are_not_read():
     assert schema.target == ClassTarget("readmitted", ("no", "yes"), groups=(("0", "no"), ("1", "yes")))
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["lowest value", "Variable", "Spalte", "Merkmal", "minimum", "Typ", "label", "also written", "rolle", "missing"],
-)
-def test_a_column_of_the_codebook_that_is_not_known_is_an_error_that_lists_those_there_are(name):
-    with pytest.raises(SchemaError, match=r"not known.*Call its columns name, type, min, max, values, missing codes") as caught:
-        read_codebook(f"name,type,values,{name}\ny,categories,a;b,3\n".encode())
-    assert caught.value.field == name
+def test_a_column_of_the_codebook_that_is_not_known_is_an_error_that_lists_those_there_are():
+    for name in ["lowest value", "Variable", "Spalte", "Merkmal", "minimum", "Typ", "label", "also written", "rolle", "missing"]:
+        with pytest.raises(
+            SchemaError, match=r"not known.*Call its columns name, type, min, max, values, missing codes"
+        ) as caught:
+            read_codebook(f"name,type,values,{name}\ny,categories,a;b,3\n".encode())
+        assert caught.value.field == name
 
 
-@pytest.mark.parametrize("word", ["Zahl", "numeric", "float", "factor", "boolean", "id", "string", "ganzzahl", "ratio"])
-def test_a_type_that_is_not_known_is_an_error_that_lists_those_there_are(word):
-    with pytest.raises(SchemaError, match=r"x: The type .* is not known\. Write number, integer, categories, date or leave out"):
-        read_codebook(f"name,type\nx,{word}\n".encode())
+def test_a_type_that_is_not_known_is_an_error_that_lists_those_there_are():
+    for word in ["Zahl", "numeric", "float", "factor", "boolean", "id", "string", "ganzzahl", "ratio"]:
+        with pytest.raises(
+            SchemaError, match=r"x: The type .* is not known\. Write number, integer, categories, date or leave out"
+        ):
+            read_codebook(f"name,type\nx,{word}\n".encode())
 
 
-@pytest.mark.parametrize("text", ['{"fields": []}', '[{"name": "x"}]'])
-def test_json_is_no_codebook(text):
-    with pytest.raises(SchemaError, match="This is JSON, not a codebook"):
-        dpviz.import_codebook(text.encode(), target="y")
+def test_json_is_no_codebook():
+    for text in ['{"fields": []}', '[{"name": "x"}]']:
+        with pytest.raises(SchemaError, match="This is JSON, not a codebook"):
+            dpviz.import_codebook(text.encode(), target="y")
 
 
 def test_one_end_of_a_date_is_kept_where_the_other_is_the_usual():
@@ -201,14 +196,11 @@ def test_the_role_of_a_person_is_in_the_schema_and_in_a_template_of_it():
         dpviz.import_codebook(text.replace(b"target", b""))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_a_role_that_says_too_much_is_refused():
+    for text, words in [
         (b"name,type,values,role\ny,categories,a;b,target\nz,categories,a;b,target\n", "two columns as target"),
         (b"name,type,values,role\ny,categories,a;b,goal\n", "a role that is not known"),
         (b"name,type,min,max,date as\ny,date,1,12,month\n", "A date cannot be predicted"),
-    ],
-)
-def test_a_role_that_says_too_much_is_refused(text, words):
-    with pytest.raises(SchemaError, match=words):
-        dpviz.import_codebook(text, target="y")
+    ]:
+        with pytest.raises(SchemaError, match=words):
+            dpviz.import_codebook(text, target="y")

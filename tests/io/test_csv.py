@@ -43,10 +43,10 @@ def test_a_plain_file_becomes_dictionary_encoded_columns():
     assert table.notes == ()
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_every_delimiter_is_recognised(delimiter):
-    text = "a,b,c\n1,x y,3\n2,z,4\n".replace(",", delimiter)
-    assert cells(read_csv(text.encode())) == [["1", "x y", "3"], ["2", "z", "4"]]
+def test_every_delimiter_is_recognised():
+    for delimiter in [",", ";", "\t", "|"]:
+        text = "a,b,c\n1,x y,3\n2,z,4\n".replace(",", delimiter)
+        assert cells(read_csv(text.encode())) == [["1", "x y", "3"], ["2", "z", "4"]]
 
 
 def test_a_delimiter_other_than_comma_is_noted():
@@ -83,9 +83,9 @@ def test_cells_in_quotes_span_lines_only_where_rows_need_not_stand_alone():
     assert (cells(table), table.not_row_wise) == ([['line 2"', "x"], ["3", "4"]], "")
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_every_line_end_is_read(end):
-    assert cells(read_csv(end.join([b"a,b", b"1,2", b"3,4"]))) == [["1", "2"], ["3", "4"]]
+def test_every_line_end_is_read():
+    for end in [b"\n", b"\r\n"]:
+        assert cells(read_csv(end.join([b"a,b", b"1,2", b"3,4"]))) == [["1", "2"], ["3", "4"]]
 
 
 def test_carriage_returns_alone_end_lines_only_where_rows_need_not_stand_alone():
@@ -118,12 +118,12 @@ def test_a_delimiter_may_be_given():
     assert problem(b"a,b\n", delimiter="x").code == "delimiter"
 
 
-@pytest.mark.parametrize("mark", ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "  ", " NA "])
-def test_missing_marks_become_missing_cells(mark):
-    table = read_csv(f"a,b\n{mark},1\nx,2\n".encode())
-    assert (table.columns[0].codes < 0).tolist() == [True, False]
-    assert table.columns[0].texts == ("x",)
-    assert table.columns[0].n_missing == 1
+def test_missing_marks_become_missing_cells():
+    for mark in ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "  ", " NA "]:
+        table = read_csv(f"a,b\n{mark},1\nx,2\n".encode())
+        assert (table.columns[0].codes < 0).tolist() == [True, False]
+        assert table.columns[0].texts == ("x",)
+        assert table.columns[0].n_missing == 1
 
 
 def test_cells_are_stripped_and_equal_ones_share_a_code():
@@ -150,18 +150,18 @@ def test_rows_without_any_value_are_skipped_and_noted():
     assert table.notes == ("Skipped 2 rows without any value.",)
 
 
-@pytest.mark.parametrize("mark", ["NA", "?", "null", "NaN", "N/A"])
-def test_a_row_of_marks_for_missing_alone_is_a_row_since_a_category_may_be_called_so(mark):
-    schema = Schema((CategoricalFeature("a", (mark, "x")),), ClassTarget("b", (mark, "y")))
-    data = encode(read_csv(f"a,b\n{mark},{mark}\nx,y\n,\n".encode()), schema)
-    assert data.columns[0].tolist() == data.target.tolist() == [0, 1]
-    assert data.report.rows_read == 2
+def test_a_row_of_marks_for_missing_alone_is_a_row_since_a_category_may_be_called_so():
+    for mark in ["NA", "?", "null", "NaN", "N/A"]:
+        schema = Schema((CategoricalFeature("a", (mark, "x")),), ClassTarget("b", (mark, "y")))
+        data = encode(read_csv(f"a,b\n{mark},{mark}\nx,y\n,\n".encode()), schema)
+        assert data.columns[0].tolist() == data.target.tolist() == [0, 1]
+        assert data.report.rows_read == 2
 
 
-@pytest.mark.parametrize("line", ['a,"b', 'a;"b', '"a', '"a","b'])
-def test_a_name_that_runs_over_lines_is_called_a_quote_that_is_never_closed(line):
-    with pytest.raises(TableError, match="quote that is never closed"):
-        read_csv(f'{line}\nc",d\n1,2,3\n'.encode())
+def test_a_name_that_runs_over_lines_is_called_a_quote_that_is_never_closed():
+    for line in ['a,"b', 'a;"b', '"a', '"a","b']:
+        with pytest.raises(TableError, match="quote that is never closed"):
+            read_csv(f'{line}\nc",d\n1,2,3\n'.encode())
 
 
 def test_numbers_and_text_in_one_column_are_noted_with_an_example_of_each():
@@ -183,21 +183,21 @@ def test_rows_beyond_one_chunk_keep_their_order():
     assert cells(read_csv(text.encode())) == rows
 
 
-@pytest.mark.parametrize("count", [1022, 1023, 1024, 1025])
-def test_the_end_is_found_wherever_it_falls_in_a_chunk(count):
-    text = b"a,b\n" + b"1,2\n" * count
-    assert read_csv(text).n_rows == count
-    with_quote = read_csv(text + b'1,"2\n')
-    assert (with_quote.n_rows, with_quote.n_malformed) == (count, 1)
+def test_the_end_is_found_wherever_it_falls_in_a_chunk():
+    for count in [1022, 1023, 1024, 1025]:
+        text = b"a,b\n" + b"1,2\n" * count
+        assert read_csv(text).n_rows == count
+        with_quote = read_csv(text + b'1,"2\n')
+        assert (with_quote.n_rows, with_quote.n_malformed) == (count, 1)
 
 
-@pytest.mark.parametrize("line", [b"1", b"1,2,3", b'1,"2', b'"1,2', b"1,\r2", b'"' + b"x," * 70_000])
-def test_a_malformed_line_is_left_out_counted_and_noted(line):
-    table = read_csv(b"a,b\n1,2\n" + line + b"\n3,4\n")
-    assert (cells(table), table.n_malformed) == ([["1", "2"], ["3", "4"]], 1)
-    assert table.notes == (
-        "1 line was left out: another number of cells than columns, a quote that is never closed, or over 4,000,000 letters.",
-    )
+def test_a_malformed_line_is_left_out_counted_and_noted():
+    for line in [b"1", b"1,2,3", b'1,"2', b'"1,2', b"1,\r2", b'"' + b"x," * 70_000]:
+        table = read_csv(b"a,b\n1,2\n" + line + b"\n3,4\n")
+        assert (cells(table), table.n_malformed) == ([["1", "2"], ["3", "4"]], 1)
+        assert table.notes == (
+            "1 line was left out: another number of cells than columns, a quote that is never closed, or over 4,000,000 letters.",
+        )
 
 
 def test_a_line_longer_than_the_limit_is_left_out_before_it_is_split(monkeypatch):
@@ -220,9 +220,8 @@ def test_an_unreadable_byte_or_a_nul_spoils_its_own_cell():
 # Problems of the table
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "row"),
-    [
+def test_each_problem_is_typed_and_located():
+    for text, code, row in [
         (b"", "empty", None),
         (b" \n\n", "empty", None),
         (b",,\n1,2,3\n", "no-header", 1),
@@ -233,11 +232,9 @@ def test_an_unreadable_byte_or_a_nul_spoils_its_own_cell():
         (b"a,b, a\n1,2,3\n", "duplicate-name", 1),
         (b'"a,b\n1,2\n', "no-header", 1),
         (b"a,b\0\n1,2\n", "encoding", 1),
-    ],
-)
-def test_each_problem_is_typed_and_located(text, code, row):
-    error = problem(text)
-    assert (error.code, error.row) == (code, row)
+    ]:
+        error = problem(text)
+        assert (error.code, error.row) == (code, row)
 
 
 def test_no_problem_of_the_first_line_quotes_it():
@@ -261,15 +258,16 @@ def test_blank_and_repeated_names_tell_their_places():
     assert "Columns 1 and 3" in problem(b"a,b,a\n1,2,3\n").what
 
 
-@pytest.mark.parametrize(
-    ("limits", "code"),
-    [({"max_bytes": 10}, "too-many-bytes"), ({"max_rows": 2}, "too-many-rows"), ({"max_columns": 1}, "too-many-columns")],
-)
-def test_limits_are_enforced_and_named(limits, code):
-    text = b"a,b\n1,2\n3,4\n5,6\n"
-    error = problem(text, **limits)
-    assert error.code == code
-    assert next(iter(limits)) in error.remedy
+def test_limits_are_enforced_and_named():
+    for limits, code in [
+        ({"max_bytes": 10}, "too-many-bytes"),
+        ({"max_rows": 2}, "too-many-rows"),
+        ({"max_columns": 1}, "too-many-columns"),
+    ]:
+        text = b"a,b\n1,2\n3,4\n5,6\n"
+        error = problem(text, **limits)
+        assert error.code == code
+        assert next(iter(limits)) in error.remedy
 
 
 def test_blank_lines_count_towards_the_limit():
@@ -279,22 +277,18 @@ def test_blank_lines_count_towards_the_limit():
 COMMAS = b"," * 3_000_000
 
 
-@pytest.mark.parametrize(
-    ("text", "outcome"),
-    [
+def test_no_line_costs_much_more_memory_than_cells_of_one_line():
+    for text, outcome in [
         (b",".join([b"a"] * 1_500_000), "too-many-columns"),
         (b"a" + COMMAS + COMMAS, "no-header"),
         (b"a,b\n" + (COMMAS[:500_000] + b"\n") * 30, "ok"),
-    ],
-    ids=["a wide header", "a header without end", "wide lines"],
-)
-def test_no_line_costs_much_more_memory_than_cells_of_one_line(text, outcome):
-    tracemalloc.start()
-    found = outcome_of(read_csv, text)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert (found.code if isinstance(found, DpvizError) else "ok") == outcome
-    assert peak < 3 * len(text) + 12 * len(COMMAS)
+    ]:
+        tracemalloc.start()
+        found = outcome_of(read_csv, text)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert (found.code if isinstance(found, DpvizError) else "ok") == outcome
+        assert peak < 3 * len(text) + 12 * len(COMMAS)
 
 
 def test_limits_are_inclusive():

@@ -5,21 +5,20 @@ import io
 import math
 
 import pandas as pd
-import pytest
 
 from dpviz.io.csv_text import csv_text, frame_csv, harmless
 
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =cmd|' /C calc'!A0", "＝1", "\n=1")
 
 
-@pytest.mark.parametrize("text", FORMULAS)
-def test_a_text_that_starts_as_a_formula_is_made_harmless(text):
-    assert harmless(text) == f"'{text}"
+def test_a_text_that_starts_as_a_formula_is_made_harmless():
+    for text in FORMULAS:
+        assert harmless(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("cell", ["a=1", "", "'=1", -1, -1.5, None, math.nan, "north-east"])
-def test_everything_else_stays(cell):
-    assert harmless(cell) is cell
+def test_everything_else_stays():
+    for cell in ["a=1", "", "'=1", -1, -1.5, None, math.nan, "north-east"]:
+        assert harmless(cell) is cell
 
 
 def test_header_and_rows_are_read_back_with_apostrophes_and_nothing_else():

@@ -34,9 +34,9 @@ class Elements(HTMLParser):
         self.found |= {(tag, ""), *((tag, name) for name, _ in attrs)}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_in_a_drawing_or_report_makes_no_element_and_no_link(name: str) -> None:
-    drawn, plain = (ElementTree.fromstring(written(each, "svg")) for each in (name, "plain"))
-    assert {node.tag for node in drawn.iter()} == {node.tag for node in plain.iter()}
-    assert not [key for node in drawn.iter() for key in node.attrib if key.endswith(("href", "src")) or key.startswith("on")]
-    assert Elements(written(name, "report")).found == Elements(written("plain", "report")).found
+def test_a_name_in_a_drawing_or_report_makes_no_element_and_no_link() -> None:
+    for name in NAMES:
+        drawn, plain = (ElementTree.fromstring(written(each, "svg")) for each in (name, "plain"))
+        assert {node.tag for node in drawn.iter()} == {node.tag for node in plain.iter()}
+        assert not [key for node in drawn.iter() for key in node.attrib if key.endswith(("href", "src")) or key.startswith("on")]
+        assert Elements(written(name, "report")).found == Elements(written("plain", "report")).found

@@ -59,19 +59,21 @@ def fits(target: WrittenForm, given: Exportable) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("learner", "schema", "random_rows"), [*few_rows(), *many_rows()])
-def test_every_export_agrees_on_golden_rows_and_on_random_ones(learner, schema, random_rows):
-    given = exportable(learner, schema)
-    given.__dict__["golden"] = golden_rows(given.model, None if learner in NOT_TREES else given.function, random_rows=random_rows)
-    assert len(golden(given).rows) > (min(2_000, random_rows // 2) if learner in NOT_TREES else 0.9 * random_rows)
-    offered = [target for target in TARGETS.values() if fits(target, given)]
-    for target in offered:
-        done = export(target, given)
-        assert done.n_rows == len(golden(given).rows)
-        assert done.has_chances == gives_chances(target, given)
-    names = {target.name for target in offered}
-    assert names >= ({"json"} if learner in NOT_TREES else {"json", "python", "sqlite", "duckdb"})
-    assert ("rules" in names) == (learner not in NOT_TREES and given.function.is_one_tree)
+def test_every_export_agrees_on_golden_rows_and_on_random_ones():
+    for learner, schema, random_rows in [*few_rows(), *many_rows()]:
+        given = exportable(learner, schema)
+        given.__dict__["golden"] = golden_rows(
+            given.model, None if learner in NOT_TREES else given.function, random_rows=random_rows
+        )
+        assert len(golden(given).rows) > (min(2_000, random_rows // 2) if learner in NOT_TREES else 0.9 * random_rows)
+        offered = [target for target in TARGETS.values() if fits(target, given)]
+        for target in offered:
+            done = export(target, given)
+            assert done.n_rows == len(golden(given).rows)
+            assert done.has_chances == gives_chances(target, given)
+        names = {target.name for target in offered}
+        assert names >= ({"json"} if learner in NOT_TREES else {"json", "python", "sqlite", "duckdb"})
+        assert ("rules" in names) == (learner not in NOT_TREES and given.function.is_one_tree)
 
 
 # --- probabilities
@@ -89,13 +91,13 @@ def tree_with_shares() -> Tree:
 PROBABLE = [name for name, target in TARGETS.items() if target.group != "picture"]
 
 
-@pytest.mark.parametrize("name", PROBABLE)
-def test_leaves_with_the_same_label_keep_their_own_probabilities(name):
-    given = document(tree_with_shares())
-    target = TARGETS[name]
-    _, found = run(name, target.write(given), given, golden(given).rows)
-    np.testing.assert_allclose(np.array(found, dtype=float), golden(given).chances, atol=1e-12)
-    assert len({tuple(row) for row in golden(given).chances.tolist()}) == 3
+def test_leaves_with_the_same_label_keep_their_own_probabilities():
+    for name in PROBABLE:
+        given = document(tree_with_shares())
+        target = TARGETS[name]
+        _, found = run(name, target.write(given), given, golden(given).rows)
+        np.testing.assert_allclose(np.array(found, dtype=float), golden(given).chances, atol=1e-12)
+        assert len({tuple(row) for row in golden(given).chances.tolist()}) == 3
 
 
 @pytest.mark.parametrize("name", [name for name in PROBABLE if name != "rules"])
@@ -163,24 +165,26 @@ def test_golden_rows_reach_every_leaf():
     assert set(golden_of(tree_of_everything(), random_rows=0).expected) == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize("schema", [schema_with_stand_ins(3), number_schema()], ids=["classes", "number"])
-def test_what_golden_rows_expect_is_what_encoded_rows_are_predicted(schema):
-    given = exportable("gbdt", schema)
-    expected = golden(given)
-    columns = [list(column) for column in zip(*expected.rows, strict=True)]
-    texts = [[None if cell is None else cell if isinstance(cell, str) else repr(cell) for cell in column] for column in columns]
-    target = ["c0" if isinstance(schema.target, ClassTarget) else "0"] * len(expected.rows)
-    usable = [
-        place
-        for place, row in enumerate(zip(*texts, strict=True))
-        if not any(cell is None and feature.missing_as is None for cell, feature in zip(row, schema.features, strict=True))
-    ]
-    raw = [raw_column(f.name, [column[k] for k in usable]) for f, column in zip(schema.features, texts, strict=True)]
-    data = encode(RawTable((*raw, raw_column(schema.target.name, [target[k] for k in usable]))), schema)
-    assert data.n_rows == len(usable) > 200
-    found = given.model.predict(data).tolist()
-    wanted = [expected.expected[place] for place in usable]
-    assert wanted == (found if isinstance(schema.target, NumericTarget) else [schema.classes[code] for code in found])
+def test_what_golden_rows_expect_is_what_encoded_rows_are_predicted():
+    for schema in [schema_with_stand_ins(3), number_schema()]:
+        given = exportable("gbdt", schema)
+        expected = golden(given)
+        columns = [list(column) for column in zip(*expected.rows, strict=True)]
+        texts = [
+            [None if cell is None else cell if isinstance(cell, str) else repr(cell) for cell in column] for column in columns
+        ]
+        target = ["c0" if isinstance(schema.target, ClassTarget) else "0"] * len(expected.rows)
+        usable = [
+            place
+            for place, row in enumerate(zip(*texts, strict=True))
+            if not any(cell is None and feature.missing_as is None for cell, feature in zip(row, schema.features, strict=True))
+        ]
+        raw = [raw_column(f.name, [column[k] for k in usable]) for f, column in zip(schema.features, texts, strict=True)]
+        data = encode(RawTable((*raw, raw_column(schema.target.name, [target[k] for k in usable]))), schema)
+        assert data.n_rows == len(usable) > 200
+        found = given.model.predict(data).tolist()
+        wanted = [expected.expected[place] for place in usable]
+        assert wanted == (found if isinstance(schema.target, NumericTarget) else [schema.classes[code] for code in found])
 
 
 def raw_column(name, cells):
@@ -191,14 +195,14 @@ def raw_column(name, cells):
     return CodedColumn(name, texts, np.array([-1 if cell is None else place[cell] for cell in cells], dtype=np.int32))
 
 
-@pytest.mark.parametrize(("unknown_as", "says"), [(None, "b"), ("red", "c"), ("green", "b")])
-def test_an_unknown_category_goes_where_its_stand_in_goes_else_right(unknown_as, says):
-    assert said(tree_of_everything(unknown_as=unknown_as), [(0.5, 1.0, "mauve")])[0] == (says,)
+def test_an_unknown_category_goes_where_its_stand_in_goes_else_right():
+    for unknown_as, says in [(None, "b"), ("red", "c"), ("green", "b")]:
+        assert said(tree_of_everything(unknown_as=unknown_as), [(0.5, 1.0, "mauve")])[0] == (says,)
 
 
-@pytest.mark.parametrize(("missing_as", "says"), [(None, "c"), (0.1, "a"), (0.2, "c")])
-def test_a_missing_number_goes_where_its_stand_in_goes_else_right(missing_as, says):
-    assert said(tree_of_everything(missing_as=missing_as), [(None, 37.0, "red")])[0] == (says,)
+def test_a_missing_number_goes_where_its_stand_in_goes_else_right():
+    for missing_as, says in [(None, "c"), (0.1, "a"), (0.2, "c")]:
+        assert said(tree_of_everything(missing_as=missing_as), [(None, 37.0, "red")])[0] == (says,)
 
 
 # --- golden rows notice
@@ -226,10 +230,10 @@ def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TARGETS)
-def test_hostile_names_are_only_names(name):
-    done = export(TARGETS[name], hostile_tree())
-    assert done.n_rows > 500
+def test_hostile_names_are_only_names():
+    for name in TARGETS:
+        done = export(TARGETS[name], hostile_tree())
+        assert done.n_rows > 500
 
 
 def test_a_column_called_drop_table_stays_a_column():
@@ -305,19 +309,19 @@ def test_rules_cover_missing_cells_where_the_schema_says_what_they_count_as():
     assert "  if     size > 0.1 or missing\n  and    colour is one of red, blue\n  then   c\n" in text
 
 
-@pytest.mark.parametrize("name", [name for name in TARGETS if name != "json"])
-def test_a_tree_of_numbers_keeps_its_numbers(name):
-    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", -5, 5))
-    tree = Tree(schema, Branch(ThresholdRule(0, 0.3), NumberLeaf(0.1 + 0.2), NumberLeaf(-1e-7)))
-    assert export(TARGETS[name], document(tree)).n_rows > 10
+def test_a_tree_of_numbers_keeps_its_numbers():
+    for name in [name for name in TARGETS if name != "json"]:
+        schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", -5, 5))
+        tree = Tree(schema, Branch(ThresholdRule(0, 0.3), NumberLeaf(0.1 + 0.2), NumberLeaf(-1e-7)))
+        assert export(TARGETS[name], document(tree)).n_rows > 10
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_a_single_leaf_and_impossible_questions_are_exported_too(name):
-    schema = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", HOSTILE[:3])), ClassTarget("y", ("a", "b")))
-    below = Branch(ThresholdRule(0, 0.8), Leaf(0), Branch(SubsetRule(1, ()), Leaf(0), Leaf(1)))
-    for root in (Leaf(1), Branch(ThresholdRule(0, 0.2), below, Leaf(1)), Branch(ThresholdRule(0, 1.0), below, Leaf(1))):
-        assert export(TARGETS[name], document(Tree(schema, root))).n_rows > 10
+def test_a_single_leaf_and_impossible_questions_are_exported_too():
+    for name in TARGETS:
+        schema = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", HOSTILE[:3])), ClassTarget("y", ("a", "b")))
+        below = Branch(ThresholdRule(0, 0.8), Leaf(0), Branch(SubsetRule(1, ()), Leaf(0), Leaf(1)))
+        for root in (Leaf(1), Branch(ThresholdRule(0, 0.2), below, Leaf(1)), Branch(ThresholdRule(0, 1.0), below, Leaf(1))):
+            assert export(TARGETS[name], document(Tree(schema, root))).n_rows > 10
 
 
 @pytest.mark.slow
@@ -357,14 +361,16 @@ class Counted(str):
         return str.__eq__(self, other)
 
 
-@pytest.mark.parametrize("kinds", [("among", "among"), ("among", "but"), ("but", "among"), ("but", "but")])
-def test_conditions_on_many_categories_are_joined_without_comparing_each_with_each(kinds):
-    names, n = [Counted(f"code{k}") for k in range(2_000)], 2_000
-    first, second = (
-        Condition(0, "c", **{kind: tuple(Counted(str(name)) for name in names[start : start + 1_500])})
-        for kind, start in zip(kinds, (0, 400), strict=True)
-    )
-    Counted.asked = 0
-    both = first & second
-    assert Counted.asked < 20 * n
-    assert {name for name in names if holds(both, name)} == {name for name in names if holds(first, name) and holds(second, name)}
+def test_conditions_on_many_categories_are_joined_without_comparing_each_with_each():
+    for kinds in [("among", "among"), ("among", "but"), ("but", "among"), ("but", "but")]:
+        names, n = [Counted(f"code{k}") for k in range(2_000)], 2_000
+        first, second = (
+            Condition(0, "c", **{kind: tuple(Counted(str(name)) for name in names[start : start + 1_500])})
+            for kind, start in zip(kinds, (0, 400), strict=True)
+        )
+        Counted.asked = 0
+        both = first & second
+        assert Counted.asked < 20 * n
+        assert {name for name in names if holds(both, name)} == {
+            name for name in names if holds(first, name) and holds(second, name)
+        }

@@ -35,24 +35,24 @@ def many(monkeypatch):
     monkeypatch.setattr(records, "_MANY", 1)
 
 
-@pytest.mark.parametrize("marks", Marks)
-@pytest.mark.parametrize("codes", [(), ("-99", "unknown", "1,5")])
-def test_a_number_is_the_same_however_it_is_read(codes, marks, monkeypatch):
-    rng, at_once = generator(3), 0
-    known = records.MISSING_MARKS.union(codes)
-    for _ in range(100):
-        packs = packs_of(rng, int(rng.integers(1, 4)))
-        values, missing = TextColumn("x", packs, marks).numbers_and_missing(codes)
-        cells = "\0".join(packs).split("\0")
-        alone = [TextColumn("x", [cell], marks).numbers_and_missing(codes) for cell in cells]
-        np.testing.assert_array_equal(values, np.concatenate([one for one, _ in alone]))
-        np.testing.assert_array_equal(missing, np.concatenate([one for _, one in alone]))
-        at_once += records._by_arrow("\0".join(packs), known, marks) is not None
-        with monkeypatch.context() as without_arrow:
-            without_arrow.setattr(records, "_arrow_cells", lambda pack: None)
-            np.testing.assert_array_equal(values, TextColumn("x", packs, marks).numbers_and_missing(codes)[0])
-    assert at_once < 80
-    assert at_once > (20 if marks is Marks.EITHER else 0) or marks is Marks.COMMA
+def test_a_number_is_the_same_however_it_is_read(monkeypatch):
+    for marks in Marks:
+        for codes in [(), ("-99", "unknown", "1,5")]:
+            rng, at_once = generator(3), 0
+            known = records.MISSING_MARKS.union(codes)
+            for _ in range(100):
+                packs = packs_of(rng, int(rng.integers(1, 4)))
+                values, missing = TextColumn("x", packs, marks).numbers_and_missing(codes)
+                cells = "\0".join(packs).split("\0")
+                alone = [TextColumn("x", [cell], marks).numbers_and_missing(codes) for cell in cells]
+                np.testing.assert_array_equal(values, np.concatenate([one for one, _ in alone]))
+                np.testing.assert_array_equal(missing, np.concatenate([one for _, one in alone]))
+                at_once += records._by_arrow("\0".join(packs), known, marks) is not None
+                with monkeypatch.context() as without_arrow:
+                    without_arrow.setattr(records, "_arrow_cells", lambda pack: None)
+                    np.testing.assert_array_equal(values, TextColumn("x", packs, marks).numbers_and_missing(codes)[0])
+            assert at_once < 80
+            assert at_once > (20 if marks is Marks.EITHER else 0) or marks is Marks.COMMA
 
 
 def test_texts_are_the_same_however_they_are_found(monkeypatch):

@@ -33,14 +33,14 @@ def test_a_result_read_back_is_written_the_same(name):
     assert (again.noise, again.seed, again.params, again.settings) == (result.noise, result.seed, result.params, result.settings)
 
 
-@pytest.mark.parametrize(("name", "asked"), [("pf-tree", {"leaves": "honest"}), ("diffprivlib-tree", {"test_share": 0.2})])
-def test_honest_leaves_and_the_private_test_come_back(name, asked):
-    result = fitted(name, n_rows=600, **asked)
-    again = result_from_json(result.to_json())
-    assert again.to_json() == result.to_json()
-    assert again.test_report == result.test_report
-    assert again.plan == result.plan
-    assert result.test_report is not None
+def test_honest_leaves_and_the_private_test_come_back():
+    for name, asked in [("pf-tree", {"leaves": "honest"}), ("diffprivlib-tree", {"test_share": 0.2})]:
+        result = fitted(name, n_rows=600, **asked)
+        again = result_from_json(result.to_json())
+        assert again.to_json() == result.to_json()
+        assert again.test_report == result.test_report
+        assert again.plan == result.plan
+        assert result.test_report is not None
 
 
 def test_a_release_stays_one(tmp_path):
@@ -69,13 +69,13 @@ LEDGERS = [
 ]
 
 
-@pytest.mark.parametrize("event", LEDGERS)
-def test_a_ledger_read_back_has_the_same_lines_and_the_same_sum(event):
-    ledger = Ledger(event)
-    again = ledger_from(parse_json(json.dumps(without_infinity(ledger_entries(ledger)))), "ledger")
-    assert again.rows() == ledger.rows()
-    assert list(steps(again.event)) == list(steps(ledger.event))
-    assert again.guarantee == ledger.guarantee
+def test_a_ledger_read_back_has_the_same_lines_and_the_same_sum():
+    for event in LEDGERS:
+        ledger = Ledger(event)
+        again = ledger_from(parse_json(json.dumps(without_infinity(ledger_entries(ledger)))), "ledger")
+        assert again.rows() == ledger.rows()
+        assert list(steps(again.event)) == list(steps(ledger.event))
+        assert again.guarantee == ledger.guarantee
 
 
 def test_a_selection_of_an_older_document_has_no_bounded_range():
@@ -120,9 +120,8 @@ def _set(*keys_and_value):
     return change
 
 
-@pytest.mark.parametrize(
-    ("change", "where"),
-    [
+def test_a_spoiled_statement_is_refused_and_named():
+    for change, where in [
         (_set("privacy", "guarantee", "epsilon", 0.25), "privacy.guarantee"),
         (_set("privacy", "ledger", 0, "epsilon", 0.01), "privacy.guarantee"),
         (_set("privacy", "risk", 0, "guesses", [[0.5, 0.6]]), "privacy.risk[0].guesses"),
@@ -143,26 +142,21 @@ def _set(*keys_and_value):
         (_set("learner", []), "learner"),
         (lambda document: document.pop("privacy"), "privacy"),
         (lambda document: document["learner"].pop("depth"), "learner.depth"),
-    ],
-)
-def test_a_spoiled_statement_is_refused_and_named(change, where):
-    with pytest.raises(DocumentError) as error:
-        result_from_json(spoiled(change))
-    assert error.value.where == where
+    ]:
+        with pytest.raises(DocumentError) as error:
+            result_from_json(spoiled(change))
+        assert error.value.where == where
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_an_unknown_learner_or_setting_is_refused():
+    for change in [
         _set("learner", "name", "pf-bush"),
         _set("learner", "settings", "epsilon", -1),
         _set("learner", "settings", "epsilon", "one"),
         _set("learner", "parameters", "no_such", 1),
-    ],
-)
-def test_an_unknown_learner_or_setting_is_refused(change):
-    with pytest.raises(DpvizError):
-        result_from_json(spoiled(change))
+    ]:
+        with pytest.raises(DpvizError):
+            result_from_json(spoiled(change))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

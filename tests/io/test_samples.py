@@ -15,7 +15,7 @@ from dpviz.errors import DpvizError, UnknownName
 from dpviz.evaluation.tree.paths import references, scored
 from dpviz.evaluation.tree.resampling import resample
 from dpviz.installation import bundled
-from dpviz.io.samples import Sample, load_sample, samples
+from dpviz.io.samples import load_sample, samples
 from dpviz.learners import FitRequest
 from dpviz.table.encode import encode
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget
@@ -35,9 +35,9 @@ def plain(file: str, content: bytes) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", [f"{name}.{form}" for name in SIMULATED for form in ("csv.gz", "schema.json")])
-def test_the_committed_file_is_what_the_script_writes(written: dict[str, bytes], file: str) -> None:
-    assert plain(file, (bundled("data") / file).read_bytes()) == plain(file, written[file])
+def test_the_committed_file_is_what_the_script_writes(written: dict[str, bytes]) -> None:
+    for file in [f"{name}.{form}" for name in SIMULATED for form in ("csv.gz", "schema.json")]:
+        assert plain(file, (bundled("data") / file).read_bytes()) == plain(file, written[file])
 
 
 @pytest.mark.slow
@@ -45,38 +45,38 @@ def test_running_the_script_again_gives_the_same_bytes(written: dict[str, bytes]
     assert runpy.run_path(str(bundled("data") / "make_samples.py"))["files"]() == written
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_sample_encodes_without_loss_but_for_missing_cells(name: str) -> None:
-    (sample,) = (sample for sample in samples() if sample.name == name)
-    report = encode(*load_sample(name), rows_per_person=sample.rows_per_person).report
-    assert report is not None
-    assert report.rows_kept >= (0.97 if sample.rows_per_person is None else 0.9) * report.rows_read
-    assert not any((report.clipped, report.dropped_unknown, report.unknown_mapped, report.dropped_target))
-    assert sample.rows_per_person or not report.ignored_columns
+def test_a_sample_encodes_without_loss_but_for_missing_cells() -> None:
+    for name in NAMES:
+        (sample,) = (sample for sample in samples() if sample.name == name)
+        report = encode(*load_sample(name), rows_per_person=sample.rows_per_person).report
+        assert report is not None
+        assert report.rows_kept >= (0.97 if sample.rows_per_person is None else 0.9) * report.rows_read
+        assert not any((report.clipped, report.dropped_unknown, report.unknown_mapped, report.dropped_target))
+        assert sample.rows_per_person or not report.ignored_columns
 
 
-@pytest.mark.parametrize("name", SIMULATED)
-def test_simulated_samples_declare_everything(name: str) -> None:
-    _, schema = load_sample(name)
-    assert schema.read_fields() == ()
-    assert schema.n_public is not None
+def test_simulated_samples_declare_everything() -> None:
+    for name in SIMULATED:
+        _, schema = load_sample(name)
+        assert schema.read_fields() == ()
+        assert schema.n_public is not None
 
 
-@pytest.mark.parametrize("name", SIMULATED)
-def test_declared_ranges_are_wider_than_the_data(name: str) -> None:
-    table, schema = load_sample(name)
-    for feature in schema.features:
-        if isinstance(feature, NumericFeature):
-            values = table.column(feature.name).numbers()
-            assert feature.low <= np.nanmin(values), feature.name
-            assert feature.high > np.nanmax(values), feature.name
+def test_declared_ranges_are_wider_than_the_data() -> None:
+    for name in SIMULATED:
+        table, schema = load_sample(name)
+        for feature in schema.features:
+            if isinstance(feature, NumericFeature):
+                values = table.column(feature.name).numbers()
+                assert feature.low <= np.nanmin(values), feature.name
+                assert feature.high > np.nanmax(values), feature.name
 
 
-@pytest.mark.parametrize("name", ["breast-cancer", "wine"])
-def test_ranges_of_public_tables_are_marked_as_read(name: str) -> None:
-    _, schema = load_sample(name)
-    assert {field for _, field in schema.read_fields()} >= {"low", "high"}
-    assert schema.target.read_from_data == ()
+def test_ranges_of_public_tables_are_marked_as_read() -> None:
+    for name in ["breast-cancer", "wine"]:
+        _, schema = load_sample(name)
+        assert {field for _, field in schema.read_fields()} >= {"low", "high"}
+        assert schema.target.read_from_data == ()
 
 
 def test_digits_are_documented_throughout() -> None:
@@ -96,22 +96,22 @@ def test_loans_have_long_tails_a_large_category_and_most_loans_repaid() -> None:
     assert 0.70 < np.bincount(encode(table, schema).target)[0] / table.n_rows < 0.78
 
 
-@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.name)
-def test_the_name_of_a_class_says_what_it_is_without_its_column(sample: Sample) -> None:
+def test_the_name_of_a_class_says_what_it_is_without_its_column() -> None:
     """Beside branches that are true or false, "yes" would be another answer to the question above it."""
-    _, schema = load_sample(sample.name)
-    names = schema.classes if isinstance(schema.target, ClassTarget) else ()
-    assert not {name.lower() for name in names} & {"yes", "no", "true", "false", "y", "n"}
+    for sample in samples():
+        _, schema = load_sample(sample.name)
+        names = schema.classes if isinstance(schema.target, ClassTarget) else ()
+        assert not {name.lower() for name in names} & {"yes", "no", "true", "false", "y", "n"}
 
 
-@pytest.mark.parametrize(("name", "gain"), [("health", 0.2), ("loans", 0.05), ("clinic", 0.05)])
-def test_a_tree_of_depth_four_finds_the_planted_rule(name: str, gain: float) -> None:
-    from sklearn.tree import DecisionTreeClassifier
+def test_a_tree_of_depth_four_finds_the_planted_rule() -> None:
+    for name, gain in [("health", 0.2), ("loans", 0.05), ("clinic", 0.05)]:
+        from sklearn.tree import DecisionTreeClassifier
 
-    train, test = encode(*load_sample(name)).split(0.3, seed=0)
-    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(np.column_stack(train.columns), train.target)
-    majority = np.bincount(test.target).max() / test.n_rows
-    assert tree.score(np.column_stack(test.columns), test.target) > majority + gain
+        train, test = encode(*load_sample(name)).split(0.3, seed=0)
+        tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(np.column_stack(train.columns), train.target)
+        majority = np.bincount(test.target).max() / test.n_rows
+        assert tree.score(np.column_stack(test.columns), test.target) > majority + gain
 
 
 def test_an_unknown_sample_lists_the_known_ones() -> None:

@@ -36,10 +36,10 @@ def test_a_missing_file_is_named_with_its_reason(tmp_path):
         load_schema(tmp_path / "absent.json")
 
 
-@pytest.mark.parametrize("path", ["", "a\0b"])
-def test_a_path_that_cannot_be_one_is_refused(path):
-    with pytest.raises(DpvizError, match="cannot be read"):
-        load_schema(path)
+def test_a_path_that_cannot_be_one_is_refused():
+    for path in ["", "a\0b"]:
+        with pytest.raises(DpvizError, match="cannot be read"):
+            load_schema(path)
 
 
 def test_a_folder_that_does_not_exist_cannot_be_written_to(tmp_path):

@@ -124,19 +124,24 @@ def in_memory(rows: dict[str, list], tmp_path: Path, kind: str, schema: Schema =
     return dpviz.encode(dpviz.read_table(write(rows, tmp_path / "whole")), schema)
 
 
-@pytest.mark.parametrize("n_rows", [0, 1, 700])
-@pytest.mark.parametrize("kind", WRITERS)
-def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
-    rows = drawn(n_rows)
-    whole = in_memory(rows, tmp_path, kind)
-    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA) as large:
-        assert large.identity == whole.identity
-        assert large.names == tuple(rows)
-        ours, theirs = large.report, whole.report
-        assert (ours.rows_kept, ours.unchanged, ours.clipped) == (theirs.rows_kept, theirs.unchanged, theirs.clipped)
-        for name, given in [("pf-tree", {"depth": 3}), ("majority", {}), ("pf-forest", {"trees": 4}), ("diffprivlib-tree", {})]:
-            here, there = (dpviz.fit(name, data, epsilon=1.0, max_depth=3, seed=4, **given) for data in (whole, large))
-            assert here.to_json() == there.to_json(), name
+def test_pieces_are_the_whole_to_the_last_bit(tmp_path):
+    for n_rows in [0, 1, 700]:
+        for kind in WRITERS:
+            rows = drawn(n_rows)
+            whole = in_memory(rows, tmp_path, kind)
+            with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA) as large:
+                assert large.identity == whole.identity
+                assert large.names == tuple(rows)
+                ours, theirs = large.report, whole.report
+                assert (ours.rows_kept, ours.unchanged, ours.clipped) == (theirs.rows_kept, theirs.unchanged, theirs.clipped)
+                for name, given in [
+                    ("pf-tree", {"depth": 3}),
+                    ("majority", {}),
+                    ("pf-forest", {"trees": 4}),
+                    ("diffprivlib-tree", {}),
+                ]:
+                    here, there = (dpviz.fit(name, data, epsilon=1.0, max_depth=3, seed=4, **given) for data in (whole, large))
+                    assert here.to_json() == there.to_json(), name
 
 
 def test_pieces_drop_what_is_missing(tmp_path):
@@ -155,23 +160,23 @@ def test_a_report_names_columns_in_their_order_wherever_a_cell_was_changed_first
         assert large.report.clipped == (("income", 1), ("age", 1))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_numeric_target_too(kind, tmp_path):
-    rows = drawn(600)
-    whole = in_memory(rows, tmp_path, kind, NUMBERS)
-    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), NUMBERS) as large:
-        for name, given in [("pf-tree", {"depth": 2}), ("dp-mean", {"count_rows": True})]:
-            here, there = (dpviz.fit(name, data, epsilon=1.0, seed=4, **given) for data in (whole, large))
-            assert here.to_json() == there.to_json(), name
+def test_a_numeric_target_too(tmp_path):
+    for kind in ["parquet", "csv"]:
+        rows = drawn(600)
+        whole = in_memory(rows, tmp_path, kind, NUMBERS)
+        with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), NUMBERS) as large:
+            for name, given in [("pf-tree", {"depth": 2}), ("dp-mean", {"count_rows": True})]:
+                here, there = (dpviz.fit(name, data, epsilon=1.0, seed=4, **given) for data in (whole, large))
+                assert here.to_json() == there.to_json(), name
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_forests_of_shared_rows_too(kind, tmp_path):
-    rows = drawn(300)
-    whole = in_memory(rows, tmp_path, kind)
-    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA) as large:
-        pair = [dpviz.fit("pf-forest", data, epsilon=1.0, seed=4, trees=3, disjoint=False) for data in (whole, large)]
-    assert pair[0].to_json() == pair[1].to_json()
+def test_forests_of_shared_rows_too(tmp_path):
+    for kind in ["parquet", "csv"]:
+        rows = drawn(300)
+        whole = in_memory(rows, tmp_path, kind)
+        with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA) as large:
+            pair = [dpviz.fit("pf-forest", data, epsilon=1.0, seed=4, trees=3, disjoint=False) for data in (whole, large)]
+        assert pair[0].to_json() == pair[1].to_json()
 
 
 @pytest.mark.slow
@@ -295,16 +300,16 @@ def test_what_cannot_be_read_says_so(tmp_path):
         assert caught.value.code == code, name
 
 
-@pytest.mark.parametrize("spoil", [lambda packed: packed + b"no", lambda packed: packed[:-8] + bytes(4) + packed[-4:]])
-@pytest.mark.parametrize("read", [lambda path: dpviz.encode_large(path, SCHEMA), lambda path: dpviz.read_csv(path.read_bytes())])
-def test_a_spoiled_archive_quotes_neither_bytes_nor_checksums(spoil, read, tmp_path):
-    path = write_gzip(drawn(50), tmp_path / "table")
-    path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(TableError) as caught:
-        read(path)
-    assert "b'" not in str(caught.value)
-    assert "0x" not in str(caught.value)
-    assert caught.value.__suppress_context__
+def test_a_spoiled_archive_quotes_neither_bytes_nor_checksums(tmp_path):
+    for spoil in [lambda packed: packed + b"no", lambda packed: packed[:-8] + bytes(4) + packed[-4:]]:
+        for read in [lambda path: dpviz.encode_large(path, SCHEMA), lambda path: dpviz.read_csv(path.read_bytes())]:
+            path = write_gzip(drawn(50), tmp_path / "table")
+            path.write_bytes(spoil(path.read_bytes()))
+            with pytest.raises(TableError) as caught:
+                read(path)
+            assert "b'" not in str(caught.value)
+            assert "0x" not in str(caught.value)
+            assert caught.value.__suppress_context__
 
 
 def test_a_missing_column_is_named(tmp_path):
@@ -315,10 +320,10 @@ def test_a_missing_column_is_named(tmp_path):
             dpviz.encode_large(WRITERS[kind](rows, tmp_path / kind.replace(".", "-")), SCHEMA)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "feather", "duckdb"])
-def test_files_that_hold_names_take_no_others(kind, tmp_path):
-    with pytest.raises(TableError, match="none can be given"):
-        dpviz.encode_large(WRITERS[kind](drawn(3), tmp_path / "table"), SCHEMA, names=("income", "age", "town", "ok"))
+def test_files_that_hold_names_take_no_others(tmp_path):
+    for kind in ["parquet", "feather", "duckdb"]:
+        with pytest.raises(TableError, match="none can be given"):
+            dpviz.encode_large(WRITERS[kind](drawn(3), tmp_path / "table"), SCHEMA, names=("income", "age", "town", "ok"))
 
 
 def test_of_several_tables_one_is_named(tmp_path):
@@ -426,17 +431,17 @@ def test_typed_rows_are_read_again_only_for_their_values(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["parquet", "duckdb", "folder"])
-def test_rows_that_have_changed_since_are_not_mixed(kind, tmp_path):
-    path = WRITERS[kind](drawn(300), tmp_path / "table")
-    with dpviz.encode_large(path, SCHEMA) as large:
-        changed = path / "part-00001.parquet" if path.is_dir() else path
-        changed.unlink()
-        WRITERS["parquet" if path.is_dir() else kind](drawn(300, seed=2), changed)
-        dpviz.fit("pf-tree", large, epsilon=1.0, seed=1)  # from the bins of what was read
-        for _ in range(2):
-            with pytest.raises(DpvizError, match=r"'table.*' has changed since"):
-                large.identity  # noqa: B018
+def test_rows_that_have_changed_since_are_not_mixed(tmp_path):
+    for kind in ["parquet", "duckdb", "folder"]:
+        path = WRITERS[kind](drawn(300), tmp_path / "table")
+        with dpviz.encode_large(path, SCHEMA) as large:
+            changed = path / "part-00001.parquet" if path.is_dir() else path
+            changed.unlink()
+            WRITERS["parquet" if path.is_dir() else kind](drawn(300, seed=2), changed)
+            dpviz.fit("pf-tree", large, epsilon=1.0, seed=1)  # from the bins of what was read
+            for _ in range(2):
+                with pytest.raises(DpvizError, match=r"'table.*' has changed since"):
+                    large.identity  # noqa: B018
 
 
 def test_any_grid_and_any_tree_are_counted(tmp_path):

@@ -62,38 +62,38 @@ def said_about(content: bytes) -> str:
 # Any kind
 
 
-@pytest.mark.parametrize("kind", WRITERS)
-def test_paths_bytes_and_files_read_alike(kind, tmp_path):
-    path = tmp_path / f"table.{kind}"
-    content = WRITERS[kind](ROWS, tmp_path)
-    path.write_bytes(content)
-    with open(path, "rb") as file:
-        tables = [dpviz.read_table(source) for source in (path, content, io.BytesIO(content), file)]
-    assert len({str(cells(table)) for table in tables}) == 1
-    assert [tables[0].source, tables[1].source] == [f"table.{kind}", "table"]
+def test_paths_bytes_and_files_read_alike(tmp_path):
+    for kind in WRITERS:
+        path = tmp_path / f"table.{kind}"
+        content = WRITERS[kind](ROWS, tmp_path)
+        path.write_bytes(content)
+        with open(path, "rb") as file:
+            tables = [dpviz.read_table(source) for source in (path, content, io.BytesIO(content), file)]
+        assert len({str(cells(table)) for table in tables}) == 1
+        assert [tables[0].source, tables[1].source] == [f"table.{kind}", "table"]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in WRITERS if "." not in kind])
-def test_a_file_may_be_packed(kind, tmp_path):
-    content = WRITERS[kind](ROWS, tmp_path)
-    archive = zip_bytes({"a/t": content, "__MACOSX/t": b"x", "a/.DS": b""})
-    for packed in (gzip.compress(content), zstd_bytes(content), archive):
-        assert cells(read_table(packed)) == cells(read_table(content))
+def test_a_file_may_be_packed(tmp_path):
+    for kind in [kind for kind in WRITERS if "." not in kind]:
+        content = WRITERS[kind](ROWS, tmp_path)
+        archive = zip_bytes({"a/t": content, "__MACOSX/t": b"x", "a/.DS": b""})
+        for packed in (gzip.compress(content), zstd_bytes(content), archive):
+            assert cells(read_table(packed)) == cells(read_table(content))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in WRITERS if kind != "csv"])
-def test_a_file_cut_short_is_damaged(kind, tmp_path):
-    content = WRITERS[kind](ROWS, tmp_path)
-    assert problem(content[: len(content) * 2 // 3]).code in {"damaged", "gzip"}
+def test_a_file_cut_short_is_damaged(tmp_path):
+    for kind in [kind for kind in WRITERS if kind != "csv"]:
+        content = WRITERS[kind](ROWS, tmp_path)
+        assert problem(content[: len(content) * 2 // 3]).code in {"damaged", "gzip"}
 
 
-@pytest.mark.parametrize("kind", WRITERS)
-def test_limits_are_inclusive_and_named(kind, tmp_path):
-    content = WRITERS[kind](drawn_rows(1, 9), tmp_path)
-    assert read_table(content, max_rows=9, max_columns=5).n_rows <= 9
-    assert problem(content, max_rows=8).code == "too-many-rows"
-    assert problem(content, max_columns=4).code == "too-many-columns"
-    assert problem(content, max_bytes=len(content) - 1).code == "too-many-bytes"
+def test_limits_are_inclusive_and_named(tmp_path):
+    for kind in WRITERS:
+        content = WRITERS[kind](drawn_rows(1, 9), tmp_path)
+        assert read_table(content, max_rows=9, max_columns=5).n_rows <= 9
+        assert problem(content, max_rows=8).code == "too-many-rows"
+        assert problem(content, max_columns=4).code == "too-many-columns"
+        assert problem(content, max_bytes=len(content) - 1).code == "too-many-bytes"
 
 
 def test_names_may_be_given_where_a_file_has_none(tmp_path):
@@ -111,13 +111,16 @@ def test_the_first_bytes_of_a_file_without_a_header_decide_nothing():
         assert cells(read_table(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
 
 
-@pytest.mark.parametrize(
-    ("name", "asked"),
-    [("t.csv", True), ("t.TSV.gz", True), ("t.xlsx", True), ("t.zip", True), ("t", True), ("t.Parquet", False)]
-    + [("t.dta.zst", False), ("t.sav", False), ("t.feather", False)],
-)
-def test_only_text_and_workbooks_have_a_first_line_to_ask_about(name, asked):
-    assert has_header_line(name) is asked
+def test_only_text_and_workbooks_have_a_first_line_to_ask_about():
+    for name, asked in [
+        ("t.csv", True),
+        ("t.TSV.gz", True),
+        ("t.xlsx", True),
+        ("t.zip", True),
+        ("t", True),
+        ("t.Parquet", False),
+    ] + [("t.dta.zst", False), ("t.sav", False), ("t.feather", False)]:
+        assert has_header_line(name) is asked
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch):
@@ -154,30 +157,26 @@ def excel_bomb() -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
+def test_unpacking_stops_at_the_limit():
+    for make in [
         lambda: gzip.compress(BOMB),
         lambda: zip_bytes({"a.csv": BOMB}),
         lambda: zstd_bytes(BOMB),
         excel_bomb,
         lambda: parquet_of(a=pa.array(["x" * 30_000 + str(k) for k in range(100)]), b=pa.array(range(100))),
         lambda: parquet_of(a=pa.nulls(800_000), b=pa.nulls(800_000)),
-    ],
-    ids=["gzip", "zip", "zstd", "workbook", "parquet texts", "parquet nulls"],
-)
-def test_unpacking_stops_at_the_limit(make):
-    packed = make()
-    tracemalloc.start()
-    try:
-        read_table(packed, max_bytes=1_000_000)
-        outcome = "read"
-    except TableError as error:
-        outcome = error.code
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert outcome == "too-many-bytes"
-    assert peak < 25_000_000
+    ]:
+        packed = make()
+        tracemalloc.start()
+        try:
+            read_table(packed, max_bytes=1_000_000)
+            outcome = "read"
+        except TableError as error:
+            outcome = error.code
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert outcome == "too-many-bytes"
+        assert peak < 25_000_000
 
 
 # Workbooks
@@ -204,9 +203,9 @@ def test_rows_of_a_sheet_are_blank_short_or_too_long_by_themselves():
     assert (cells(table), table.n_malformed, table.left_out) == ([["1", "2"], ["3", None]], 1, (2,))
 
 
-@pytest.mark.parametrize("error", ["#DIV/0!", "#BLOCKED!", "#FIELD!", "#BUSY!", "#CONNECT!", "#UNKNOWN!", "#PYTHON!"])
-def test_error_cells_of_a_workbook_are_missing(error):
-    assert cells(read_table(workbook(["a", "b"], [1, error]))) == [["1", None]]
+def test_error_cells_of_a_workbook_are_missing():
+    for error in ["#DIV/0!", "#BLOCKED!", "#FIELD!", "#BUSY!", "#CONNECT!", "#UNKNOWN!", "#PYTHON!"]:
+        assert cells(read_table(workbook(["a", "b"], [1, error]))) == [["1", None]]
 
 
 def test_a_row_of_marks_for_missing_alone_is_a_row_of_every_kind_of_file():
@@ -242,20 +241,17 @@ def test_a_hidden_sheet_is_not_asked_about():
     assert cells(read_table(file)) == [["1", "2"]]
 
 
-@pytest.mark.parametrize(
-    ("rows", "code"),
-    [
+def test_a_sheet_without_a_header_is_refused_without_a_quotation():
+    for rows, code in [
         ([], "empty"),
         ([["a"]], "one-column"),
         ([["a", None, "c"], [1, 2, 3]], "blank-name"),
         ([["secret", "secret"]], "duplicate-name"),
         ([[12345, 67890], [1, 2]], "header-numbers"),
-    ],
-)
-def test_a_sheet_without_a_header_is_refused_without_a_quotation(rows, code):
-    error = problem(workbook(*rows))
-    assert error.code == code
-    assert not {"secret", "12345"} & set(str(error).split())
+    ]:
+        error = problem(workbook(*rows))
+        assert error.code == code
+        assert not {"secret", "12345"} & set(str(error).split())
 
 
 def test_of_merged_cells_the_first_has_the_value_and_the_owner_is_told():
@@ -344,43 +340,43 @@ def test_labels_and_declared_missing_values_of_stata_and_spss_are_read(tmp_path)
     assert [row[0] for row in cells(read_table(tmp_path / "a.dta"))] == ["ja", "nein", "3", "k.A."]
 
 
-@pytest.mark.parametrize("version", [114, 117, 118, 119])
-def test_stata_files_of_every_version_are_read(version, tmp_path):
-    frame = pd.DataFrame({"s": ["é", "", "z"], "f": [0.1, 2, None], "d": pd.to_datetime(["2020-01-02", None, "1950-01-01"])})
-    path = tmp_path / "t.dta"
-    frame.astype({"f": "float32"}).to_stata(path, write_index=False, version=version)
-    assert cells(read_table(path)) == [["é", "0.10000000149011612", "2020-01-02"], [None, "2", None], ["z", None, "1950-01-01"]]
+def test_stata_files_of_every_version_are_read(tmp_path):
+    for version in [114, 117, 118, 119]:
+        frame = pd.DataFrame({"s": ["é", "", "z"], "f": [0.1, 2, None], "d": pd.to_datetime(["2020-01-02", None, "1950-01-01"])})
+        path = tmp_path / "t.dta"
+        frame.astype({"f": "float32"}).to_stata(path, write_index=False, version=version)
+        assert cells(read_table(path)) == [
+            ["é", "0.10000000149011612", "2020-01-02"],
+            [None, "2", None],
+            ["z", None, "1950-01-01"],
+        ]
 
 
-@pytest.mark.parametrize("compress", [False, True])
-def test_texts_of_any_length_and_their_labels_come_out_of_an_spss_file(tmp_path, compress):
-    frame = pd.DataFrame({"short": ["a", "b"], "long": ["c" * 9, ""], "very": ["d" * 700, "e" * 256], "answer": [1.0, 2.0]})
-    labels = {"short": {"a": "first"}, "answer": {2.0: "no"}}
-    about = {"variable_value_labels": labels, "missing_ranges": {"answer": [{"lo": 5, "hi": 9}, 4]}, "compress": compress}
-    pyreadstat.write_sav(frame, tmp_path / "a.sav", column_labels=["", "A longer label", "", ""], **about)
-    assert cells(read_table(tmp_path / "a.sav")) == [["first", "c" * 9, "d" * 700, "1"], ["b", None, "e" * 256, "no"]]
+def test_texts_of_any_length_and_their_labels_come_out_of_an_spss_file(tmp_path):
+    for compress in [False, True]:
+        frame = pd.DataFrame({"short": ["a", "b"], "long": ["c" * 9, ""], "very": ["d" * 700, "e" * 256], "answer": [1.0, 2.0]})
+        labels = {"short": {"a": "first"}, "answer": {2.0: "no"}}
+        about = {"variable_value_labels": labels, "missing_ranges": {"answer": [{"lo": 5, "hi": 9}, 4]}, "compress": compress}
+        pyreadstat.write_sav(frame, tmp_path / "a.sav", column_labels=["", "A longer label", "", ""], **about)
+        assert cells(read_table(tmp_path / "a.sav")) == [["first", "c" * 9, "d" * 700, "1"], ["b", None, "e" * 256, "no"]]
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [(308, 4), (311, 1), (322, 1), (326, 1), (400, 6), (400, 0), (403, 0x80)],
-    ids=["of a labelled one", "a huge one", "a format", "another", "labels of none", "of number 0", "of a negative"],
-)
-def test_what_ends_a_reader_of_spss_files_is_refused_in_words(tmp_path, place, value):
-    raw = bytearray(WRITERS["sav"](drawn_rows(1, 8), tmp_path))
-    assert raw[308:312] == bytes(4)
-    raw[place] = value
-    with pytest.raises(TableError) as error:
-        read_table(bytes(raw))
-    assert error.value.code in ("crashed", "damaged")
+def test_what_ends_a_reader_of_spss_files_is_refused_in_words(tmp_path):
+    for place, value in [(308, 4), (311, 1), (322, 1), (326, 1), (400, 6), (400, 0), (403, 0x80)]:
+        raw = bytearray(WRITERS["sav"](drawn_rows(1, 8), tmp_path))
+        assert raw[308:312] == bytes(4)
+        raw[place] = value
+        with pytest.raises(TableError) as error:
+            read_table(bytes(raw))
+        assert error.value.code in ("crashed", "damaged")
 
 
-@pytest.mark.parametrize("kind", ["dta", "sav"])
-def test_bytes_that_are_no_text_spoil_their_own_cell(kind, tmp_path):
-    frame, path = pd.DataFrame({"s": ["éa", "b"], "x": [1, 2]}), tmp_path / f"t.{kind}"
-    {"dta": pyreadstat.write_dta, "sav": pyreadstat.write_sav}[kind](frame, path)
-    spoiled = path.read_bytes().replace("éa".encode(), b"\xff\xe9a")
-    assert cells(read_table(spoiled)) == [["\ufffd\ufffda", "1"], ["b", "2"]]
+def test_bytes_that_are_no_text_spoil_their_own_cell(tmp_path):
+    for kind in ["dta", "sav"]:
+        frame, path = pd.DataFrame({"s": ["éa", "b"], "x": [1, 2]}), tmp_path / f"t.{kind}"
+        {"dta": pyreadstat.write_dta, "sav": pyreadstat.write_sav}[kind](frame, path)
+        spoiled = path.read_bytes().replace("éa".encode(), b"\xff\xe9a")
+        assert cells(read_table(spoiled)) == [["\ufffd\ufffda", "1"], ["b", "2"]]
 
 
 def test_no_problem_quotes_a_cell(tmp_path):
