@@ -79,11 +79,8 @@ AFTER = st.sampled_from(["", " ", "T", "T12:00", " 12:00", "\t", "T\n", "x"])
 WRITTEN = st.tuples(PIECES, MARKS, PIECES, MARKS, PIECES, AFTER).map("".join)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")  # a table of one cell that is no date
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("part", PARTS)
-def test_the_python_function_reads_dates_as_from_a_file(part, order):
+def exported(part, order):
+    """A tree of eight leaves on a date, and the function that it becomes."""
     low, high = PARTS[part] or (-10_000, 50_000)
     feature = DateFeature("d", low, high, part=part, order=order, missing_as=low, missing_codes=("-", "0.0"))
     schema = Schema((feature,), ClassTarget("y", tuple("abcdefgh")))
@@ -92,13 +89,21 @@ def test_the_python_function_reads_dates_as_from_a_file(part, order):
         root = Branch(ThresholdRule(0, low + (high - low) * (place + 0.5) / 7), Leaf(place), root)
     inside: dict = {}
     exec(str(TARGETS["python"].write(document(Tree(schema, root)))), inside)
+    return Tree(schema, root), inside["predict"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")  # a table of one cell that is no date
+def test_the_python_function_reads_dates_as_from_a_file():
+    every = [exported(part, order) for part in PARTS for order in ORDERS]
 
     @given(WRITTEN | st.sampled_from([None, "", "NA", "-", "0", "0.0", " - "]) | st.dates().map(str))
     @example("2020-02-29")
     @example("29.02.2020 12:00")
     def check(cell):
-        [wanted] = answers(Tree(schema, root), pd.DataFrame({"d": [cell]}, dtype=object))
-        assert inside["predict"]({"d": cell}) == wanted
+        for tree, predict in every:
+            [wanted] = answers(tree, pd.DataFrame({"d": [cell]}, dtype=object))
+            assert predict({"d": cell}) == wanted, tree.schema
 
     check()
 

@@ -22,7 +22,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Numeric
 from tests.support.exports_models import document
 from tests.support.servers import ENGINES
 
-pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")]
 TABLE = "rows_to_predict"
 
 
@@ -122,7 +122,7 @@ class InPostgreSQL(Database):
 
 @pytest.fixture(
     scope="module",
-    params=["sqlite", "duckdb", pytest.param("postgresql", marks=(pytest.mark.engine, pytest.mark.slow))],
+    params=["sqlite", "duckdb", pytest.param("postgresql", marks=(pytest.mark.engine, pytest.mark.verify))],
 )
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     if request.param != "postgresql":
@@ -267,23 +267,26 @@ DAYS = [
     *("2024-03-01 a\nb", "01.01.1900", "2024-1/2", dt.date(2024, 3, 1), dt.date(1969, 7, 20)),
     *(dt.datetime(2024, 2, 29, 23, 59), dt.datetime(2012, 12, 31), True),
 ]
-CASES = [
-    *((kind, feature, NUMBERS) for kind, feature in FEATURES.items()),
-    *((kind, feature, TEXTS) for kind, feature in CATEGORIES.items()),
-]
-CASES += [(kind, feature, DAYS) for kind, feature in DATES.items()]
+GROUPS = {
+    "numbers": [(feature, NUMBERS) for feature in FEATURES.values()],
+    "words": [(feature, TEXTS) for feature in CATEGORIES.values()],
+    "dates": [(feature, DAYS) for feature in DATES.values()],
+}
+#: DuckDB plans every statement anew; with every change it is asked for these types of columns alone.
+FEW = ("TEXT", "BIGINT", "DOUBLE PRECISION", "DECIMAL(9,3)", "DATE")
 
-IDS = [kind.replace(",", "").replace(" ", "-") for kind, *_ in CASES]
 
-
-@pytest.mark.parametrize(("kind", "feature", "cells"), CASES, ids=IDS)
-def test_a_cell_of_any_type_is_answered_as_by_predict_or_refused(database, kind, feature, cells):
-    tree = tree_of(feature)
-    content = str(database.form.write(document(tree)))
-    found = {declared: Found() for declared in database.kinds}
-    for declared in database.kinds:
-        database.create({"x": declared})
-        found[declared].compare(database, tree, cells, content)
-    assert not any(one.differences for one in found.values()), found
-    assert all(one.n_alike > 0 for one in found.values()), found
-    assert found["TEXT"].n_alike > 0.7 * len(cells), found
+@pytest.mark.parametrize("kinds", ["few", pytest.param("all", marks=pytest.mark.verify)])
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_cell_of_any_type_is_answered_as_by_predict_or_refused(database, group, kinds):
+    for feature, cells in GROUPS[group]:
+        tree = tree_of(feature)
+        content = str(database.form.write(document(tree)))
+        asked = database.kinds if kinds == "all" or database.form is SQLITE else FEW
+        found = {declared: Found() for declared in asked}
+        for declared in asked:
+            database.create({"x": declared})
+            found[declared].compare(database, tree, cells, content)
+        assert not any(one.differences for one in found.values()), (feature, found)
+        assert all(one.n_alike > 0 for one in found.values()), (feature, found)
+        assert found["TEXT"].n_alike > 0.7 * len(cells), (feature, found)
