@@ -1,19 +1,16 @@
 import json
 import math
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import epsilon_slider
-from dpviz.app.component import markup
-from dpviz.app.controls import EPSILONS, last_other, nearest_step
+from dpviz.app.controls import EPSILONS, nearest_step
 from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
-from tests.support.pages import LEARNERS
+from tests.support.pages import OF_EACH_KIND
 
 
 def settings():
@@ -63,18 +60,6 @@ def url(test) -> dict[str, str]:
     return {name: value[0] if isinstance(value, list) else value for name, value in test.query_params.items()}
 
 
-def test_epsilon_steps_are_rounded_and_cover_four_decades():
-    assert (EPSILONS[0], EPSILONS[-1], len(EPSILONS)) == (0.001, 10.0, 17)
-    assert list(EPSILONS) == sorted(EPSILONS)
-    assert EPSILONS[:5] == (0.001, 0.002, 0.003, 0.005, 0.01)
-
-
-@pytest.mark.parametrize(("epsilon", "step"), [(1e-9, 0.001), (1e9, 10.0), (0.37, 0.3), (0.4, 0.5), (0.05, 0.05)])
-def test_the_nearest_step_is_nearest_on_a_log_scale(epsilon, step):
-    assert nearest_step(epsilon) == step
-    assert all(abs(math.log(step / epsilon)) <= abs(math.log(other / epsilon)) for other in EPSILONS)
-
-
 def test_what_is_chosen_on_a_slider_is_kept_and_nothing_else_is(monkeypatch):
     """Browsers report 3 for 3.0; a view that reports nothing changes nothing; nothing lies outside what is allowed."""
     state = {"epsilon": 2.5, "view": {"epsilon": 3}, "other": {"epsilon": None}}
@@ -109,53 +94,11 @@ def test_a_link_sets_everything_it_holds():
     assert slider(test) == (0.05, 0.05)
 
 
-def test_defaults_leave_the_link_empty():
-    test = opened()
-    button(test, "New noise").click()
-    assert url(ran(test)) == {"draw": "2"}
-    button(test, "Reset to last tree").click()
-    assert url(ran(test)) == {}
-
-
 @pytest.mark.slow
 def test_nonsense_in_a_link_is_ignored():
     asked = opened().session_state["asked"]
     for bad in ({"epsilon": "-3"}, {"epsilon": "x"}, {"depth": "99"}, {"learner": "none"}, {"draw": "0"}):
         assert opened(**bad).session_state["asked"] == asked, bad
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_every_parameter_of_every_learner_has_a_widget_that_says_the_default(name):
-    test = opened(learner=get_learner(name).title)
-    assert test.session_state["asked"].request.learner == name
-    assert test.session_state["asked"].request.given == {}
-    labels = Counter(widget.label for kind in (test.toggle, test.number_input, test.selectbox) for widget in kind)
-    for about in controls_of(get_learner(name).Params).values():
-        assert labels[about.label] + labels[f"{about.label}: set by hand"] == 1
-
-
-def test_auto_depth_is_capped_and_a_number_fixes_it():
-    assert opened().session_state["asked"].request.settings.depth == 4  # the first sample shows what epsilon alone changes
-    test = opened(depth="auto")
-    assert test.session_state["asked"].request.settings.depth == "auto"
-    assert test.session_state["asked"].request.settings.max_depth == 4
-    assert "at most 4 levels. More can make PF-tree more accurate" in test.selectbox(key="depth").help
-    test.selectbox(key="depth").set_value("7")
-    assert ran(test).session_state["asked"].request.settings.depth == 7
-    assert opened(learner=get_learner("cart").title, depth="auto").session_state["asked"].request.settings.max_depth == 4
-
-
-def test_reset_brings_back_all_settings_of_the_tree_before():
-    test = opened(epsilon="0.2", draw="3")
-    before = test.session_state["asked"]
-    assert not [one for one in test.button if one.label == "Reset to last tree"]
-    test.session_state["epsilon"] = 2.5
-    test.selectbox(key="depth").set_value("2")
-    test.number_input(key="draw").set_value(8)
-    assert ran(test).session_state["asked"] != before
-    button(ran(test), "Reset to last tree").click()
-    assert ran(test).session_state["asked"] == before
-    assert not [one for one in ran(test).button if one.label == "Reset to last tree"]
 
 
 def test_reset_goes_back_further_each_time():
@@ -169,42 +112,48 @@ def test_reset_goes_back_further_each_time():
     assert seen == [0.3, 0.5, 1.0]
 
 
-def test_settings_whose_tree_was_never_shown_are_left_for_the_tree_on_screen():
-    test = opened(epsilon="0.2")
+@pytest.mark.parametrize("epsilon", [1e-9, 0.37, 0.4, 0.05, 1e9])
+def test_the_nearest_step_is_nearest_on_a_log_scale(epsilon):
+    step = nearest_step(epsilon)
+    assert all(abs(math.log(step / epsilon)) <= abs(math.log(other / epsilon)) for other in EPSILONS)
+
+
+@pytest.mark.parametrize("name", OF_EACH_KIND)
+def test_every_parameter_of_a_learner_has_a_widget_that_says_the_default(name):
+    test = opened(learner=get_learner(name).title)
+    assert test.session_state["asked"].request.learner == name
+    assert test.session_state["asked"].request.given == {}
+    labels = Counter(widget.label for kind in (test.toggle, test.number_input, test.selectbox) for widget in kind)
+    for about in controls_of(get_learner(name).Params).values():
+        assert labels[about.label] + labels[f"{about.label}: set by hand"] == 1
+
+
+def test_reset_brings_back_the_tree_before_with_learner_parameters_and_an_empty_address():
+    test = opened(learner=get_learner("privatree").title, **{"privatree.bins": "5"})
+    before = test.session_state["asked"]
+    assert not [one for one in test.button if one.label == "Reset to last tree"]
+    test.selectbox(key="learner").set_value("pf-tree")
+    test.session_state["epsilon"] = 2.5
+    test.selectbox(key="depth").set_value("2")
+    assert ran(test).session_state["asked"] != before
+    button(ran(test), "Reset to last tree").click()
+    assert ran(test).session_state["asked"] == before
+    test = opened()
+    button(test, "New noise").click()
+    assert url(ran(test)) == {"draw": "2"}
+    button(test, "Reset to last tree").click()
+    assert url(ran(test)) == {}
     test.session_state["never shown"] = True
     ask_epsilon(test, 5.0)
     button(test, "Reset to last tree").click()
-    assert ran(test).session_state["asked"].request.settings.epsilon == 0.2
+    assert ran(test).session_state["asked"].request.settings.epsilon == 1.0
 
 
-def test_reset_brings_back_the_learner_and_its_parameters():
-    test = opened(learner=get_learner("privatree").title, **{"privatree.bins": "5"})
-    test.selectbox(key="learner").set_value("pf-tree")
-    assert ran(test).session_state["asked"].request.learner == "pf-tree"
-    button(ran(test), "Reset to last tree").click()
-    asked = ran(test).session_state["asked"]
-    assert (asked.request.learner, asked.request.given) == ("privatree", {"bins": 5})
-
-
-def test_the_last_other_settings_skip_those_that_are_there_already():
-    one, two = {"epsilon": 1.0}, {"epsilon": 2.0}
-    assert last_other([], one) is None
-    assert last_other([one], one) is None
-    assert last_other([one, two, one], one) == 1
-    assert last_other([one, two], {"epsilon": 3.0}) == 1
-
-
-def test_the_epsilon_of_the_slider_comes_with_its_neighbours():
-    assert "ε (add/remove one row)" in markup(Path(epsilon_slider.__file__))
-    assert slider(opened(epsilon="0.2")) == (0.2, 0.2)
-
-
-@pytest.mark.parametrize("sample", ["loans", "rents"])
-def test_the_slider_ends_at_ten_whatever_is_predicted(sample):
-    (found,) = opened(data=sample).get("bidi_component")
-    steps = json.loads(found.proto.json)["steps"]
-    assert (steps[0], steps[-1]) == (0.01, 10.0)
-
-
-def test_a_depth_as_large_as_the_library_allows_comes_from_the_address():
+def test_depth_is_a_number_or_automatic_with_a_cap():
+    assert opened().session_state["asked"].request.settings.depth == 4  # the first sample shows what epsilon alone changes
+    test = opened(depth="auto")
+    assert test.session_state["asked"].request.settings.depth == "auto"
+    assert test.session_state["asked"].request.settings.max_depth == 4
+    test.selectbox(key="depth").set_value("7")
+    assert ran(test).session_state["asked"].request.settings.depth == 7
     assert opened(depth="12").session_state["asked"].request.settings.depth == 12

@@ -39,11 +39,6 @@ def test_every_form_can_be_chosen():
         assert f"Download ({forms()[name].title})" in labels
 
 
-def test_the_document_comes_with_its_schema():
-    test = offered(exportable("majority", schema_with_stand_ins()).text)
-    assert "Its JSON Schema" in [button.label for button in test.get("download_button")]
-
-
 def test_a_form_that_cannot_hold_the_model_says_why_and_offers_nothing():
     test = offered(exportable("jpw-forest", schema_with_stand_ins()).text)
     test.selectbox(key="here-form").select("svg").run()

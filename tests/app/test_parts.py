@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from dpviz.app import parts
 from dpviz.app.parts import literal, names_text, plain
 
 
@@ -24,11 +27,6 @@ from dpviz.app.parts import literal, names_text, plain
 )
 def test_a_name_is_code(name: str, shown: str) -> None:
     assert literal(name) == shown
-
-
-def test_a_long_name_is_cut_at_sixty() -> None:
-    assert literal("n" * 200) == "`" + "n" * 59 + "…`"
-    assert literal("n" * 60) == "`" + "n" * 60 + "`"
 
 
 @pytest.mark.parametrize("letter", list("\\`*_{}[]()<>#+-.!|~$:&=^@/\"'"))
@@ -55,3 +53,11 @@ def test_lines_become_one_sentence() -> None:
 def test_many_names_are_counted() -> None:
     assert names_text(["a", "b"]) == "`a`, `b`"
     assert names_text(list("abcde")) == "`a`, `b`, `c` and 2 more"
+
+
+def test_the_script_of_the_tree_reads_no_markup_from_a_name_and_no_script_fetches_anything() -> None:
+    folder = Path(parts.__file__).parent
+    scripts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.js")]
+    assert len(scripts) > 2
+    assert not [text for text in scripts if "fetch(" in text or "XMLHttpRequest" in text]
+    assert "innerHTML" not in (folder / "tree_view.js").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import streamlit as st
 from dpviz.app import state
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.prepared import Prepared, prepared
-from dpviz.errors import SchemaError, UnknownName
+from dpviz.errors import SchemaError
 from dpviz.io.csv import read_csv
 from dpviz.table.proposal import propose_schema
 from dpviz.table.role import DataRole
@@ -37,33 +37,12 @@ def test_a_new_session_uses_the_first_sample() -> None:
     assert not now.schema.read_fields()
 
 
-def test_bundled_samples_are_public() -> None:
-    assert state.use_sample("wine").role is DataRole.PUBLIC
-
-
 def test_a_failed_encoding_leaves_the_data_in_use() -> None:
     before = state.loaded()
     schema = Schema((NumericFeature("nowhere", 0, 1),), ClassTarget("y", ("a", "b")))
     with pytest.raises(SchemaError, match="has no column 'nowhere'"):
         state.use(DataRole.PUBLIC, "mine.csv", read_csv(b"a,y\n1,a\n2,b\n"), schema)
     assert state.loaded() is before
-
-
-def test_the_address_names_the_sample() -> None:
-    st.query_params["data"] = "clinic"
-    assert state.follow_url() is None
-    assert state.loaded().sample == "clinic"
-
-
-def test_an_unknown_sample_in_the_address_is_a_problem_and_the_default_is_used() -> None:
-    st.query_params["data"] = "<script>"
-    assert isinstance(state.follow_url(), UnknownName)
-    assert state.loaded().sample == "health"
-    state.write_url()
-    assert dict(st.query_params) == {}
-    assert isinstance(state.follow_url(), UnknownName)  # pages are drawn again by themselves
-    state.use_sample("wine")
-    assert state.follow_url() is None
 
 
 def test_the_address_never_overrules_the_data_in_use() -> None:
@@ -83,17 +62,6 @@ def test_an_upload_leaves_no_trace_in_the_address() -> None:
     state.use(work.role, work.title, work.table, work.draft.schema())
     state.write_url()
     assert dict(st.query_params) == {}
-
-
-def test_declaring_an_upload_private_empties_what_was_read() -> None:
-    work = _upload()
-    before = work.revision
-    work.change_role(DataRole.PRIVATE)
-    assert work.draft is not None
-    assert work.draft.read_fields() == 0
-    assert work.draft.gaps()
-    assert work.table is not None
-    assert work.revision > before
 
 
 def test_a_sample_is_put_aside_when_the_role_changes() -> None:

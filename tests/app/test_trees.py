@@ -7,11 +7,10 @@ from dpviz.app import tree_parts, trees
 from dpviz.app.held_out import held_out
 from dpviz.app.tree import paths, resampling
 from dpviz.app.trees import canonical_key
-from dpviz.errors import SchemaError
 from dpviz.learners import FitRequest
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
+from tests.support.pages import in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
 
 SOON = 240.0
 REQUEST = FitRequest.of("pf-tree", max_depth=2, depth=2, seed=1)
@@ -100,33 +99,6 @@ def test_cancel_keeps_the_last_tree_and_it_can_be_grown_after_all(slow):
     assert tree_on_screen(test).asked.request.settings.depth == 2
 
 
-@pytest.mark.slow
-def test_only_the_latest_settings_are_grown(slow):
-    test = opened("tree", depth="1")
-    gate = slow()
-    test.selectbox(key="depth").set_value("2").run()
-    assert gate.began.wait(SOON)
-    first = tree_job(test)
-    test.selectbox(key="depth").set_value("3").run()
-    assert first.is_stopped
-    gate.go.set()
-    assert tree_job(test).wait(SOON)
-    texts(test.run())
-    assert tree_on_screen(test).asked.request.settings.depth == 3
-
-
-def test_a_tree_grown_before_is_shown_again_without_growing(monkeypatch):
-    test = opened("tree", depth="1")
-    first = tree_on_screen(test)
-    test.selectbox(key="depth").set_value("2").run()
-    grown = []  # what stands beside the tree, as its reruns and references, may train trees of its own
-    monkeypatch.setattr(trees, "_tree", lambda *asked, **more: grown.append(asked))
-    test.selectbox(key="depth").set_value("1").run()
-    texts(test)
-    assert tree_on_screen(test) is first
-    assert not grown
-
-
 def test_sessions_have_jobs_of_their_own(slow):
     mine, yours = opened("tree", depth="1"), opened("tree", depth="1")
     gate = slow()
@@ -172,15 +144,6 @@ def test_rows_kept_aside_are_not_trained_on():
     label = train.class_counts().argmax()
     assert found.measures["majority"] == pytest.approx((test.target == label).mean())
     assert found.measures["accuracy"] == pytest.approx(found.confused.trace() / test.n_rows)
-
-
-def test_what_resampling_cannot_do_is_said_on_the_card(monkeypatch):
-    def refuse(*args, **kwargs):
-        raise SchemaError("No draws today.", remedy="Come back tomorrow.")
-
-    monkeypatch.setattr(resampling, "resample", refuse)
-    test = opened("tree", depth="1")
-    assert "No draws today" in texts(after_work(test, resampling.SLOT))
 
 
 def test_trees_of_private_rows_never_share_noise_by_place():

@@ -61,33 +61,6 @@ def tables(test: AppTest) -> str:
     return "\n".join((*(frame.value.to_csv() for frame in test.dataframe), *(found.proto.body for found in test.get("html"))))
 
 
-def test_data():
-    test = opened("data", rows=clinic())
-    made = ran(code_of(test))
-    assert made["data"].fingerprint == clinic().data.fingerprint
-    assert f"{made['data'].n_rows:,}" in shown(test) + "".join(metric.value for metric in test.metric)
-
-
-def test_tree():
-    test = opened("tree", rows=clinic(), epsilon="0.7", draw="4", depth="3")
-    made = ran(code_of(test))
-    measured = tree_on_screen(test).held_out.measures["accuracy"]
-    assert made["result"].score(made["test"]) == measured
-    assert made["result"].to_json() == tree_on_screen(test).result.to_json()
-    assert str(measured) in made["said"]
-
-
-@pytest.mark.slow
-def test_tree_of_a_number_with_a_parameter():
-    table, schema = dpviz.load_sample("rents")
-    rents = Loaded(DataRole.SIMULATED, "Rents", "rents", table, schema, encode(table, schema))
-    url = {"learner-of-numbers": get_learner("s-gbdt").title, "s-gbdt.rounds": "7"}
-    test = opened("tree", rows=rents, **url)
-    made = ran(code_of(test))
-    assert "rounds=7" in code_of(test)
-    assert made["result"].score(made["test"]) == tree_on_screen(test).held_out.measures["r2"]
-
-
 def test_a_model_from_a_file(tmp_path, monkeypatch):
     result = dpviz.fit("pf-tree", clinic().data, epsilon=0.4, max_depth=2, seed=1)
     monkeypatch.chdir(tmp_path)
@@ -102,13 +75,6 @@ def test_a_model_from_a_file(tmp_path, monkeypatch):
     assert "PrivacyLoss(epsilon=0.4" in said
     right = 100 * float(said.split()[-1])
     assert f"{rounded_up(right)} times in 100" in shown(test)
-
-
-def test_budget():
-    test = opened("budget", rows=clinic(), epsilon="0.7")
-    spent = ran(code_of(test))["result"].ledger.spent()
-    assert spent
-    assert all(number_text(epsilon) in tables(test) for epsilon in spent.values())
 
 
 @pytest.mark.slow
@@ -176,19 +142,6 @@ def test_publish_and_register():
     assert "all of ε = 0.9" in shown(register)
 
 
-def test_learn():
-    test = bare("learn")
-    right = float(ran(code_of(test))["said"].split()[-1])
-    (picture,) = test.get("plotly_chart")
-    assert f"at most {rounded_up(100 * right)} of 100 guesses" in picture.proto.alt
-
-
-def test_epsilon():
-    test = bare("epsilon")
-    right = float(ran(code_of(test))["said"])
-    assert rounded_up(100 * right) in shown(test)
-
-
 @pytest.mark.parametrize("page", ["data", "tree", "budget", "compare", "robustness", "plan", "publish"])
 @pytest.mark.slow
 def test_no_lines_look_at_private_rows(page):
@@ -203,29 +156,50 @@ def test_no_lines_look_at_private_rows(page):
     assert f"{in_use(DataRole.PRIVATE).data.n_rows}," not in code
 
 
-def test_names_from_strangers_end_no_text():
+def test_data_tree_and_budget():
+    made = ran(code_of(opened("data", rows=clinic())))
+    assert made["data"].fingerprint == clinic().data.fingerprint
+    test = opened("tree", rows=clinic(), epsilon="0.7", draw="4", depth="3")
+    made, on_page = ran(code_of(test)), tree_on_screen(test)
+    measured = on_page.held_out.measures["accuracy"]
+    assert made["result"].score(made["test"]) == measured
+    assert made["result"].to_json() == on_page.result.to_json()
+    assert str(measured) in made["said"]
+    budget = opened("budget", rows=clinic(), epsilon="0.7")
+    spent = ran(code_of(budget))["result"].ledger.spent()
+    assert spent
+    assert all(number_text(epsilon) in tables(budget) for epsilon in spent.values())
+
+
+@pytest.mark.slow
+def test_tree_of_a_number_with_a_parameter():
+    table, schema = dpviz.load_sample("rents")
+    rents = Loaded(DataRole.SIMULATED, "Rents", "rents", table, schema, encode(table, schema))
+    url = {"learner-of-numbers": get_learner("s-gbdt").title, "s-gbdt.rounds": "7"}
+    test = opened("tree", rows=rents, **url)
+    made = ran(code_of(test))
+    assert "rounds=7" in code_of(test)
+    assert made["result"].score(made["test"]) == tree_on_screen(test).held_out.measures["r2"]
+
+
+def test_learn_and_epsilon():
+    learn, epsilon = bare("learn"), bare("epsilon")
+    right = float(ran(code_of(learn))["said"].split()[-1])
+    (picture,) = learn.get("plotly_chart")
+    assert f"at most {rounded_up(100 * right)} of 100 guesses" in picture.proto.alt
+    assert rounded_up(100 * float(ran(code_of(epsilon))["said"])) in shown(epsilon)
+
+
+def test_lines_for_a_file_run_and_names_from_strangers_end_no_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dpviz.save_schema(clinic().schema, "my-clinic.schema.json")
+    columns = clinic().table.columns
+    lines = [",".join(column.texts[column.codes[row]] for column in columns) for row in range(60)]
+    Path("My clinic.csv").write_text("\n".join((",".join(clinic().table.names), *lines, "")), encoding="utf-8")
+    assert ran(as_python.data(RowsRead(None, "My clinic.csv")))["table"].n_rows == 60
     name = "a'); import os\nos.remove('x') #\u202e.csv"
     code = as_python.tree(RowsRead(None, name, person='"\\', rows_per_person=3), FitRequest.of("pf-tree", epsilon=1.0), 1)
     assert "\u202e" not in code
     assert [alias.name for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import) for alias in node.names] == ["dpviz"]
     texts = {node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant)}
     assert {name, '"\\', 3} <= texts
-
-
-def test_every_page_has_them():
-    pages = {path.stem for path in PAGES.glob("*.py")}
-    assert {path.stem for path in PAGES.glob("*.py") if "frame.as_python(" in path.read_text(encoding="utf-8")} == pages
-
-
-def test_lines_for_a_file_run(tmp_path, monkeypatch):
-    loaded = clinic()
-    monkeypatch.chdir(tmp_path)
-    dpviz.save_schema(loaded.schema, "my-clinic.schema.json")
-    names = loaded.table.names
-    lines = [
-        ",".join(names),
-        *(",".join(column.texts[column.codes[row]] for column in loaded.table.columns) for row in range(60)),
-    ]
-    Path("My clinic.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    made = ran(as_python.data(RowsRead(None, "My clinic.csv")))
-    assert made["table"].n_rows == 60

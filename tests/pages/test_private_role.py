@@ -3,9 +3,7 @@
 import gc
 import re
 import weakref
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from threading import Event
 
 import pytest
@@ -61,12 +59,6 @@ def opened(page: str, private: Loaded, **url: str) -> AppTest:
     return test
 
 
-@pytest.fixture(scope="module")
-def seen(private: Loaded) -> Callable[[str], AppTest]:
-    """A page as it opens, once for all who only look at it."""
-    return cache(lambda page: opened(page, private))
-
-
 def everything(test: AppTest) -> str:
     """Whatever the page sends to the browser, tables included."""
     sent = [str(getattr(element, "proto", "")) for block in (test.main, test.sidebar) for element in block]
@@ -86,9 +78,15 @@ def test_the_rows_are_as_told(private):
     assert private.data.class_counts().tolist() == [N_ILL, N_ROWS - N_ILL]
 
 
+OF_ROWS = {"budget", "compare", "plan", "publish", "robustness", "tree"}
+#: Made of what was declared and the names of the columns, or of the register, without any row.
+FILES = {"Download schema", "Download draft", "Download codebook template"}
+FILES |= {"Account (HTML, for printing)", "Register (CSV)", "Register (JSON)"}
+
+
 @pytest.mark.parametrize("page", NAMES)
-def test_no_page_shows_a_count_a_cell_or_a_seed(page, private, seen):
-    test = seen(page)
+def test_no_page_shows_a_count_a_cell_or_a_seed_or_offers_a_learner_or_a_file_of_rows(page, private):
+    test = opened(page, private)
     sent = everything(test)
     seen = numbers_in(sent)
     exact = {N_ROWS, N_ROWS + N_DROPPED, N_ILL, N_ROWS - N_ILL, N_DROPPED, N_CLIPPED}
@@ -97,19 +95,14 @@ def test_no_page_shows_a_count_a_cell_or_a_seed(page, private, seen):
     assert not [found for found in test.number_input if found.label in ("Random seed", "Seed")]
     secrets = [test.session_state[key] for key in SECRETS if key in test.session_state]
     assert not [secret for secret in secrets if str(secret) in sent]
-
-
-OF_ROWS = {"budget", "compare", "plan", "publish", "robustness", "tree"}
-
-
-@pytest.mark.parametrize("page", NAMES)
-def test_no_page_offers_a_learner_that_publishes_rows_as_they_are(page, seen):
-    test = seen(page)
-    exact = {get_learner(name).title for name in learner_names() if not get_learner(name).spends_epsilon}
+    as_they_are = {get_learner(name).title for name in learner_names() if not get_learner(name).spends_epsilon}
     named = [box for box in (*test.selectbox, *test.multiselect) if box.label in ("Algorithm", "Algorithms")]
     of_rows = [box for box in named if box.key in ("learner", "learners", "robust-learners")]  # others ask about other rows
-    assert not {option for box in of_rows for option in box.options} & exact
+    assert not {option for box in of_rows for option in box.options} & as_they_are
     assert bool(of_rows) == (page in OF_ROWS)
+    assert page == "publish" or {button.proto.label for button in test.get("download_button")} <= FILES
+    address = " ".join(f"{name}={value}" for name, value in test.query_params.items())
+    assert not re.search("ward|marker|state=|ill|well", address), address
 
 
 @pytest.mark.slow
@@ -141,20 +134,6 @@ def test_code_that_asks_for_such_a_learner_is_refused(private):
     asked = replace(asked, request=FitRequest("cart", asked.request.settings))
     with pytest.raises(DpvizError, match="is not shown on private rows"):
         tree_task(asked, private)
-
-
-@pytest.mark.parametrize("page", [name for name in NAMES if name != "publish"])
-def test_no_page_but_publish_gives_a_file_made_from_the_rows(page, seen):
-    labels = {button.proto.label for button in seen(page).get("download_button")}
-    # what was declared, and the names of the columns
-    labels -= {"Account (HTML, for printing)", "Register (CSV)", "Register (JSON)"}  # made from the register, without any row
-    assert labels <= {"Download schema", "Download draft", "Download codebook template"}
-
-
-def test_no_page_puts_anything_of_the_table_into_the_address(seen):
-    for page in NAMES:
-        address = " ".join(f"{name}={value}" for name, value in seen(page).query_params.items())
-        assert not re.search("ward|marker|state=|ill|well", address), address
 
 
 def test_a_private_result_holds_no_rows_and_no_seed(private):

@@ -123,8 +123,9 @@ def _answer(search: _Search, answer: SearchAnswer, key: str) -> None:
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
     sentence = drawn.answer_sentence(answer, along, goal, unit_in_use())
     box(f"**{plain(drawn.answer_headline(answer, along, _at_risk(search)))}.**  \n{plain(sentence)}")
-    if isinstance(world, Planted) and goal.measure == "accuracy" and goal.target > world.follows:
-        st.caption(f"Nothing could: in this world {percent(round(world.follows, 3))} is the most anybody reaches.")
+    most = max(map(max, world.chances)) if isinstance(world, Planted) else 1.0  # the class of a row is drawn at these chances
+    if goal.measure == "accuracy" and goal.target > most:
+        st.caption(f"Nothing could: in this world {percent(round(most, 3))} is the most anybody reaches.")
     if answer.points:
         _picture(search, answer, sentence)
     if answer.reached is not None and key:

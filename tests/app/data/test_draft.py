@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.grid import source_text
 from dpviz.errors import SchemaError
 from dpviz.io.samples import load_sample, samples
 from dpviz.table.column_draft import OTHER, ColumnDraft, Use
 from dpviz.table.dates import DateFeature
 from dpviz.table.raw import CodedColumn, RawTable
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Provenance, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Provenance, Schema
 
 READ = frozenset({"kind", "low", "high"})
 
@@ -30,11 +29,6 @@ def test_a_schema_comes_back_from_its_draft() -> None:
     assert SchemaDraft.of(schema, ("age", "city", "y")).schema() == schema
 
 
-def test_a_numeric_target_comes_back_from_its_draft() -> None:
-    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", -1, 1, ("kind", "high")))
-    assert SchemaDraft.of(schema, ("y", "x")).schema() == schema
-
-
 @pytest.mark.parametrize("name", [sample.name for sample in samples()])
 @pytest.mark.slow
 def test_every_sample_survives_the_draft(name: str) -> None:
@@ -45,20 +39,10 @@ def test_every_sample_survives_the_draft(name: str) -> None:
     assert draft.read_fields() == len(schema.read_fields())
 
 
-def test_columns_the_schema_does_not_name_are_left_out() -> None:
-    draft = SchemaDraft.of(_schema(), ("id", "age", "city", "y"))
-    assert draft.column("id").use is Use.LEFT_OUT
-    assert draft.schema() == _schema()
-
-
 def test_a_schema_for_another_table_names_the_column() -> None:
     with pytest.raises(SchemaError, match="names the column 'city', which the table does not have") as problem:
         SchemaDraft.of(_schema(), ("age", "y"))
     assert problem.value.field == "city"
-
-
-def test_a_blank_draft_first_asks_for_the_target() -> None:
-    assert SchemaDraft.blank(("a", "b")).gaps() == (("target", ""),)
 
 
 def test_gaps_name_what_and_where() -> None:
@@ -72,11 +56,6 @@ def test_gaps_name_what_and_where() -> None:
     gaps = SchemaDraft(columns, "y").gaps()
     of_columns = (("classes", "y"), ("how to use", "a"), ("high", "b"), ("categories", "c"), ("low and high", "d"))
     assert gaps == (*of_columns, ("row count", ""))
-
-
-def test_a_draft_without_features_says_so() -> None:
-    columns = (ColumnDraft("a", Use.LEFT_OUT), ColumnDraft("y", Use.CATEGORIES, categories=("n", "y")))
-    assert SchemaDraft(columns, "y", 100).gaps() == (("feature", ""),)
 
 
 def test_editing_declares_the_field_and_the_kind_but_not_the_rest() -> None:
@@ -124,11 +103,6 @@ def test_filling_in_never_overwrites_a_declared_value() -> None:
     assert (filled.n_public, filled.n_public_read) == (50, False)
 
 
-def test_a_kind_chosen_by_a_person_stays_when_filling_in() -> None:
-    mine = ColumnDraft("x", Use.CATEGORIES)
-    assert mine.filled(ColumnDraft("x", Use.NUMBER, 1.0, 2.0, read=READ)) is mine
-
-
 @pytest.mark.parametrize("other", [{"part": ""}, {"part": "year"}, {"order": "mdy"}, {"since": "1970-01-01"}])
 def test_a_range_is_filled_in_for_the_same_rule_of_dates_only(other: dict[str, str]) -> None:
     rule = {"part": "days", "order": "dmy", "since": "2024-01-01"}
@@ -136,23 +110,6 @@ def test_a_range_is_filled_in_for_the_same_rule_of_dates_only(other: dict[str, s
     same, another = ColumnDraft("x", Use.NUMBER, **rule), ColumnDraft("x", Use.NUMBER, **{**rule, **other})
     assert (same.filled(proposed).low, same.filled(proposed).high) == (0.0, 361.0)
     assert another.filled(proposed) is another
-
-
-def test_a_left_out_column_can_become_the_target() -> None:
-    draft = SchemaDraft((ColumnDraft("a", Use.LEFT_OUT), ColumnDraft("b"))).with_target("a")
-    assert draft.column("a").use is None
-    assert draft.gaps()[0] == ("how to use", "a")
-
-
-def test_no_source_is_told_of_a_range_that_is_not_there() -> None:
-    assert source_text(ColumnDraft("age", Use.NUMBER, low=1.0)) == ""
-    assert source_text(ColumnDraft("age", Use.NUMBER, low=1.0, high=2.0)) == "declared"
-
-
-def test_another_row_count_is_a_declared_one() -> None:
-    draft = SchemaDraft((), n_public=700, n_public_read=True)
-    assert draft.with_row_count(700) is draft
-    assert draft.with_row_count(650).n_public_read is False
 
 
 def test_the_rule_of_a_date_goes_into_the_draft_and_back():

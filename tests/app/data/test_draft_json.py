@@ -10,7 +10,6 @@ import pytest
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.draft_json import KeptDraft, draft_from_dict, draft_to_json
 from dpviz.errors import DocumentError
-from dpviz.io.samples import load_sample, samples
 from dpviz.table.role import DataRole
 from tests.support.drafts import KEPT
 
@@ -19,14 +18,6 @@ def test_a_draft_comes_back_as_it_was() -> None:
     assert draft_from_dict(json.loads(draft_to_json(KEPT))) == KEPT
     blank = KeptDraft(DataRole.PUBLIC, SchemaDraft.blank(("a", "b")), "wine")
     assert draft_from_dict(json.loads(draft_to_json(blank))) == blank
-
-
-@pytest.mark.parametrize("name", [sample.name for sample in samples()])
-@pytest.mark.slow
-def test_the_draft_of_every_sample_comes_back(name: str) -> None:
-    table, schema = load_sample(name)
-    kept = KeptDraft(DataRole.PUBLIC, SchemaDraft.of(schema, table.names))
-    assert draft_from_dict(json.loads(draft_to_json(kept))) == kept
 
 
 @pytest.mark.parametrize(

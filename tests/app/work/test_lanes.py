@@ -100,16 +100,6 @@ def test_a_tree_overtakes_the_work_of_many_sessions_that_stands_in_line(held: He
     assert [job.has_begun for job in jobs].count(True) == 1
 
 
-def test_in_the_lane_of_long_work_the_tree_would_wait(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "LANE", "bulk")
-    monkeypatch.setattr(tree_parts, "SHORT", 0.0)
-    busy("compare")
-    assert held.began.wait(SOON)
-    second = opened("tree", depth="2")
-    assert "Training the tree, waiting for other work on this server" in second.get("progress")[0].proto.text
-    assert "tree-view" not in [view.key for view in second.main.get("bidi_component")]
-
-
 @pytest.mark.slow
 def test_a_release_overtakes_it_too(held: Held, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))

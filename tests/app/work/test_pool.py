@@ -6,10 +6,7 @@ from threading import Event
 
 import pytest
 
-from dpviz.app.work import watch
-from dpviz.app.work.pool import LEAST_SHARE, THREADS, Job, Pool
-from dpviz.app.work.session import Status
-from dpviz.app.work.tasks import in_one
+from dpviz.app.work.pool import THREADS, Job, Pool
 from dpviz.errors import Cancelled, OutOfMemory, ParameterError
 
 SOON = 240.0  # a test that hangs fails after this many seconds; none waits that long when it passes
@@ -123,12 +120,6 @@ def test_a_job_in_line_has_not_begun_and_says_nothing_of_the_time_left(pool, gat
     assert second.has_begun
 
 
-def test_too_little_done_gives_no_estimate():
-    job = Job(lambda progress, stop: progress(LEAST_SHARE / 2))
-    job.run()
-    assert job.seconds_left is None
-
-
 def test_a_tree_is_done_while_bulk_work_and_draws_of_many_sessions_run_and_wait(pool, gates):
     sweeps, draws = [gates() for _ in range(20)], [gates() for _ in range(20)]
     jobs = [pool.submit(f"session {number}", "bulk", gate) for number, gate in enumerate(sweeps)]
@@ -139,17 +130,6 @@ def test_a_tree_is_done_while_bulk_work_and_draws_of_many_sessions_run_and_wait(
     assert tree.wait(SOON)
     assert not any(job.is_done for job in jobs)
     assert sum(job.has_begun for job in jobs) == THREADS["bulk"] + THREADS["short"]
-
-
-def test_with_a_single_lane_the_tree_would_wait(gates):
-    one_lane, gate = Pool({"bulk": 1}), gates()
-    one_lane.submit("me", "bulk", gate)
-    assert gate.began.wait(SOON)
-    tree = one_lane.submit("you", "bulk", nothing)
-    assert not tree.has_begun
-    gate.go.set()
-    assert tree.wait(SOON)
-    one_lane.close()
 
 
 @pytest.mark.slow
@@ -172,26 +152,3 @@ def test_work_without_memory_is_a_message():
     job = Job(work)
     job.run()
     assert isinstance(job.error, OutOfMemory)
-
-
-def test_the_longer_the_line_the_less_often_it_is_polled(pool, gates, monkeypatch):
-    monkeypatch.setattr(watch, "shared_pool", lambda: pool)
-    missing = Status((None,), (), None, False, None, False, None)
-    tree, bulk = (in_one("slot", "key", nothing, lane=lane) for lane in ("tree", "bulk"))
-
-    def pauses():
-        return [watch._pause(task, missing, is_rare=is_rare) for task, is_rare in ((tree, False), (bulk, False), (bulk, True))]
-
-    before = pauses()
-    gate = gates()
-    pool.submit("me", "bulk", gate)
-    assert gate.began.wait(SOON)
-    for _ in range(5):
-        pool.submit("me", "bulk", nothing)
-    assert pool.n_waiting("bulk") == 5
-    longer = pauses()
-    assert longer[0] == before[0]
-    assert longer[1:] == pytest.approx([pause + 1.0 for pause in before[1:]])
-    for _ in range(1000):
-        pool.submit("me", "bulk", nothing)
-    assert max(pauses()) == watch._SELDOM

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 
 from dpviz.app.work import session
-from dpviz.app.work.session import begin, begin_unasked, cancel, last_shown, poll, put, values_of
+from dpviz.app.work.session import begin, begin_unasked, cancel, last_shown, poll
 from dpviz.app.work.tasks import Answer, Task, in_one, in_parts
 from dpviz.errors import DpvizError, Unforeseen
 
@@ -48,11 +48,6 @@ def open_gate(value):
     gate = Gate(value)
     gate.go.set()
     return gate
-
-
-def test_nothing_was_asked():
-    status = poll(in_one("slot", "a", open_gate(1)))
-    assert (status.shown, status.job, status.n_missing, status.was_stopped) == ((), None, 1, False)
 
 
 def test_an_answer_stays_and_is_not_computed_again():
@@ -130,11 +125,6 @@ def test_half_of_an_answer_waits_behind_the_last_whole_one_until_its_work_is_beg
     gate.go.set()
 
 
-def test_tasks_of_several_slots_share_a_shelf():
-    done(in_one("slot", "a", open_gate(1), shelf="shared"))
-    assert values_of(in_one("other", "a", Gate(2), shelf="shared")) == (1,)
-
-
 def test_what_fails_as_a_whole_is_told_and_what_is_done_stays():
     problem = DpvizError("Enough.")
 
@@ -164,13 +154,6 @@ def test_an_error_nobody_expected_stays_until_it_is_tried_again_and_its_place_is
     assert "ValueError in work off the page" in caplog.text
     assert ", in fail" in caplog.text
     assert cell not in caplog.text
-
-
-def test_values_from_elsewhere_are_shown_as_far_as_they_go():
-    task = in_parts("slot", {"a": Gate(1), "b": Gate(2)})
-    put(task, {"a": "from a file"})
-    status = poll(task)
-    assert (status.values, status.is_current, status.n_missing) == (("from a file",), True, 1)
 
 
 def test_the_first_answer_is_awaited_but_not_the_others():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpviz.app.work.tasks import Answer, Task, drop_oldest, in_parts, in_steps, working
+from dpviz.app.work.tasks import Answer, Task, drop_oldest, in_parts, working
 from dpviz.errors import Cancelled, DpvizError
 
 
@@ -58,32 +58,6 @@ def test_a_problem_and_half_an_answer_are_tried_again():
     assert shelf == {"a": Answer("now"), "b": Answer("whole")}
 
 
-def test_values_become_sharper_and_only_the_last_is_whole():
-    seen, shelf = [], {}
-
-    def steps(progress, stop):
-        for number in range(3):
-            yield number
-            seen.append(shelf["a"])
-
-    task = in_steps("slot", "a", steps, lambda number: number == 2)
-    run(task, shelf)
-    assert seen == [Answer(0, is_whole=False), Answer(1, is_whole=False), Answer(2)]
-    with pytest.raises(Cancelled):
-        run(in_steps("slot", "b", steps, lambda number: False), shelf)
-    assert shelf["b"] == Answer(2, is_whole=False)
-
-
-def test_a_problem_on_the_way_is_the_answer():
-    def steps(progress, stop):
-        yield "first"
-        raise DpvizError("No further.")
-
-    shelf = {}
-    run(in_steps("slot", "a", steps, lambda value: False), shelf)
-    assert str(shelf["a"].problem) == "No further."
-
-
 def test_again_makes_what_is_there_anew_and_puts_it_last():
     shelf = {"a": Answer("old"), "b": Answer("other")}
     run(in_parts("slot", {"a": value("new")}), shelf, again=True)
@@ -100,15 +74,6 @@ def test_progress_only_rises_and_ends_at_one():
     run(in_parts("slot", {"a": tell, "b": tell}), {}, tell=shares.append)
     assert np.allclose(sorted(set(shares)), [0.25, 0.5, 0.75, 1.0])
     assert shares == sorted(shares)
-
-
-def test_answers_may_come_in_any_order_and_number_at_a_time():
-    def compute(missing, progress, stop):
-        yield from ((key, Answer(key)) for key in reversed(missing))
-
-    shelf = {2: Answer(2)}
-    run(Task("slot", (1, 2, 3), compute), shelf)
-    assert list(shelf) == [2, 3, 1]
 
 
 def test_work_that_ends_early_was_stopped():
