@@ -62,10 +62,9 @@ def _line(words: str, icon: str) -> Any:
 
 
 def say_made_up(shown: Loaded, expect: Callable[[Loaded], None]) -> None:
-    """Where rows are made up, what to `expect` of the private ones instead of a measure, and that the picture is made up."""
+    """Where rows are made up, what to `expect` of the private ones instead of a measure."""
     if shown.is_made_up:
         expect(loaded())
-        st.markdown(prose("private", "made up"))
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

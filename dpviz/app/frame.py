@@ -38,7 +38,7 @@ NEXT = {
     "robustness": ("plan", "See how much ε is needed"),
     "plan": ("publish", "Release a tree"),
     "audit": ("publish", "Release a tree"),
-    "publish": ("register", "Report, papers, balance"),
+    "publish": ("register", "Report and balance"),
     "register": ("data", "Choose another table"),
     "learn": ("epsilon", "What is a good ε?"),
     "epsilon": ("tree", "See a tree"),

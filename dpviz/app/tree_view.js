@@ -101,7 +101,7 @@ class View {
     const [survives, shape] = this.element.querySelector(".survives").children;
     survives.textContent = (step ?? said).survives ?? "";
     const next = (step ?? said).shape ?? "", jumped = Boolean(this.at && this.rule && next !== this.rule);
-    shape.textContent = jumped ? `The public rule changes here: ${next}.` : next && `${next[0].toUpperCase()}${next.slice(1)}.`;
+    shape.textContent = jumped ? `The public rule changes here: ${next}.` : next && `${next[0].toUpperCase()}${next.slice(1).replace(/,.*/, "")}.`;
     shape.classList.toggle("changed", jumped);
     this.rule = next;
   }

@@ -1,7 +1,6 @@
 """The dashboard with tables that no sample is, by `?data=`.
 
-"wide" has 100 columns, "private" stands on its schema, in "visits" a patient has up to three rows, "few" has 60 rows, "skewed"
-100 columns and a number with a long tail.
+"wide" has 100 columns, "private" stands on its schema, "few" has 60 rows, "skewed" 100 columns and a number with a long tail.
 """
 
 import runpy
@@ -53,17 +52,6 @@ def skewed() -> bytes:
     return "\n".join([",".join([*(f"m{place}" for place in range(100)), "cost"]), *lines]).encode()
 
 
-def visits() -> bytes:
-    """Three visits of each of a thousand patients, of whom few come back."""
-    rng = np.random.default_rng(0)
-    lines = ["patient,age,stays,ward,outcome"]
-    for patient, age in enumerate(rng.integers(18, 99, 1000)):
-        for stays, south in zip(rng.integers(0, 21, 3), rng.random(3) < 0.5, strict=True):
-            back = rng.random() < (0.4 if stays > 12 else 0.05)
-            lines.append(f"p{patient},{age},{stays},{'south' if south else 'north'},{'readmitted' if back else 'home'}")
-    return "\n".join(lines).encode()
-
-
 def use(name: str) -> None:
     """Put the table of this name into use."""
     if name == "wide":
@@ -75,13 +63,11 @@ def use(name: str) -> None:
         table = read_csv(skewed(), name="skewed")
         schema = propose_schema(table, "cost").declare(n_public=5000).declare("cost", low=0, high=5000)
         state.use(DataRole.SIMULATED, "Skewed", table, schema)
-    elif name == "visits":
-        state.use(DataRole.SIMULATED, "Visits", read_csv(visits(), name="visits"), WARD, person="patient", rows_per_person=3)
     else:
         rows = "\n".join(["age,stays,ward,outcome", *("40,2,north,home", "70,6,south,readmitted") * 20]).encode()
         state.use(DataRole.PRIVATE, "Ward", read_csv(rows, name="ward"), WARD)
 
 
-if "loaded" not in st.session_state and st.query_params.get("data") in ("wide", "private", "visits", "few", "skewed"):
+if "loaded" not in st.session_state and st.query_params.get("data") in ("wide", "private", "few", "skewed"):
     use(st.query_params.pop("data"))
 runpy.run_path(str(ROOT / "app.py"), run_name="__main__")

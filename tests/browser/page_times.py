@@ -19,20 +19,10 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from tests.support.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
-from tests.support.visiting import PATIENCE, settled, visitor
+from tests.support.visiting import CHART, PATIENCE, PICTURES, settled, visitor
 
 ROUNDS = 3
 FIRST, COARSE, WHOLE = 2.0, 4.0, 12.0
-#: The picture of a page, where it is not a chart.
-PICTURES = {
-    "tree": "svg.dp-tree",
-    "audit": ".dpa > *",
-    "budget": "[class*=st-key-spending] .main-svg",
-    "data": "[data-testid=stDataFrame]",
-    "publish": "[data-testid=stMain] [data-testid=stAlert]",
-    "register": "[data-testid=stMain] [data-testid=stAlert], [data-testid=stDataFrame]",
-}
-CHART = ".js-plotly-plot .main-svg"
 
 
 def seconds_until(page: Any, address: str, name: str) -> float:

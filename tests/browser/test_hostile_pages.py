@@ -23,7 +23,7 @@ import pytest
 from tests.support.serving import BROWSER_ARGUMENTS, ROOT, free_port, process_of
 from tests.support.visiting import press, visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 #: Streamlit takes commands from the first unless told otherwise; the others are other programs on this computer, and a stranger.
 STRANGERS = ("https://evil.streamlit.app", "http://localhost:18765", "http://127.0.0.1:18765", "http://evil.example")
@@ -139,6 +139,7 @@ def browser(request: pytest.FixtureRequest, browser_path: str | None) -> Iterato
         found.close()
 
 
+@pytest.mark.browser
 @pytest.mark.verify
 @pytest.mark.parametrize(("dashboard", "browser"), WAYS, indirect=True)
 def test_no_page_elsewhere_gets_anything_and_our_own_goes_on_working(dashboard: str, browser: Any) -> None:
@@ -164,6 +165,7 @@ def test_no_page_elsewhere_gets_anything_and_our_own_goes_on_working(dashboard: 
     context.close()
 
 
+@pytest.mark.browser
 @pytest.mark.verify
 @pytest.mark.parametrize(("dashboard", "browser"), WAYS, indirect=True)
 def test_a_link_elsewhere_leads_here(dashboard: str, browser: Any) -> None:
@@ -177,7 +179,11 @@ def test_a_link_elsewhere_leads_here(dashboard: str, browser: Any) -> None:
     page.context.close()
 
 
-@pytest.mark.parametrize("dashboard", sorted({dashboard for dashboard, _ in WAYS}), indirect=True)
+#: A proxy passes on what the server says: proxies are asked in the long tests.
+_DASHBOARDS = ("direct", "streamlit run", *(pytest.param(way, marks=pytest.mark.verify) for way, _ in WAYS[4:]))
+
+
+@pytest.mark.parametrize("dashboard", _DASHBOARDS, indirect=True)
 def test_every_answer_forbids_frames_and_no_host_may_send_commands(dashboard: str) -> None:
     for path in ("/", "/data", "/_stcore/health", "/_stcore/host-config", "/favicon.png", "/no/such", UPLOAD):
         for said in ({}, {"Sec-Fetch-Dest": "iframe"}):

@@ -110,7 +110,7 @@ def to_report(page: Any, address: str, table: tuple[str, bytes], codebook: bytes
     owner.click(spend, "Spend for good", rests=True)
     owner.press("Release")
     page.get_by_text("Released: number 1").wait_for()
-    owner.press("Report, papers, balance")
+    owner.press("Report and balance")
     page.get_by_role("heading", level=1, name="Register").wait_for()
     report = downloaded(page, "Report (HTML, for printing)")
     owner.done.append("Report")

@@ -17,7 +17,7 @@ from dpviz.figures.tree.svg import tree_svg
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
-pytestmark = [pytest.mark.browser, pytest.mark.verify]
+pytestmark = pytest.mark.browser
 
 JS = Path(module.__file__).with_suffix(".js").read_text(encoding="utf-8")
 CSS = COLOURS + Path(module.__file__).with_suffix(".css").read_text(encoding="utf-8")
@@ -97,56 +97,50 @@ def look(page: Any) -> dict[str, Any]:
     }
 
 
-def test_a_click_chooses_a_node_once(page: Any) -> None:
-    show(page, data(grown(2)))
+def test_a_click_or_a_key_chooses_a_node_once_and_data_that_come_again_do_not_undo_it(page: Any) -> None:
+    show(page, data(grown(2), selected="root"))
     page.locator('[data-path="root.L"]').click()
-    assert page.evaluate("window.clicked") == [["clicked", "root.L"]]
     assert chosen(page) == ["root.L"]
     assert page.locator(".edge.on").evaluate_all("edges => edges.map((edge) => edge.dataset.to)") == ["root.L"]
-
-
-def test_data_that_come_again_do_not_undo_a_choice(page: Any) -> None:
     show(page, data(grown(2), selected="root"))
-    page.locator('[data-path="root.R"]').click()
-    show(page, data(grown(2), selected="root"))
-    assert chosen(page) == ["root.R"]
-    show(page, data(grown(2), selected="root.L"))
     assert chosen(page) == ["root.L"]
+    show(page, data(grown(2), selected="root.R"))
+    assert chosen(page) == ["root.R"]
+    for path, key in (("root.L", "Enter"), ("root.R", " ")):
+        page.locator(f'[data-path="{path}"]').focus()
+        page.keyboard.press(key)
+    assert page.evaluate("window.clicked") == [["clicked", path] for path in ("root.L", "root.L", "root.R")]
 
 
-def test_tab_reaches_the_tree_once_and_arrows_walk_it(page: Any) -> None:
-    show(page, data(grown(3)))
+#: What arrow keys do in a drawing and, on a telephone, in an outline.
+WALKS = {
+    1000: {
+        "ArrowDown ArrowDown ArrowRight ArrowRight ArrowLeft ArrowUp": "root.L root.L.L root.L.R root.R.L root.L.R root.L",
+        "End Home ArrowUp": "root.R.R root root",
+    },
+    390: {"ArrowDown ArrowDown ArrowDown ArrowLeft ArrowUp ArrowRight": "root.L root.L.L root.L.R root.L root root.L"},
+}
+
+
+@pytest.mark.parametrize("width", WALKS)
+def test_tab_reaches_the_tree_once_and_arrows_walk_it(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    show(page, data(grown(2)))
+    assert page.get_by_role("tree", name="Tree").count() == 1
+    assert page.get_by_role("treeitem").count() == 7
+    assert page.get_by_role("treeitem", name="Asks: age ≤ 22? Depth 0, the root.").count() == 1
+    assert page.get_by_role("button").count() == 3
     page.keyboard.press("Tab")
     assert focused(page) == "root"
-    walked = []
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp", "End", "Home", "ArrowUp"):
-        page.keyboard.press(key)
-        walked.append(focused(page))
-    assert walked == ["root.L", "root.L.L", "root.L.R", "root.R.L", "root.L.R", "root.L", "root.R.R.R", "root", "root"]
+    for keys, walked in WALKS[width].items():
+        for key, path in zip(keys.split(), walked.split(), strict=True):
+            page.keyboard.press(key)
+            assert focused(page) == path
     page.keyboard.press("Tab")
     assert focused(page) is None
 
 
-@pytest.mark.parametrize("key", ["Enter", " "])
-def test_enter_and_space_choose(page: Any, key: str) -> None:
-    show(page, data(grown(2)))
-    page.keyboard.press("Tab")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press(key)
-    assert page.evaluate("window.clicked") == [["clicked", "root.L"]]
-
-
-def test_the_outline_is_walked_line_by_line(page: Any) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    show(page, data(grown(2)))
-    page.keyboard.press("Tab")
-    walked = []
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight"):
-        page.keyboard.press(key)
-        walked.append(focused(page))
-    assert walked == ["root.L", "root.L.L", "root.L.R", "root.L", "root", "root.L"]
-
-
+@pytest.mark.verify
 def test_a_tree_of_the_same_shape_keeps_zoom_place_and_focus(page: Any) -> None:
     show(page, data(grown(4)))
     page.get_by_role("button", name="Zoom in").click(click_count=3)
@@ -159,6 +153,7 @@ def test_a_tree_of_the_same_shape_keeps_zoom_place_and_focus(page: Any) -> None:
     assert look(page)["zoom"] != before["zoom"]
 
 
+@pytest.mark.verify
 def test_choosing_far_down_a_tall_tree_does_not_jump_back(page: Any) -> None:
     show(page, data(grown(8)))
     page.locator(".stage").evaluate("e => e.scrollTo(0, 900)")
@@ -168,7 +163,8 @@ def test_choosing_far_down_a_tall_tree_does_not_jump_back(page: Any) -> None:
     assert look(page) == before
 
 
-def test_buttons_zoom_and_fit(page: Any) -> None:
+@pytest.mark.verify
+def test_buttons_and_the_wheel_with_control_zoom(page: Any) -> None:
     show(page, data(grown(4)))
     fitted = look(page)
     page.get_by_role("button", name="Zoom in").click()
@@ -177,21 +173,17 @@ def test_buttons_zoom_and_fit(page: Any) -> None:
     page.get_by_role("button", name="Zoom out").click()
     page.get_by_role("button", name="Fit the tree to the view").click()
     assert look(page) == fitted
-
-
-def test_the_wheel_zooms_with_control_only(page: Any) -> None:
-    show(page, data(grown(4)))
     page.locator('[data-path="root"]').hover()
-    fitted = look(page)["zoom"]
     page.mouse.wheel(0, -100)
-    assert look(page)["zoom"] == fitted
+    assert look(page)["zoom"] == fitted["zoom"]
     page.keyboard.down("Control")
     page.mouse.wheel(0, -100)
     page.wait_for_function(
-        "zoom => document.getElementById('host').shadowRoot.querySelector('output').textContent !== zoom", arg=fitted
+        "zoom => document.getElementById('host').shadowRoot.querySelector('output').textContent !== zoom", arg=fitted["zoom"]
     )
 
 
+@pytest.mark.verify
 def test_dragging_moves_and_does_not_choose(page: Any) -> None:
     show(page, data(grown(4)))
     page.get_by_role("button", name="Zoom in").click(click_count=4)
@@ -206,38 +198,36 @@ def test_dragging_moves_and_does_not_choose(page: Any) -> None:
     assert page.evaluate("window.clicked") == []
 
 
-def test_the_layout_follows_the_width(page: Any) -> None:
+@pytest.mark.verify
+def test_the_layout_follows_the_width_until_it_is_closed(page: Any) -> None:
     show(page, data(grown(3)))
-    drawing = page.locator(".stage > svg")
+    drawing, narrow = page.locator(".stage > svg"), {"width": 390, "height": 800}
     assert drawing.get_attribute("data-layout") == "wide"
-    page.set_viewport_size({"width": 390, "height": 800})
+    page.set_viewport_size(narrow)
     page.locator('.stage > svg[data-layout="narrow"]').wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1000, "height": 900})
+    page.locator('.stage > svg[data-layout="wide"]').wait_for()
+    page.evaluate("window.close()")
+    page.set_viewport_size(narrow)
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert drawing.get_attribute("data-layout") == "wide"
 
 
-@pytest.mark.parametrize("depth", [0, 1, 3, 8])
-def test_the_frame_is_as_high_for_every_tree_and_fits_the_window(page: Any, depth: int) -> None:
-    show(page, data(grown(depth)))
-    assert look(page)["height"] == pytest.approx(570, abs=3)
-
-
-@pytest.mark.parametrize("depth", [1, 4, 6, 8])
-def test_what_a_node_says_is_large_enough_to_read_until_somebody_zooms_out(page: Any, depth: int) -> None:
+@pytest.mark.verify
+def test_the_frame_fits_the_window_letters_are_large_and_the_theme_is_followed(page: Any) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
-    show(page, data(grown(depth)))
-    sizes = page.locator(".stage .name").evaluate_all(
-        "names => names.map((name) => parseFloat(getComputedStyle(name).fontSize) * name.getScreenCTM().a)"
-    )
-    assert min(sizes) >= 13
-
-
-def test_the_drawing_follows_the_theme(page: Any) -> None:
-    page.evaluate("document.body.style.setProperty('--st-background-color', '#0f1518')")
-    show(page, data(grown(1)))
-    assert page.locator(".stage > svg").get_attribute("data-theme") == "dark"
-    page.evaluate("document.body.style.setProperty('--st-background-color', '#ffffff')")
-    show(page, data(grown(1)))
-    assert page.locator(".stage > svg").get_attribute("data-theme") == "light"
+    for depth in (0, 1, 4, 6, 8):
+        show(page, data(grown(depth)))
+        assert look(page)["height"] == pytest.approx(570, abs=3)
+        sizes = page.locator(".stage .name").evaluate_all(
+            "names => names.map((name) => parseFloat(getComputedStyle(name).fontSize) * name.getScreenCTM().a)"
+        )
+        assert min(sizes, default=13) >= 13
+    for colour, theme in (("#0f1518", "dark"), ("#ffffff", "light")):
+        page.evaluate("colour => document.body.style.setProperty('--st-background-color', colour)", colour)
+        show(page, data(grown(1)))
+        assert page.locator(".stage > svg").get_attribute("data-theme") == theme
 
 
 def test_scripts_and_handlers_in_a_drawing_do_not_run(page: Any) -> None:
@@ -252,14 +242,7 @@ def test_scripts_and_handlers_in_a_drawing_do_not_run(page: Any) -> None:
     assert page.locator(".stage script, .stage a, .stage image").count() == 0
 
 
-def test_controls_have_names_and_the_tree_its_items(page: Any) -> None:
-    show(page, data(grown(2)))
-    assert page.get_by_role("tree", name="Tree").count() == 1
-    assert page.get_by_role("treeitem").count() == 7
-    assert page.get_by_role("treeitem", name="Asks: age ≤ 22? Depth 0, the root.").count() == 1
-    assert page.get_by_role("button").count() == 3
-
-
+@pytest.mark.verify
 @pytest.mark.parametrize("width", [1000, 390])
 def test_a_closed_branch_hides_its_leaves_says_how_many_and_opens_again(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
@@ -287,6 +270,7 @@ def test_a_closed_branch_hides_its_leaves_says_how_many_and_opens_again(page: An
     assert page.evaluate("window.clicked") == []
 
 
+@pytest.mark.verify
 def test_a_tall_tree_has_an_overview_that_shows_and_moves_what_is_in_sight(page: Any) -> None:
     overview, seen = page.get_by_role("scrollbar", name="Overview of the tree"), page.locator(".map .seen")
     show(page, data(grown(3)))
@@ -313,14 +297,6 @@ def test_a_tall_tree_has_an_overview_that_shows_and_moves_what_is_in_sight(page:
     page.mouse.up()
     assert look(page)["top"] == 0
     assert page.evaluate("window.clicked") == []
-
-
-def test_closing_stops_watching(page: Any) -> None:
-    show(page, data(grown(3)))
-    page.evaluate("window.close()")
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    assert page.locator(".stage > svg").get_attribute("data-layout") == "wide"
 
 
 SAID = {
@@ -365,18 +341,30 @@ def lines(page: Any) -> list[str]:
 
 
 def test_while_epsilon_is_dragged_tree_headline_and_guarantee_are_of_the_same_epsilon(page: Any) -> None:
+    places = (
+        "[...document.querySelector('#host').shadowRoot.querySelectorAll('.box, .stage')].map((e) => e.getBoundingClientRect().y)"
+    )
     page.set_viewport_size({"width": 760, "height": 900})
+    show(page, data(grown(2)) | path(1, 2, 3) | {"steps": ""})
+    before = page.evaluate(places)
     show(page, data(grown(2)) | path(1, 2, 3))
     page.locator("[data-steps='3']").wait_for()
+    assert page.evaluate(places) == before, "nothing moves when the steps arrive"
     assert lines(page) == ["75.0%", "mean of 31", "70.0% to 80.0%", "AUC .7"]
     for depth in (3, 1):
         assert drag(page, depth / 10) == f"Preview {depth}"
         assert page.locator("[data-path]").count() == 2 ** (depth + 1) - 1
         assert lines(page) == [f"{depth}0.0%", "right on 9 rows", "", ""]
         assert page.locator(".stage").evaluate("stage => stage.scrollWidth <= stage.clientWidth")
+    drag(page, 0.3)
+    show(page, data(grown(2)) | path(1, 2, 3) | {"selected": "root"})
+    assert page.locator("[data-path]").count() == 15, "still being dragged"
+    show(page, data(grown(1)) | path(1, 2, 3) | {"epsilon": 0.3})
+    assert page.locator("[data-path]").count() == 3, "a tree from the server takes the place of the one dragged to"
     assert page.evaluate("window.clicked") == []
 
 
+@pytest.mark.verify
 def test_an_epsilon_without_a_tree_leaves_the_tree_and_shows_no_measure_of_another(page: Any) -> None:
     show(page, data(grown(2)) | path(1, 2))
     page.locator("[data-steps='2']").wait_for()
@@ -385,24 +373,3 @@ def test_an_epsilon_without_a_tree_leaves_the_tree_and_shows_no_measure_of_anoth
     assert page.locator(".measured.unknown").count() == 1
     show(page, data(grown(1)) | path(1, 2) | {"epsilon": 0.15})
     assert page.locator(".measured.unknown").count() == 0
-
-
-def test_a_tree_that_comes_from_the_server_takes_the_place_of_the_one_dragged_to(page: Any) -> None:
-    show(page, data(grown(2)) | path(1, 2, 3))
-    page.locator("[data-steps='3']").wait_for()
-    drag(page, 0.3)
-    show(page, data(grown(2)) | path(1, 2, 3) | {"selected": "root"})
-    assert page.locator("[data-path]").count() == 15, "still being dragged"
-    show(page, data(grown(1)) | path(1, 2, 3) | {"epsilon": 0.3})
-    assert page.locator("[data-path]").count() == 3
-
-
-def test_nothing_moves_when_the_steps_arrive(page: Any) -> None:
-    places = (
-        "[...document.querySelector('#host').shadowRoot.querySelectorAll('.box, .stage')].map((e) => e.getBoundingClientRect().y)"
-    )
-    show(page, data(grown(2)) | path(1, 2) | {"steps": ""})
-    before = page.evaluate(places)
-    show(page, data(grown(2)) | path(1, 2))
-    page.locator("[data-steps='2']").wait_for()
-    assert page.evaluate(places) == before

@@ -9,17 +9,33 @@ from typing import Any
 PATIENCE = 1_000 * int(os.environ.get("DPVIZ_PATIENCE", "240"))
 
 _IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
-#: Quiet for a while without a break, since work may be followed by more work.
-_SETTLED = """() => {
+_DRAWN = """() => {
   const app = document.querySelector("[data-testid=stApp]");
   const busy = "[data-stale=true], [data-testid=stProgress], [data-testid=stSkeleton], [data-testid=stSpinner]";
-  const quiet = app?.dataset.testScriptState === "notRunning" && !document.querySelector(busy)
+  return app?.dataset.testScriptState === "notRunning" && !document.querySelector(busy)
     && !document.getAnimations().some((one) => one.playState === "running" && one.effect?.target?.checkVisibility());
+}"""
+#: Drawn for a while without a break, since work may be followed by more work.
+_SETTLED = f"""() => {{
+  const quiet = ({_DRAWN})();
   window.quietSince = quiet ? window.quietSince ?? performance.now() : null;
   return quiet && performance.now() - window.quietSince > 1000;
-}"""
+}}"""
 #: The page stands on its dark ground.
 IS_DARK = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === 'rgb(15, 21, 24)'"
+
+#: The picture of a page, where it is not a chart.
+PICTURES = {
+    "tree": "svg.dp-tree",
+    "": "svg.dp-tree",
+    "audit": ".dpa > *",
+    "budget": "[class*=st-key-spending] .main-svg",
+    "data": "[data-testid=stDataFrame]",
+    "plan": "text=Compute the three curves",
+    "publish": "[data-testid=stMain] [data-testid=stAlert]",
+    "register": "[data-testid=stMain] [data-testid=stAlert], [data-testid=stDataFrame]",
+}
+CHART = ".js-plotly-plot .main-svg"
 
 
 def visitor(browser: Any, **look: Any) -> Any:
@@ -34,6 +50,11 @@ def idle(page: Any) -> None:
     page.locator(_IDLE).wait_for()
 
 
+def drawn(page: Any) -> None:
+    """Wait until what the server has sent is drawn and no work is left; wait before for an element that is to come."""
+    page.wait_for_function(_DRAWN)
+
+
 def settled(page: Any) -> None:
     """Wait until the page has been as it is for a second from now on, with no work left on or off it.
 
@@ -44,9 +65,9 @@ def settled(page: Any) -> None:
 
 
 def press(page: Any, found: Any) -> None:
-    """Click on something that is there, once the page rests: what moves away between press and release is not clicked on."""
+    """Click on something that is there, once the page is drawn: what moves away between press and release is not clicked on."""
     found.wait_for()
-    settled(page)
+    drawn(page)
     found.click()
 
 
@@ -57,16 +78,16 @@ def open_downloads(page: Any) -> None:
 
 
 def choose(page: Any, box: str, option: str) -> None:
-    """Choose from a list once the page rests: an open list closes when the page is drawn anew."""
+    """Choose from a list once the page is drawn: an open list closes when the page is drawn anew."""
     press(page, page.get_by_role("combobox", name=box))
     page.get_by_role("option", name=option).first.click()
 
 
 def downloaded(page: Any, button: str) -> Any:
-    """The file behind a button, taken once the page rests: while it is drawn, no file can be taken."""
+    """The file behind a button, taken once the page is drawn: before, no file can be taken."""
     found = page.get_by_role("button", name=button)
     found.wait_for()
-    settled(page)
+    drawn(page)
     with page.expect_download() as waiting:
         found.click()
     return waiting.value

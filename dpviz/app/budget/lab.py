@@ -52,7 +52,6 @@ def lab(asked: Sidebar, loaded: Loaded) -> None:
 
 
 def _lab(movable: MovableShares, asked: Sidebar, loaded: Loaded) -> None:
-    st.markdown(f"Training accuracy over the shares of {movable.request.spec.title}.")
     current = getattr(asked.request.params, movable.parameter)
     task = _maps_task(movable, loaded, _ask_beside(loaded))
     with st.container(horizontal=True, vertical_alignment="center"):
