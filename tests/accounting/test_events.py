@@ -1,6 +1,3 @@
-from dataclasses import FrozenInstanceError
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,20 +14,6 @@ def test_paths_say_which_step_and_which_of_the_disjoint_parts():
     assert parts == {"1": "root", "2a": "left", "2b.1": "right", "2b.2": "leaf"}
 
 
-def test_a_single_step_is_step_one():
-    assert list(walk(_node("leaf"))) == [("1", _node("leaf"))]
-
-
-def test_nothing_done_has_no_steps():
-    assert list(walk(Sequential((Parallel(()), Sequential(()))))) == []
-
-
-def test_after_z_parts_are_numbered():
-    paths = [path for path, _ in walk(Parallel((NoCost("split"),) * 28))]
-    assert paths[0] == "a"
-    assert paths[24:] == ["y", "z", "[26]", "[27]"]
-
-
 _LEAVES = st.sampled_from([_node("node"), NoCost("split"), NonPrivate("exact", "leaf")])
 _TREES = st.recursive(
     _LEAVES, lambda inner: st.lists(inner, max_size=5).map(tuple).flatmap(lambda e: st.sampled_from([Sequential(e), Parallel(e)]))
@@ -45,10 +28,3 @@ def test_every_path_is_used_once(event):
 
 def _count(event):
     return sum(map(_count, event.events)) if isinstance(event, Sequential | Parallel) else 1
-
-
-def test_events_are_frozen_and_equal_by_what_they_say():
-    assert _node("node") == _node("node") != _node("leaf")
-    assert hash(Sequential((_node("node"),))) == hash(Sequential((_node("node"),)))
-    with pytest.raises(FrozenInstanceError):
-        _node("node").epsilon = 0.0

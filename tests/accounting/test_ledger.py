@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.accounting.events import NoCost, Noise, NonPrivate, Parallel, Select, Sequential, walk
-from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.ledger import Ledger, LedgerRow, ledger_entries, ledger_from
 from dpviz.errors import DocumentError
 
@@ -33,10 +32,6 @@ def test_a_non_private_row_is_infinite_and_says_why():
     assert row == LedgerRow("1", "non-private", "", "quantile", None, math.inf, note="exact quantiles")
 
 
-def test_the_guarantee_is_that_of_the_event():
-    assert Ledger(TREE).guarantee == PrivacyLoss(1.0)
-
-
 def test_spent_follows_the_path_that_costs_one_row_most():
     assert Ledger(TREE).spent() == {("node", 0): 0.3, ("node", 1): 0.2, ("leaf", 1): 0.5}
 
@@ -50,11 +45,6 @@ def test_spent_adds_steps_of_one_part_and_level_without_falling_below():
 def test_an_exact_step_makes_its_path_the_worst():
     event = Parallel((Noise(1e6, "geometric", "leaf", 2), Sequential((ROOT, NonPrivate("exact", "leaf", 2)))))
     assert Ledger(event).spent() == {("node", 0): 0.3, ("leaf", 2): math.inf}
-
-
-def test_nothing_done_spends_nothing():
-    assert Ledger(Sequential(())).spent() == {}
-    assert Ledger(Parallel(())).rows() == ()
 
 
 _SPENDS = st.builds(Select, st.floats(0, 1e3), st.just("permute-and-flip"), st.sampled_from("ab"), st.sampled_from([0, 1, None]))

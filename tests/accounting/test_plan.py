@@ -44,16 +44,6 @@ def test_a_share_that_touches_no_row_costs_nothing_even_if_infinite():
     assert Share("quantile", None, math.inf, n_compositions=2).composed == math.inf
 
 
-def test_a_plan_is_private_when_its_epsilon_is_finite():
-    assert PLAN.is_private
-    assert not BudgetPlan(math.inf, 3, ()).is_private
-
-
 @pytest.mark.parametrize(("verdict", "sound"), [("holds", True), ("unproven", False), ("violated", False), ("none", False)])
 def test_only_a_claim_that_holds_may_be_shown_as_a_guarantee(verdict, sound):
     assert Claim(1.0, "source", verdict, "because").is_sound is sound
-
-
-def test_a_claim_without_finite_epsilon_is_not_private():
-    assert Claim(1.0, "source", "holds", "because").is_private
-    assert not Claim(math.inf, "source", "none", "nothing is claimed").is_private

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpviz.errors import NotEnumerable, NotReleasable
+from dpviz.errors import NotReleasable
 from dpviz.privacy.leaf_labels import GlobalMajority, LabelLeaves, LeafCounts
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -48,24 +48,11 @@ def test_smooth_labels_are_never_released(n_rows: int) -> None:
         LabelLeaves(SmoothMajority(1.0)).release(counts, source=ExactNoise())
 
 
-def test_counts_are_kept_for_leaves_with_rows_only() -> None:
-    counts = LeafCounts.of(np.array([7, 2, 7, 7]), np.array([1, 0, 1, 0]), 9, 2)
-    assert counts.leaves.tolist() == [2, 7]
-    assert counts.counts.tolist() == [[1, 0], [1, 2]]
-    assert counts.dense()[[2, 7]].tolist() == [[1, 0], [1, 2]]
-    assert counts.dense().sum() == 4
-
-
 def test_the_distribution_of_all_labels_is_the_product() -> None:
     rule = RULES[0]
     distribution = LabelLeaves(rule).probabilities(LeafCounts(2, np.array([1]), np.array([[3, 0]])))
     one = rule.probabilities(np.array([3, 0]))
     np.testing.assert_allclose(distribution, [one[0] / 2, one[1] / 2, one[0] / 2, one[1] / 2])
-
-
-def test_many_labels_are_not_listed() -> None:
-    with pytest.raises(NotEnumerable, match="Labels of leaves at once"):
-        LabelLeaves(RULES[0]).probabilities(LeafCounts(100, np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64)))
 
 
 def test_global_sensitivity_gives_the_majority_odds_of_half_epsilon() -> None:

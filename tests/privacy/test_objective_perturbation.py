@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import cumulative_trapezoid
-from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from dpviz.accounting.events import Noise
-from dpviz.errors import NotReleasable, ParameterError
-from dpviz.privacy.objective_perturbation import CURVATURE, TOLERANCE, ObjectivePerturbation, minimiser
+from dpviz.errors import NotReleasable
+from dpviz.privacy.objective_perturbation import CURVATURE, ObjectivePerturbation, minimiser
 from dpviz.privacy.source import ExactNoise, Simulation
 from tests.support.goodness import FITS
 
@@ -115,26 +114,6 @@ def test_it_comes_with_its_event_and_is_never_released():
     assert released.event == Noise(0.5, "objective perturbation", "model")
     with pytest.raises(NotReleasable, match="objective perturbation has no exact sampler"):
         ObjectivePerturbation(0.5, 1.0).release(rows, source=ExactNoise(), part="model")
-
-
-@pytest.mark.parametrize("penalty", [0.0, -1.0, math.inf, math.nan])
-def test_a_penalty_is_positive(penalty):
-    with pytest.raises(ParameterError, match="'penalty' parameter of ObjectivePerturbation must be positive and finite"):
-        ObjectivePerturbation(1.0, penalty)
-
-
-@pytest.mark.slow
-def test_the_gradient_at_the_end_is_as_small_as_promised():
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        n, columns = int(rng.choice([0, 1, 5, 50, 2000])), int(rng.choice([2, 5, 20]))
-        x = rng.normal(size=(n, columns))
-        x /= np.maximum(1, np.linalg.norm(x, axis=1, keepdims=True))
-        y = np.where(rng.random(n) < 0.5, 1, -1)
-        penalty, linear = 10 ** rng.uniform(-6, 3), rng.normal(size=columns) * 10 ** rng.uniform(-2, 4)
-        f, signed = minimiser(x, y, penalty, linear), x * y[:, None]
-        left = penalty * f + linear - expit(-signed @ f) @ signed
-        assert np.linalg.norm(left) <= TOLERANCE * (n + np.linalg.norm(linear) + penalty)
 
 
 @pytest.mark.slow

@@ -39,10 +39,6 @@ def test_assignments_of_a_release_never_repeat_and_know_no_position():
     assert all(800 < 2 * parts[:1000].sum() < 1200 for parts in flips)
 
 
-def test_no_rows_need_no_assignment():
-    assert RandomAssignment(SHARES).flip(0, source=Simulation(0)).tolist() == []
-
-
 def test_rows_of_a_person_go_to_one_part_as_often_as_rows_do():
     persons = np.repeat(np.arange(40_000), 3)[::-1]
     parts = RandomAssignment(SHARES).flip(120_000, persons=persons, source=Simulation(5)).reshape(-1, 3)

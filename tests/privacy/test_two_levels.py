@@ -130,13 +130,6 @@ def test_another_law_would_be_noticed(left, right, epsilon, monkeypatch):
     assert departures(choice(0.3), law(left, right, epsilon), monkeypatch)
 
 
-def test_most_draws_are_decided_by_floats(monkeypatch):
-    monkeypatch.setattr(exact_weights, "_choose_precisely", None)
-    utilities = TwoLevelUtilities.of(*np.random.default_rng(1).integers(-50_000, 0, (2, 60, 200)))
-    for _ in range(200):
-        choice(1.0, 1024).sample_exactly(utilities)
-
-
 @pytest.mark.parametrize("rate", [Fraction(1, 10**12), Fraction(0.1) / 1024, Fraction(3), Fraction(1000), Fraction(0)])
 def test_float_weights_are_as_close_as_they_say(rate):
     weights = ExactWeights(rate)
@@ -190,24 +183,6 @@ def test_a_choice_comes_with_its_event(source):
     assert guarantee(released.event).epsilon == 5000.0
     assert (released.event.level, released.event.mechanism) == (2, TwoLevelChoice.title)
     assert released.event.bounded_range
-
-
-@pytest.mark.parametrize("at_once", [1, 9])
-def test_roots_are_weighed_some_at_a_time(at_once, monkeypatch):
-    utilities = TwoLevelUtilities.of(LEFT, RIGHT)
-    whole = [choice(0.5).sample(utilities, np.random.default_rng(seed)) for seed in range(20)]
-    monkeypatch.setattr(two_levels, "_AT_ONCE", at_once)
-    assert [choice(0.5).sample(utilities, np.random.default_rng(seed)) for seed in range(20)] == whole
-    assert not departures(choice(0.3), law(LEFT, RIGHT, 0.3), monkeypatch)
-
-
-def test_a_small_step_of_epsilon_changes_few_draws():
-    utilities = TwoLevelUtilities.of(*np.random.default_rng(1).integers(-5_000, 0, (2, 40, 60)))
-    draws = [
-        [choice(epsilon, 64).sample(utilities, np.random.default_rng(seed)) for epsilon in (0.10, 0.11)] for seed in range(60)
-    ]
-    assert len({one for one, _ in draws}) > 20
-    assert sum(one != other for one, other in draws) < 20
 
 
 def test_no_negative_epsilon():

@@ -15,7 +15,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.counting.arrays import counter_of
 from dpviz.training.estimate.window import MEDIAN, target_cuts
-from dpviz.training.median_splits import CUT, RANKS, MedianSplitter, counts_around, cut_utilities, in_bands, places_of, rank_units
+from dpviz.training.median_splits import CUT, RANKS, MedianSplitter, cut_utilities, in_bands, places_of
 from tests.support.numbers import rows, schema_of_numbers
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 0, 32), n_public=1000)
@@ -36,16 +36,6 @@ def test_cuts_are_public_increasing_and_inside_the_declared_range():
     assert set(range(1, 32)) <= set(cuts.tolist())
     assert {1.25, 1.75, 30.25, 30.75} <= set(cuts.tolist())  # four steps between two halvings
     assert len(cuts) < 100  # bands are classes
-
-
-def test_bands_hold_numbers_up_to_their_cut():
-    cuts = np.array([1.0, 2.0])
-    data = EncodedDataset(SCHEMA, (np.zeros(5), np.zeros(5)), np.array([0.0, 1.0, 1.5, 2.0, 9.0]))
-    assert in_bands(data, cuts).target.tolist() == [0, 0, 1, 1, 2]
-
-
-def test_counts_are_halved_at_the_cut():
-    assert counts_around(np.array([[1, 2, 4], [0, 8, 0]]), 1).tolist() == [[3, 4], [8, 0]]
 
 
 @pytest.mark.parametrize("rising", [True, False])
@@ -92,11 +82,6 @@ def test_a_cut_moves_from_the_median_to_where_a_tail_begins():
     best = [cuts[cut_utilities(counts, places_of(SCHEMA.target, cuts), ranks).argmax()] for ranks in (RANKS, 0)]
     assert best[0] == 1
     assert best[1] == 4
-
-
-def test_ranks_alone_count_where_rows_are_few_or_not_declared():
-    assert [rank_units(n, 1.0) for n in (None, 100, 10_000, 15_000, 20_000, 10**9)] == [64, 64, 64, 38, 13, 13]
-    assert rank_units(10**6, 0.01) == RANKS
 
 
 def test_how_a_cut_is_chosen_follows_declared_rows_alone(monkeypatch):

@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import NonPrivate, walk
 from dpviz.errors import NotReleasable
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counting.nodes import left_counts
-from dpviz.training.noisy_histograms import bins_of_kind, quantile_grid, weighted_gini
+from dpviz.training.noisy_histograms import weighted_gini
 from tests.support.oracles import counts
 from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
@@ -23,25 +22,6 @@ def test_weighted_gini_is_the_fraction(rows):
     right = np.array([row[2:] for row in rows])
     expected = [float(counts.weighted_gini(*sides)) for sides in zip(left, right, strict=True)]
     np.testing.assert_allclose(weighted_gini(left, left + right), expected, atol=1e-12)
-
-
-def test_gini_of_nobody_is_zero():
-    assert weighted_gini(np.zeros((1, 3)), np.zeros((1, 3))).tolist() == [0.0]
-
-
-def test_bins_are_told_apart_by_kind():
-    grid = quantile_grid(schema_of("mixed"), {"height": [0.0], "age": [30.0, 60.0]}, "q")
-    numeric, n_numeric = bins_of_kind(grid, False)
-    categorical, n_categorical = bins_of_kind(grid, True)
-    assert (n_numeric, n_categorical) == (2, 2)
-    assert (numeric ^ categorical).all()
-    assert numeric.sum() == 2 + 3
-
-
-def test_quantiles_outside_the_range_are_moved_into_it():
-    grid = quantile_grid(schema_of("numbers"), {"height": [-99.0, 1.0, 99.0], "age": [5.0]}, "q")
-    assert grid.features[0].thresholds.tolist() == [-2.5, 1.0, 7.5]
-    assert not grid.is_reused
 
 
 def test_left_counts_of_noisy_numbers_are_sums_of_bins(rng):
@@ -75,20 +55,6 @@ def test_with_three_classes_categories_keep_their_declared_order():
     codes = np.repeat(np.arange(4), 10)
     target = np.repeat([1, 0, 1, 0], 10)
     assert fitted(schema, target, codes).model.root.rule.codes in {(0,), (0, 1, 2)}
-
-
-def test_the_stopping_rule_is_written_down_and_infinite():
-    data = table(schema_of("mixed"), 60)
-    import dpviz
-
-    stopped = dpviz.fit("privatree", data, epsilon=1.0, depth=3, seed=3)
-    notes = {step.reason for _, step in walk(stopped.ledger.event) if isinstance(step, NonPrivate)}
-    assert notes == {"stopped (or went on) because of the exact classes and rows at the node"}
-    assert not stopped.ledger.guarantee.is_finite
-    assert [item.code for item in stopped.disclosures] == ["stopping-rule"]
-    complete = dpviz.fit("privatree", data, epsilon=1.0, depth=3, seed=3, grow_complete=True)
-    assert complete.ledger.guarantee.is_finite
-    assert complete.disclosures == ()
 
 
 def test_a_pure_node_ends_the_branch_unless_grown_complete():

@@ -32,13 +32,6 @@ def test_rows_that_are_held_out_are_in_no_pair():
     np.testing.assert_array_equal(left.pairs, counts.pairs(root.grid, data, np.flatnonzero(kept)))
 
 
-def test_one_feature_has_no_pairs_but_with_itself():
-    schema = Schema((CategoricalFeature("c", ("a", "b", "c")),), ClassTarget("y", ("0", "1")))
-    data = table(schema, 30)
-    root = counter_of(data).root(multiscale_grid(schema))
-    np.testing.assert_array_equal(root.pairs, counts.pairs(root.grid, data, range(30)))
-
-
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
 def test_pairs_of_candidates_are_the_rows_that_both_rules_send_left(kind):
     data = table(schema_of(kind, 3), 40)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-import dpviz
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.learners import get_learner
 from dpviz.training import params
-from dpviz.training.params import Control, Settings, controls_of, make_params
+from dpviz.training.params import make_params
 
 
 @dataclass(frozen=True)
@@ -68,31 +67,3 @@ def test_an_unknown_parameter_is_answered_with_the_nearest():
         make_params(Params, "coin", {"share": 1})
     with pytest.raises(UnknownName, match=r"Known: none\."):
         make_params(get_learner("majority").Params, "majority", {"share": 1})
-
-
-@pytest.mark.parametrize("name", dpviz.learner_names())
-def test_every_default_is_allowed_and_every_control_has_words(name):
-    params = get_learner(name).Params()
-    for field, about in controls_of(type(params)).items():
-        assert about.accepts(getattr(params, field))
-        assert about.label
-        assert about.help.endswith(".")
-
-
-def test_settings_keep_plain_numbers():
-    settings = Settings(epsilon=1, max_depth=np.int64(3), depth=2.0, delta=0)
-    assert [type(value) for value in (settings.epsilon, settings.max_depth, settings.depth, settings.delta)] == [
-        float,
-        int,
-        int,
-        float,
-    ]
-    assert settings.fixed_or_max_depth == 2
-    assert Settings(max_depth=5).fixed_or_max_depth == 5
-
-
-def test_ends_of_a_range_are_allowed():
-    about = Control("E", "e", "number", low=1e-6, high=1e6)
-    assert about.accepts(1e-6)
-    assert about.accepts(1e6)
-    assert not about.accepts(np.nextafter(1e6, 2e6))

@@ -149,14 +149,6 @@ def test_a_simulation_weighs_roots_as_the_law_does():
     np.testing.assert_allclose(weights / weights.sum(), expected, rtol=1e-3)
 
 
-def test_utilities_are_made_some_at_a_time():
-    data, score = rows(2), TreeScore(Weighing(), 300, 2)
-    whole, made = utilities(data, score), score.utilities(counter_of(data).root(multiscale_grid(data.schema)))
-    for place in range(made.n_roots):
-        left, right = made.of_roots(slice(place, place + 1))
-        np.testing.assert_array_equal(left[0][:, None] + right[0][None, :], whole[place])
-
-
 @pytest.mark.parametrize("repeats", [None, 1])
 def test_rows_whose_squares_overflow_are_refused_also_in_units(repeats):
     """50 million rows of a class that counts 100: n^2 would leave 64 bits, and one row could change anything."""

@@ -55,13 +55,6 @@ def test_noise_alone_draws_no_feature_away():
     assert counts.min() > 0.1
 
 
-def test_a_pair_holds_two_features_and_its_second_one_follows_too():
-    pairs = asked(30.0, 404, cells=(4, 2))
-    assert all(len(set(pair)) == 2 for pair in pairs)
-    seconds = [second for first, second in pairs[4:] if first != 2]
-    assert np.mean(np.array(seconds) == 2) > 0.7
-
-
 def test_the_trees_that_were_drawn_are_those_of_the_model():
     trees = drawn((4, 2), 1)
     cells = []

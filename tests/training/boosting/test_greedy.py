@@ -11,7 +11,6 @@ from scipy.stats import chisquare
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.boosting.greedy import GreedyTree, places
-from dpviz.training.boosting.trees import pack
 from tests.support.examples import examples
 
 X = NumericFeature("x", 0, 10)
@@ -79,16 +78,6 @@ def test_without_gains_every_category_weighs_one_and_a_number_what_is_asked(nume
     for expected, fits in ((share, True), (1 / 2, False)):
         counts = np.bincount(drawn, minlength=2)
         assert (chisquare(counts, n * np.array([expected, 1 - expected])).pvalue > 1e-4) == fits
-
-
-@pytest.mark.parametrize("code", [0, 1, 2])
-def test_the_packed_split_of_a_category_sends_it_alone_to_the_left(code):
-    codes = np.repeat(np.arange(3, dtype=np.uint8), 30)
-    nested, leaves = growth([COLOUR], [codes], np.where(codes == code, 1.0, -1.0), [60.0]).tree()
-    assert set(codes[leaves[0]]) == {code}
-    schema = Schema((COLOUR,), ClassTarget("y", ("n", "p")))
-    cells = pack(schema, [nested]).cells_of(np.arange(3.0)[:, None], 0)
-    assert cells.tolist() == [0 if each == code else 1 for each in range(3)]
 
 
 @given(

@@ -14,10 +14,10 @@ from dpviz.models.packed_forest import values_of
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, contributions
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.loss import LogisticLoss, SoftmaxLoss, SquaredLoss, initial_score, loss_of
-from dpviz.training.boosting.rounds import Recipe, Rounds, repeat_trees
+from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import draw_boosting_trees
 from tests.support.examples import examples
 from tests.support.tables import schema_of, table
@@ -131,19 +131,6 @@ def test_a_row_that_has_left_changes_nothing_afterwards(static, sampling):
     assert not np.array_equal(present[1], present[2])
 
 
-def test_the_filter_lets_rows_leave_one_by_one():
-    kept = FilterTerms(noise_multiplier=5.0, sampling=1.0, order=32.0, rounds=4)
-    recipe = replace(RECIPE, noise_multiplier=5.0, filter=kept, clip=0.5)
-    rounds = Rounds(numbers(), trees_for(NUMBER), SquaredLoss(10, 30), 0.0, recipe, Simulation(9))
-    left = []
-    for tree in range(12):
-        rounds.run(tree)
-        left.append(int(rounds.accounts.active.sum()))
-    assert left[2] == 500
-    assert 0 < left[6] < 500
-    assert left == sorted(left, reverse=True)
-
-
 @given(st.integers(0, 2**32), st.floats(1, 100), st.integers(1, 40))
 @examples(100)
 def test_static_noise_covers_what_one_row_does_to_a_leaf(seed, smoothing, n_rows):
@@ -152,21 +139,6 @@ def test_static_noise_covers_what_one_row_does_to_a_leaf(seed, smoothing, n_rows
     for more in (-1.0, 0.3, 1.0):
         before, after = gradients.sum() / (n_rows + smoothing), (gradients.sum() + more) / (n_rows + 1 + smoothing)
         assert abs(after - before) <= 1 / (smoothing + 1) + 1e-12
-
-
-def test_static_noise_is_the_same_for_full_and_empty_leaves():
-    recipe = replace(RECIPE, rounds=1, noise_multiplier=3.0, static_noise=True, least_support=5.0, spread=1.0)
-    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 1), n_public=500)
-    data = EncodedDataset(schema, (np.full(300, 0.01),), np.full(300, 0.5))
-    drawn = []
-    for seed in range(400):
-        trees = draw_boosting_trees(schema, "one feature", 1, 1, 0.0, source=Simulation(1))
-        values = Rounds(data, trees, SquaredLoss(0, 1), 0.0, recipe, Simulation(seed)).run_all().values
-        drawn.append(values)
-    full, empty = np.std(drawn, axis=0)
-    expected = 0.5 * 0.5 * 3.0 * 2.0 / (recipe.smoothing + 1)
-    assert full == pytest.approx(expected, rel=0.15)
-    assert empty == pytest.approx(expected, rel=0.15)
 
 
 def test_gradients_are_downhill():
@@ -198,25 +170,3 @@ def test_the_initial_score_is_the_noisy_mean_over_a_public_count():
     noisy = [initial_score(loss, data.target, 400, 0.1, Simulation(seed))[0] - exact for seed in range(600)]
     # geometric noise with epsilon .1 on a sum that one row moves by 1, over 400
     assert np.std(noisy) == pytest.approx(math.sqrt(2) / 0.1 / 400, rel=0.2)
-
-
-def test_the_initial_log_odds_stay_away_from_certainty():
-    schema = Schema(NUMBER.features, ClassTarget("y", ("no", "yes")), n_public=10)
-    loss = loss_of(schema, newton=True)
-    start, _ = initial_score(loss, np.ones(500, dtype=np.uint8), 10, 1.0, Simulation(1))
-    assert start == pytest.approx(math.log(0.99 / 0.01))
-
-
-def test_trees_are_repeated_for_every_class():
-    splits = trees_for(schema_of("mixed"), 5).splits
-    thrice = repeat_trees(splits, 3)
-    rows = values_of(table(schema_of("mixed"), 50))
-    assert thrice.n_trees == 15
-    for tree in range(15):
-        one = splits.leaf_of(rows, np.full(50, splits.roots[tree // 3]))
-        again = thrice.leaf_of(rows, np.full(50, thrice.roots[tree]))
-        first = splits.leaf_number[splits.leaves[splits.tree[splits.leaves] == tree // 3][0]]
-        np.testing.assert_array_equal(
-            again - thrice.leaf_number[thrice.leaves[thrice.tree[thrice.leaves] == tree][0]], one - first
-        )
-    assert repeat_trees(splits, 1) is splits

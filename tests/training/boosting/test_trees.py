@@ -33,12 +33,6 @@ def test_one_feature_at_a_time_all_in_turn():
     assert len({tuple(map(tuple, asked[4 * cycle : 4 * cycle + 4])) for cycle in range(10)}) > 1
 
 
-def test_pairs_ask_for_two_different_features():
-    trees = draw("two features", depth=4)
-    assert {len(features_of(trees, tree)) for tree in range(40)} <= {1, 2}
-    assert sum(len(features_of(trees, tree)) == 2 for tree in range(40)) > 30
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
 @pytest.mark.parametrize("depth", [1, 2, 5])
@@ -52,12 +46,6 @@ def test_every_row_falls_into_one_cell_of_every_tree(shape, kind, depth):
         of_leaves = trees.cell[trees.leaves_of(tree)]
         assert set(of_leaves) == set(range(trees.n_cells[tree]))
     assert trees.splits.n_trees == 12
-
-
-def test_a_pair_of_depth_d_has_at_most_2_to_the_d_cells():
-    trees = draw("two features", 60, 4)
-    assert trees.n_cells.max() <= 16
-    assert draw("one feature", 60, 3, schema=schema_of("numbers")).n_cells.max() <= 8
 
 
 def test_categories_have_a_cell_each_alone_and_random_groups_in_pairs():
@@ -85,23 +73,11 @@ def test_cuts_lie_inside_the_declared_range_and_on_the_grid_where_asked(multisca
             assert (cuts % 1 == 0.5).all()
 
 
-def test_trees_depend_on_chance_and_on_nothing_else():
-    one, same, other = draw("two features"), draw("two features"), draw("two features", seed=6)
-    assert one.splits == same.splits
-    assert one.splits != other.splits
-
-
 def test_without_a_split_there_are_no_trees():
     schema = Schema((CategoricalFeature("only", ("one",)),), ClassTarget("y", ("n", "p")))
     for shape in SHAPES:
         with pytest.raises(SchemaError, match="No feature can be split"):
             draw(shape, schema=schema)
-
-
-def test_a_single_feature_that_can_be_split_makes_pairs_of_one():
-    schema = Schema((NumericFeature("x", 0, 1), CategoricalFeature("only", ("one",))), ClassTarget("y", ("n", "p")))
-    trees = draw("two features", schema=schema)
-    assert set().union(*(features_of(trees, tree) for tree in range(40))) == {0}
 
 
 @pytest.mark.parametrize(("weight", "share"), [(1.0, 0.5), (4.0, 0.8), (0.25, 0.2)])

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from dpviz.table.candidates import equal_width_grid, multiscale_grid
 from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.levels import Levels
 from dpviz.training.counting.nodes import CountedNode, left_counts
 from tests.support.oracles import counts
 from tests.support.tables import schema_of, table
@@ -67,23 +66,6 @@ def test_siblings_partition_their_parent_and_subtraction_equals_counting(seed, n
             np.testing.assert_array_equal(child.histogram, counts.histogram(grid, data, own))
             np.testing.assert_array_equal(child.class_counts, counts.class_counts(data, own))
         node, rows = sides[0] if (choice >> step) & 1 else sides[1]
-
-
-def test_the_larger_sibling_is_never_counted(monkeypatch):
-    data = table(schema_of("mixed"), 60)
-    root = root_of(data)
-    root.histogram  # noqa: B018 - counted once, here
-    asked = []
-    count = Levels.count
-    monkeypatch.setattr(Levels, "count", lambda self, places, *more: asked.append(count(self, places, *more)) or asked[-1])
-    grid = root.grid
-    for number in range(grid.n_candidates):
-        feature, index = grid.locate(number)
-        left, right = root.children(feature, grid.features[feature].left_bins(index))
-        asked.clear()
-        assert (left.histogram + right.histogram == root.histogram).all()
-        [of_counted] = asked
-        assert of_counted.sum() == min(left.histogram.sum(), right.histogram.sum())
 
 
 def test_many_bins_and_classes_do_not_wrap_around():

@@ -11,11 +11,7 @@ import pytest
 
 import dpviz
 from dpviz.io.samples import load_sample
-from dpviz.table.candidates import CandidateGrid, multiscale_grid, thresholds_candidates
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.counting import remembered
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.levels import Levels
 from dpviz.training.counting.remembered import Limit, Remembered
 
 DATA = dpviz.encode(*load_sample("clinic"))
@@ -69,29 +65,6 @@ def test_several_threads_on_a_full_budget_get_the_models_of_one(limit: Limit) ->
     assert sum(one.held for one in _used(limit)) <= limit.numbers
 
 
-def test_what_was_used_longest_ago_makes_room(limit: Limit) -> None:
-    first, second = (train.with_cached_counts() for train, _ in DATA.folds(2, seed=0))
-    _models(first)
-    [older] = _used(limit)
-    limit.numbers = older.held + 5_000
-    _models(second)
-    assert _used(limit)[0] is older
-    assert not older.held
-    newer = _used(limit)[1]
-    held = newer.held
-    limit.numbers = held + 1  # what is used keeps what came first
-    _models(second)
-    assert held <= newer.held <= limit.numbers
-
-
-@pytest.mark.slow
-def test_what_a_later_fit_needs_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = DATA.take(np.arange(DATA.n_rows), share=1.0).with_cached_counts()
-    models = _models(data, lookahead=1)
-    monkeypatch.setattr(Levels, "count", lambda *_: pytest.fail("counted again"))
-    assert _models(data, lookahead=1) == models
-
-
 @pytest.mark.slow
 def test_counts_go_with_the_rows_they_were_made_from(limit: Limit) -> None:
     data = DATA.take(np.arange(DATA.n_rows), share=1.0).with_cached_counts()
@@ -102,21 +75,3 @@ def test_counts_go_with_the_rows_they_were_made_from(limit: Limit) -> None:
     gc.collect()
     assert gone() is None
     assert not _used(limit)
-
-
-def test_a_process_has_one_limit() -> None:
-    assert Remembered()._limit is Remembered()._limit is remembered.LIMIT
-
-
-def test_bins_are_kept_for_grids_that_come_back_and_for_no_others() -> None:
-    def bins(grid: CandidateGrid) -> object:
-        counter = counter_of(DATA).root(grid).counter
-        assert isinstance(counter, Levels)
-        return counter.binned
-
-    cuts = tuple(thresholds_candidates([0.0, 3.0]) for _ in DATA.columns)
-    drawn = CandidateGrid(DATA.schema, cuts, "drawn", is_reused=False)
-    assert bins(drawn) is not bins(drawn)
-    assert bins(multiscale_grid(DATA.schema)) is bins(multiscale_grid(DATA.schema))
-    moved = CandidateGrid(DATA.schema, cuts, "multiscale")
-    assert bins(moved) is not bins(multiscale_grid(DATA.schema))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.training.estimate.bernstein import bernstein_units, times, weights_of
+from dpviz.training.estimate.bernstein import bernstein_units, weights_of
 
 PLACES = np.concatenate([np.linspace(0, 1, 101), [1e-9, 1 - 1e-9, 0.5]])
 
@@ -21,11 +21,3 @@ def test_cells_give_the_sum_of_any_polynomial(polynomial):
     sums = bernstein_units(PLACES, 4, 2**30).sum(axis=0) / 2**30
     truth = np.polynomial.polynomial.polyval(PLACES, polynomial).sum()
     assert sums @ weights_of(polynomial, 4) == pytest.approx(truth, abs=1e-6)
-
-
-def test_polynomials_are_multiplied():
-    assert times((1, 2), (3, 0, 1)) == [3, 6, 1, 2]
-
-
-def test_no_rows_have_no_mass():
-    assert bernstein_units(np.zeros(0), 2, 8).shape == (0, 3)

@@ -9,7 +9,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import Noise
 from dpviz.accounting.plan import HeldOutPart
-from dpviz.errors import DocumentError, DpvizError, ParameterError, UnknownName
+from dpviz.errors import DocumentError, ParameterError, UnknownName
 from dpviz.io.results import result_from_json
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
 from dpviz.privacy.geometric import GeometricNoise
@@ -17,7 +17,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counting.arrays import counter_of
-from dpviz.training.estimate.groups import MOST_GROUPS, divided
+from dpviz.training.estimate.groups import divided
 from dpviz.training.estimate.report import TEST, ClassReport
 from dpviz.training.estimate.testing import report_of_classes
 from tests.support.tables import schema_of, table
@@ -137,13 +137,6 @@ def test_a_document_holds_them_and_older_ones_stay_readable():
             )
 
 
-def test_the_interval_of_the_whole_is_wider():
-    """Four cells instead of one: more noise, the same rows."""
-    wide, narrow = (dpviz.fit("s-gbdt", DATA, epsilon=1, seed=1, test_share=0.5, groups=name) for name in ("town", None))
-    widths = [result.test_report.accuracy.high - result.test_report.accuracy.low for result in (wide, narrow)]
-    assert widths[0] > widths[1]
-
-
 @pytest.mark.parametrize("asked", [{"groups": 3}, {"groups": ""}, {"groups": "colour", "leaves": "labels"}])
 def test_what_cannot_be_told(asked):
     with pytest.raises(ParameterError):
@@ -154,14 +147,3 @@ def test_what_cannot_be_told(asked):
 def test_only_a_declared_category_is_a_group(name):
     with pytest.raises(UnknownName, match="colour"):
         dpviz.fit("pf-tree", DATA, epsilon=1, seed=0, groups=name)
-
-
-def test_a_verification_of_another_test_is_not_shown_as_one_of_groups():
-    with pytest.raises(DpvizError):
-        dpviz.verify("pf-tree", groups="a")
-
-
-def test_too_many_groups():
-    many = Schema((CategoricalFeature("g", tuple(map(str, range(MOST_GROUPS + 1)))),), ClassTarget("y", ("n", "p")), n_public=9)
-    with pytest.raises(UnknownName, match=f"at most {MOST_GROUPS}"):
-        dpviz.FitRequest.of("pf-tree", epsilon=1, groups="g").plan(many)

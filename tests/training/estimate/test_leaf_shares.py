@@ -37,7 +37,3 @@ def test_a_leaf_whose_counts_drown_in_noise_says_what_its_parent_and_its_label_s
     # its parent says 0.22 (both leaves below, some of the root); of the rows that come with it, 30% have its label
     assert noisy.shares == pytest.approx((0.7 * 0.78, 0.7 * 0.22 + 0.3), abs=0.03)
     assert noisy.label == 1
-
-
-def test_labels_and_rules_stay():
-    assert [leaf.label for leaf in shares([[1, 9], [9, 1], [1, 1]])] == [0, 1, 0]

@@ -9,7 +9,6 @@ from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.levels import Levels
 from tests.support.tables import schema_of, table
 
 DATA = table(schema_of("mixed", 3), 400)
@@ -60,10 +59,6 @@ def test_the_ledger_is_the_largest_of_three_parts_to_the_last_bit(epsilon):
     ]
 
 
-def test_remembered_counts_give_the_same_model():
-    assert fit(DATA.with_cached_counts(), seed=8).model == fit(seed=8).model
-
-
 def test_counts_of_what_is_left_are_those_of_the_rows_that_are_left():
     cached, kept = DATA.with_cached_counts(), np.arange(DATA.n_rows) % 3 > 0
     grid = multiscale_grid(DATA.schema)
@@ -73,30 +68,6 @@ def test_counts_of_what_is_left_are_those_of_the_rows_that_are_left():
         assert plain.n_rows == remembered.n_rows
         np.testing.assert_array_equal(plain.histogram, remembered.histogram)
         np.testing.assert_array_equal(plain.class_counts, remembered.class_counts)
-
-
-def test_what_the_same_assignment_leaves_is_counted_once(monkeypatch):
-    """What coins keep is all rows without those that they set aside, which are fewer."""
-    grid, parts = multiscale_grid(DATA.schema), (np.arange(DATA.n_rows) % 7 == 0).astype(np.uint8)
-    data, asked = DATA.with_cached_counts(), []
-    count = Levels.count
-    monkeypatch.setattr(
-        Levels, "count", lambda self, *given: asked.append(count(self, *given)[0, :, :].sum()) or count(self, *given)
-    )
-    n_features, held_out = DATA.n_features, int(parts.sum())
-    assert counter_of(data).root(grid).of_part_0(parts).histogram.sum() == n_features * (DATA.n_rows - held_out)
-    assert asked == [n_features * DATA.n_rows, n_features * held_out]
-    assert counter_of(data).root(grid).of_part_0(2 * parts).histogram.sum() == n_features * (DATA.n_rows - held_out)
-    assert len(asked) == 2
-    assert counter_of(data).root(grid).of_part_0(1 - parts).histogram.sum() == n_features * held_out
-    assert len(asked) == 3
-
-
-def test_labels_alone_set_no_row_aside():
-    result = dpviz.fit("pf-tree", DATA, epsilon=1.0, depth=2, max_depth=2, leaves="labels", seed=3)
-    assert result.plan.held_out == ()
-    assert result.test_report is None
-    assert all(leaf.counts is None and leaf.shares is None for leaf in result.model.leaves)
 
 
 def test_what_is_known_of_labels_uses_every_row_that_did_not_choose_them():

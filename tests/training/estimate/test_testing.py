@@ -7,7 +7,6 @@ import dpviz
 from dpviz.accounting.events import Noise, RandomParts
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import ParameterError
-from dpviz.models.tree import Leaf
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import Simulation
 from dpviz.training.estimate.report import TEST
@@ -49,11 +48,6 @@ def test_a_model_of_two_classes_with_probabilities_is_tested_by_bands_of_them():
     for (label, middle), counts in given.items():
         there = (labels == label) & (np.floor(probability * 10) / 10 + 0.05).round(2).__eq__(middle)
         assert counts == tuple(np.bincount(DATA.target[there], minlength=2).tolist())
-
-
-def test_labels_are_told_apart_where_there_are_no_probabilities():
-    report, _ = report_of_classes(dpviz.fit("majority", DATA, epsilon=1.0, seed=1).model, DATA, ASIDE, Simulation(0))
-    assert [Leaf(answer.label) for answer in report.table] == [Leaf(0), Leaf(1)]
 
 
 def test_a_number_is_tested_by_sums():

@@ -8,12 +8,11 @@ from math import prod
 import numpy as np
 import pytest
 
-from dpviz.errors import NotEnumerable
 from dpviz.models.hashed_forest import leaves_reached
 from dpviz.models.packed_forest import LEAF, values_of
-from dpviz.privacy.source import ExactNoise, Simulation
+from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.forests.random_trees import deepest_within, draw_trees, mean_leaves, row_order, rows_to_trees, theorem_2_depth
+from dpviz.training.forests.random_trees import draw_trees, mean_leaves, rows_to_trees, theorem_2_depth
 from tests.support.tables import reordered, schema_of, table
 
 #: Table 4: continuous features, discrete features, depth.
@@ -51,23 +50,12 @@ def test_mean_leaves_of_categories_are_those_of_all_orders(sizes: tuple[int, ...
         assert mean_leaves(schema_with(0, sizes), depth) == pytest.approx(np.mean(orders))
 
 
-def test_mean_leaves_of_numbers_double_at_every_level() -> None:
-    assert [mean_leaves(schema_with(3, ()), depth) for depth in range(4)] == [1, 2, 4, 8]
-
-
 def test_mean_leaves_are_met_by_drawn_trees() -> None:
     schema = schema_with(2, (3, 6, 1))
     splits = draw_trees(schema, 4000, 3, Simulation(0))
     counts = np.bincount(splits.tree[splits.leaves])
     error = counts.std() / np.sqrt(len(counts))
     assert abs(counts.mean() - mean_leaves(schema, 3)) < 4 * error
-
-
-def test_the_deepest_level_that_fits_is_found_and_one_always_does() -> None:
-    schema = schema_with(2, ())
-    assert deepest_within(schema, 9, 32) == 5
-    assert deepest_within(schema, 3, 32) == 3
-    assert deepest_within(schema, 3, 0.5) == 1
 
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
@@ -113,16 +101,6 @@ def test_the_first_feature_is_uniform() -> None:
     assert abs(counts - 2000).max() < 4.5 * np.sqrt(8000 * 0.25 * 0.75)
 
 
-def test_chunks_make_whole_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpviz.training.forests.random_trees._CELLS_AT_ONCE", 40)
-    data = table(schema_of("mixed"), 300)
-    splits = draw_trees(data.schema, 7, 4, Simulation(2))
-    assert (np.diff(splits.tree) >= 0).all()
-    for root in splits.roots:
-        reached = splits.leaf_of(values_of(data), np.full(data.n_rows, root))
-        assert set(splits.tree[splits.leaves[reached]]) == {splits.tree[root]}
-
-
 def test_every_row_draws_its_tree_by_itself() -> None:
     data = table(schema_of(), 20_000)
     counts = np.bincount(rows_to_trees(data, 10, Simulation(0)), minlength=10)
@@ -134,18 +112,6 @@ def test_a_seed_gives_a_row_its_tree_wherever_it_stands(rng: np.random.Generator
     order = rng.permutation(data.n_rows)
     trees = rows_to_trees(data, 5, Simulation(1))
     np.testing.assert_array_equal(rows_to_trees(reordered(data, order), 5, Simulation(1)), trees[order])
-
-
-def test_row_order_sorts_what_rows_are() -> None:
-    data = table(schema_of("mixed", 3), 50)
-    rows = np.column_stack([data.target, *data.columns])[row_order(data)]
-    assert [tuple(row[::-1]) for row in rows] == sorted(tuple(row[::-1]) for row in rows)
-
-
-def test_a_release_draws_trees_of_the_same_kind() -> None:
-    splits = draw_trees(schema_of("mixed"), 3, 3, ExactNoise())
-    assert splits.n_trees == 3
-    assert (splits.feature[splits.roots] != LEAF).all()
 
 
 @pytest.mark.parametrize("n_trees", [1000, pytest.param(3000, marks=pytest.mark.slow)])
@@ -166,11 +132,3 @@ def test_hashed_trees_divide_rows_as_drawn_trees_do(n_trees: int) -> None:
 def _together(leaf: np.ndarray) -> float:
     _, counts = np.unique(leaf, return_counts=True)
     return float(np.square(counts).sum() / len(leaf) ** 2)
-
-
-def test_too_many_choices_are_not_listed() -> None:
-    from dpviz.privacy.uniform import UniformChoice
-
-    assert UniformChoice().probabilities(np.array([2, 3])).tolist() == [1 / 6] * 6
-    with pytest.raises(NotEnumerable, match="more than 200,000 outcomes"):
-        UniformChoice().probabilities(np.full(100, 2))
