@@ -49,12 +49,8 @@ def rows_for(name, kind, n_rows=60):
     return EncodedDataset(numbers, table(schema, n_rows).columns, np.linspace(0, 100, n_rows))
 
 
-CASES = [
-    pytest.param(name, kind, params, id=f"{name}-{kind}-{number}")
-    for name in dpviz.learner_names()
-    for kind in ("mixed", "categories")
-    for number, params in enumerate(settings_of(name))
-]
+every_learner = pytest.mark.parametrize("name", dpviz.learner_names())
+on_any_rows = pytest.mark.parametrize("kind", ["mixed", "categories"])
 
 
 @pytest.fixture
@@ -75,9 +71,16 @@ def drawn(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize(("name", "kind", "params"), CASES)
-def test_a_release_is_what_exact_samplers_alone_drew(name, kind, params, drawn):
-    spec, rows = get_learner(name), rows_for(name, kind)
+@every_learner
+@on_any_rows
+def test_a_release_is_what_exact_samplers_alone_drew(name, kind, drawn):
+    rows = rows_for(name, kind)
+    for params in settings_of(name):
+        require_exact_samplers(name, rows, params, drawn)
+
+
+def require_exact_samplers(name, rows, params, drawn):
+    spec = get_learner(name)
     asked = {"epsilon": 1.0, "max_depth": 2} | FEW.get(name, {}) | params
     try:
         simulated = dpviz.fit(name, rows, seed=3, **asked)
@@ -105,12 +108,13 @@ def test_a_release_is_what_exact_samplers_alone_drew(name, kind, params, drawn):
     assert again.released == result.released
 
 
-@pytest.mark.parametrize(("name", "kind", "params"), CASES)
-def test_every_release_is_guarded_by_the_row_count(name, kind, params):
+@every_learner
+@on_any_rows
+def test_every_release_is_guarded_by_the_row_count(name, kind):
     if not get_learner(name).spends_epsilon:
         return
     rows = rows_for(name, kind)
-    for declared in (1_000_000, 2):
+    for declared, params in product((1_000_000, 2), settings_of(name)):
         far = replace(rows, schema=replace(rows.schema, n_public=declared))
         asked = {"epsilon": 1.0, "max_depth": 2} | FEW.get(name, {}) | params
         for given in ({"seed": None}, {"seed": 5, "source": ExactNoise()}):

@@ -262,13 +262,6 @@ def _damage(document, way, data) -> None:
         return
 
 
-@examples(200)
-@given(st.text(max_size=60))
-def test_any_text_gives_a_dpviz_error(text):
-    with pytest.raises(DpvizError):
-        dpviz.model_from_json(text)
-
-
 @examples(100)
 @given(st.integers(0, 10**6), st.text(min_size=0, max_size=3))
 def test_a_text_cut_and_patched_anywhere_gives_a_model_or_a_dpviz_error(position, patch):

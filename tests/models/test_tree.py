@@ -67,14 +67,6 @@ def test_merging_keeps_every_prediction_and_leaves_no_siblings_of_one_label(root
     assert merged.n_leaves <= tree.n_leaves
 
 
-def test_merging_goes_all_the_way_up():
-    rule = ThresholdRule(0, 0.0)
-    same = Branch(rule, Branch(rule, Leaf(1), Leaf(1)), Leaf(1))
-    assert Tree(SCHEMA, same).merged().root == Leaf(1)
-    other = Branch(rule, same, Leaf(0))
-    assert Tree(SCHEMA, other).merged().root == Branch(rule, Leaf(1), Leaf(0))
-
-
 @given(nodes)
 def test_nodes_come_parents_first_and_left_before_right(root):
     tree = Tree(SCHEMA, root)

@@ -13,7 +13,6 @@ import dpviz
 from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.accounting.gaussian import noise_multiplier
 from dpviz.errors import SchemaError
-from dpviz.evaluation.audit.by_attack import audit
 from dpviz.evaluation.measures import auc
 from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape, trees_event
 from dpviz.models.packed_forest import LEAF
@@ -49,19 +48,19 @@ def test_it_learns_numbers_with_privacy() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_it_learns_classes_with_privacy(n_classes: int) -> None:
-    train, test = classes(n_classes=n_classes), classes(n_classes=n_classes, seed=2)
-    result = fit(train, 2.0)
-    assert result.score(test) > (0.8 if n_classes == 2 else 0.55)
-    assert auc(test.target, result.model.predict_proba(test)) > 0.8
+def test_it_learns_classes_with_privacy() -> None:
+    for n_classes in [2, 4]:
+        train, test = classes(n_classes=n_classes), classes(n_classes=n_classes, seed=2)
+        result = fit(train, 2.0)
+        assert result.score(test) > (0.8 if n_classes == 2 else 0.55)
+        assert auc(test.target, result.model.predict_proba(test)) > 0.8
 
 
-@pytest.mark.parametrize("asked", [{"depth": 1}, {"depth": 4}, {"histogram_share": 0}])
 @pytest.mark.parametrize("make", [prices, classes])
-def test_every_shape_of_tree_learns(make, asked) -> None:
-    result = fit(make(), 2.0, **{"depth": 4, "rounds": 120} | asked)
-    assert result.score(make(seed=2)) > 0.55
+def test_every_shape_of_tree_learns(make) -> None:
+    for asked in [{"depth": 1}, {"depth": 4}, {"histogram_share": 0}]:
+        result = fit(make(), 2.0, **{"depth": 4, "rounds": 120} | asked)
+        assert result.score(make(seed=2)) > 0.55
 
 
 def test_two_epsilons_and_one_delta_make_the_guarantee() -> None:
@@ -194,13 +193,6 @@ def test_more_than_two_classes_share_splits_and_start_from_0() -> None:
         np.testing.assert_array_equal(asked[tree], asked[tree + 2])
     assert {int(f) for features in asked for f in features if f != LEAF} == {0, 1, 2}
     assert [share.part for share in result.plan.shares] == ["tree"]
-
-
-@pytest.mark.slow
-def test_an_attack_finds_no_more_than_is_claimed() -> None:
-    found = audit("s-gbdt", epsilon=1.0, delta=1e-3, seed=5, draws=300, rounds=4, max_depth=2)
-    assert found.bound <= 1.0
-    assert found.verdict == "holds"
 
 
 def test_where_rows_are_few_the_first_score_gets_more_of_epsilon() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import dpviz
 from dpviz.accounting.events import NoCost, Select, walk
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.models.document import model_body
-from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
+from dpviz.models.tree import Branch, Leaf, SubsetRule
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.oracles import mechanisms as oracle
@@ -120,15 +119,6 @@ def test_a_path_ends_where_no_feature_has_two_values_left():
     assert complete.n_leaves == 2**6
 
 
-def test_with_a_huge_epsilon_every_leaf_takes_its_majority():
-    data = table(schema_of("mixed", 3), 200)
-    model = dpviz.fit("diffprivlib-tree", data, epsilon=1e6, depth=3, seed=4).model
-    for _, node, inside in trees.rows_by_node(model, data):
-        if isinstance(node, Leaf) and inside:
-            counts = np.bincount(data.target[inside], minlength=3)
-            assert counts[node.label] == counts.max()
-
-
 def test_labels_get_all_of_epsilon_and_splits_cost_nothing():
     result = dpviz.fit("diffprivlib-tree", table(schema_of()), epsilon=0.3, depth=2, seed=0)
     steps = [step for _, step in walk(result.ledger.event)]
@@ -136,13 +126,3 @@ def test_labels_get_all_of_epsilon_and_splits_cost_nothing():
     assert [step for step in steps if isinstance(step, Select)] == [Select(0.3, "permute-and-flip", "leaf", 2)] * 4
     assert result.ledger.guarantee.epsilon == result.claim.epsilon == 0.3
     assert (result.claim.verdict, result.disclosures) == ("holds", ())
-
-
-def test_cuts_are_uniform():
-    schema = Schema((NumericFeature("w", 0, 4, whole=True),), TWO)
-    chances = {}
-    for model, chance in distribution(rows(schema, (0, 0)), 1.0, 1).values():
-        assert isinstance(model.root.rule, ThresholdRule)
-        cut = Fraction(model.root.rule.threshold)
-        chances[cut] = chances.get(cut, 0.0) + chance
-    assert chances == pytest.approx({Fraction(2 * k + 1, 2): 0.25 for k in range(4)})

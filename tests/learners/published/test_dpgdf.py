@@ -11,7 +11,7 @@ import dpviz
 from dpviz.accounting.events import NonPrivate, Select, walk
 from dpviz.errors import SchemaError
 from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.models.tree import Branch, Leaf, SubsetRule
+from dpviz.models.tree import Leaf, SubsetRule
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.oracles import counts as counted
@@ -74,13 +74,6 @@ def test_with_a_huge_epsilon_it_is_greedy_and_stops_below_eleven_rows_or_when_pu
         best = trees.best(rules, data, rows, lambda left, right: -counted.weighted_gini(left, right))
         assert trees.utility_of(node.rule, data, rows, lambda left, right: -counted.weighted_gini(left, right)) == best
     assert stopped
-
-
-def test_numbers_are_left_out():
-    data = table(schema_of("mixed", 3), 300)
-    for seed in range(5):
-        model = dpviz.fit("dpgdf", data, epsilon=1.0, depth=4, seed=seed).model
-        assert all(isinstance(p.node.rule, SubsetRule) for p in model.nodes() if isinstance(p.node, Branch))
 
 
 def test_a_table_without_categories_is_refused():
