@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,7 +133,21 @@ def test_a_messy_table_becomes_a_signed_report(page: Any, place: str, kind: str,
     is_short(owner)
     assert "one patient, up to 3 rows" in report
     [released] = (tmp_path / "releases").glob("*.json")
+    signed(released)
     officer_checks(page, place, released.read_bytes())
+
+
+def signed(released: Path) -> None:
+    """Sign the file and verify the signature, as the how-to does."""
+    program, key, signers = shutil.which("ssh-keygen"), released.with_name("owner"), released.with_name("signers")
+    if program is None:
+        pytest.skip("no ssh-keygen")
+    subprocess.run([program, "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    subprocess.run([program, "-Y", "sign", "-f", key, "-n", "dpviz-release", released], check=True, capture_output=True)
+    signers.write_text(f"owner {key.with_suffix('.pub').read_text()}", encoding="utf-8")
+    check = [program, "-Y", "verify", "-f", signers, "-I", "owner", "-n", "dpviz-release", "-s", f"{released}.sig"]
+    for content, is_good in ((released.read_bytes(), True), (released.read_bytes() + b" ", False)):
+        assert (subprocess.run(check, input=content, capture_output=True).returncode == 0) == is_good
 
 
 def officer_checks(page: Any, address: str, released: bytes) -> None:
