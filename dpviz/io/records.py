@@ -171,6 +171,11 @@ class TextColumn(RawColumn):
         """Texts that hold a mark, some more than once."""
         return (cell.strip() for pack in self.packs if mark in pack for cell in pack.split("\0") if mark in cell)
 
+    def lettered(self) -> Iterator[str]:
+        """Texts, those with letters among them, some more than once; a pack of numbers alone costs no look at each."""
+        packs = (pack for pack in self.packs if not pack.isascii() or pack.lower() != pack.upper())
+        return (cell.strip() for pack in packs for cell in pack.split("\0"))
+
     def _cells(self) -> Iterator[str]:
         return chain.from_iterable(pack.split("\0") for pack in self.packs)
 

@@ -125,10 +125,11 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
 
 
 def _warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
-    """Say where numbers may be written with other marks than were assumed."""
+    """Say where numbers may be written with other marks than were assumed, or with units."""
     for declared in columns:
         if isinstance(declared, (NumericFeature, NumericTarget)) and not isinstance(declared, DateFeature):
-            notes = _column(table, declared.name).mark_notes
+            column, codes = _column(table, declared.name), getattr(declared, "missing_codes", ())
+            notes = (*column.mark_notes, *column.unit_notes(codes))
             warn_of((note.about(repr(declared.name[:60])) for note in notes if isinstance(note, Doubt)), stacklevel=4)
 
 

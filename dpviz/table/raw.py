@@ -183,6 +183,17 @@ class RawColumn(ABC):
         """What was assumed of points and commas in numbers, without a cell."""
         return tuple(_mark_notes(self))
 
+    def lettered(self) -> Iterator[str]:
+        """Texts, those with letters among them."""
+        return iter(self.written())
+
+    def unit_notes(self, missing_codes: Sequence[str] = ()) -> tuple[str, ...]:
+        """Of a column that is declared a number: whether some cells hold a number and its unit."""
+        if any(text not in missing_codes for text in filter(_UNIT.fullmatch, self.lettered())):
+            what = "Some cells are numbers with units or other letters behind, which are not read"
+            return (Doubt(f"{what}: write the number alone."),)
+        return ()
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What is remarkable about the texts, without a cell but in examples, which are for who may see the rows."""
@@ -214,6 +225,8 @@ _MOST_LOOKED_AT = 5_000
 
 #: A number as people write amounts: 95%, $1,037.50, (12).
 _AMOUNT = re.compile(r"\(?[-+]?(?:[$€£¥%] ?)?[-+]?[0-9][0-9.,]*(?: ?[$€£¥%])?\)?")
+#: A number and its unit, such as 5 kg, 3.2mg/l or 7 m²; an exponent is none.
+_UNIT = re.compile(r"[-+]?[0-9][0-9.,]*\s?(?![eE][-+]?[0-9])[^\W\d_]+(?:[ /·][^\W\d_]+)*[23²³]?\.?")
 #: A date with the name of its month: 01-MAR-24, 1 March 2024.
 _MONTH = re.compile(r"[0-9]{1,2}[-. /]?[A-Za-z]{3,9}[-. /]?[0-9]{2,4}|[A-Za-z]{3,9}[-. ][0-9]{1,2},? [0-9]{2,4}")
 
@@ -422,6 +435,10 @@ class NumberColumn(RawColumn):
         return ()
 
     mark_notes = notes  # type: ignore[assignment]
+
+    def unit_notes(self, missing_codes: Sequence[str] = ()) -> tuple[str, ...]:
+        """Numbers have no units."""
+        return ()
 
     @property
     def is_code(self) -> bool:

@@ -216,6 +216,10 @@ class LabelledColumn(RawColumn):
         """Values that came as numbers have no marks, and labels are no numbers."""
         return self
 
+    def unit_notes(self, missing_codes: Sequence[str] = ()) -> tuple[str, ...]:
+        """As every column: of the values, for "85 or older" is a label."""
+        return self.plain.unit_notes(missing_codes)
+
     @cached_property
     def _shown(self) -> RawColumn:
         if 2 * sum(map(bool, self.labels)) < len(self.labels):

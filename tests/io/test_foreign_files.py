@@ -428,6 +428,22 @@ def test_amounts_are_no_numbers_and_doubted():
                 dpviz.encode(data, schema_of())
 
 
+UNITS = ["5 kg", "5kg", "3.2 mg/l", "7 m²", "7 m2", "12,5 km", "1.000 Euro", "40 years old", "5 Std.", "3rd", "5 円", "-3 dB"]
+
+
+def test_numbers_with_units_are_doubted_without_a_cell():
+    for cell in UNITS:
+        frame = pd.DataFrame({"a": [1, 2], "x": [cell, "4"], "y": ["n", "p"]})
+        for rows in (written("\t", [cell, "4"]), frame):
+            with pytest.warns(ReadingWarning, match="'x': Some cells are numbers with units or other letters behind") as caught:
+                dpviz.encode(rows, schema_of())
+            assert not any(cell in str(one.message) for one in caught)
+    for cell in ("5", "5.5", "5e1", "5E-1", "NA", "", "refused", "nan", "x5", "0x1F", "1,5"):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "'x': Some cells are numbers with units")
+            dpviz.encode(written("\t", [cell, "4"]), schema_of())
+
+
 def test_dates_with_names_of_months_are_doubted():
     for cells in MONTHS:
         lines = [f'"{cell}",{place},{"np"[place % 2]}' for place, cell in enumerate(cells * 3)]
