@@ -20,7 +20,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from queue import Queue
@@ -119,7 +119,8 @@ def _pytest(folder: Path, stages: Sequence[Sequence[str]]) -> tuple[int, list[st
     except EOFError:
         return -1, [], "the process ended"
     finally:
-        os.killpg(child.pid or 0, signal.SIGKILL)  # with all it started
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid or 0, signal.SIGKILL)  # with all it started
         child.join()
 
 
