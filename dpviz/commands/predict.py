@@ -27,6 +27,7 @@ from dpviz.io.large.arrow import table_of_batch
 from dpviz.io.large.source import IN_BATCHES, is_large, pieces_of
 from dpviz.io.results import read_model_file
 from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.text import UNREADABLE
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import Unanswered
@@ -58,6 +59,8 @@ def run(args: Namespace) -> int:
         console.warn(
             "Some keys or labels begin like formulas of a spreadsheet and are written as they are; see --guard-formulas."
         )
+    if formulas.lost:
+        console.warn("Some keys hold bytes that are not UTF-8, which are lost: such keys cannot be joined to DATA.")
     if unanswered.sentence:
         console.warn(unanswered.sentence)
     pairs = [("Rows", f"{unanswered.n_rows:,}"), ("Without an answer", f"{unanswered.count:,}"), ("File", str(args.out))]
@@ -76,14 +79,16 @@ class _Piece:
 
 @dataclass
 class _Formulas:
-    """Whether a key, a label or a name among answers begins like a formula."""
+    """Whether a key, a label or a name among answers begins like a formula, and whether a key has lost letters."""
 
     found: bool = False
+    lost: bool = False
 
     def seen(self, pieces: Iterable[Answers]) -> Iterator[Answers]:
         """The same answers, looked at."""
         for piece in pieces:
             self.found = self.found or any(map(is_formula, chain(piece.header, piece.labels, piece.keys)))
+            self.lost = self.lost or any(isinstance(key, str) and UNREADABLE in key for key in piece.keys)
             yield piece
 
 

@@ -72,6 +72,18 @@ def test_a_guard_is_asked_for_and_leaves_numbers_alone(run, tmp_path):
     assert "formulas" not in said
 
 
+@pytest.mark.parametrize("how", ["csv", "parquet"])
+def test_keys_that_have_lost_letters_are_said(run, tmp_path, how):
+    for key, is_lost in ((b"\xff\xfe", True), ("\u00e9".encode(), False)):
+        rows = tmp_path / f"rows.{how}"
+        if how == "csv":
+            rows.write_bytes(b"id,age\n" + key + b",30\n")
+        else:
+            pd.DataFrame({"id": [key], "age": [30]}).to_parquet(rows)
+        said = answered(run, tmp_path, rows, "--key", "id")[1]
+        assert ("Some keys hold bytes that are not UTF-8" in said) == is_lost
+
+
 def test_nothing_is_said_where_nothing_looks_like_a_formula(run, tmp_path):
     rows = tmp_path / "rows.csv"
     pd.DataFrame({"id": ["a", "-100", "+49170000001"], "age": 30}).to_csv(rows, index=False)
