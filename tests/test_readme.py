@@ -3,8 +3,6 @@
 import re
 import tomllib
 
-import pytest
-
 from benchmarks.learners import learners_page
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.installation import bundled
@@ -75,9 +73,10 @@ def test_make_targets_named_here_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 
 
-@pytest.mark.parametrize("paper", ["2305.15394", "1606.03572", "2309.12041", "McKenna", "Gillenwater", "OpenDP", "Athey"])
-def test_every_source_is_cited(paper):
-    assert paper in (DOCS / "reference" / "literature.md").read_text(encoding="utf-8")
+def test_every_source_is_cited():
+    cited = (DOCS / "reference" / "literature.md").read_text(encoding="utf-8")
+    for paper in ("2305.15394", "1606.03572", "2309.12041", "McKenna", "Gillenwater", "OpenDP", "Athey"):
+        assert paper in cited
 
 
 def test_who_cites_it_cites_this_version():

@@ -84,8 +84,7 @@ def dpviz(*words, **more):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [("learners",), ("--help",), ("nonsense",)])
-@pytest.mark.parametrize("closed", [1, 2])
+@pytest.mark.parametrize(("words", "closed"), [(("learners",), 1), (("--help",), 1), (("nonsense",), 2)])
 def test_a_closed_output_is_no_reason_for_a_traceback(words, closed):
     program = f"import os, sys; os.close({closed}); os.execv(sys.executable, [sys.executable, '-m', 'dpviz', *{words!r}])"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -96,10 +95,9 @@ def test_a_closed_output_is_no_reason_for_a_traceback(words, closed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [("learners",), ("--help",)])
-def test_a_full_output_is_said(words):
+def test_a_full_output_is_said():
     with open("/dev/full", "w") as full:
-        done = dpviz(*words, stdout=full, stderr=subprocess.PIPE, text=True)
+        done = dpviz("learners", stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (2, "dpviz: The output cannot be written: no space is left.\n")
 
 
@@ -155,7 +153,7 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("place", [1, 40, pytest.param(2, marks=pytest.mark.slow), pytest.param(90, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("place", [1, 40, *(pytest.param(place, marks=pytest.mark.verify) for place in (2, 90))])
 def test_ctrl_c_during_an_import_is_a_stop(place):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-c", AT_IMPORT, str(place), "learners"]
@@ -210,12 +208,13 @@ def argument_lists(seed, folder):
 
 
 @pytest.mark.slow
-def test_any_list_of_arguments_ends_with_a_known_code(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("n_lists", [400, pytest.param(4000, marks=pytest.mark.verify)])
+def test_any_list_of_arguments_ends_with_a_known_code(tmp_path, monkeypatch, capsys, n_lists):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "register.db"))
     (tmp_path / "t.csv").write_text("a,b,label\n" + "1,x,yes\n2,y,no\n" * 20)
-    lists = argument_lists(20, tmp_path)
-    for _ in range(2_000):
+    lists = argument_lists(n_lists, tmp_path)
+    for _ in range(n_lists):
         words = next(lists)
         if words[0] in ("app", "verify", "sweep"):  # whose work takes long when the words happen to fit
             words = [words[0], *words[1:], "--absent"]

@@ -66,9 +66,10 @@ KEYED = {
 
 
 @pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize("out", ["csv", "parquet"])
-@pytest.mark.parametrize("key", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "out", "key"),
+    [("csv", "csv", True), ("parquet", "parquet", True), ("csv", "parquet", False), ("parquet", "csv", False)],
+)
 def test_answers_are_written_as_csv_or_parquet_with_a_key_or_without(run, model, tmp_path, kind, out, key):
     rows, target = tmp_path / f"rows.{kind}", tmp_path / f"out.{out}"
     frame = pd.DataFrame(KEYED)

@@ -44,14 +44,20 @@ def clone(tmp_path, monkeypatch):
     return tmp_path
 
 
+#: Pages whose examples are searches, which take longest.
+LONG = ("docs/explanation/verdicts.md", "docs/explanation/poisoning.md")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", SHOWN, ids=named)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.verify] * (named(page) in LONG)) for page in SHOWN], ids=named
+)
 def test_every_block_of_a_page_runs_and_prints_what_the_page_says(page, clone):
     for printed, promised in run(page):
         assert printed == promised
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=named)
 def test_every_cell_of_a_notebook_runs(notebook, clone):
     names = {"__name__": "__main__"}

@@ -17,8 +17,8 @@ from dpviz.release import publish as module
 from dpviz.release import sidecar, store
 from dpviz.release.checking import findings
 from dpviz.release.files import is_file_with, part_of
-from dpviz.release.publish import promise, publish, released_document
-from dpviz.release.records import Seal, State
+from dpviz.release.publish import promise, publish
+from dpviz.release.records import State
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema import Schema
 from tests.support.release_rows import SCHEMA, requested, small_numbers, small_rows
@@ -55,6 +55,7 @@ def test_the_file_says_what_it_rests_on_and_holds_neither_seed_nor_count_nor_fin
     assert document["promised"] == {"epsilon": 0.5, "delta": 0.0}
     assert {"kind": "range", "column": "age", "what": "0 to 10", "source": "declared"} in document["assumptions"]
     assert "seed" not in text
+    assert "tuning" not in text
     assert small_rows().fingerprint not in text
     assert not re.search(r"\blooks?\b", text)
     assert "rows_kept" not in text
@@ -96,14 +97,6 @@ def test_what_only_rounding_has_left_is_said_to_be_nothing(register):
         publish(register, small_rows(), requested(0.3))
 
 
-@pytest.mark.slow
-def test_ten_tenths_of_the_cap_can_be_released(register):
-    for _ in range(10):
-        publish(register, small_rows(), requested(0.1))
-    with pytest.raises(OverCap):
-        publish(register, small_rows(), requested(1e-4))
-
-
 def test_unassigned_rows_are_refused_before_anything_is_spent(register):
     with pytest.raises(RefusedRelease, match="not assigned to a data set yet"):
         publish(register, small_rows(seed=1), requested())
@@ -137,13 +130,6 @@ def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(r
         assert register.releases() == ()
 
 
-@pytest.mark.parametrize("name", ["privatree-star", "cart", "rgv-forest", "privatree-corrected", "fs-tree"])
-def test_known_offenders_are_refused(register, name):
-    with pytest.raises((RefusedRelease, NotReleasable)):
-        publish(register, small_rows(), requested(0.5, name))
-    assert register.releases() == ()
-
-
 @pytest.mark.parametrize(
     "schema",
     [
@@ -162,43 +148,25 @@ def test_nothing_read_from_the_data_is_released(register, schema):
     assert register.releases() == ()
 
 
-def test_a_learner_that_spends_more_than_it_promised_leaves_no_file(register, monkeypatch):
-    honest = FitRequest.fit
+HONEST = FitRequest.fit
+
+
+@pytest.mark.parametrize(
+    "dishonest",
+    [
+        lambda request, data, source: HONEST(request.at(epsilon=0.6), data, source),
+        lambda *given: replace(HONEST(*given), ledger=Ledger(Approximate(0.5, 1e-9, "Gaussian", "leaf"))),
+        lambda request, data, source: HONEST(request.at(seed=0), data),
+    ],
+    ids=["more epsilon", "a delta", "a seed"],
+)
+def test_what_was_not_promised_leaves_no_file(register, monkeypatch, dishonest):
     requested(0.5).risk(SCHEMA)
-    monkeypatch.setattr(FitRequest, "fit", lambda request, data, source: honest(request.at(epsilon=0.6), data, source))
+    monkeypatch.setattr(FitRequest, "fit", dishonest)
     with pytest.raises(RefusedRelease, match="Nothing was written, and what was promised stays spent"):
         publish(register, small_rows(), requested(0.5))
     assert register.balance("rows").spent.epsilon == 0.5
     assert not list(register.folder.iterdir())
-
-
-def test_more_delta_than_was_promised_leaves_no_file(register, monkeypatch):
-    honest = FitRequest.fit
-
-    def dearer(request, data, source):
-        return replace(honest(request, data, source), ledger=Ledger(Approximate(0.5, 1e-9, "Gaussian", "leaf")))
-
-    requested(0.5).risk(SCHEMA)
-    monkeypatch.setattr(FitRequest, "fit", dearer)
-    with pytest.raises(RefusedRelease, match="Nothing was written"):
-        publish(register, small_rows(), requested(0.5))
-    assert not list(register.folder.iterdir())
-
-
-def test_the_file_does_not_say_how_often_the_rows_were_explored():
-    request = requested(0.5)
-    result = dpviz.fit("pf-tree", small_rows(), seed=None, accept_rows=True, **request.arguments)
-    text = released_document(result, promise(SCHEMA, request, explored=7), Seal("0" * 16, "0" * 64))
-    assert "tuning" not in text
-    assert not re.search(r"\blooks?\b", text)
-
-
-def test_a_seeded_run_leaves_no_file(register, monkeypatch):
-    honest = FitRequest.fit
-    requested(0.5).risk(SCHEMA)
-    monkeypatch.setattr(FitRequest, "fit", lambda request, data, source: honest(request.at(seed=0), data))
-    with pytest.raises(RefusedRelease, match="Nothing was written"):
-        publish(register, small_rows(), requested(0.5))
 
 
 def test_a_file_that_comes_while_training_is_never_written_over(register, tmp_path, monkeypatch):

@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import SchemaError
-from dpviz.models.tree import SubsetRule
 from dpviz.randomness import generator
 from dpviz.table.candidates import (
     FEW_ROWS,
     QUARTERS,
     CandidateGrid,
-    FeatureCandidates,
     ThresholdCells,
     bin_column,
     equal_width_grid,
@@ -100,10 +98,6 @@ def test_a_short_whole_range_gets_every_threshold_there_is(width):
     assert thresholds_of(NumericFeature("x", 3, 3 + width, whole=True)).tolist() == [3.5 + i for i in range(width)]
 
 
-def test_a_whole_range_of_fractions_is_split_inside_it():
-    assert thresholds_of(NumericFeature("x", 0.2, 3.9, whole=True)).tolist() == [1.5, 2.5]
-
-
 def test_a_range_with_a_single_whole_number_keeps_one_harmless_threshold():
     feature = NumericFeature("x", 0.5, 1.4, whole=True)
     cuts = thresholds_of(feature)
@@ -179,26 +173,11 @@ def test_a_grid_without_any_split_says_so():
         grid_of(CategoricalFeature("only", ("one",)))
 
 
-def test_grids_depend_on_the_schema_alone():
-    schema = schema_of("mixed")
-    for data in (table(schema, 0), table(schema, 90)):
-        grid = multiscale_grid(data.schema)
-        for ours, theirs in zip(grid.features, multiscale_grid(schema).features, strict=True):
-            assert (ours.n_bins, ours.n_candidates) == (theirs.n_bins, theirs.n_candidates)
-            assert ours.thresholds is None or np.array_equal(ours.thresholds, theirs.thresholds)
-
-
 @given(values=st.lists(st.floats(-3, 3, allow_nan=False), max_size=30), cuts=st.lists(st.floats(-2, 2), min_size=1, max_size=6))
 def test_a_value_lies_in_the_bin_below_the_first_threshold_that_reaches_it(values, cuts):
     feature = thresholds_candidates(cuts)
     column = np.array([*values, *cuts], dtype=np.float64)
     assert bin_column(feature, column).tolist() == [counts.bin_of(feature, value) for value in column]
-
-
-def test_a_value_on_a_threshold_goes_left_and_the_next_number_right():
-    feature = thresholds_candidates([0.1, 0.7])
-    column = np.array([0.1, np.nextafter(0.1, 1), 0.7, np.nextafter(0.7, 1), np.nextafter(0.1, 0)])
-    assert bin_column(feature, column).tolist() == [0, 1, 1, 2, 0]
 
 
 @given(
@@ -260,14 +239,6 @@ def test_each_grid_has_bins_of_its_own():
     assert moved.bin(data)[0].tolist() == [0, 0]
 
 
-def test_subsets_and_ranges_agree_on_what_goes_left():
-    ranged = FeatureCandidates(3, None, np.array([1]), np.array([3]))
-    listed = FeatureCandidates(3, subsets=np.array([[False, True, True]]))
-    assert ranged.left_bins(0).tolist() == listed.left_bins(0).tolist()
-    grid = CandidateGrid(Schema((CategoricalFeature("c", ("a", "b", "c")),), TARGET), (ranged,), "one")
-    assert rule_of(grid, 0, 0) == SubsetRule(0, (1, 2))
-
-
 @pytest.mark.parametrize(
     ("low", "width", "has_cells"),
     [
@@ -292,7 +263,3 @@ def test_bins_by_cells_are_bins_by_search(low, width, has_cells):
         beyond = [end * far for end in (-1, 1) for far in (0.0, 5e-324, 1e10, 1.7e308, math.inf, math.nan)]
         values = np.concatenate([inside, cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), beyond])
         np.testing.assert_array_equal(cells.bins(values), np.searchsorted(cuts, values))
-
-
-def test_thresholds_too_close_for_cells_have_none():
-    assert ThresholdCells.of(np.array([0.0, 1e-12, 1.0])) is None

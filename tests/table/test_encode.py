@@ -1,7 +1,6 @@
 """What each row becomes under a schema, and that every row is accounted for."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +10,9 @@ from hypothesis import strategies as st
 from dpviz.errors import SchemaError
 from dpviz.io.csv import read_csv
 from dpviz.table.encode import encode
-from dpviz.table.proposal import propose_schema
 from dpviz.table.raw import CodedColumn, RawTable, clean, parse_numbers
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
-ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
 TARGET = ClassTarget("y", ("n", "p"))
 
 
@@ -302,17 +299,3 @@ def test_a_text_is_a_number_alone_as_among_others(text, value):
     expected = np.nan if value is None else value
     for others in ([], ["x"], ["2,5"], ["3"]):
         np.testing.assert_equal(parse_numbers([text, *others])[0], expected)
-
-
-@pytest.mark.shared
-@pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data/adult.csv.gz")
-def test_adult_is_encoded_whole():
-    raw = read_csv(ADULT)
-    data = encode(raw, propose_schema(raw))
-    assert data.n_rows == 45222
-    assert data.n_features == 14
-    assert data.class_counts().tolist() == [34014, 11208]
-    assert data.columns[0].dtype == np.int16
-    assert data.report.rows_kept == 45222
-    assert data.report.clipped == data.report.missing_mapped == ()
-    assert data.nbytes < 1_200_000
