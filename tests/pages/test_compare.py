@@ -5,7 +5,7 @@ from threading import Event
 import pytest
 
 from dpviz.app.compare import run as compare_run
-from dpviz.app.compare.ask import epsilons_between, row_sizes
+from dpviz.app.compare.ask import row_sizes
 from dpviz.app.work.pool import Job, Pool
 from dpviz.evaluation.compare.grid import columns_of
 from dpviz.evaluation.compare.sweep import as_frame
@@ -148,12 +148,6 @@ def test_rows_of_a_private_table_are_taken_from_the_public_count_alone():
     bare = replace(loaded, schema=replace(loaded.schema, n_public=None))
     assert row_sizes(bare) == (None,)
     assert row_sizes(replace(loaded, schema=replace(loaded.schema, n_public=1000))) == (25, 50, 100, 200, 400, None)
-
-
-def test_epsilons_keep_both_ends():
-    assert epsilons_between(0.01, 5.0) == (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0)
-    assert epsilons_between(0.02, 5.0, "1") == (0.02, 0.1, 1.0, 5.0)
-    assert epsilons_between(1.0, 1.0) == (1.0,)
 
 
 def test_curves_of_rows_anyone_may_see_come_by_themselves_with_words_tables_and_a_file_of_fits_alone():

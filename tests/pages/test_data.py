@@ -85,15 +85,6 @@ def _texts(at: AppTest) -> str:
     return "\n".join(element.value for elements in kinds for element in elements)
 
 
-def test_a_new_session_has_the_first_sample() -> None:
-    at = _page()
-    assert at.session_state["loaded"].sample == "health"
-    assert at.radio(key="role").value == "simulated"
-    assert at.selectbox(key="sample-simulated").value == "health"
-    assert button(at, "Use this data").disabled
-    assert "This is the data in use; the other pages follow it." in _texts(at)
-
-
 @pytest.mark.slow
 def test_a_workbook_of_several_sheets_asks_which_and_typed_files_ask_nothing() -> None:
     rows = drawn_rows(0, 5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +71,6 @@ def test_an_address_that_no_link_can_hold_is_refused(capsys: Any, started: list[
 
 
 # --- the pages
-
-
-def test_its_pages_are_the_lessons_and_the_epsilons() -> None:
-    assert not (LESSONS_SCRIPT.parent / "pages").exists()  # Streamlit would serve them
-    source = LESSONS_SCRIPT.read_text(encoding="utf-8")
-    assert len(re.findall(r"st\.Page\(", source)) == 2
-    assert re.findall(r"pages/(\w+)\.py", source) == ["learn", "epsilon"]
 
 
 def test_the_script_does_not_run_as_a_whole_dashboard() -> None:

@@ -32,14 +32,6 @@ def test_fresh_draws_show_roots_and_features():
     assert len(test.dataframe) == 1  # what changes
 
 
-def test_how_often_follows_the_levels_of_the_tree_and_not_its_cap(monkeypatch):
-    monkeypatch.setattr(resampling, "DRAWS", 30)
-    schema = in_use(DataRole.SIMULATED).schema
-    fixed = [resampling.draws_of(FitRequest.of("pf-tree", depth=depth), schema) for depth in (4, 5, 6, 7, 8)]
-    assert fixed == [30, 30, 10, 5, 5]
-    assert resampling.draws_of(FitRequest.of("pf-tree", epsilon=0.01, max_depth=12), schema) == 30
-
-
 @pytest.mark.parametrize("is_running", [True, False])
 def test_draws_that_another_session_left_half_done_are_not_shown_while_the_rest_is_made(monkeypatch, is_running):
     loaded = in_use(DataRole.SIMULATED)

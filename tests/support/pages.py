@@ -9,7 +9,6 @@ from pathlib import Path
 from re import findall
 from typing import Any
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.explorations import AGREED
@@ -21,7 +20,7 @@ from dpviz.app.work import session
 from dpviz.app.work.pool import Job
 from dpviz.errors import DpvizError, Unforeseen
 from dpviz.io.samples import load_sample
-from dpviz.learners import get_learner, learner_names
+from dpviz.learners import get_learner
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
@@ -29,8 +28,6 @@ from dpviz.table.schema import Schema
 from dpviz.training.params import Settings
 from tests.support.fits import FEW
 
-#: Learners that predict classes, as the targets of these samples are; `test_numbers.py` opens the others.
-OF_CLASSES = tuple(name for name in learner_names() if "classes" in get_learner(name).tasks)
 #: Boxes that are filled when they are opened.
 ON_DEMAND = (
     "Try one person",
@@ -71,20 +68,8 @@ def with_few_trees(name: str) -> dict[str, str]:
     return {"learner": get_learner(name).title} | {f"{name}.{field}": str(value) for field, value in FEW.get(name, {}).items()}
 
 
-def _fast(is_fast: bool) -> list[pytest.MarkDecorator]:
-    return [] if is_fast else [pytest.mark.slow]
-
-
 #: Of each kind one: a tree, shares by hand, a forest, a boosted model, no privacy, a vote, no tree at all.
 OF_EACH_KIND = ("pf-tree", "privatree", "pf-forest", "s-gbdt", "cart", "dpa", "logistic")
-#: Every learner; in the fast tests one of each kind.
-LEARNERS = [pytest.param(name, marks=_fast(name in OF_EACH_KIND)) for name in OF_CLASSES]
-#: Every learner in every role; in the fast tests all of them in one role and three in all.
-LEARNERS_IN_ROLES = [
-    pytest.param(name, role, marks=_fast(role is DataRole.SIMULATED or name in ("pf-tree", "cart", "dpa")))
-    for name in OF_CLASSES
-    for role in DataRole
-]
 
 
 def refusal(name: str, role: DataRole) -> str:
