@@ -80,6 +80,15 @@ def feather_bytes(rows: Rows) -> bytes:
     return file.getvalue()
 
 
+def _as_text(sheet: Any, text: str) -> Any:
+    """A cell that holds this text, also where it begins as a formula does."""
+    from openpyxl.cell import WriteOnlyCell
+
+    cell = WriteOnlyCell(sheet, text)
+    cell.data_type = "s"
+    return cell
+
+
 def excel_bytes(rows: Rows, **sheets: Rows) -> bytes:
     import openpyxl
 
@@ -87,7 +96,7 @@ def excel_bytes(rows: Rows, **sheets: Rows) -> bytes:
     for title, content in {"Sheet1": rows, **sheets}.items():
         sheet = book.create_sheet(title)
         for row in [tuple(COLUMNS), *content]:
-            sheet.append(list(row))
+            sheet.append([_as_text(sheet, cell) if isinstance(cell, str) else cell for cell in row])
     file = io.BytesIO()
     book.save(file)
     return file.getvalue()

@@ -124,24 +124,19 @@ def in_memory(rows: dict[str, list], tmp_path: Path, kind: str, schema: Schema =
     return dpviz.encode(dpviz.read_table(write(rows, tmp_path / "whole")), schema)
 
 
-def test_pieces_are_the_whole_to_the_last_bit(tmp_path):
-    for n_rows in [0, 1, 700]:
-        for kind in WRITERS:
-            rows = drawn(n_rows)
-            whole = in_memory(rows, tmp_path, kind)
-            with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA) as large:
-                assert large.identity == whole.identity
-                assert large.names == tuple(rows)
-                ours, theirs = large.report, whole.report
-                assert (ours.rows_kept, ours.unchanged, ours.clipped) == (theirs.rows_kept, theirs.unchanged, theirs.clipped)
-                for name, given in [
-                    ("pf-tree", {"depth": 3}),
-                    ("majority", {}),
-                    ("pf-forest", {"trees": 4}),
-                    ("diffprivlib-tree", {}),
-                ]:
-                    here, there = (dpviz.fit(name, data, epsilon=1.0, max_depth=3, seed=4, **given) for data in (whole, large))
-                    assert here.to_json() == there.to_json(), name
+@pytest.mark.parametrize("n_rows", [0, 1, 700])
+@pytest.mark.parametrize("kind", WRITERS)
+def test_pieces_are_the_whole_to_the_last_bit(kind, n_rows, tmp_path):
+    rows = drawn(n_rows)
+    whole = in_memory(rows, tmp_path, kind)
+    with dpviz.encode_large(WRITERS[kind](rows, tmp_path / "table"), SCHEMA) as large:
+        assert large.identity == whole.identity
+        assert large.names == tuple(rows)
+        ours, theirs = large.report, whole.report
+        assert (ours.rows_kept, ours.unchanged, ours.clipped) == (theirs.rows_kept, theirs.unchanged, theirs.clipped)
+        for name, given in [("pf-tree", {"depth": 3}), ("majority", {}), ("pf-forest", {"trees": 4}), ("diffprivlib-tree", {})]:
+            here, there = (dpviz.fit(name, data, epsilon=1.0, max_depth=3, seed=4, **given) for data in (whole, large))
+            assert here.to_json() == there.to_json(), name
 
 
 def test_pieces_drop_what_is_missing(tmp_path):
