@@ -21,7 +21,7 @@ def spending_of(result: FitResult) -> None:
     """Where epsilon goes at one look, then what one row pays on its way down, and what that adds up to beside the claim."""
     split_bar(result)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.header("Paid level by level", anchor=False, width="content")
+        st.header("Paid by level", anchor=False, width="content")
         with st.popover("How to read this", type="tertiary"):
             st.markdown(prose("budget", "one row pays", because=plain(result.claim.because)))
     paid = result.ledger.spent()
