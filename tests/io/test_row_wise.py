@@ -224,7 +224,9 @@ def test_a_line_is_what_it_is_by_itself_where_files_are_read_in_pieces(tmp_path:
         first = b"age,town,ok,more" if header.endswith(b"age") else header or HEADERS[0]  # no name twice
         path.write_bytes(b"\n".join([first, *lines]))
         with dpviz.encode_large(path, replace(schema, n_public=100), **how) as large:
-            return rows_of(large.data)
+            found = rows_of(large.data)
+        assert found == read_lines(first, lines, schema, **how)
+        return found
 
     assert broken_texts(60, 3, read_large) == []
 
