@@ -34,7 +34,7 @@ from dpviz.installation import require_extra
 from dpviz.io.large.pieces import Pieces
 from dpviz.io.limits import MEMORY_PER_BYTE
 from dpviz.io.records import TextColumn
-from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.tables.cells import UNCOMPUTED, ReadRequest
 from dpviz.progress import Progress, watched
 from dpviz.table.raw import MARKS, CodedColumn, NumberColumn, RawColumn, RawTable
 from dpviz.table.texts import LabelledColumn
@@ -320,7 +320,8 @@ class _Listening:
         """The table whose arrays follow."""
         read = tuple(self._column(*column) for column in columns)
         left_out = tuple(self._array(*about["left_out"]).tolist())
-        notes, n_malformed = tuple(map(str, about["notes"])), int(about["n_malformed"])
+        notes = tuple(UNCOMPUTED if note == UNCOMPUTED else str(note) for note in about["notes"])
+        n_malformed = int(about["n_malformed"])
         if len({column.n_rows for column in read}) > 1:
             raise self.error()
         return RawTable(read, self.asked.title, notes, n_malformed, left_out, str(about["not_row_wise"]))

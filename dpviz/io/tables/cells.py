@@ -7,6 +7,13 @@ from dpviz.errors import TableError, cells_stay_inside
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes, require_rows
 from dpviz.progress import Progress, watched
 from dpviz.table.checked_numbers import checked_count
+from dpviz.table.notes import Doubt
+
+#: What a workbook is doubted for. By this text it stays a doubt when it comes from another process.
+UNCOMPUTED = Doubt(
+    "Some cells hold formulas that were never computed, and count as missing. "
+    "Open the workbook in Excel or LibreOffice, save it, and give that file."
+)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Excel workbooks (.xlsx, .xlsm), read row by row, so that limits hold before memory is spent.
 
 A record is a row of the sheet. A row without any value is none, as a blank line is; one with a value beyond the columns of the
-header is left out and counted. What a formula last computed is its value; a workbook with formulas that were never computed is
-refused. An error such as #N/A is missing. Of merged cells the first holds the value.
+header is left out and counted. What a formula last computed is its value; one that was never computed
+is missing, and doubted. An error such as #N/A is missing. Of merged cells the first holds the value.
 """
 
 import io
@@ -18,7 +18,7 @@ from dpviz.installation import require_extra
 from dpviz.io.csv import check_header, check_names, told_apart
 from dpviz.io.limits import require_bytes
 from dpviz.io.records import table_of_records
-from dpviz.io.tables.cells import ReadRequest, in_our_words
+from dpviz.io.tables.cells import UNCOMPUTED, ReadRequest, in_our_words
 from dpviz.table.raw import RawTable
 from dpviz.table.texts import text_of
 
@@ -54,11 +54,10 @@ def read_excel(raw: bytes, asked: ReadRequest) -> RawTable:
         warnings.simplefilter("ignore")  # they may quote a cell
         _check_size(raw, asked.max_bytes)
         sheet = _sheet(raw, asked.sheet)
-        _refuse_uncomputed(sheet)
         rows = _rows(sheet, asked)
         names = list(asked.names) if asked.names is not None else _header(rows, rename=asked.rename)
         _check_names(names, asked)
-        return table_of_records(_chunks(rows, len(names)), names, asked.title, _merged_notes(sheet))
+        return table_of_records(_chunks(rows, len(names)), names, asked.title, [*_merged_notes(sheet), *_formula_doubts(sheet)])
 
 
 def _check_size(raw: bytes, max_bytes: int) -> None:
@@ -107,16 +106,15 @@ def _rows(sheet: Any, asked: ReadRequest) -> Iterator[Row]:
             yield texts
 
 
-def _refuse_uncomputed(sheet: Any) -> None:
-    """Raise TableError where a formula has no value, as in workbooks that a program wrote: such cells would be missing."""
+def _formula_doubts(sheet: Any) -> list[str]:
+    """Said where a formula has no value, as in workbooks that a program wrote. One row has it, so all others are read."""
     rest = b""
     with sheet.parent._archive.open(sheet._worksheet_path) as stream:
         while read := stream.read(1 << 16):
             whole, mark, rest = (rest[-_LONGEST_FORMULA:] + read).rpartition(b"c>")
             if _UNCOMPUTED.search(whole + mark):
-                what = "Some cells hold formulas that were never computed: they have no value."
-                remedy = "Open the workbook in Excel or LibreOffice, save it, and give that file."
-                raise TableError("formulas", what, remedy=remedy)
+                return [UNCOMPUTED]
+    return []
 
 
 def _merged_notes(sheet: Any) -> list[str]:

@@ -21,6 +21,7 @@ from pyarrow import feather, parquet
 import dpviz
 from dpviz.errors import DpvizError, MissingExtra, SchemaError, TableError
 from dpviz.io.tables.read import has_header_line, read_table
+from dpviz.table.notes import Doubt
 from tests.support.outcomes import cells, problem_of
 from tests.support.table_files import WRITERS, csv_bytes, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
 
@@ -438,10 +439,11 @@ def uncomputed(cell: str) -> bytes:
         '<c r="B2" t="n">\n <f>A2*2</f>\n <v> </v>\n</c>',
     ],
 )
-def test_a_formula_that_was_never_computed_is_refused(cell):
-    with pytest.raises(TableError, match="Some cells hold formulas that were never computed") as caught:
-        read_table(uncomputed(cell))
-    assert caught.value.code == "formulas"
+def test_a_formula_that_was_never_computed_is_missing_and_doubted_and_no_other_row_changes(cell):
+    table = read_table(uncomputed(cell))
+    (doubt,) = (note for note in table.notes if isinstance(note, Doubt))
+    assert "formulas that were never computed" in doubt
+    assert cells(table) == [["1", None], ["2", "5"]]
 
 
 @pytest.mark.parametrize(
@@ -460,4 +462,5 @@ def test_what_a_formula_last_computed_is_its_value(cell, found):
 
 def test_a_formula_is_found_in_a_large_sheet():
     rows = [[i, i] for i in range(20_000)]
-    assert problem(workbook(["a", "b"], *rows, [1, "=A1"], *rows)).code == "formulas"
+    table = read_table(workbook(["a", "b"], *rows, [1, "=A1"], *rows))
+    assert [note for note in table.notes if "formulas that were never computed" in note]
