@@ -436,7 +436,6 @@ def uncomputed(cell: str) -> bytes:
         '<c r="B2"><f>A2*2</f></c>',
         '<c r="B2" s="1"><f t="shared" ref="B2:B9" si="0">A2*2</f><v /></c>',
         '<c r="B2"><f t="shared" si="0"/></c>',
-        '<c r="B2" t="n">\n <f>A2*2</f>\n <v> </v>\n</c>',
     ],
 )
 def test_a_formula_that_was_never_computed_is_missing_and_doubted_and_no_other_row_changes(cell):
