@@ -79,7 +79,8 @@ def go_on(page: str) -> None:
     """A button that leads from a page to the one that most people want next; none on a server for lessons, which has no other."""
     place, words = NEXT[page]
     if not lessons_only() and st.button(words, key="go-on", icon=":material/arrow_forward:"):
-        st.switch_page(bundled(f"pages/{place}.py"))
+        # Streamlit refuses to clear an address that an input of this page is bound to; it takes another, also an empty one.
+        st.switch_page(bundled(f"pages/{place}.py"), query_params={})
 
 
 def as_python(write: Callable[[], str]) -> None:
