@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.__main__ import main
-from tests.commands.conftest import refused, table  # noqa: F401
+from tests.support.commands import refused, table  # noqa: F401
 
 
 @pytest.fixture

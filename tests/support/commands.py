@@ -1,5 +1,8 @@
 """A table whose label depends on age and colour, and the schema somebody declared for it."""
 
+import pytest
+
+from dpviz.__main__ import main
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
 COLOURS = ("red", "green", "blue")
@@ -16,3 +19,43 @@ def csv_text(rows=600):
         age, colour = row * 37 % 101, COLOURS[row % 3]
         lines.append(f"{age},{colour},{'yes' if age > 50 or colour == 'blue' else 'no'}")
     return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(csv_text(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def schema(tmp_path):
+    path = tmp_path / "table.schema.json"
+    SCHEMA.save(path)
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """run("train", ...) -> (exit code, stdout, stderr)."""
+
+    def run(*argv):
+        code = main([str(word) for word in argv])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refused(run):
+    """The one line on stderr with which bad input is refused."""
+
+    def refused(*argv):
+        code, out, err = run(*argv)
+        assert (code, out) == (2, "")
+        assert err.startswith("dpviz: ")
+        assert err.endswith("\n")
+        assert err.count("\n") == 1
+        return err
+
+    return refused
