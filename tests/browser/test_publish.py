@@ -200,7 +200,8 @@ def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, pa
     table.write_text(table.read_text().replace("no", "yes", 1), encoding="utf-8")
     read, book = dpviz.read_csv(table), ReleaseRegister()
     book.declare("a ward", epsilon_cap=1.0, unit="one patient")
-    book.assign("in another order", "a ward", columns=read.names, sums=of_table(read))
+    others = [known.name for known in book.data_sets() if known.name != "a ward"]
+    book.assign("in another order", "a ward", columns=read.names, sums=of_table(read), disjoint_from=others)
     dpviz.Schema((dpviz.NumericFeature("age", 0, 111), *SCHEMA.features[1:]), SCHEMA.target, n_public=900).save(schema)
     use_private(page, app, table, schema)
     go(page, "Publish")

@@ -178,7 +178,6 @@ def _answer_poison(request: PlanRequest, curves: Status) -> None:
 
 def _consequences(task: Task, cursor: float) -> None:
     st.header("One ε, three consequences", anchor=False)
-    st.caption(f"Move ε ({unit_in_use().neighbours}): the line goes through all three.")
     status = poll(task)
     if status.n_missing and status.job is None:
         st.button("Compute the three curves", icon=":material/play_arrow:", on_click=begin, args=(task,))
@@ -197,6 +196,7 @@ def _three(found: Consequences, cursor: float, candidates: int) -> None:
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{title}** at {at}  \n{plain(words)}")
+    st.caption(f"Move ε ({unit_in_use().neighbours}): the line goes through all three.")
     alt = " ".join(sentences)
     figure = three.consequences_figure(found, cursor=item.epsilon, **asked)
     chart(figure, alt, key="plan-three")
