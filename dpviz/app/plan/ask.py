@@ -129,7 +129,7 @@ def _ask_weights(loaded: Loaded) -> Marginals:
 def ask_request(guess: float) -> PlanRequest:
     """Which question, and what is wanted. `guess` is what guessing reaches."""
     options = {"format_func": QUESTIONS.__getitem__, **linked("wanted")}
-    name = one_of("What do you want to know?", tuple(QUESTIONS), **options)
+    name = one_of("What do you want to know?", tuple(QUESTIONS), label_visibility="collapsed", **options)  # the heading asks
     left, right = st.columns(2, gap="medium")
     if name == "poison":
         with left:
