@@ -1,13 +1,16 @@
 """A person with up to three rows: every page counts what three rows cost, and says whose number that is."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from dpviz.app.plan import screen as plan_screen
+from dpviz.evaluation.plan.consequences import consequences_steps
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.support.pages import in_use, opened, records, shown
+from tests.support.pages import after_work, click, in_use, opened, records, shown
 
 PERSON = "ε = 0.9 (add/remove one person, up to 3 rows; one row: ε = 0.3)"
 
@@ -29,9 +32,15 @@ def test_the_guarantee_is_that_of_the_person(page):
 
 
 @pytest.mark.slow
-def test_plan_counts_the_persons_epsilon_beside_guesses_about_the_person():
-    said = shown(opened("plan", rows=of_three(), epsilon="0.3", wanted="Accuracy → rows"))
-    assert f"Held fixed: PF-tree, {PERSON}" in said
+def test_plan_counts_the_persons_epsilon_beside_guesses_about_the_person(monkeypatch):
+    few = partial(consequences_steps, epsilons=(0.1, 0.3, 1.0), draws=5)
+    monkeypatch.setattr(plan_screen, "consequences_steps", few)
+    test = opened("plan", rows=of_three(), epsilon="0.3", wanted="Accuracy → rows")
+    assert f"Held fixed: PF-tree, {PERSON}" in shown(test)
+    said = shown(after_work(click(test, "Compute the three curves"), plan_screen.CURVES))
+    boxes = [line for line in said.splitlines() if line.startswith("**:material/") and "** at " in line]
+    assert len(boxes) == 3
+    assert all("ε = 0.9 (one row: ε = 0.3)" in line for line in boxes), boxes
     assert "Move ε (add/remove one person, up to 3 rows)" in said
 
 
