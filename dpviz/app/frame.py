@@ -1,9 +1,4 @@
-"""One way into every page: through app.py.
-
-Until `st.navigation` has run once, Streamlit takes the files in `pages/` for an app of its own: the first visitor of a fresh
-server who follows a link to a page would get the page without app.py around it. There is no public switch for that, so this
-file uses a private one, and does without where Streamlit no longer has it (`tests/pages/test_frame.py` notices).
-"""
+"""What is around every page: its icon, its style, the way to the next one, its lines of Python."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -11,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 
 from dpviz.app.serving import CHECKED
 from dpviz.app.widgets import on_demand
@@ -29,7 +23,7 @@ ICON = "data:image/svg+xml;base64," + b64encode(_DRAWING.encode()).decode()
 #: Keys that `frame.css` knows: the title of a page, one that only screen readers find, the row of settings, the line of the
 #: guarantee, whose rows stand in, and what is said of work under way.
 TITLE, UNSEEN_TITLE, ROW, GUARANTEE, WHOSE, WORK = "title", "unseen-title", "settings", "guarantee-row", "whose-rows", "work"
-#: File of a page in `pages/` -> where it leads, and in which words.
+#: File of a page in `screens/` -> where it leads, and in which words.
 NEXT = {
     "data": ("tree", "See its tree"),
     "tree": ("publish", "Release a tree like this"),
@@ -62,13 +56,6 @@ def unchecked(what: str) -> DpvizError:
     )
 
 
-def enter() -> None:
-    """Start again through app.py if this run does not come from there (the address stays the same)."""
-    if getattr(PagesManager, "uses_pages_directory", False):
-        PagesManager.uses_pages_directory = False
-        st.rerun()
-
-
 def dress() -> None:
     """The style of every page."""
     with st.container(key="frame"):
@@ -80,7 +67,7 @@ def go_on(page: str) -> None:
     place, words = NEXT[page]
     if not lessons_only() and st.button(words, key="go-on", icon=":material/arrow_forward:"):
         # Streamlit refuses to clear an address that an input of this page is bound to; it takes another, also an empty one.
-        st.switch_page(bundled(f"pages/{place}.py"), query_params={})
+        st.switch_page(bundled(f"screens/{place}.py"), query_params={})
 
 
 def as_python(write: Callable[[], str]) -> None:

@@ -79,7 +79,6 @@ def page(title: str, question: str = "") -> None:
 
     Without a question the title is there for screen readers only: the list of pages shows it.
     """
-    frame.enter()
     with st.container(horizontal=True, vertical_alignment="bottom", key=frame.TITLE if question else frame.UNSEEN_TITLE):
         st.title(title, anchor=False, width="content")
         if question:

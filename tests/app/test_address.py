@@ -45,7 +45,7 @@ def test_one_line_on_the_page_that_was_asked_for_and_it_stays(page: str) -> None
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     at.query_params["depth"] = "99"
     at.query_params["x" * 90] = "secret"
-    at.switch_page(f"pages/{page}.py").run()
+    at.switch_page(f"screens/{page}.py").run()
     at.run()
     (said,) = [box.value for box in at.warning if "Ignored in the address" in box.value]
     assert "depth = `99`" in said

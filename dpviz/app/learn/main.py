@@ -1,7 +1,4 @@
-"""The script of `dpviz app --lessons`: two pages, and no other exists on such a server.
-
-It stands in a folder without `pages/`, because Streamlit would serve what it finds there as pages.
-"""
+"""The script of `dpviz app --lessons`: two pages, and no other exists on such a server."""
 
 import streamlit as st
 
@@ -11,11 +8,10 @@ from dpviz.installation import bundled, lessons_only
 
 if not lessons_only():
     raise DpvizError("This server would hold more than lessons.", remedy="Start it with `dpviz app --lessons`.")
-frame.enter()
 frame.dress()
 st.set_page_config(page_title="dpviz lessons", page_icon=frame.ICON, layout="wide")
 pages = [
-    st.Page(bundled("pages/learn.py"), title="Learn", icon=":material/school:", default=True),
-    st.Page(bundled("pages/epsilon.py"), title="What is a good ε?", icon=":material/help_center:"),
+    st.Page(bundled("screens/learn.py"), title="Learn", icon=":material/school:", default=True),
+    st.Page(bundled("screens/epsilon.py"), title="What is a good ε?", icon=":material/help_center:"),
 ]
 st.navigation(pages, position="top").run()
