@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.starlette import App
 
-from dpviz.app import address, frame, parts, state
+from dpviz.app import frame, parts, state
 from dpviz.app.data import using
 from dpviz.app.publish import checked
 from dpviz.app.serving import MANUAL, checked_requests
@@ -85,7 +85,6 @@ def dashboard() -> None:
     LINES.get(chosen.url_path or FIRST, parts.data_line)(state.loaded())
     if problem is not None:
         parts.error(problem, kept="The default sample is in use instead.")
-    address.say_ignored(state.loaded())
     if not frame.checks_requests():
         st.caption(":material/lock_open: This server does not check requests: made-up and public rows only. `dpviz app` does.")
     chosen.run()
