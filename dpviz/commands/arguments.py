@@ -73,7 +73,9 @@ def add_reading_arguments(parser: ArgumentParser) -> None:
 def add_table_arguments(parser: ArgumentParser, *, read: Callable[[str], Path | str] = file) -> None:
     """DATA, `--target`, `--schema`, `--person` and `--rows-per-person`; `dpviz.commands.rows` reads what they name."""
     add_data_arguments(parser, read=read)
-    parser.add_argument("--schema", type=Path, metavar="FILE", help="what is public about DATA (default: read from the data)")
+    parser.add_argument(
+        "--schema", type=Path, metavar="FILE", help="public facts about DATA: JSON, or a codebook (default: read from it)"
+    )
     add_person_arguments(parser)
 
 

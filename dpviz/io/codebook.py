@@ -1,78 +1,57 @@
-"""Codebooks: what is publicly known about the columns of a table, one line per column, in CSV or Excel.
+"""Codebooks: what is publicly known about the columns of a table, in CSV, one line per column and nothing guessed.
 
-The columns of a codebook have fixed names (`COLUMNS`). People write it from public knowledge, not from the rows, so everything in
-it counts as declared. What a line says is kept or refused, never dropped.
+People write a codebook from public knowledge, not from the rows, so everything in it counts as declared. What a line says is kept
+or refused, never dropped. `docs/reference/codebook.md` describes the form.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
 from dpviz.io.csv import read_csv
 from dpviz.io.csv_text import csv_text, unguarded
 from dpviz.io.limits import LARGEST_SCHEMA
-from dpviz.io.lists import codes_in, groups_in, groups_text, list_text
-from dpviz.io.records import TextColumn
-from dpviz.io.tables.read import read_table
 from dpviz.io.text import Source, name_of, read_bytes
 from dpviz.table.column_draft import ColumnDraft, Use, feature_of, number_in, target_of
 from dpviz.table.dates import ORDERS, PARTS
-from dpviz.table.raw import RawColumn, RawTable
 from dpviz.table.schema import Feature, Schema, Target
 
 #: The columns of a codebook, in the order of a template; only `name` must be there.
-COLUMNS: tuple[str, ...] = ("name", "type", "min", "max", "values", "missing codes", "unit", "date as", "date written")
-COLUMNS += ("date since", "groups", "if missing", "if unknown", "role")
-TYPES = ("number", "integer", "categories", "date", "leave out")
-_ROLES = ("target", "person")
-_EVERY = {"name", "type", "missing codes", "if missing", "role"}
-#: Columns that say something of a type, beside these.
-_NUMBER = {"min", "max", "unit"}
-_HELD: dict[str, set[str]] = {
-    "": set(),
-    "number": _NUMBER,
-    "integer": _NUMBER,
-    "date": {*_NUMBER, "date as", "date written", "date since"},
-    "categories": {"values", "groups", "if unknown"},
-    "leave out": set(COLUMNS),
-}
+COLUMNS = ("name", "type", "low", "high", "categories", "labels", "missing", "if missing", "if unknown", "unit", "role")
+_EVERY = {"name", "type", "missing", "if missing", "role"}
+_NUMBER = {*_EVERY, "low", "high", "unit"}
+#: Which columns a line of a type may fill.
+_HELD = {"": _EVERY, "number": _NUMBER, "integer": _NUMBER, "date": _NUMBER, "leave out": {*COLUMNS}}
+_HELD["categories"] = {*_EVERY, "categories", "labels", "if unknown"}
+_TYPES = "number, integer, categories, date (such as date month dmy) or leave out"
 #: What the name of a line begins with that shows how one is written: it is about no column.
 EXAMPLE = "# example: "
-#: A codebook holds a line per column of the table.
-_MOST: dict[str, Any] = {"max_rows": 20_000, "max_columns": 200}
 
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """A codebook as it was read: a description per column, complete or not.
-
-    `target` and `person` are the columns that it says are to be predicted and whose row it is; None where it does not say.
-    """
+    """What a codebook says: a description per column, complete or not, and the columns in the roles target and person."""
 
     columns: tuple[ColumnDraft, ...]
     target: str | None = None
     person: str | None = None
 
 
-def import_codebook(
-    source: Source, *, target: str | None = None, sheet: str | int | None = None, n_public: int | None = None
-) -> Schema:
+def import_codebook(source: Source, *, target: str | None = None, n_public: int | None = None) -> Schema:
     """The schema that a codebook declares. A column with the role person becomes its `person`: `encode` then limits rows.
 
     Parameters
     ----------
     source : str, Path, bytes or binary file
-        CSV or Excel with a line per column of the table, and the columns name, type, min, max, values, missing codes, unit, date
-        as, date written, date since, groups, if missing, if unknown, role, as far as they say something. Types are number,
-        integer, categories, date and leave out. Of values such as "1=yes; 2=no" the codes count, for cells hold them; groups
-        such as "M=m; male=m" say which further texts count as which value.
+        CSV with a line per column of the table, and the columns name, type, low, high, categories, labels, missing, if missing,
+        if unknown, unit, role, as far as they say something. Types are number, integer, categories, date with its rule ("date
+        month dmy", "date days 2020-01-01") and leave out. Of categories such as "1 = yes; 2 = no" the codes count, for cells
+        hold them; labels such as "M = m; male = m" say which further texts count as which category.
     target : str, optional
         The column to predict; by default the one whose role is target.
-    sheet : str or int, optional
-        Of a workbook.
     n_public : int, optional
         A row count that may be known.
 
@@ -84,30 +63,107 @@ def import_codebook(
         A column of the codebook is not known; a line says too little, contradicts itself, or holds a number that may mean two;
         the target is not in it.
     """
-    book = read_codebook(source, sheet=sheet, target=target)
-    columns = {column.name: column for column in book.columns if column.name != book.person}
-    if (target := book.target) is None:
+    book = read_codebook(source, target=target)
+    if book.target is None:
         remedy = "Write target in its column 'role', or give target=."
         raise SchemaError("The codebook does not say which column is the target.", remedy=remedy)
-    if target not in columns:
-        what = f"The codebook has no line for the target {target!r:.60}."
-        raise SchemaError(what, field=target, remedy="Add one, or name another target.")
-    _require_complete(columns[target])
-    features = [column for column in columns.values() if column.name != target and column.use is not Use.LEFT_OUT]
-    for column in features:
-        _require_complete(column)
-    return Schema(tuple(map(feature_of, features)), target_of(columns[target]), n_public, person=book.person)
+    columns = [column for column in book.columns if column.name != book.person and column.use is not Use.LEFT_OUT]
+    for column in columns:
+        lacking = column.lacks()
+        if column.use is None:
+            remedy = "Give its type, or 'leave out'."
+            raise SchemaError("The codebook does not say what it is.", field=column.name[:60], remedy=remedy)
+        if lacking:
+            remedy = "Give it, or the type 'leave out'."
+            raise SchemaError(f"The codebook gives no {lacking}.", field=column.name[:60], remedy=remedy)
+    goal = next((column for column in columns if column.name == book.target), None)
+    if goal is None:
+        what = f"The codebook has no line for the target {book.target!r:.60}, or leaves it out."
+        raise SchemaError(what, field=book.target[:60], remedy="Add one, or name another target.")
+    features = tuple(feature_of(column) for column in columns if column is not goal)
+    return Schema(features, target_of(goal), n_public, person=book.person)
 
 
-def _require_complete(column: ColumnDraft) -> None:
-    """Raise SchemaError for what the codebook leaves open."""
-    name = column.name[:60]
-    if column.use in (None, Use.LEFT_OUT):
-        raise SchemaError("The codebook does not say what it is.", field=name, remedy="Give its type, or 'leave out'.")
-    if lacking := column.lacks():
-        what = {"low": "min", "high": "max", "categories": "values"}[lacking.split()[0]]
-        remedy = f"Give {what}, or the type 'leave out'."
-        raise SchemaError(f"The codebook gives no {what}.", field=name, remedy=remedy)
+def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
+    """What a codebook says; raises what `import_codebook` raises for a file. `target` is predicted whatever it says.
+
+    Rows with missing or unknown cells of which it says nothing are dropped.
+    """
+    raw = read_bytes(source, LARGEST_SCHEMA)
+    if raw.startswith(b"PK") or raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+        remedy = "Give CSV with a line per column, as a spreadsheet saves it; load_schema reads a schema in JSON."
+        raise SchemaError(f"This is {'a workbook' if raw.startswith(b'PK') else 'JSON'}, not a codebook.", remedy=remedy)
+    # It is public, so a cell in quotes may hold several lines. A line per column of the table.
+    table = read_csv(raw, name=name_of(source, None), row_wise=False, max_rows=20_000, max_columns=200)
+    names = [name.lower() for name in table.names]
+    if strange := [name for name in table.names if name.lower() not in COLUMNS]:
+        what = "The codebook has a column that is not known."
+        raise SchemaError(what, field=strange[0][:60], remedy=f"Call its columns {', '.join(COLUMNS)}; leave others out.")
+    if "name" not in names:
+        raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
+    cells = [map(unguarded, column.written()) for column in table.columns]  # type: ignore[attr-defined]  # NA is a text here
+    lines = [dict(zip(names, line, strict=True)) for line in zip(*cells, strict=True)]
+    lines = [line for line in lines if line["name"] and not line["name"].startswith(EXAMPLE.strip())]
+    name, times = next(iter(Counter(line["name"] for line in lines).most_common(1)), ("", 0))
+    if times > 1:
+        raise SchemaError(f"The codebook has two lines for {name!r:.60}.", field=name[:60], remedy="Keep one of them.")
+    roles: dict[str, str] = {}
+    for line in lines:
+        if role := line.get("role", "").lower():
+            if role not in ("target", "person") or role in roles:
+                two = f"names two columns as {role}" if role in roles else "gives a role that is not known"
+                remedy = "Write target for one column, and person for one."
+                raise SchemaError(f"The codebook {two}.", field=line["name"][:60], remedy=remedy)
+            roles[role] = line["name"]
+    target = target or roles.get("target")
+    return Codebook(tuple(_column(line, target) for line in lines), target, roles.get("person"))
+
+
+def _column(line: Mapping[str, str], target: str | None) -> ColumnDraft:
+    """What a line says."""
+    name, field, said = line["name"], line["name"][:60], " ".join(line.get("type", "").lower().split())
+    kind, rule = ("date", said.split()[1:]) if said.split()[:1] == ["date"] else (said, [])
+    if kind not in _HELD:
+        raise SchemaError(f"The type {said!r:.40} is not known.", field=field, remedy=f"Write {_TYPES}.")
+    if lost := [column for column, cell in line.items() if cell and column not in _HELD[kind]]:
+        which = f"the type {kind!r}" if kind else "a column without a type"
+        remedy = "Leave that cell empty, or give another type."
+        raise SchemaError(f"The codebook gives {lost[0]!r}, which {which} does not hold.", field=field, remedy=remedy)
+    if kind == "leave out":
+        return ColumnDraft(name, Use.LEFT_OUT)
+    if kind == "date" and name == target:
+        raise SchemaError("A date cannot be predicted.", field=field, remedy="Choose another target, or give its classes.")
+
+    def cell(column: str, read: Callable[[str], Any], empty: Any = None) -> Any:
+        try:
+            return read(line[column]) if line.get(column) else empty
+        except DpvizError as error:
+            raise SchemaError(error.what, field=f"{field}, {column}", remedy=error.remedy) from None
+
+    missing = cell("missing", codes_in, ())
+    if kind in ("", "categories"):
+        use, instead = Use.CATEGORIES if kind else None, (line.get("if missing") or None, line.get("if unknown") or None)
+        lists = {"categories": cell("categories", codes_in, ()), "groups": cell("labels", groups_in, ())}
+        draft = ColumnDraft(name, use, missing_number=None, missing_codes=missing, **lists)
+        return replace(draft, missing_as=instead[0], unknown_as=instead[1])
+    date = _date_rule(rule, field) if kind == "date" else {}
+    usual = PARTS[date["part"]] if date and date["part"] != "year" else None
+    low, high = (cell(end, number_in, number) for end, number in zip(("low", "high"), usual or (None, None), strict=True))
+    how: dict[str, Any] = {"unit": line.get("unit", ""), "whole": kind != "number", "missing_codes": missing, **date}
+    nothing: dict[str, Any] = {"missing_as": None, "unknown_as": None}
+    return ColumnDraft(name, Use.NUMBER, low, high, missing_number=cell("if missing", number_in), **how, **nothing)
+
+
+def _date_rule(words: Sequence[str], field: str) -> dict[str, str]:
+    """What a date becomes, how it is written, and since when days count: of each at most one word, in any order."""
+    rule: dict[str, str] = {}
+    for word in words:
+        key = "part" if word in PARTS else "order" if word in ORDERS else "since"
+        if key in rule or (key == "since" and not re.fullmatch(r"\d{4}-\d\d-\d\d", word)):
+            remedy = f"After date write one of {', '.join(PARTS)}, one of {', '.join(ORDERS)}, for days also a day: 2020-01-01."
+            raise SchemaError(f"The rule of a date, {' '.join(words)!r:.40}, is not known.", field=field, remedy=remedy)
+        rule[key] = word
+    return {"part": "year", **rule}
 
 
 # --- templates
@@ -117,27 +173,33 @@ def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str
     """A codebook as CSV to fill in, with a line per column; with what `schema` declares where one is given.
 
     Without one, lines whose names begin with "# example" show how columns are described. They are about no column, and are
-    not read. Raises ParameterError for names that are not texts.
+    not read. What a schema read from the data is left empty, since all that a codebook says counts as declared. Raises
+    ParameterError for names that are not texts.
     """
     names = list(names)
     if not all(isinstance(name, str) for name in names):
         raise ParameterError("codebook_template", "names", names, "a list of texts")
     if schema is None:
-        lines: list[dict[str, Any]] = [*({**line, "name": EXAMPLE + line["name"]} for line in _EXAMPLES)]
+        lines: list[Mapping[str, Any]] = [{**line, "name": EXAMPLE + line["name"]} for line in _EXAMPLES]
         lines += [{"name": name} for name in names]
     else:
         known = {column.name: column for column in (*schema.features, schema.target)}
         lines = [_line(name, known.get(name), schema) for name in names]
-    return csv_text(COLUMNS, [[line.get(column) for column in COLUMNS] for line in lines])
+    return csv_text(COLUMNS, [[_kept(line.get(column)) for column in COLUMNS] for line in lines])
+
+
+def _kept(cell: Any) -> Any:
+    """The cell with one more apostrophe where reading would take away its own."""
+    return f"'{cell}" if isinstance(cell, str) and unguarded(cell) != cell else cell
 
 
 #: How columns of four kinds are described.
 _EXAMPLES: tuple[dict[str, str], ...] = (
-    {"name": "age", "type": "integer", "min": "18", "max": "99", "missing codes": "999; k.A.", "unit": "years"},
-    {"name": "ward", "type": "categories", "values": "internal medicine; surgery", "groups": "int. med. = internal medicine"},
-    {"name": "admitted", "type": "date", "min": "1", "max": "12", "date as": "month", "date written": "dmy"},
+    {"name": "age", "type": "integer", "low": "18", "high": "99", "missing": "999; k.A.", "unit": "years"},
+    {"name": "ward", "type": "categories", "categories": "internal medicine; surgery", "labels": "int. med. = internal medicine"},
+    {"name": "admitted", "type": "date month dmy", "low": "1", "high": "12"},
     {"name": "patient", "type": "leave out", "role": "person"},
-    {"name": "readmitted", "type": "categories", "values": "no; yes", "groups": "0 = no; 1 = yes", "role": "target"},
+    {"name": "readmitted", "type": "categories", "categories": "no; yes", "labels": "0 = no; 1 = yes", "role": "target"},
 )
 _TYPE_OF = {"numeric": "number", "number": "number", "date": "date", "categorical": "categories", "classes": "categories"}
 
@@ -146,22 +208,22 @@ def _line(name: str, column: Feature | Target | None, schema: Schema) -> dict[st
     role = "target" if name == schema.target.name else "person" if name == schema.person else None
     if column is None:
         return {"name": name, "type": "leave out", "role": role}
-    said = column.to_dict()
-    kind = _TYPE_OF[said["kind"]]
+    said = {field: value for field, value in column.to_dict().items() if field not in column.read_from_data}
+    if "kind" not in said:
+        return {"name": name, "role": role}
+    kind = "integer" if said.get("whole") and said["kind"] != "date" else _TYPE_OF[said["kind"]]
+    rule = [said.get("part"), said.get("order"), said.get("since") if said.get("part") == "days" else None]
     return {
         "name": name,
-        "type": "integer" if kind == "number" and said.get("whole") else kind,
-        "min": _unmistakable(said.get("low")),
-        "max": _unmistakable(said.get("high")),
-        "values": list_text(said.get("categories") or said.get("classes") or ()),
-        "missing codes": list_text(said.get("missing_codes", ())),
-        "unit": said.get("unit"),
-        "date as": said.get("part"),
-        "date written": said.get("order"),
-        "date since": said.get("since") if said.get("part") == "days" else None,
-        "groups": groups_text(said.get("groups", ())),
+        "type": " ".join(filter(None, [kind, *rule])),
+        "low": _unmistakable(said.get("low")),
+        "high": _unmistakable(said.get("high")),
+        "categories": list_text(said.get("categories") or said.get("classes") or ()),
+        "labels": groups_text(said.get("groups", ())),
+        "missing": list_text(said.get("missing_codes", ())),
         "if missing": said.get("missing_as"),
         "if unknown": said.get("unknown_as"),
+        "unit": said.get("unit"),
         "role": role,
     }
 
@@ -171,123 +233,83 @@ def _unmistakable(number: float | None) -> float | str | None:
     return f"{number}0" if number is not None and re.fullmatch(r"-?[1-9]\d{0,2}\.\d{3}", str(number)) else number
 
 
-# --- lines
+# --- lists in one cell, of a codebook or of the grid of the Data page
+#
+# Entries stand one per line, or between semicolons; where there is neither, between bars or commas. What belongs to an entry,
+# such as a semicolon or an equals sign, stands in quotes: "a; b"; c. In <=50K none are needed, for <= is no equals sign.
+
+_QUOTED = r'(?<![^\s;|,=])"(?:[^"]|"")*"(?=\s*(?:[;|,=]|$))'
+_EQUALS = r"(?<![<>!=])=(?!=)"
 
 
-def read_codebook(source: Source, *, sheet: str | int | None = None, target: str | None = None) -> Codebook:
-    """What a codebook says; raises what `import_codebook` raises for a file. `target` is predicted whatever it says.
+def listed_in(text: str) -> tuple[str, ...]:
+    """The entries, each once."""
+    return tuple(dict.fromkeys(filter(None, map(_whole, _entries(text)))))
 
-    Of missing and unknown cells of which it says nothing, rows are dropped.
+
+def codes_in(text: str) -> tuple[str, ...]:
+    """The entries, each once; of "1 = male" the code.
+
+    Raises SchemaError for an equals sign with something else than a code before it, or nothing behind.
     """
-    table, is_workbook = _table(source, sheet)
-    columns = {_known_column(name): _cells(column) for name, column in zip(table.names, table.columns, strict=True)}
-    if "name" not in columns:
-        raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
-    lines = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-    lines = [line for line in lines if line["name"] and not line["name"].startswith(EXAMPLE.strip())]
-    name, times = next(iter(Counter(line["name"] for line in lines).most_common(1)), ("", 0))
-    if times > 1:
-        raise SchemaError(f"The codebook has two lines for {name!r:.60}.", field=name[:60], remedy="Keep one of them.")
-    roles = {role: _in_role(role, lines) for role in _ROLES}
-    target = target or roles["target"]
-    return Codebook(tuple(_column(line, is_workbook, target) for line in lines), target, roles["person"])
+    codes = []
+    for entry in _entries(text):
+        code, *label = _split(entry, _EQUALS, at_most=2)
+        if label and not (label[0].strip() and re.fullmatch(rf"[\w.+-]+|{_QUOTED}", code.strip())):
+            remedy = "Write the code, =, and the label, such as 1 = male; or the value in quotes if = belongs to it."
+            raise SchemaError(f"{_whole(entry)!r:.60} is neither a value nor a code with its label.", remedy=remedy)
+        codes.append(_whole(code))
+    return tuple(dict.fromkeys(filter(None, codes)))
 
 
-def _table(source: Source, sheet: str | int | None) -> tuple[RawTable, bool]:
-    """(the codebook, whether it is a workbook, whose numbers have one meaning)."""
-    raw, name = read_bytes(source, LARGEST_SCHEMA), name_of(source, None)
-    if raw.startswith(b"PK"):
-        return read_table(raw, name=name, sheet=sheet, **_MOST), True
-    if raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
-        remedy = "Give a CSV or Excel file with a line per column; a schema is read with load_schema."
-        raise SchemaError("This is JSON, not a codebook.", remedy=remedy)
-    return read_csv(raw, name=name, row_wise=False, **_MOST), False  # it is public, so a cell in quotes may hold several lines
+def groups_in(text: str) -> tuple[tuple[str, str], ...]:
+    """The pairs of "M = m; male = m": a text, and the category it counts as. Raises SchemaError for an entry that is none."""
+    pairs = []
+    for entry in _entries(text):
+        parts = _split(entry, " = ")
+        parts = list(map(_whole, parts if len(parts) == 2 else _split(entry, _EQUALS)))
+        if len(parts) != 2 or not all(parts):
+            remedy = "Write the text, =, and a category, such as: M = m; male = m."
+            raise SchemaError(f"{_whole(entry)!r:.60} does not say which category it counts as.", remedy=remedy)
+        pairs.append((parts[0], parts[1]))
+    return tuple(dict.fromkeys(pairs))
 
 
-def _known_column(name: str) -> str:
-    if name.lower() in COLUMNS:
-        return name.lower()
-    is_redcap = name in ("Variable / Field Name", "Choices, Calculations, OR Slider Labels")
-    what = "This is a data dictionary of REDCap, not a codebook" if is_redcap else "The codebook has a column that is not known"
-    raise SchemaError(f"{what}.", field=name[:60], remedy=f"Call its columns {', '.join(COLUMNS)}; leave others out.")
+def list_text(values: Iterable[str]) -> str:
+    """The values as `codes_in` and `listed_in` read them."""
+    values = tuple(values)
+    return "; ".join(_entry(value, len(values)) for value in values)
 
 
-def _cells(column: RawColumn) -> list[str]:
-    """The cells; in a file of text NA is a text, for a column or a category may be called so."""
-    if isinstance(column, TextColumn):
-        return list(map(unguarded, column.written()))
-    return ["" if code < 0 else column.texts[code] for code in column.codes.tolist()]
+def groups_text(groups: Iterable[Sequence[str]]) -> str:
+    """The pairs as `groups_in` reads them."""
+    groups = tuple(groups)
+    return "; ".join(f"{_entry(text, len(groups))} = {_entry(label, len(groups))}" for text, label in groups)
 
 
-def _in_role(role: str, lines: Iterable[Mapping[str, str]]) -> str | None:
-    """The one column in this role."""
-    said = [(line["name"], line.get("role", "").lower()) for line in lines]
-    strange = next((name for name, word in said if word not in ("", *_ROLES)), None)
-    if strange is not None:
-        raise SchemaError("The codebook gives a role that is not known.", field=strange[:60], remedy="Write target or person.")
-    names = [name for name, word in said if word == role]
-    if len(names) > 1:
-        raise SchemaError(f"The codebook names two columns as {role}.", field=names[1][:60], remedy="Keep one of them.")
-    return names[0] if names else None
+def _entries(text: str) -> list[str]:
+    mark = next((mark for mark in ("\n", ";", r"\|") if len(_split(text, mark)) > 1), ",")
+    return [part for part in _split(text, mark) if part.strip()]
 
 
-def _column(line: Mapping[str, str], is_workbook: bool, target: str | None) -> ColumnDraft:
-    """What a line says."""
-    name, kind, field = line["name"], line.get("type", "").lower(), line["name"][:60]
-    if kind not in _HELD:
-        what = f"The type {kind!r:.40} is not known."
-        raise SchemaError(what, field=field, remedy=f"Write {', '.join(TYPES[:-1])} or {TYPES[-1]}.")
-    if kind == "leave out":
-        return ColumnDraft(name, Use.LEFT_OUT)
-    if kind == "date" and name == target:
-        raise SchemaError("A date cannot be predicted.", field=field, remedy="Choose another target, or give its classes.")
-    _require_held(line, kind)
-
-    def number(column: str) -> float | None:
-        try:
-            return number_in(line[column], point_is_decimal=is_workbook) if line.get(column) else None
-        except DpvizError as error:
-            raise SchemaError(error.what, field=f"{field}, {column}", remedy=error.remedy) from None
-
-    missing_codes = codes_in(line.get("missing codes", ""), field=f"{field}, missing codes")
-    if kind in ("", "categories"):
-        return ColumnDraft(
-            name,
-            Use.CATEGORIES if kind else None,
-            missing_number=None,
-            missing_codes=missing_codes,
-            categories=codes_in(line.get("values", ""), field=f"{field}, values"),
-            groups=groups_in(line.get("groups", ""), field=f"{field}, groups"),
-            missing_as=line.get("if missing") or None,
-            unknown_as=line.get("if unknown") or None,
-        )
-    part = (line.get("date as", "").lower() or "year") if kind == "date" else ""
-    usual = (None, None) if part in ("", "year") else PARTS[part] or (None, None)
-    low, high = (end if (end := number(column)) is not None else usual[place] for place, column in enumerate(("min", "max")))
-    return ColumnDraft(
-        name,
-        Use.NUMBER,
-        low,
-        high,
-        line.get("unit", ""),
-        whole=kind != "number",
-        missing_number=number("if missing"),
-        part=part,
-        order=line.get("date written", "").lower() or ORDERS[0],
-        since=line.get("date since", "") or "1970-01-01",
-        missing_codes=missing_codes,
-        missing_as=None,
-        unknown_as=None,
-    )
+def _split(text: str, mark: str, *, at_most: int = 0) -> list[str]:
+    """The parts between marks (a pattern) that are not in quotes."""
+    parts: list[str] = []
+    start = 0
+    for found in re.finditer(f"{_QUOTED}|{mark}", text, re.MULTILINE):
+        if not found[0].startswith('"') and len(parts) + 1 != at_most:
+            parts.append(text[start : found.start()])
+            start = found.end()
+    return [*parts, text[start:]]
 
 
-def _require_held(line: Mapping[str, str], kind: str) -> None:
-    """Raise SchemaError for a cell that a column of this type cannot hold: it would be lost without a word."""
-    lost = next((column for column, cell in line.items() if cell and column not in _HELD[kind] | _EVERY), None)
-    if lost is not None:
-        what = f"The codebook gives {lost!r}, which {f'the type {kind!r}' if kind else 'a column without a type'} does not hold."
-        raise SchemaError(what, field=line["name"][:60], remedy="Leave that cell empty, or give another type.")
-    for column, known in {"date as": tuple(PARTS), "date written": ORDERS}.items():
-        if line.get(column) and line[column].lower() not in known:
-            what = f"{column} = {line[column]!r:.40} is not known."
-            raise SchemaError(what, field=line["name"][:60], remedy=f"Give one of {', '.join(map(repr, known))}.")
+def _whole(part: str) -> str:
+    part = part.strip()
+    return part[1:-1].replace('""', '"') if re.fullmatch(_QUOTED, part) else part
+
+
+def _entry(value: str, n_entries: int) -> str:
+    """The value, in quotes where it would be taken apart: by a comma or a bar only where no semicolon stands between entries."""
+    marks = ';\n"' if n_entries > 1 else ';|,\n"'
+    is_plain = not set(value) & set(marks) and not re.search(_EQUALS, value)
+    return value if is_plain else '"{}"'.format(value.replace('"', '""'))

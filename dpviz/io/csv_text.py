@@ -30,7 +30,7 @@ def harmless(cell: Any) -> Any:
 
 def unguarded(text: str) -> str:
     """What `harmless` had been given."""
-    return text[1:] if text.startswith("'") and _shown(text[1:]).startswith(_STARTS) else text
+    return text[1:] if text.startswith("'") and _shown(text.lstrip("'")).startswith(_STARTS) else text
 
 
 def _shown(text: str) -> str:

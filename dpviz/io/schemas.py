@@ -1,8 +1,9 @@
-"""Schema files: the JSON of `dpviz.table.schema_json` on disk."""
+"""Schema files: the JSON of `dpviz.table.schema_json` on disk, or a codebook."""
 
 from pathlib import Path
 
 from dpviz.errors import DocumentError
+from dpviz.io.codebook import import_codebook
 from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.text import read_document
 from dpviz.table.schema import Schema
@@ -15,7 +16,12 @@ def save_schema(schema: Schema, path: str | Path) -> None:
 
 
 def load_schema(path: str | Path) -> Schema:
-    """Read the schema in `path`; DpvizError when there is no such file, DocumentError or SchemaError when it is no schema."""
+    """Read the schema in `path`, JSON or a codebook (.csv) that names its target.
+
+    Raises DpvizError when there is no such file, DocumentError or SchemaError when it is no schema.
+    """
+    if Path(path).suffix.lower() == ".csv":
+        return import_codebook(path)
     remedy = "Check the path; it must name a schema saved by dpviz."
     text = read_document(path, "The schema file", remedy, LARGEST_SCHEMA)
     try:

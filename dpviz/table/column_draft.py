@@ -118,11 +118,6 @@ class ColumnDraft:
         """Ranges of two drafts are of the same numbers where this is the same; empty for a number."""
         return (self.part, self.order, self.since) if self.part else ()
 
-    def with_usual_stand_ins(self) -> ColumnDraft:
-        """A copy in which missing and unknown cells of which nothing is said do not drop the row."""
-        usual: dict[str, Any] = {"missing_number": MIDDLE, "missing_as": OTHER, "unknown_as": OTHER}
-        return replace(self, **{field: value for field, value in usual.items() if getattr(self, field) is None})
-
     def lacks(self, *, least_categories: int = 1) -> str:
         """What must still be given: a few words, empty when nothing."""
         if self.use is None:

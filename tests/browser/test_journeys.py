@@ -29,14 +29,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.verify]
 MOST, MINUTES = 22, 6
 N_PATIENTS = 3_000
 WARDS = {"internal medicine": ("internal medicine", "int. med."), "surgery": ("surgery", "Surgery"), "other": ("other", "other")}
-CODEBOOK = """name,type,min,max,values,missing codes,unit,date as,date written,groups,role
-patient,leave out,,,,,,,,,person
-admitted,date,1,12,,,,month,dmy,,
-age,integer,18,99,,999,years,,,,
-crp,number,0,200,,999; k.A.,mg/l,,,,
-ward,categories,,,internal medicine; surgery; other,,,,,int. med. = internal medicine; Surgery = surgery,
-days,number,0,60,,,,,,,
-back,categories,,,no; yes,,,,,nein = no; ja = yes,target
+CODEBOOK = """name,type,low,high,categories,missing,unit,labels,role
+patient,leave out,,,,,,,person
+admitted,date month dmy,1,12,,,,,
+age,integer,18,99,,999,years,,
+crp,number,0,200,,999; k.A.,mg/l,,
+ward,categories,,,internal medicine; surgery; other,,,int. med. = internal medicine; Surgery = surgery,
+days,number,0,60,,,,,
+back,categories,,,no; yes,,,nein = no; ja = yes,target
 """
 NAMES = ("patient", "admitted", "age", "crp", "ward", "days", "back")
 
@@ -171,14 +171,14 @@ def officer_checks(page: Any, address: str, released: bytes) -> None:
 
 def test_a_hundred_columns_take_no_more_clicks(page: Any, place: str) -> None:
     more = tuple(f"m{number}" for number in range(93))
-    book = CODEBOOK + "".join(f"{name},number,0,1,,,,,,,\n" for name in more)
+    book = CODEBOOK + "".join(f"{name},number,0,1,,,,,\n" for name in more)
     owner, report = to_report(page, place, ("wide.csv", as_csv(visits(93), NAMES + more)), book.encode())
     is_short(owner)
     assert "m92" in report
 
 
 def test_a_number_takes_no_more_clicks(page: Any, place: str) -> None:
-    book = CODEBOOK.replace("ja = yes,target", "ja = yes,").replace("days,number,0,60,,,,,,,", "days,number,0,60,,,,,,,target")
+    book = CODEBOOK.replace("ja = yes,target", "ja = yes,").replace("days,number,0,60,,,,,", "days,number,0,60,,,,,target")
     owner, report = to_report(page, place, ("stays.csv", as_csv(visits())), book.encode())
     is_short(owner)
     assert "days" in report

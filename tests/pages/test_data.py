@@ -508,7 +508,7 @@ def test_what_the_reader_doubts_is_said_in_the_words_of_python(role: str) -> Non
 
 def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_what_of_it_is_not_taken_is_said() -> None:
     at = _upload(_page(), b"id,age,town,y\n1,2,a,n\n2,3,b,p\n", role="private")
-    book = b"Name;Type;Min;Max;Values;Missing codes;If missing;Role\nage;integer;0;120;;999, k.A.;40,5;\n"
+    book = b"Name;Type;Low;High;Categories;Missing;If missing;Role\nage;integer;0;120;;999, k.A.;40,5;\n"
     book += b"id;leave out;;;;;;person\ny;categories;;;n|p;;;target\nb;number;0;1;;;;\n"
     at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
     assert not at.exception

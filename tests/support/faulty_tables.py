@@ -125,8 +125,10 @@ def _with_faults(cells: list[Any], rng: np.random.Generator) -> list[Any]:
 
 
 def _codebook(lines: Sequence[tuple], order: str = "ymd") -> bytes:
-    header = ("Name", "Type", "Min", "Max", "Values", "Missing codes", "date as", "date written", "if missing", "if unknown")
-    return csv_text(header, [(*line, order if line[6] else "", *_instead(line)) for line in lines]).encode()
+    header = ("Name", "Type", "Low", "High", "Categories", "Missing", "if missing", "if unknown")
+    types = [f"date {line[6]} {order}" if line[6] else line[1] for line in lines]
+    rows = [(line[0], kind, *line[2:6], *_instead(line)) for line, kind in zip(lines, types, strict=True)]
+    return csv_text(header, rows).encode()
 
 
 def _instead(line: tuple) -> tuple[str, str]:

@@ -81,7 +81,7 @@ def test_a_text_has_one_meaning(groups: tuple[tuple[str, str], ...], says: str) 
 
 
 def test_a_codebook_brings_groups_and_its_template_takes_them() -> None:
-    book = b"name,type,values,groups\nsex,categories,m; f,M = m; male=m; W = f\ny,categories,n|p,no = n\n"
+    book = b"name,type,categories,labels\nsex,categories,m; f,M = m; male=m; W = f\ny,categories,n|p,no = n\n"
     schema = import_codebook(book, target="y")
     assert schema.feature("sex").groups == (("M", "m"), ("male", "m"), ("W", "f"))
     assert isinstance(schema.target, ClassTarget)
@@ -89,7 +89,7 @@ def test_a_codebook_brings_groups_and_its_template_takes_them() -> None:
     again = codebook_template(("sex", "y"), schema).encode()
     assert import_codebook(again, target="y") == schema
     with pytest.raises(SchemaError, match="'M' does not say which category it counts as"):
-        import_codebook(b"name,type,values,groups\nsex,categories,m; f,M\ny,categories,n|p,\n", target="y")
+        import_codebook(b"name,type,categories,labels\nsex,categories,m; f,M\ny,categories,n|p,\n", target="y")
 
 
 TREE = Tree(SCHEMA, Branch(SubsetRule(0, (0,)), Leaf(1), Branch(SubsetRule(0, (1,)), Leaf(0), Leaf(1))))

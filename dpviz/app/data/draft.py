@@ -52,7 +52,7 @@ class SchemaDraft:
     @classmethod
     def of_codebook(cls, book: Codebook, names: Sequence[str]) -> SchemaDraft:
         """What a codebook says about the columns of a table, complete or not. Lines about other columns are left aside."""
-        known = {line.name: line.with_usual_stand_ins() for line in book.columns}
+        known = {line.name: line for line in book.columns}
         target, person = (name if name in names else None for name in (book.target, book.person))
         return cls(tuple(known.get(name, ColumnDraft(name)) for name in names), target, person=person)
 

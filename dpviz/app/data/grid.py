@@ -14,7 +14,7 @@ import streamlit as st
 from dpviz.app.parts import in_list, literal, plain
 from dpviz.errors import DpvizError
 from dpviz.figures.tree.labels import visible
-from dpviz.io.lists import groups_in, groups_text, list_text, listed_in
+from dpviz.io.codebook import groups_in, groups_text, list_text, listed_in
 from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, number_in
 from dpviz.table.dates import ORDERS, PARTS
 

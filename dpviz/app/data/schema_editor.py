@@ -12,7 +12,7 @@ from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS, is_date
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.prose import prose
 from dpviz.errors import DpvizError
-from dpviz.io.lists import groups_in, groups_text
+from dpviz.io.codebook import groups_in, groups_text
 from dpviz.table.column_draft import HOW_TO_USE, ColumnDraft, Use
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole

@@ -24,7 +24,7 @@ _MOST_MEGABYTES = 10
 _FILE = "Schema or draft saved by dpviz, or a codebook"
 _CODES = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
 _MOST = "rows_per_person"
-_TYPES = ["json", "csv", "tsv", "xlsx"]
+_TYPES = ["json", "csv"]
 
 
 def ask_schema_file(work: Prepared) -> None:
