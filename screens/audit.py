@@ -3,7 +3,7 @@
 from functools import partial
 
 from dpviz.app import frame, parts
-from dpviz.app.audit import ask, leaf, screen, why
+from dpviz.app.audit import ask, screen, why
 from dpviz.figures import as_python
 
 parts.page("Audit")
@@ -23,7 +23,7 @@ with more:
     screen.run(what, ask.chosen_epsilon())
     screen.everything(search, what)
     screen.differences(search)
-    leaf.smooth_or_global()
+    screen.smooth_or_global()
     screen.meaning()
 frame.go_on("audit")
 frame.as_python(partial(as_python.audit, search.learner, search.params, search.epsilon))

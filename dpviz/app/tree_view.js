@@ -373,7 +373,7 @@ class View {
   // The zoom at which the drawing is as wide as the frame.
   across() { return clamp((this.stage.clientWidth - 2) / this.size.width, SMALLEST, ROOMY); }
 
-  tallest() { return Math.max(window.innerHeight - ABOVE, SHORTEST); }
+  tallest() { return this.data.height || Math.max(window.innerHeight - ABOVE, SHORTEST); }
 
   zoomTo(scale, left, top) {
     this.scale = clamp(scale, SMALLEST, LARGEST);

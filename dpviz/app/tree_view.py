@@ -17,6 +17,7 @@ def tree_view(
     steps: str = "",
     epsilon: float | None = None,
     said: Mapping[str, str] | None = None,
+    height: int | None = None,
 ) -> str | None:
     """Show a tree; return the id of the node that was chosen just now ("root.L"), None on every other run.
 
@@ -31,7 +32,7 @@ def tree_view(
     """
     marked = chosen_node(key) or selected
     data: dict[str, Any] = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key}
-    data |= {"steps": steps, "epsilon": epsilon, "said": said}
+    data |= {"steps": steps, "epsilon": epsilon, "said": said, "height": height}
     result = component("dpviz_tree", Path(__file__), css=STYLE)(key=key, data=data, on_clicked_change=ignore)
     return result.clicked
 

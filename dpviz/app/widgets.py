@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from dpviz.figures.charts import Chart
 from dpviz.figures.tree.labels import visible
 from dpviz.learners.variants import variant_title
 
@@ -21,6 +22,18 @@ def chart(figure: Any, words: str, *, key: str, png: str = "") -> None:
     saves: dict[str, Any] = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
     saves |= {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": png}}
     st.plotly_chart(figure, config=_QUIET | saves if png else _QUIET, key=key, alt=words)
+
+
+def show_chart(chart: Chart, key: str, *, png: str = "", on_select: Callable[[], None] | None = None) -> None:
+    """A chart, and its numbers folded away below it. `on_select` runs before the page when one of its marks is clicked."""
+    config: dict[str, Any] = dict(_QUIET)
+    if png:
+        config |= {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
+        config |= {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": png}}
+    clicks: dict[str, Any] = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
+    st.plotly_chart(chart.figure, config=config, key=key, alt=chart.summary, **clicks)
+    if chart.rows is not None:
+        table(chart.rows, chart.summary, key=key)
 
 
 def on_demand(label: str, *, icon: str, opened: bool = False, key: str = "") -> Any:

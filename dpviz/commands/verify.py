@@ -31,7 +31,7 @@ from dpviz.evaluation.audit.foreign import audit_outputs
 from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, verify_each
 from dpviz.evaluation.audit.verify_all import verify_all
-from dpviz.figures.audit.text import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
+from dpviz.figures.audit import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
 from dpviz.learners import get_learner
 
 BROKEN = 1

@@ -6,7 +6,8 @@ Plotly is loaded when the first chart is drawn: drawings in SVG, HTML and texts 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpviz.figures.theme import CLEAR, WHITE, translucent
@@ -19,6 +20,19 @@ else:
 #: A chart as a table; everything is written out, since ∞ appears among the numbers.
 Rows = list[dict[str, str]]
 Style = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture with what it says: `summary` in words, also for those who cannot see it, and its numbers as a table.
+
+    `rows` may be a function, for numbers that take a moment; it is called when they are looked at. None: there is no table.
+    """
+
+    figure: Figure
+    summary: str
+    rows: Rows | Callable[[], Any] | None = None
+
 
 LEGEND_ABOVE: Style = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
 LEGEND_BELOW: Style = {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"}

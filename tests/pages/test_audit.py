@@ -77,8 +77,7 @@ class TestWhatIsStored:
         assert f"Searched: {searched}]" in texts(test)
         assert "Attacked: not attacked]" in texts(test)
         assert ("How likely is this tree?" in texts(test)) == (result.worst_pair is not None)
-        assert not test.get("plotly_chart")  # whose script would be read before the list is shown
-        searched_places, *statements = test.dataframe
+        _, searched_places, *statements = test.dataframe
         assert len(statements) == bool(get_learner(result.learner).statements)
         assert len(searched_places.value)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from html.parser import HTMLParser
 from typing import Any
 
 from dpviz.accounting.claim import Claim
@@ -12,7 +11,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.evaluation.audit.by_attack import AuditedBound
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
-from dpviz.figures.audit.text import AuditLine
+from dpviz.figures.audit import AuditLine
 
 
 def split(left: str, right: str, feature: str = "a", value: str = "a=0") -> dict[str, Any]:
@@ -110,28 +109,3 @@ def line(verdict: str, setting: str = "", **changed: Any) -> AuditLine:
     known = {"claimed": 1.0, "composed": 1.0, "claimed_guesses": 73.1, "guesses": 61.0}
     given: dict[str, Any] = {**known, "found": found, **changed}
     return AuditLine(f"key {verdict} {setting}", f"A {verdict}", setting, verdict=verdict, **given)
-
-
-class Reader(HTMLParser):
-    """Checks that every element is closed, and keeps tags and texts."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(markup)
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.open.append(tag)
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    def named(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.tags if name == tag]

@@ -28,7 +28,6 @@ IS_DARK = "() => getComputedStyle(document.querySelector('[data-testid=stApp]'))
 PICTURES = {
     "tree": "svg.dp-tree",
     "": "svg.dp-tree",
-    "audit": ".dpa > *",
     "budget": "[class*=st-key-spending] .main-svg",
     "data": "[data-testid=stDataFrame]",
     "plan": "text=Compute the three curves",

@@ -2,7 +2,6 @@
 
 import math
 from functools import partial
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,15 +9,13 @@ from streamlit.delta_generator import DeltaGenerator
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.audit import results
 from dpviz.app.audit.results import PLACES, Known, Search
-from dpviz.app.audit.view import audit_view
 from dpviz.app.audit.why import has_own_text
-from dpviz.app.component import event_in
 from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error
-from dpviz.app.widgets import learner_title, linked, one_of
+from dpviz.app.widgets import learner_title, linked, one_of, show_chart
 from dpviz.app.work.session import poll
 from dpviz.app.work.watch import watch
-from dpviz.figures.audit.axis import GUESSES, audit_axis, epsilon_axis
+from dpviz.figures.audit import audit_chart
 from dpviz.learners import get_learner, learner_names
 from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
@@ -30,33 +27,34 @@ _EVERYWHERE = "everywhere"
 
 
 def ask(what: Known, learners: DeltaGenerator, more: DeltaGenerator) -> Search:
-    """All learners at one epsilon, a click on a line chooses it; in `more`, what to search again."""
+    """All learners at one epsilon, of which a click or the list chooses one; in `more`, what to search again."""
     with learners:
-        steps = sorted({*EPSILONS, *stored_epsilons(what)})
-        epsilon = st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, format_func=number_text, **linked(_EPSILON))
-        is_of_guesses = one_of("Axis", _AXES, label_visibility="collapsed", **linked(_AXIS)) == _AXES[1]
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            learner = st.selectbox(
+                "Algorithm", learner_names(), _first_learner(what), format_func=learner_title, width=240, **linked(_LEARNER)
+            )
+            steps = sorted({*EPSILONS, *stored_epsilons(what)})
+            options = {"format_func": number_text, "width": 240, **linked(_EPSILON)}
+            epsilon = st.select_slider(f"ε ({NEIGHBOURS})", steps, 1.0, **options)
+            is_of_guesses = one_of("Axis", _AXES, **linked(_AXIS)) == _AXES[1]
         lines = st.container()
     with more.expander("Search again, or with other settings", icon=":material/search:"):
-        search = _ask_search(what, epsilon)
+        search = _ask_search(learner, epsilon)
     with lines:
-        _show_lines(what, search, is_of_guesses)
+        near = min(stored_epsilons(what) or {epsilon}, key=lambda stored: abs(math.log(stored / epsilon)))
+        every = results.audit_lines(what, epsilon)
+        st.caption(f"Stored at ε = {number_text(near)}.")
+        chart = audit_chart(every, epsilon=near, is_of_guesses=is_of_guesses, selected=search.subject)
+        show_chart(chart, _TABLE, on_select=partial(_choose, what))
     return search
 
 
-def _show_lines(what: Known, search: Search, is_of_guesses: bool) -> None:
-    near = min(stored_epsilons(what) or {search.epsilon}, key=lambda epsilon: abs(math.log(epsilon / search.epsilon)))
-    caption = f"Stored at ε = {number_text(near)}."
-    lines = results.audit_lines(what, search.epsilon)
-    axis = GUESSES if is_of_guesses else epsilon_axis(near)
-    markup = audit_axis(lines, axis, selected=search.subject, caption=caption)
-    audit_view(markup, key=_TABLE, on_choice=partial(_choose, what))
-
-
 def _choose(what: Known) -> None:
-    """Put the chosen line's learner, flags and epsilon into the widgets below."""
-    key = event_in(_TABLE, "chosen")
-    if key is None:
+    """Put the chosen line's learner, flags and epsilon into the widgets."""
+    points = st.session_state[_TABLE]["selection"]["points"]
+    if not points:
         return
+    key = str(points[0]["customdata"])
     learner, params = results.subject_of(key)
     st.session_state[_LEARNER] = learner
     for flag, default in _flags(learner).items():
@@ -88,23 +86,19 @@ def _first_learner(what: Known) -> int:
     return learner_names().index(st.session_state[_FIRST])
 
 
-def _ask_search(what: Known, epsilon: float) -> Search:
+def _ask_search(learner: str, epsilon: float) -> Search:
     left, right = st.columns(2, gap="large")
     with left:
-        learner, params = _ask_learner(what)
+        flags = _flags(learner)
+        given = {name: _ask_flag(learner, name, default) for name, default in flags.items()}
+        if not flags:
+            st.caption("This algorithm has no other settings to search.")
     with right:
         place = _ask_place()
-    search = Search(learner, params, epsilon, place)
+    search = Search(learner, {name: value for name, value in given.items() if value != flags[name]}, epsilon, place)
     st.button("Search again", icon=":material/search:", on_click=results.start, args=(search,))
     _status()
     return search
-
-
-def _ask_learner(what: Known) -> tuple[str, dict[str, Any]]:
-    options = {"format_func": learner_title, **linked(_LEARNER)}
-    learner = st.selectbox("Algorithm", learner_names(), _first_learner(what), **options)
-    given = {name: _ask_flag(learner, name, default) for name, default in _flags(learner).items()}
-    return learner, {name: value for name, value in given.items() if value != _flags(learner)[name]}
 
 
 def _ask_flag(learner: str, name: str, default: bool) -> bool:

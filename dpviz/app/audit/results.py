@@ -18,7 +18,7 @@ from dpviz.app.work.tasks import Task, in_one
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify_each
-from dpviz.figures.audit.text import AuditLine, setting_text
+from dpviz.figures.audit import AuditLine, setting_text
 from dpviz.learners import get_learner, registry
 from dpviz.results.verdict import right_guesses
 from dpviz.results.wording import number_text

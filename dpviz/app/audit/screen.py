@@ -6,16 +6,16 @@ from streamlit.delta_generator import DeltaGenerator
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.audit import results
 from dpviz.app.audit.results import Known, Search
-from dpviz.app.audit.view import audit_view
+from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
-from dpviz.app.widgets import download, on_demand
+from dpviz.app.tree_view import tree_view
+from dpviz.app.widgets import download, on_demand, rows_table, show_chart
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult
+from dpviz.evaluation.audit.smooth_leaf import RULES, leaf_curve
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, script_of
-from dpviz.figures.audit import text
-from dpviz.figures.audit import worst_pair as pair
-from dpviz.figures.audit.separating_output import output_in_words, output_tree
+from dpviz.figures import audit as text
 from dpviz.figures.departures import HERE, PAPER, WHY, departure_rows, statement_rows
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.wording import counted
@@ -142,22 +142,20 @@ def worst_pair(result: AuditResult) -> None:
     if result.worst_pair is None:
         return
     st.subheader("The worst pair", anchor=False)
-    audit_view(pair.pair_tables(result.worst_pair), key="audit-pair")
+    rows_table(text.pair_rows(result.worst_pair), "Both data sets, the row that is added last.")
     st.markdown("**What tells them apart**")
-    _output(result)
-    st.markdown("**How likely is this tree?**", help=plain(pair.limit_note(result)))
-    audit_view(pair.chance_bars(result), key="audit-chances")
-
-
-def _output(result: AuditResult) -> None:
-    tree, words = output_tree(result), output_in_words(result)
-    if tree is not None:
-        audit_view(pair.drawing(tree_svg(tree, widths=None, selected=None, narrow=True, title=words)), key="audit-output")
+    tree, words = text.output_tree(result), text.output_in_words(result)
     if tree is None:
         st.caption(plain(words))
-    elif tree.n_leaves > MOST_LEAVES:
+    else:
+        wide, narrow = (tree_svg(tree, widths=None, selected=None, narrow=small, title=words) for small in (False, True))
+        tree_view(wide, narrow, selected=None, key="audit-output", height=260)
+    if tree is not None and tree.n_leaves > MOST_LEAVES:
         with st.expander(f"All {tree.n_leaves} leaves in words", icon=":material/notes:"):
             st.markdown(plain(words))
+    bars = text.chance_chart(result)
+    st.markdown("**How likely is this tree?**", help=plain(bars.summary))
+    show_chart(bars, "audit-chances")
 
 
 def everything(search: Search, what: Known) -> None:
@@ -200,3 +198,22 @@ def meaning() -> None:
     with st.expander("How to read this page", icon=":material/help:"):
         for section in ("neighbours", "facts", "composed", "searching"):
             st.markdown(prose(TEXTS, section))
+
+
+def smooth_or_global() -> None:
+    """One leaf of a random forest under three rules: folded away and not computed at first."""
+    title, options = "Smooth or global? One leaf of a random forest", {"icon": ":material/forest:", "bind": "query-params"}
+    folded = st.expander(title, key="smooth-or-global", **options)
+    if folded.open:
+        with folded:
+            _explore_leaf()
+
+
+@st.fragment
+def _explore_leaf() -> None:
+    st.markdown(prose(TEXTS, "smooth or global"))
+    options = {"format_func": number_text, "key": "leaf-epsilon", "bind": "query-params"}
+    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, 1.0, **options)
+    chart = text.leaf_chart([leaf_curve(rule, epsilon, text.gaps_to_show(epsilon)) for rule in RULES])
+    st.markdown(f"**{chart.summary}**")
+    show_chart(chart, "leaf-chart")

@@ -10,7 +10,7 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose, sections
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.figures.audit.text import chance_text, times_text
+from dpviz.figures.audit import chance_text, times_text
 from dpviz.results.wording import number_text
 
 TEXTS = "audit"

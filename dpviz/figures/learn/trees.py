@@ -6,7 +6,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.learn.growing import Grown
 from dpviz.evaluation.learn.lessons import PoisonedStump
-from dpviz.figures.audit.text import is_beyond
+from dpviz.figures.audit import is_beyond
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, chart, hatched_bar, line
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE
 from dpviz.figures.wording import chance, counted

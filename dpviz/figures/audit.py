@@ -1,0 +1,622 @@
+"""Audit in pictures and words: every learner on one axis, the worst pair, the tree that separates it, one leaf.
+
+Pure functions of what was searched and attacked. A verdict is always an icon, a word and a colour together; a number is rounded
+for eyes only.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.evaluation.audit.by_attack import AuditedBound
+from dpviz.evaluation.audit.findings import SLACK, AuditResult, WorstPair, exceeds
+from dpviz.evaluation.audit.smooth_leaf import LeafCurve, Rule, delta_needed, first_violation
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Style, chart, hatched_bar, line, panels
+from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, ORANGE, SOUND, UNSOUND, translucent
+from dpviz.figures.wording import chance
+from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree, format_number
+from dpviz.results.wording import number_text, rounded_up
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
+
+#: Beyond this exp() leaves the floats; no search gets near it.
+_LARGEST_EXPONENT = 700.0
+#: From this share of what is proved on, an attack is said to come near it.
+WEAK = 0.8
+WITHOUT, WITH = "without the row", "with the row"
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """How a verdict looks: a character, a word, and a tone (the name of a theme colour)."""
+
+    icon: str
+    word: str
+    tone: str
+
+
+#: *Proved*: the verdict on a plan; "" where the stored run has none.
+BADGES = {
+    "holds": Badge("✓", "holds", "green"),
+    "unproven": Badge("?", "unproven", "orange"),
+    "violated": Badge("✕", "violated", "red"),
+    "none": Badge("–", "nothing claimed", "gray"),
+    "": Badge("○", "not stored", "gray"),
+}
+#: *Searched* and *attacked*, by what was found against what is claimed: a lower bound never proves, so "within" has no colour.
+SEARCHED = {
+    "within": Badge("⌕", "within", "gray"),
+    "beyond": Badge("⌕", "beyond", "red"),
+    "bug": Badge("‼", "beyond what its steps cost", "red"),
+    "nothing": Badge("⌕", "nothing claimed", "gray"),
+    "not": Badge("○", "not listed", "gray"),
+}
+ATTACKED = SEARCHED | {
+    "within": Badge("◎", "within", "gray"),
+    "beyond": Badge("◎", "beyond", "red"),
+    "nothing": Badge("◎", "nothing claimed", "gray"),
+    "not": Badge("○", "not attacked", "gray"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """One line of the table of learners: a plan, and the three facts about it. A click on the line reports `key`.
+
+    `setting` are the settings that are not its default, in words. *Proved*: `verdict`, a key of `BADGES`; `claimed` and
+    `composed` are the epsilons of the paper and of the steps, `claimed_guesses` and `guesses` the right guesses of 100 about one
+    row that each allows at most; None where nothing is stored. *Searched*: `found`, the worst; None where outputs could not be
+    listed. *Attacked*: `attacked`. `note` says when the search is not from the stored run: "searched now".
+    """
+
+    key: str
+    title: str
+    setting: str
+    verdict: str = ""
+    claimed: float | None = None
+    composed: float | None = None
+    claimed_guesses: float | None = None
+    guesses: float | None = None
+    found: AuditResult | None = None
+    attacked: AuditedBound | None = None
+    note: str = ""
+
+    @property
+    def search(self) -> str:
+        """A key of `SEARCHED`."""
+        return against_claim(self.found.log_ratio, self.found) if self.found is not None else "not"
+
+    @property
+    def attack(self) -> str:
+        """A key of `ATTACKED`."""
+        return against_claim(self.attacked.bound, self.attacked) if self.attacked is not None else "not"
+
+
+def against_claim(bound: float, found: AuditResult | AuditedBound) -> str:
+    """A lower bound of epsilon against what is claimed and against the ledger: "within", "beyond", "bug" or "nothing" claimed."""
+    if exceeds(bound, found.composed):
+        return "bug"
+    if math.isinf(found.claimed):
+        return "nothing"
+    return "beyond" if exceeds(bound, found.claimed) else "within"
+
+
+def lead_sentence(lines: Iterable[AuditLine]) -> str:
+    """How many private learners are proved, refuted or neither; default settings only."""
+    asked = _asked(lines)
+    if not asked:
+        return "Nothing is stored yet."
+    counts = Counter(line.verdict for line in asked)
+    rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
+    more = f": {rest}" if rest else ""
+    is_bug = any("bug" in (line.search, line.attack) for line in asked)
+    bug = " What the steps cost is wrong: that is a bug in dpviz." if is_bug else ""
+    return f"{counts['holds']} of {len(asked)} private algorithms are proved to keep the ε they claim{more}.{bug}"
+
+
+def tried_sentence(lines: Iterable[AuditLine]) -> str:
+    """What search and attack found of private learners; default settings only."""
+    asked = _asked(lines)
+    known = {"searched": [line.search for line in asked], "attacked": [line.attack for line in asked]}
+    beyond = {word: sum(key in ("beyond", "bug") for key in keys) for word, keys in known.items()}
+    words = [
+        f"{len(keys) - keys.count('not')} were {word}, {beyond[word]} of them beyond their claim." for word, keys in known.items()
+    ]
+    return " ".join(words)
+
+
+def _asked(lines: Iterable[AuditLine]) -> list[AuditLine]:
+    return [line for line in lines if not line.setting and line.verdict not in ("none", "")]
+
+
+def attack_sentence(found: AuditedBound) -> str:
+    """What an attack showed, with its confidence, and of what is proved; what could be shown, or that no attack is known."""
+    delta = f", δ = {number_text(found.delta)}" if found.delta else ""
+    least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}) with {found.confidence:.0%} confidence"
+    of_what = "the right guesses that are proved possible" if found.delta else "what is proved"
+    if strength_text(found):
+        more = f" {found.ceiling}." if found.ceiling else ""
+        return f"{least}: {strength_text(found)} of {of_what}.{more}"
+    more = ""
+    if found.ceiling and found.ceiling.share < WEAK:
+        more = f" {found.ceiling} of {of_what}."
+    elif found.verdict == "holds" and found.claimed < math.inf:
+        more = " No attack is known that comes near what is proved."
+    return f"{least}.{more}"
+
+
+def strength_text(found: AuditedBound) -> str:
+    """The share of the proved loss that an attack found, rounded down; empty where no attack is known that comes near it."""
+    of_claim = found.bound / found.claimed if found.verdict == "holds" and 0 < found.claimed < math.inf else 0.0
+    share = found.strength if found.strength is not None else of_claim if of_claim >= WEAK else 0.0
+    return f"{math.floor(100 * share * (1 + SLACK))}%" if share else ""
+
+
+def attack_source(found: AuditedBound) -> str:
+    """What an attack could have shown, and on how many draws."""
+    guesses = f"{found.hits[1]:,} of {found.n_tested:,} guesses right"
+    seen = f"{found.n_done:,} draws on each of two data sets"
+    if found.canaries > 1:
+        seen = f"{guesses}, {found.canaries} canaries in each of {found.n_done:,} draws"
+    elif found.strength is not None:
+        seen = f"{guesses}, {seen}, with everything released in view"
+    return f"{number_text(found.claimed)} is claimed and {number_text(found.largest)} could be shown ({seen})."
+
+
+def at_least_text(bound: float) -> str:
+    """A lower bound, rounded down: "≥ 0.999"; infinite: "∞"."""
+    if math.isinf(bound) or bound <= 0:
+        return number_text(bound) if bound else "≥ 0"
+    unit = 10.0 ** (math.floor(math.log10(bound)) - 2)
+    return f"≥ {number_text(math.floor(bound / unit * (1 + SLACK)) * unit)}"
+
+
+def times(epsilon: float) -> float:
+    """exp(epsilon): how many times as likely an output may become."""
+    return math.exp(epsilon) if epsilon < _LARGEST_EXPONENT else math.inf
+
+
+def times_text(epsilon: float) -> str:
+    """As in "3.5 times"; infinite: "without limit"."""
+    return "without limit" if math.isinf(times(epsilon)) else f"{number_text(times(epsilon))} times"
+
+
+def chance_text(chance: float) -> str:
+    """A probability for people: "9.47%", "1 in 2,100", "impossible", "certain"."""
+    if chance <= 0:
+        return "impossible"
+    if chance >= 1:
+        return "certain"
+    if chance >= 0.01:
+        return f"{number_text(100 * chance)}%"
+    size = 10.0 ** (math.floor(-math.log10(chance)) - 2)
+    return f"1 in {max(1.0, size) * round(1 / chance / max(1.0, size)):,.0f}"
+
+
+def search_sentence(result: AuditResult) -> str:
+    """What a search found, and what is claimed."""
+    if result.worst_pair is None or result.log_ratio <= 0:
+        return pair_sentence(result)
+    claimed = "nothing is claimed" if math.isinf(result.claimed) else f"{number_text(result.claimed)} is claimed"
+    found = "No finite ε holds" if math.isinf(result.log_ratio) else f"ε {at_least_text(result.log_ratio)}"
+    return f"{found}; {claimed}."
+
+
+def pair_sentence(result: AuditResult) -> str:
+    """How far apart the pair is, and how far apart it may be."""
+    pair = result.worst_pair
+    if pair is None or result.log_ratio <= 0:
+        return "No difference between neighbouring data sets could be certified here."
+    without, with_row = pair.probabilities
+    if math.isinf(result.log_ratio):
+        sides = ("with", "without") if with_row > without else ("without", "with")
+        said = f"This tree is possible {sides[0]} the marked row and impossible {sides[1]} it"
+        return f"{said}. {_endless_allowance(result)}"
+    change = "Adding the marked row" if with_row > without else "Taking the marked row away"
+    return f"{change} makes this tree {times_text(result.log_ratio)} as likely; {allowance_text(result)}."
+
+
+def _endless_allowance(result: AuditResult) -> str:
+    if math.isinf(result.claimed):
+        return "Nothing was promised."
+    return f"No finite ε allows that; ε = {number_text(result.claimed)} is claimed ({NEIGHBOURS})."
+
+
+def allowance_text(result: AuditResult) -> str:
+    """What the claim allows: "ε = 1 (add/remove one row) allows 2.72 times"."""
+    if math.isinf(result.claimed):
+        return "nothing is claimed, so nothing is ruled out"
+    return f"ε = {number_text(result.claimed)} ({NEIGHBOURS}) allows {times_text(result.claimed)}"
+
+
+def is_beyond(result: AuditResult) -> bool:
+    """True when what was found is more than what is claimed."""
+    return exceeds(result.log_ratio, result.claimed)
+
+
+def setting_text(params: dict[str, Any], labels: dict[str, str]) -> str:
+    """Parameters that are not the default, in words; `labels` gives each its name on screen."""
+    words = (labels.get(name, name).lower() + ("" if value is True else f": {value}") for name, value in params.items())
+    return ", ".join(words)
+
+
+# --- all learners on one axis
+
+#: Verdict on a learner's defaults -> heading of its group, in the order of the chart.
+GROUPS = {
+    "holds": "Holds: there is a proof",
+    "violated": "Violated: a counterexample is known",
+    "unproven": "No counterexample, no proof",
+    "none": "Nothing is claimed",
+    "": "Not stored",
+}
+#: Groups that the chart shows only where the chosen line is in them.
+FOLDED = ("none", "")
+#: An axis of epsilon ends at this multiple of it.
+END = 3
+#: Name of a trace -> what it marks, over epsilon and over right guesses.
+SIGNS = {
+    "composed": ("steps add up to this at most", "what this algorithm does: at most"),
+    "claimed": ("claimed", "any algorithm with the ε that is claimed: at most"),
+    "searched": ("searched: ε is at least this", ""),
+    "attacked": ("attacked: ε is at least this, with 95% confidence", "attacked: at least, with 95% confidence"),
+}
+_LINE_HEIGHT = 25
+
+
+def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, is_of_guesses: bool, selected: str) -> Chart:
+    """The learners as they come, below the selected one its other settings; over epsilon, or over right guesses of 100.
+
+    A bar ends at what the steps add up to, an upright line is the claim, a dot and a diamond are lower bounds. What lies beyond
+    the end of the axis is an arrow with its number. `customdata` of every mark is the key of its line.
+    """
+    start, end = (50.0, 100.0) if is_of_guesses else (0.0, END * epsilon)
+    at, groups, height = _places(lines, selected)
+    figure = chart(
+        _LINE_HEIGHT * height + 90,
+        top=60,
+        right=80,
+        barmode="overlay",
+        bargap=0.35,
+        hovermode="closest",
+        legend=LEGEND_ABOVE | {"itemclick": False, "itemdoubleclick": False},
+        clickmode="event+select",
+    )
+    values = {item.key: _guesses(item) if is_of_guesses else _epsilons(item) for item, _ in at}
+    for sign, words in SIGNS.items():
+        known = [(item, y, values[item.key][sign]) for item, y in at if sign in values[item.key]]
+        inside = [(item, y, min(value, end)) for item, y, value in known if value <= end or sign == "composed"]
+        if not words[is_of_guesses]:
+            continue
+        hues = [_hue(item, sign) for item, *_ in inside]
+        about = {
+            "y": [y for _, y, _ in inside],
+            "customdata": [item.key for item, *_ in inside],
+            "hovertext": [line_in_words(item) for item, *_ in inside],
+            "hoverinfo": "text",
+            "name": words[is_of_guesses],
+            "unselected": {"marker": {"opacity": 1}},
+        }
+        x = [value for *_, value in inside]
+        if sign == "composed":
+            grey = {"color": translucent(NEUTRAL, 0.35), "line": {"color": NEUTRAL, "width": 1}}
+            figure.add_bar(x=[value - start for value in x], base=start, orientation="h", marker=grey, **about)
+        else:
+            figure.add_scatter(x=x, mode="markers", marker=_mark(sign, hues), cliponaxis=False, **about)
+    beyond = [(y, text) for item, y in at if (text := _beyond_text(values[item.key], end))]
+    texts = {"text": [text for _, text in beyond], "textposition": "middle right", "cliponaxis": False}
+    figure.add_scatter(x=[end] * len(beyond), y=[y for y, _ in beyond], mode="text", showlegend=False, hoverinfo="skip", **texts)
+    for name, y, count in groups:
+        head = {"xref": "paper", "x": 0, "xanchor": "left", "showarrow": False}
+        figure.add_annotation(y=y, text=f"<b>{BADGES[name].icon} {GROUPS[name]}</b> ({count})", **head)
+    for item, y in at:
+        if item.key == selected:
+            box = {"fillcolor": translucent(BLUE, 0.14), "line": {"width": 0}, "layer": "below"}
+            figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=y - 0.5, y1=y + 0.5, **box)
+    ticks = {"tickvals": [y for _, y in at], "ticktext": [_tick(item, is_chosen=item.key == selected) for item, _ in at]}
+    figure.update_yaxes(range=[height - 0.5, -0.5], showgrid=False, zeroline=False, fixedrange=True, **ticks)
+    title = "right guesses of 100" if is_of_guesses else f"ε ({NEIGHBOURS})"
+    figure.update_xaxes(range=[start, end], title=title, fixedrange=True, zeroline=False, nticks=6)
+    counts = ", ".join(f"{GROUPS[name].split(':')[0].lower()} {count}" for name, _, count in groups)
+    return Chart(figure, f"Every algorithm with what it claims and what was found: {counts}.", list(map(_audit_row, lines)))
+
+
+def _places(lines: Sequence[AuditLine], selected: str) -> tuple[list[tuple[AuditLine, int]], list[tuple[str, int, int]], int]:
+    """(each line shown with its place from the top; per group its name, place and number of learners; all places)."""
+    chosen = next((item.title for item in lines if item.key == selected), "")
+    by_title: dict[str, list[AuditLine]] = {}
+    for item in lines:
+        by_title.setdefault(item.title, []).append(item)
+    at, groups, y = list[tuple[AuditLine, int]](), list[tuple[str, int, int]](), 0
+    for name in GROUPS:
+        members = [settings for settings in by_title.values() if settings[0].verdict == name]
+        if not members or (name in FOLDED and all(settings[0].title != chosen for settings in members)):
+            continue
+        groups.append((name, y, len(members)))
+        y += 1
+        for settings in members:
+            for item in settings if settings[0].title == chosen else settings[:1]:
+                at.append((item, y))
+                y += 1
+    return at, groups, y
+
+
+def _tick(item: AuditLine, *, is_chosen: bool) -> str:
+    name = f"{BADGES[item.verdict].icon} {item.setting}" if item.setting else item.title
+    name = name if len(name) < 20 else name.replace(" (", "<br>(").replace(": ", ":<br>")
+    return f"<b>{name}</b>" if is_chosen else name
+
+
+def _hue(item: AuditLine, sign: str) -> str:
+    found = {"searched": item.search, "attacked": item.attack}.get(sign, "")
+    return UNSOUND if found in ("beyond", "bug") else GREEN if sign == "claimed" else BLUE
+
+
+def _mark(sign: str, hues: list[str]) -> Style:
+    symbols = {"claimed": ("line-ns-open", 18), "searched": ("circle", 11), "attacked": ("diamond-open", 11)}
+    symbol, size = symbols[sign]
+    return {"symbol": symbol, "size": size, "color": hues, "line": {"width": 3 if sign == "claimed" else 2, "color": hues}}
+
+
+def _beyond_text(values: dict[str, float], end: float) -> str:
+    heads = {"composed": "→", "searched": "●", "attacked": "◇"}
+    return " ".join(f"{head}{number_text(values[sign])}" for sign, head in heads.items() if values.get(sign, 0.0) > end)
+
+
+def _epsilons(item: AuditLine) -> dict[str, float]:
+    searched = None if item.found is None else max(0.0, item.found.log_ratio)
+    attacked = None if item.attacked is None else item.attacked.bound
+    values = {"claimed": item.claimed, "searched": searched, "attacked": attacked, "composed": item.composed}
+    return {sign: value for sign, value in values.items() if value is not None}
+
+
+def _guesses(item: AuditLine) -> dict[str, float]:
+    """Right guesses of 100 whether one row was used. What a search found is about one output, so it has no place here."""
+    attacked = None if item.attacked is None else item.attacked.right_guesses
+    values = {"claimed": item.claimed_guesses, "attacked": attacked, "composed": item.guesses}
+    return {sign: value for sign, value in values.items() if value is not None}
+
+
+def _audit_row(item: AuditLine) -> dict[str, str]:
+    known = _epsilons(item)
+    guesses = "" if item.guesses is None else rounded_up(item.guesses, 1)
+    return {
+        "algorithm": item.title,
+        "setting": item.setting,
+        "proved": BADGES[item.verdict].word,
+        f"claims ε ({NEIGHBOURS})": number_text(known["claimed"]) if "claimed" in known else "",
+        "searched": f"{at_least_text(known['searched'])}, {SEARCHED[item.search].word}" if item.found else "not listed",
+        "attacked": f"{at_least_text(known['attacked'])}, {ATTACKED[item.attack].word}" if item.attacked else "not attacked",
+        "steps add up to": number_text(known["composed"]) if "composed" in known else "",
+        "right guesses of 100, at most": guesses,
+        "": item.note,
+    }
+
+
+def line_in_words(item: AuditLine) -> str:
+    """A line for those who point at it: "PF-tree: holds; claims ε 1; searched ≥ 0.958, within; ..."."""
+    row = _audit_row(item)
+    name = f"{item.title}, {item.setting}" if item.setting else item.title
+    words = [row["proved"], *(f"{key} {row[key]}" for key in list(row)[3:-1] if row[key])]
+    return f"{name}: {'; '.join(words)}"
+
+
+# --- the worst pair
+
+
+def extra_row(pair: WorstPair) -> tuple[str, ...]:
+    """The one row that the second data set has more."""
+    (row,) = (Counter(pair.second) - Counter(pair.first)).elements()
+    return row
+
+
+def pair_rows(pair: WorstPair) -> list[dict[str, str]]:
+    """Both data sets as one table: each distinct row with how often it is in either, the extra row last and marked.
+
+    Identical columns (equal but for the number in their name) stand once.
+    """
+    columns: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    for place, name in enumerate(pair.columns):
+        values = tuple(short_value(name, row[place]) for row in pair.second)
+        columns.setdefault((re.sub(r"\d+$", "", name), values), []).append(place)
+    without, with_row, extra = Counter(pair.first), Counter(pair.second), extra_row(pair)
+    rows = []
+    for row in sorted(with_row, key=lambda row: row == extra):
+        cells = {_heading(pair, places): short_value(pair.columns[places[0]], row[places[0]]) for places in columns.values()}
+        more = " (+ 1 added)" if row == extra else ""
+        rows.append(cells | {"rows without it": f"{without[row]}", "rows with it": f"{with_row[row]}{more}"})
+    return rows
+
+
+def _heading(pair: WorstPair, places: Sequence[int]) -> str:
+    first, last = pair.columns[places[0]], pair.columns[places[-1]]
+    return first if len(places) == 1 else f"{first} to {last} (identical)"
+
+
+def chance_chart(result: AuditResult) -> Chart:
+    """Two bars: how likely the output is on each data set, and a line at what the claim allows for the likelier one."""
+    assert result.worst_pair is not None
+    chances, limit = dict(zip((WITHOUT, WITH), result.worst_pair.probabilities, strict=True)), allowed_chance(result)
+    top, texts = max(chances.values()), list(map(chance_text, chances.values()))
+    hues = [UNSOUND if is_beyond(result) and value == top else BLUE for value in chances.values()]
+    across = {"visible": False, "range": [0, 1.3 * max(top, limit or 0.0)], "fixedrange": True}
+    figure = chart(120, showlegend=False, xaxis=across, yaxis=NAMES | {"fixedrange": True})
+    style = hatched_bar(hues, ["/" if hue == UNSOUND else "" for hue in hues])
+    words = {"text": texts, "textposition": "outside", "cliponaxis": False, "hoverinfo": "skip"}
+    figure.add_bar(x=list(chances.values()), y=list(chances), orientation="h", marker=style, **words)
+    allowed = ""
+    if limit is not None:
+        said = chance_text(limit) if limit else "0%"
+        allowed = f" Upright line: the most that the claim allows on the likelier side, {said}."
+        y = list(chances.values()).index(top)
+        figure.add_shape(type="line", x0=limit, x1=limit, y0=y - 0.48, y1=y + 0.48, line=line(NEUTRAL, 4))
+    return Chart(figure, f"Probability of this tree: {', '.join(map(' '.join, zip(chances, texts, strict=True)))}.{allowed}")
+
+
+def allowed_chance(result: AuditResult) -> float | None:
+    """The most that the claim allows for the likelier data set, exp(ε) times the other probability; None for no limit."""
+    assert result.worst_pair is not None
+    limit = times(result.claimed) * min(result.worst_pair.probabilities) if math.isfinite(result.claimed) else 1.0
+    return limit if limit < 1 else None
+
+
+# --- the output that separates a pair
+
+#: Stands in where only one class or category was met; a schema needs two.
+_OTHER = "other"
+Body = dict[str, Any]
+
+
+def short_value(column: str, value: str) -> str:
+    """A value without the name of its column: "a=1" of column "a" is "1"."""
+    return value.removeprefix(f"{column}=")
+
+
+def output_tree(result: AuditResult) -> Tree | None:
+    """The output as a tree over the columns of the pair; None where there is no pair, or the output is not one tree."""
+    body = result.output.get("root", result.output)
+    if result.worst_pair is None or not _is_tree(body):
+        return None
+    schema = _schema(result, list(_nodes(body)))
+    return Tree(schema, _node(body, schema))
+
+
+def _is_tree(body: Any) -> bool:
+    if not isinstance(body, dict):
+        return False
+    return _is_end(body) or ({"feature", "op"} <= body.keys() and all(_is_tree(body.get(side)) for side in ("left", "right")))
+
+
+def _is_end(body: Body) -> bool:
+    return "leaf" in body or "value" in body
+
+
+def _nodes(body: Body) -> Iterator[Body]:
+    yield body
+    if "op" in body:
+        for side in ("left", "right"):
+            yield from _nodes(body[side])
+
+
+def _schema(result: AuditResult, nodes: list[Body]) -> Schema:
+    pair = result.worst_pair
+    assert pair is not None
+    met = {name: {short_value(name, row[place]) for row in pair.second} for place, name in enumerate(pair.columns)}
+    *names, target = pair.columns
+    classes = met[target] | {str(node["leaf"]) for node in nodes if "leaf" in node}
+    of_numbers = any("value" in node for node in nodes)
+    predicted = NumericTarget(target, *_ends(met[target])) if of_numbers else ClassTarget(target, _two(classes))
+    asked = {name: [node for node in nodes if node.get("feature") == name] for name in names}
+    return Schema(tuple(_feature(name, met[name], asked[name]) for name in names), predicted)
+
+
+def _ends(numbers: set[str]) -> tuple[float, float]:
+    """The least and the largest number met, apart."""
+    low, high = min(map(float, numbers)), max(map(float, numbers))
+    return low, high if high > low else low + 1
+
+
+def _feature(name: str, met: set[str], asked: list[Body]) -> Feature:
+    thresholds = [float(node["threshold"]) for node in asked if node["op"] == "<="]
+    if thresholds:
+        return NumericFeature(name, min(thresholds) - 1, max(thresholds) + 1)
+    return CategoricalFeature(name, _two(met | {value for node in asked for value in _values(node)}))
+
+
+def _values(node: Body) -> tuple[str, ...]:
+    return tuple(short_value(node["feature"], str(value)) for value in node["values"])
+
+
+def _two(values: Iterable[str]) -> tuple[str, ...]:
+    names = sorted(values)
+    return tuple(names if len(names) > 1 else [*names, _OTHER, f"{_OTHER} 2"][:2])
+
+
+def _node(body: Body, schema: Schema) -> Node:
+    if "leaf" in body:
+        return Leaf(schema.classes.index(str(body["leaf"])))
+    if "value" in body:
+        return NumberLeaf(float(body["value"]))
+    place = schema.feature_names.index(body["feature"])
+    feature = schema.features[place]
+    if isinstance(feature, CategoricalFeature):
+        rule: ThresholdRule | SubsetRule = SubsetRule(place, tuple(sorted(map(feature.categories.index, _values(body)))))
+    else:
+        rule = ThresholdRule(place, float(body["threshold"]))
+    return Branch(rule, _node(body["left"], schema), _node(body["right"], schema))
+
+
+def output_in_words(result: AuditResult) -> str:
+    """The output as one sentence: "If a is 0: x; otherwise: y."; empty where there is none."""
+    body = result.output.get("root", result.output)
+    if not _is_tree(body):
+        return ", ".join(f"{name}: {value}" for name, value in result.output.items())
+    return f"Always {_said(body)}." if _is_end(body) else f"{_said(body)}."
+
+
+def _said(body: Body) -> str:
+    if _is_end(body):
+        return str(body["leaf"]) if "leaf" in body else format_number(body["value"])
+    asks = f"≤ {format_number(body['threshold'])}" if body["op"] == "<=" else f"is {' or '.join(_values(body))}"
+    left, right = (f"({_said(body[side])})" if "op" in body[side] else _said(body[side]) for side in ("left", "right"))
+    return f"If {body['feature']} {asks}: {left}; otherwise: {right}"
+
+
+# --- one leaf, smooth or global
+
+#: Name, colour, dash and marker of every rule: never by colour alone.
+STYLES: dict[Rule, tuple[str, str, str, str]] = {
+    "smooth": ("smooth (published)", ORANGE, "dash", "diamond-open"),
+    "global": ("global", NEUTRAL, "dot", "square"),
+    "permute-and-flip": ("permute-and-flip", BLUE, "solid", "circle"),
+}
+#: Chances below this and losses above this many epsilons are drawn at the edge: the difference means nothing to a reader.
+_LEAST_CHANCE, _MOST_LOSS = 1e-6, 100.0
+_MOST_MARKERS = 12
+
+
+def gaps_to_show(epsilon: float) -> int:
+    """How many gaps to draw, so that the first broken promise is well inside the chart."""
+    broken = first_violation("smooth", epsilon)
+    return max(8, math.ceil(1.6 * broken)) if broken is not None else 8
+
+
+def leaf_chart(curves: Sequence[LeafCurve]) -> Chart:
+    """Above: the chance that the smaller class is published. Below: the largest log ratio of neighbours, and epsilon."""
+    figure = panels(2, 520, top=36, spacing=0.1, layout={"legend": LEGEND_ABOVE})
+    rows = [{"gap": f"{gap:,}"} for gap in curves[0].gaps]
+    for curve in curves:
+        title, colour, dash, symbol = STYLES[curve.rule]
+        style = {"line": line(colour, 2, dash), "marker": {"symbol": symbol, "size": 8, "maxdisplayed": _MOST_MARKERS}}
+        about = {"x": curve.gaps, "mode": "lines+markers", "name": title, "legendgroup": title, **style}
+        about["hovertemplate"] = f"gap %{{x}}: %{{customdata}}<extra>{title}</extra>"
+        losses = curve.log_ratio / curve.epsilon
+        flips, words = [chance(p) for p in curve.flip], [f"{number_text(float(loss))} ε" for loss in losses]
+        figure.add_scatter(y=curve.flip.clip(_LEAST_CHANCE), customdata=flips, **about, row=1, col=1)
+        figure.add_scatter(y=losses.clip(1e-3, _MOST_LOSS), customdata=words, showlegend=False, **about, row=2, col=1)
+        for row, flip, loss in zip(rows, flips, words, strict=True):
+            row |= {f"flips, {title}": flip, f"reveals, {title}": loss}
+    figure.add_hline(1, row=2, col=1, line=line(SOUND, 2))
+    note = {"text": "allowed: 1 ε", "x": 1, "xref": "x2 domain", "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    figure.add_annotation(y=0, yref="y2", **note)
+    ticks = {"tickvals": [1e-6, 1e-4, 1e-2, 0.5], "ticktext": ["≤ 0.0001%", "0.01%", "1%", "50%"]}
+    figure.update_yaxes(type="log", range=[-6.2, 0], title="smaller class published", **ticks, row=1, col=1)
+    steps = {"tickvals": [0.01, 0.1, 1, 10, 100], "ticktext": ["0.01 ε", "0.1 ε", "1 ε", "10 ε", "≥ 100 ε"]}
+    figure.update_yaxes(type="log", range=[-2, 2.1], title="what one row more reveals", **steps, row=2, col=1)
+    figure.update_xaxes(title="gap, in rows", row=2, col=1)
+    return Chart(figure, _leaf_sentence(curves[0].epsilon), rows)
+
+
+def _leaf_sentence(epsilon: float) -> str:
+    """Where the smooth rule breaks its promise, and what an honest reading costs."""
+    gap, (delta, _) = first_violation("smooth", epsilon), delta_needed("smooth", epsilon)
+    if gap is None:
+        return f"No gap was found at which the smooth rule breaks ε = {number_text(epsilon)} ({NEIGHBOURS})."
+    return (
+        f"At ε = {number_text(epsilon)} ({NEIGHBOURS}) the smooth rule breaks its promise from gap {gap:,} on, without any "
+        f"limit. As (ε, δ) a single leaf needs δ = {number_text(delta)}; it should be far below one in the number of rows. "
+        "Global sensitivity and permute-and-flip keep ε at every gap."
+    )

@@ -1,1 +1,0 @@
-"""Figures and texts of the Audit page."""
