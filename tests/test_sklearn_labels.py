@@ -5,12 +5,14 @@ import itertools
 import warnings
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from random import Random
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -149,7 +151,8 @@ def test_cross_validation_and_searches_score_what_is_right(kind, by):
         assert found.importances_mean[0] > 0.3 > 0.05 > found.importances_mean[1]
 
 
-CALIBRATIONS = [(how, ensemble) for how in ("sigmoid", "isotonic", "temperature") for ensemble in (True, False)]
+METHODS = ("sigmoid", "isotonic", "temperature")[: 3 if sklearn.__version__ >= "1.8" else 2]
+CALIBRATIONS = [(how, ensemble) for how in METHODS for ensemble in (True, False)]
 
 
 @pytest.mark.slow
@@ -219,7 +222,7 @@ def test_one_against_others_is_right_or_refused(tool, classes):
 def test_zero_and_one_read_as_classes_at_other_places_are_said():
     for classes, by in itertools.product([(-1, 0, 1), (1, 0, -7), (-2, 0, 1, 3), ("-1", "0", "1")], ("schema", "parameters")):
         y = np.array(sorted(classes))[np.digitize(X[:, 0], np.linspace(0, 1, len(classes) + 1)[1:-1])]
-        for tool in (OneVsRestClassifier, OutputCodeClassifier):
+        for tool in (OneVsRestClassifier, partial(OutputCodeClassifier, random_state=0)):
             with pytest.warns(DpvizWarning, match="y has no classes but 0 and 1, which are not the first and second"):
                 tool(estimator(classes, by)).fit(X, y)
         estimator(classes, by).fit(X, y)  # without a word: warnings are errors here
@@ -344,7 +347,8 @@ def test_one_odd_cell_changes_no_other_whatever_type_it_gives_the_column(classes
     possible = {alone} | {trained([*plain, label]) for label in way}
     for odd in ODD:
         forms = [[*plain, odd], np.array([*plain, odd], dtype=object), pd.Series([*plain, odd], dtype=object)]
-        if not isinstance(odd, (list, bytes)) and odd is not HUGE:
+        is_changed = isinstance(odd, bool) and pd.__version__ < "3"  # pandas 2 makes numbers of truth values beside them
+        if not isinstance(odd, (list, bytes)) and odd is not HUGE and not is_changed:
             forms += [pd.concat([pd.Series(plain), pd.Series([odd])], ignore_index=True), pd.Series([*plain, odd])]
         found = {trained(form) for form in forms}
         assert len(found) == 1, odd

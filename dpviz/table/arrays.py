@@ -71,6 +71,8 @@ def with_named_moments(rows: Any) -> Any:
         for place, kind in enumerate(rows.dtypes):
             if getattr(kind, "kind", "") in ("m", "M"):
                 found.isetitem(place, rows.iloc[:, place].astype(object).map(_named))
+            elif not isinstance(kind, np.dtype) and getattr(kind, "kind", "") == "O":  # scikit-learn tries numbers beside others
+                found.isetitem(place, rows.iloc[:, place].astype(object))
         return found
     if hasattr(rows, "with_columns") and hasattr(rows, "iter_columns"):
         moments = [column for column in rows.iter_columns() if column.dtype.is_temporal()]

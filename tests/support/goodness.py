@@ -17,4 +17,4 @@ def p_value(draws: np.ndarray, distribution: np.ndarray) -> float:
     if rare.any():
         observed = np.append(observed[~rare], observed[rare].sum())
         expected = np.append(expected[~rare], expected[rare].sum())
-    return float(stats.chisquare(observed, expected, sum_check=False).pvalue)
+    return float(stats.chisquare(observed, expected).pvalue)
