@@ -80,7 +80,7 @@ def recommended_line(request: FitRequest, schema: Schema) -> None:
         return
     found = which_learner(schema, epsilon=request.settings.epsilon)
     if found.learner != request.learner:
-        st.caption(f"Recommended here: {get_learner(found.learner).title}. {found.lost}")
+        st.caption(f"Recommended by declared rows and ε alone: {get_learner(found.learner).title}. {found.lost}")
 
 
 def tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:

@@ -33,7 +33,7 @@ class Lead:
     def behind(self, title: str) -> str:
         """What the other learner loses, one sentence."""
         lost = " and ".join(f"{by:.3f} in {measure}" for measure, by in self.measures)
-        return f"{title} is behind by {lost} on average, and in {self.ahead} of {self.cells} stored comparisons."
+        return f"{title} is behind by {lost} on average, and in {self.ahead} of {self.cells} comparisons on benchmark tables."
 
 
 #: Of s-gbdt, classes and numbers; of pf-tree. From the stored cells.

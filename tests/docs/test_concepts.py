@@ -15,10 +15,11 @@ from dpviz.app.prose import sections
 from tests.support.paths import ROOT
 
 #: Known from machine learning.
-KNOWN = {"accuracy", "AUC", "non-private tree, CART"}
+KNOWN = {"accuracy", "AUC", "non-private tree, CART", "balanced accuracy", "log loss", "R²"}
+KNOWN |= {"held-out rows, held out", "fit", "quantile"}
 ELSEWHERE = """
-add/remove one row; coins; counterexample; disclosure; draft; exact sampler; exploration; fingerprint; FitRequest; geometric
-noise; ledger; lookahead; mutant; noise; PF-tree; PrivaTree; private choice; random parts; read from the data; rehearsal;
+add/remove one row; coins; counterexample; disclosure; draft; exact sampler; exploration; FitRequest; geometric
+noise; ledger; lookahead; mutant; noise; private choice; random parts; read from the data; rehearsal;
 Rényi; role; row-wise; smooth sensitivity; two levels at once; worst pair
 """
 #: Names that terms have in other words than their own.

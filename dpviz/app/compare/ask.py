@@ -97,7 +97,7 @@ def ask_request(loaded: Loaded) -> CompareRequest | None:
             axis = _ask_axis() if along == EPSILON else "asked"
             axes = _ask_epsilons() if along == EPSILON else _ask_depths() if along == DEPTH else _ask_rows(sizes)
             usual = 5 if _suffix(loaded) else 20  # of numbers fewer: what is private about them boosts hundreds of trees
-            repeats = st.select_slider("Draws per split", DRAWS, value=usual, **linked(f"draws{_suffix(loaded)}"))
+            repeats = st.select_slider("Draws per split", DRAWS, value=usual, help=_DRAWS, **linked(f"draws{_suffix(loaded)}"))
             folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=_SPLITS, **linked("splits"))
     for problem in problems:
         parts.error(problem, kept="The others are compared.")
@@ -119,7 +119,8 @@ def _first_learners(loaded: Loaded) -> tuple[str, ...]:
 def _ask_learners(names: tuple[str, ...], key: str, wished: tuple[str, ...]) -> tuple[list[str], list[DpvizError]]:
     """Those to compare, as `sweep` takes them, and what is none. In the box and in the link a variant is called as on screen."""
     first = [name for name in wished if name in names] or list(names[:1])
-    options = {"format_func": _as_listed, "accept_new_options": True, "help": _VARIANTS, **linked(key)}
+    ideas = "\n".join(f"- **{parts.plain(spec.title)}**: {parts.plain(spec.idea)}" for spec in map(get_learner, names))
+    options = {"format_func": _as_listed, "accept_new_options": True, "help": f"{ideas}\n\n{_VARIANTS}", **linked(key)}
     chosen, problems = dict[str, None](), list[DpvizError]()
     for name in st.multiselect("Algorithms", names, default=first, **options):
         try:
@@ -175,8 +176,12 @@ _AXES = (
     "what an algorithm does may tell less than its ε allows. Composed: what its steps add up to."
 )
 _SPLITS = "Rows are split so many times into a part to train on and a part held out, the same way for every algorithm."
+_DRAWS = "Each draw trains every algorithm again, with other noise."
 _MEASURE = {
-    "": "Balanced accuracy counts every class alike. AUC, log loss and Brier score need algorithms that give probabilities.",
+    "": (
+        "Balanced accuracy counts every class alike. Of probabilities, which not every algorithm gives: AUC, how well they order "
+        "the rows; log loss and Brier score, how far they are off, 0 at best."
+    ),
     "-of-numbers": "R²: the share of the spread that is explained, 0 for the mean. The errors are in the target's units.",
 }
 
