@@ -25,8 +25,8 @@ from dpviz.engines.opening import read_rows
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
 from dpviz.io.large.arrow import table_of_batch
 from dpviz.io.large.source import IN_BATCHES, is_large, pieces_of
+from dpviz.io.options import ReadOptions
 from dpviz.io.results import read_model_file
-from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.text import UNREADABLE
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
@@ -100,10 +100,10 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
         require_plain(args, "key")
         console.doing("Reading rows from the engine")
         for keys, batch in read_rows(args.data, names):
-            yield _Piece(table_of_batch(batch, ReadRequest(str(address))), address.order, keys)
+            yield _Piece(table_of_batch(batch, ReadOptions(str(address))), address.order, keys)
     elif is_large(args.data) or (args.data.suffix.lower() in IN_BATCHES and args.data.is_file()):
         wanted = tuple(dict.fromkeys([*names, *([key] if key else [])]))
-        asked = ReadRequest(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True)
+        asked = ReadOptions(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True)
         pieces = pieces_of(args.data, asked)
         tell(pieces.notes)
         for table in pieces.read(console.telling(f"Predicting {args.data}")):

@@ -15,8 +15,8 @@ from dpviz.engines.opening import open_table
 from dpviz.errors import DpvizError, ReadingWarning
 from dpviz.io.large.encode import encode_large
 from dpviz.io.large.source import is_large
+from dpviz.io.options import ReadOptions
 from dpviz.io.schemas import load_schema
-from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.tables.read import read_asked
 from dpviz.learners import require_counts, require_task
 from dpviz.progress import watched
@@ -147,10 +147,10 @@ def large_rows(args: Namespace, schema: Schema) -> ArrayRows:
 
 
 def table_of(args: Namespace, *, by_record: bool = False) -> RawTable:
-    """DATA as it is; `by_record` as in `ReadRequest`."""
+    """DATA as it is; `by_record` as in `ReadOptions`."""
     console.doing(f"Reading {args.data}")
     step = watched(console.telling(f"Reading {args.data}"), None)
-    table = read_asked(args.data, ReadRequest(args.data.name, **reading_of(args), step=step, by_record=by_record))
+    table = read_asked(args.data, ReadOptions(args.data.name, **reading_of(args), step=step, by_record=by_record))
     tell(table.notes)
     return table
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from dpviz.errors import TableError
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
+from dpviz.io.options import ReadOptions
 from dpviz.io.records import Aligned, Chunks, TextColumn, table_of_records
-from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.text import LONGEST_LINE, UNREADABLE, Source, name_of, read_text
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.marks import MARKS_OF, Marks
@@ -92,13 +92,13 @@ def read_csv(
     """
     given = None if names is None else tuple(names)
     limits, told = (max_bytes, max_rows, max_columns), watched(progress, stop)
-    asked = ReadRequest(name_of(source, name), *limits, given, delimiter, encoding, rename=rename_duplicates, step=told)
+    asked = ReadOptions(name_of(source, name), *limits, given, delimiter, encoding, rename=rename_duplicates, step=told)
     table = read_lines(source, asked, row_wise=row_wise)
     warn_of(table.notes)
     return table
 
 
-def read_lines(source: Source, asked: ReadRequest, *, row_wise: bool = True) -> RawTable:
+def read_lines(source: Source, asked: ReadOptions, *, row_wise: bool = True) -> RawTable:
     """As `read_csv`."""
     has_header = asked.names is None
     text = read_text(source, header=has_header, encoding=asked.encoding, row_wise=row_wise, max_bytes=asked.max_bytes)
@@ -243,7 +243,7 @@ class Header:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, lines: Iterator[str], asked: ReadRequest) -> Header:
+    def of(cls, lines: Iterator[str], asked: ReadOptions) -> Header:
         """Names and delimiter (commas unless somebody says otherwise) from the caller, else from the first line alone."""
         if asked.names is None:
             header = cls._read(lines, asked)
@@ -257,7 +257,7 @@ class Header:
         return header
 
     @classmethod
-    def _read(cls, lines: Iterator[str], asked: ReadRequest) -> Header:
+    def _read(cls, lines: Iterator[str], asked: ReadOptions) -> Header:
         line = next(lines, "")
         if not line.strip():
             remedy = "Choose a CSV file with one line of column names and then the data."

@@ -38,14 +38,19 @@ def table_of_records(
     return RawTable(columns, source, (*notes, *lost), n_malformed, tuple(left_out), not_row_wise)
 
 
-def table_of_columns(columns: Sequence[RawColumn], source: str, notes: Sequence[str]) -> RawTable:
-    """A table of columns, without rows in which every cell is empty, as spreadsheets leave them at the end."""
+def table_of_columns(columns: Sequence[RawColumn], source: str, notes: Sequence[str], malformed: Sequence[int] = ()) -> RawTable:
+    """A table of columns, without rows in which every cell is empty, as spreadsheets leave them at the end.
+
+    `malformed` are the places, among all records, of those that are in no column.
+    """
     empty = _empty_rows(columns)
-    if not empty.any():
+    if not empty.any() and not malformed:
         return RawTable(tuple(columns), source, tuple(notes))
-    left_out = tuple(np.flatnonzero(empty).tolist())
-    kept = tuple(column.rows(~empty) for column in columns)
-    return RawTable(kept, source, (*notes, *_lost(0, len(left_out))), left_out=left_out)
+    records = np.delete(np.arange(len(empty) + len(malformed)), np.array(malformed, np.int64))
+    left_out = tuple(sorted((*malformed, *records[empty].tolist())))
+    kept = tuple(column.rows(~empty) for column in columns) if empty.any() else tuple(columns)
+    lost = _lost(len(malformed), len(left_out) - len(malformed))
+    return RawTable(kept, source, (*notes, *lost), len(malformed), left_out)
 
 
 def _lost(n_malformed: int, empty_rows: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import ReadingWarning, SchemaError, TableError
-from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_asked
 from dpviz.table.marks import Marks, number_of
 from dpviz.table.notes import Doubt
@@ -182,7 +182,7 @@ def test_a_quote_after_a_backslash_is_part_of_its_cell():
 def test_so_it_is_where_rows_are_predicted():
     for line, cell in ESCAPED:
         data = "\n".join(["x,job,y", "2,plain,p", line, '3,"in quotes",p']).encode()
-        table = read_asked(data, ReadRequest("rows", by_record=True))
+        table = read_asked(data, ReadOptions("rows", by_record=True))
         assert table.column("job").texts == ("plain", cell, "in quotes")
 
 

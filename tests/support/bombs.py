@@ -30,9 +30,9 @@ import resource, sys
 from pathlib import Path
 import numpy, pyarrow.compute, pyarrow.parquet
 from dpviz.errors import TableError
-from dpviz.io import apart
+from dpviz.io import worker
 from dpviz.io.large.source import pieces_of
-from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
 path, most, *ways = Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
 for how in ways:
@@ -40,13 +40,13 @@ for how in ways:
         if how == "at once":
             read_table(path, max_bytes=most)
         else:
-            for piece in pieces_of(path, ReadRequest("bomb", most)).read(lambda share: None):
+            for piece in pieces_of(path, ReadOptions("bomb", most)).read(lambda share: None):
                 pass
     except TableError as error:
         print(error.code)
     else:
         print("read")
-apart.end()  # with it, those that read
+worker.end()  # with it, those that read
 of_others = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print((next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) + of_others) << 10)
 """
@@ -199,16 +199,6 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "arrow moments": lambda: of_arrow(*[zeros(pa.timestamp("ns", "UTC"), 4_000_000, 32_000_000)] * 19),
     "arrow intervals": lambda: of_arrow(zeros(pa.month_day_nano_interval(), BIG // 16, BIG)),
 }
-#: Those that take little memory as they are: what they repeat is there once, or is left out, or no decimal of Python.
-HARMLESS = {
-    "parquet one text, many rows": ("read",),
-    "parquet texts in a dictionary, then not": ("read",),
-    "arrow text view": ("read",),
-    "arrow runs": ("read",),
-    "arrow decimals of many zeros": ("read",),
-}
-
-
 NAMESPACE = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 SHARED = b'<c r="A%d" t="s"><v>0</v></c>'
 

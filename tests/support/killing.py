@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import dpviz
-from dpviz.io import apart
+from dpviz.io import worker
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.support.crashing import counting, in_child
 
@@ -73,6 +73,6 @@ if __name__ == "__main__":
     parquet.write_table(given, place / "rows.parquet")
     with duckdb.connect(str(place / "rows.duckdb")) as base:
         base.execute("CREATE TABLE rows AS SELECT * FROM given")
-    apart.end()
+    worker.end()
     works = {"out of core": out_of_core, "in an engine": in_engine}
     print(json.dumps({name: killed(work, place, temporary, int(sys.argv[2])) for name, work in works.items()}))

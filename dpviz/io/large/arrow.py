@@ -1,4 +1,4 @@
-"""Parquet, Feather and DuckDB files in Arrow batches of rows, each through the reader of small ones.
+"""Parquet, Feather and DuckDB files in Arrow tables of some rows, each a reader that a worker runs.
 
 Of a DuckDB file only tables that it holds: a view may be text that DuckDB would read its way. The file is opened for reading
 alone, and DuckDB may open no other: it can neither write next to it nor reach another place.
@@ -6,20 +6,27 @@ alone, and DuckDB may open no other: it can neither write next to it nor reach a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import TableError
-from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
 from dpviz.io.exports.sql import identifier
-from dpviz.io.large.pieces import Pieces
-from dpviz.io.tables.arrow import LEAST_CELL, flat_columns, longest_texts, table_of_arrow, text_columns, unpacked, without_cells
-from dpviz.io.tables.cells import ReadRequest, in_our_words
-from dpviz.io.tables.sizes import Chunk, arrow_batches, parquet_chunks
-from dpviz.progress import Progress
+from dpviz.io.options import ReadOptions, redact_errors
+from dpviz.io.tables.arrow import (
+    LEAST_CELL,
+    Facts,
+    as_bytes,
+    chunk_sizes,
+    flat_columns,
+    table_of_arrow,
+    text_columns,
+    unpacked,
+    wanted_of,
+    without_cells,
+)
 from dpviz.table.raw import RawTable
 from dpviz.training.counting.binned import rows_at_once
 
@@ -32,105 +39,94 @@ Batches = Callable[[list[str]], Iterator[tuple[float, "pa.RecordBatch"]]]
 _BUFFERED: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1 << 18}
 
 
-def parquet_pieces(path: Path, asked: ReadRequest) -> Pieces:
+def parquet_pieces(path: Path, options: ReadOptions) -> Iterator[Any]:
     """A Parquet file; raises TableError."""
-    require_extra("tables", "Reading a Parquet file", "pyarrow")
-    import pyarrow as pa
     import pyarrow.parquet as pq
-
-    with in_our_words("Parquet file"), pq.ParquetFile(path) as file:
-        schema, about = file.schema_arrow, file.metadata
 
     def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
         done = 0
-        with pa.memory_map(str(path)) as source:
-            groups = list(parquet_chunks(source.read_buffer(), about))
-        sizes = [chunk for chunks in groups for chunk in chunks if chunk.name in wanted]
-        texts, longest = text_columns(schema, sizes), longest_texts(schema, sizes)
-        with pq.ParquetFile(path, **_BUFFERED, read_dictionary=[name for name in texts if name in wanted]) as file:
-            for group, chunks in enumerate(groups):  # of several at once every column would be held packed
-                most = _rows_within([chunk for chunk in chunks if chunk.name in wanted], longest, asked)
+        texts = [name for name in text_columns(about, schema) if name in wanted]
+        with pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
+            for group in range(about.num_row_groups):  # of several at once every column would be held packed
+                most = _rows_within(about.row_group(group), schema, wanted, options)
                 for batch in file.iter_batches(min(rows_at_once(len(wanted)), most), [group], wanted, use_threads=False):
                     yield done / about.num_rows, batch
                     done += batch.num_rows
 
-    return _pieces(asked, "Parquet file", schema, batches)
+    with redact_errors("Parquet file"):
+        with pq.ParquetFile(path) as file:
+            schema, about = file.schema_arrow, file.metadata
+        yield from _pieces(options, schema, batches)
 
 
-def _rows_within(chunks: Sequence[Chunk], longest: Mapping[str, int], asked: ReadRequest) -> int:
-    """How many rows of a row group may be in memory at once, beside a page of each column. Raises TableError where none may."""
-    row = sum(max(chunk.row, longest.get(chunk.name, 0)) for chunk in chunks)
-    asked.require_bytes(sum(chunk.page for chunk in chunks) + row)
-    return max(1, asked.max_bytes // max(row, 1))
+def _rows_within(group: Any, schema: pa.Schema, wanted: list[str], options: ReadOptions) -> int:
+    """How many rows of a row group may be in memory at once, by the average of its columns and what types of one width take."""
+    import pyarrow.types as types
+
+    row = sum(schema.field(name).type.byte_width for name in wanted if types.is_fixed_size_binary(schema.field(name).type))
+    for place, size in enumerate(chunk_sizes(group)):
+        row += -(-size // max(group.num_rows, 1)) if group.column(place).path_in_schema in wanted else 0
+    options.require_bytes(row)
+    return max(1, options.max_bytes // max(row, 1))
 
 
-def feather_pieces(path: Path, asked: ReadRequest) -> Pieces:
+def feather_pieces(path: Path, options: ReadOptions) -> Iterator[Any]:
     """A Feather (Arrow IPC) file; raises TableError, also where whoever wrote it made a batch too large."""
-    require_extra("tables", "Reading a Feather file", "pyarrow")
     import pyarrow as pa
-
-    with in_our_words("Feather file"), pa.memory_map(str(path)) as source:
-        schema = pa.ipc.open_file(source).schema
 
     def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
         with pa.memory_map(str(path)) as source:
-            packed = source.read_buffer()
-            dictionaries, sizes = arrow_batches(packed)
-            kept = sum(dictionary.n_bytes for dictionary in dictionaries)
-            for batch in sizes:
-                asked.require_rows(batch.n_rows)
-                asked.require_bytes(kept + max(batch.n_bytes, LEAST_CELL * batch.n_rows * len(wanted)))
-            for place, rows in enumerate(unpacked(packed, schema, wanted)):
-                yield place / len(sizes), rows
+            for share, batch in unpacked(source.read_buffer(), schema, wanted):
+                options.require_rows(batch.num_rows)
+                yield share, batch
 
-    return _pieces(asked, "Feather file", schema, batches)
+    with redact_errors("Feather file"):
+        with pa.memory_map(str(path)) as source:
+            schema = pa.ipc.open_file(source).schema
+        yield from _pieces(options, schema, batches)
 
 
-def duckdb_pieces(path: Path, asked: ReadRequest) -> Pieces:
+def duckdb_pieces(path: Path, options: ReadOptions) -> Iterator[Any]:
     """A DuckDB file; raises TableError."""
-    require_extra("duckdb", "Reading a DuckDB file", "duckdb", "pyarrow")
-    with in_our_words("DuckDB file"), closing(_opened(path)) as base:
-        table = _table(base, asked.sheet)
+    with redact_errors("DuckDB file"), closing(_opened(path)) as base:
+        table = _table(base, options.sheet)
         schema = _reader(base, f"select * from {table} limit 0").schema
 
-    def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
-        with closing(_opened(path)) as base:
+        def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
             ((n_rows,),) = base.execute(f"select count(*) from {table}").fetchall()
             done, columns = 0, ", ".join(map(identifier, wanted))
             for batch in _reader(base, f"select {columns} from {table}", rows_at_once(len(wanted))):
                 yield done / max(n_rows, 1), batch
                 done += batch.num_rows
 
-    return _pieces(asked, "DuckDB file", schema, batches)
+        yield from _pieces(options, schema, batches)
 
 
-def _pieces(asked: ReadRequest, kind: str, schema: pa.Schema, batches: Batches) -> Pieces:
-    """The batches of a file as tables; one without rows where there is no batch."""
-    if asked.names is not None:
+def _pieces(options: ReadOptions, schema: pa.Schema, batches: Batches) -> Iterator[Any]:
+    """Facts, then the batches of a file as tables; one without rows where there is no batch."""
+    import pyarrow as pa
+
+    if options.names is not None:
         what = "This kind of file holds the names of its columns; none can be given."
         raise TableError("names", what, remedy="Leave the names out.")
-    check_names(list(schema.names), asked.max_columns)
-    names = tuple(flat_columns(schema))
-    wanted = [name for name in names if asked.wanted is None or name in asked.wanted]
-
-    def read(step: Progress) -> Iterator[RawTable]:
-        is_empty = True
-        with in_our_words(kind):
-            for share, batch in batches(wanted):
-                is_empty = False
-                step(share)
-                yield table_of_batch(batch, asked)
-        if is_empty:
-            yield table_of_arrow(schema.empty_table().select(wanted), asked)
-
-    return Pieces(asked.title, names, read, tuple(without_cells(schema)))
+    check_names(list(schema.names), options.max_columns)
+    names = flat_columns(schema)
+    yield Facts(names, without_cells(schema))
+    wanted, is_empty = wanted_of(names, options), True
+    for share, batch in batches(wanted):
+        is_empty = False
+        options.step(share)
+        options.require_bytes(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(wanted)))
+        yield pa.Table.from_batches([as_bytes(batch)])
+    if is_empty:
+        yield schema.empty_table().select(wanted)
 
 
-def table_of_batch(batch: pa.RecordBatch, asked: ReadRequest) -> RawTable:
+def table_of_batch(batch: pa.RecordBatch, options: ReadOptions) -> RawTable:
     """The rows of a batch."""
     import pyarrow as pa
 
-    return table_of_arrow(pa.Table.from_batches([batch]), asked)
+    return table_of_arrow(pa.Table.from_batches([batch]), options)
 
 
 def _opened(path: Path) -> Any:

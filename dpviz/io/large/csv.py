@@ -17,7 +17,7 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.csv import Header, read_lines
 from dpviz.io.large.pieces import Pieces
-from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.options import ReadOptions
 from dpviz.io.text import LONGEST_LINE, UTF8_MARK, read_text
 from dpviz.progress import Progress
 from dpviz.table.raw import RawTable
@@ -30,7 +30,7 @@ _LONGEST = 4 * LONGEST_LINE
 _NO_RECORD = b'"\n'
 
 
-def csv_pieces(path: Path, asked: ReadRequest) -> Pieces:
+def csv_pieces(path: Path, asked: ReadOptions) -> Pieces:
     """A CSV file, also packed as .gz; raises TableError."""
     has_header = asked.names is None
     with _opened(path) as (_, file):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpviz.errors import DpvizError
 from dpviz.io.large.source import is_large, pieces_of, stamp_of
-from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.options import ReadOptions
 from dpviz.learners.request import read_rows
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.candidates import multiscale_candidates
@@ -70,7 +70,7 @@ def encode_large(
     wanted = (*schema.feature_names, schema.target.name)
     given = None if names is None else tuple(names)
     path, step, reports, sums = Path(source), watched(progress, stop), list[EncodingReport](), list[TableSums]()
-    asked = ReadRequest(path.name, names=given, delimiter=delimiter, encoding=encoding, sheet=sheet, wanted=wanted)
+    asked = ReadOptions(path.name, names=given, delimiter=delimiter, encoding=encoding, sheet=sheet, wanted=wanted)
     pieces = pieces_of(path, asked)
     stamp, notes = stamp_of(path), dict.fromkeys(pieces.notes)
 

@@ -6,19 +6,19 @@ from functools import partial
 from pathlib import Path
 
 from dpviz.errors import TableError, named
-from dpviz.io.apart import DUCKDB_PIECES, FEATHER_PIECES, PARQUET_PIECES, pieces_apart
 from dpviz.io.large.csv import csv_pieces
 from dpviz.io.large.pieces import Pieces, files_of, joined
 from dpviz.io.limits import MAX_BYTES
-from dpviz.io.tables.cells import ReadRequest
+from dpviz.io.options import ReadOptions
+from dpviz.io.worker import DUCKDB_PIECES, FEATHER_PIECES, PARQUET_PIECES, pieces_in_worker
 
 #: Files whose rows are read some at a time, at no further cost.
 IN_BATCHES = (".parquet", ".feather", ".arrow")
 _DATABASES = (".duckdb", ".ddb", ".db")
-_READERS: dict[tuple[str, ...], Callable[[Path, ReadRequest], Pieces]] = {
-    (".parquet",): partial(pieces_apart, PARQUET_PIECES),
-    (".feather", ".arrow"): partial(pieces_apart, FEATHER_PIECES),
-    _DATABASES: partial(pieces_apart, DUCKDB_PIECES),
+_READERS: dict[tuple[str, ...], Callable[[Path, ReadOptions], Pieces]] = {
+    (".parquet",): partial(pieces_in_worker, PARQUET_PIECES),
+    (".feather", ".arrow"): partial(pieces_in_worker, FEATHER_PIECES),
+    _DATABASES: partial(pieces_in_worker, DUCKDB_PIECES),
     (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz"): csv_pieces,
 }
 
@@ -38,7 +38,7 @@ def stamp_of(path: Path) -> list[tuple[object, ...]]:
     return [(name, state.st_ino, state.st_size, state.st_mtime_ns) for name, state in states]
 
 
-def pieces_of(path: Path, asked: ReadRequest) -> Pieces:
+def pieces_of(path: Path, asked: ReadOptions) -> Pieces:
     """The source, ready to be read; raises TableError."""
     try:
         if path.is_dir():
@@ -50,7 +50,7 @@ def pieces_of(path: Path, asked: ReadRequest) -> Pieces:
         raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from None
 
 
-def _file(path: Path, asked: ReadRequest) -> Pieces:
+def _file(path: Path, asked: ReadOptions) -> Pieces:
     with open(path, "rb"):  # engines say less plainly that there is no file
         pass
     for endings, reader in _READERS.items():

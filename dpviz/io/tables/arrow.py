@@ -1,156 +1,292 @@
-"""Parquet and Feather (Arrow IPC) files, one column at a time. The type of a column is the file's, the same for all its rows.
+"""Parquet and Feather (Arrow IPC) files, and Arrow tables that a worker hands over. The type of a column is the file's.
 
 Columns of lists and records have no text and are left out with a note.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+import struct
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
+from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.records import table_of_columns
-from dpviz.io.tables.cells import ReadRequest, in_our_words
-from dpviz.io.tables.sizes import Chunk, arrow_batches, parquet_chunks
 from dpviz.table.arrow import arrow_column, is_flat, is_text, is_view
+from dpviz.table.notes import Doubt
 from dpviz.table.raw import WITHOUT_CELLS, RawColumn, RawTable
+from dpviz.table.texts import LabelledColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Bytes that a cell counts for, at least: in memory most take eight.
 LEAST_CELL = 4
+#: Bytes of a value of each kind of a Parquet column. Decimals take 32 in memory, however few they have in the file.
+_WIDTHS = {"INT64": 8, "DOUBLE": 8, "INT96": 12}
+_DECIMAL = 32
+#: How texts are stored that Arrow cannot read as a dictionary.
+_DELTA = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
 #: Columns that a note names.
 _MOST_NAMED = 20
+#: Where a field holds the labels of its values, as JSON.
+_LABELS = b"labels"
 
 
-def read_parquet(raw: bytes, asked: ReadRequest) -> RawTable:
-    """The table of a Parquet file; raises TableError."""
-    require_extra("tables", "Reading a Parquet file", "pyarrow")
+@dataclass(frozen=True)
+class Facts:
+    """What a reader says about a table beside its cells."""
+
+    names: tuple[str, ...]  #: Of all columns that can be read
+    notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    malformed: tuple[int, ...] = ()  #: Places of records that are none
+
+    @classmethod
+    def of(cls, names: list[Any], notes: list[Any], doubts: list[Any], malformed: list[Any]) -> Facts:
+        """From JSON."""
+        return cls(tuple(map(str, names)), tuple(map(str, notes)), tuple(map(str, doubts)), tuple(map(int, malformed)))
+
+
+# --- in a worker
+
+
+def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
+    """Facts and columns of a Parquet file; raises TableError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with in_our_words("Parquet file"):
+    with redact_errors("Parquet file"):
         packed = pa.py_buffer(raw)
-        about, schema = pq.read_metadata(pa.BufferReader(packed)), pq.read_schema(pa.BufferReader(packed))
-        groups = [about.row_group(place).num_rows for place in range(about.num_row_groups)]
-        asked.require_rows(max(about.num_rows, sum(groups)))
-        chunks = list(chain.from_iterable(parquet_chunks(packed, about)))
-        spent = _Spent(asked)
-        spent.add(max(sum(chunk.n_bytes for chunk in chunks), LEAST_CELL * about.num_rows * about.num_columns))
-        file = pq.ParquetFile(pa.BufferReader(packed), read_dictionary=text_columns(schema, chunks))
-        longest = longest_texts(schema, chunks)
-
-        def column(name: str) -> pa.ChunkedArray:
-            found = unpack(name)
-            if len(found) != about.num_rows:  # damaged: cells would meet those of other rows
+        about = pq.read_metadata(pa.BufferReader(packed))
+        groups = range(about.num_row_groups)
+        options.require_rows(max(about.num_rows, sum(about.row_group(group).num_rows for group in groups)))
+        options.require_bytes(max(sum(map(sum, map(chunk_sizes, map(about.row_group, groups)))), _least(about)))
+        schema = pq.read_schema(pa.BufferReader(packed))
+        names = _checked_names(schema, options)
+        yield Facts(names, without_cells(schema))
+        file = pq.ParquetFile(pa.BufferReader(packed), read_dictionary=text_columns(about, schema))
+        spent = _Spent(options)
+        for place, name in enumerate(names):
+            options.step(place / len(names))
+            column = file.read(columns=[name])
+            if column.num_rows != about.num_rows:  # damaged: cells would meet those of other rows
                 raise ValueError("a column of another length")
-            return found
-
-        def unpack(name: str) -> pa.ChunkedArray:
-            if name not in longest:
-                return file.read(columns=[name]).column(name)
-            parts = []
-            for batch in file.iter_batches(max(1, asked.max_bytes // longest[name]), columns=[name]):
-                spent.add(batch.nbytes)
-                parts.append(batch.column(0))
-            return pa.chunked_array(parts, None if parts else schema.field(name).type)
-
-        return _table(schema, _flat_names(schema, asked), column, spent)
+            spent.add(column.nbytes)
+            yield table_of_batches(map(as_bytes, column.to_batches()), column.schema)
 
 
-def read_feather(raw: bytes, asked: ReadRequest) -> RawTable:
-    """The table of a Feather (Arrow IPC) file; raises TableError."""
-    require_extra("tables", "Reading a Feather file", "pyarrow")
+def _least(about: Any) -> int:
+    return LEAST_CELL * int(about.num_rows) * int(about.num_columns)
+
+
+def chunk_sizes(group: Any) -> list[int]:
+    """What each column of a row group takes in memory, as its footer says; where that lies, the memory of the worker ends it."""
+    sizes = []
+    for place in range(group.num_columns):
+        chunk = group.column(place)
+        width = _WIDTHS.get(chunk.physical_type, 4)
+        sizes.append(max(chunk.total_uncompressed_size, width * max(chunk.num_values, 0)))
+    return sizes
+
+
+def text_columns(about: Any, schema: pa.Schema) -> list[str]:
+    """Columns of texts to be read as a dictionary: each text is once in memory, however often it stands."""
+    chunks = [about.row_group(group).column(place) for group in range(about.num_row_groups) for place in range(about.num_columns)]
+    delta = {chunk.path_in_schema for chunk in chunks if _DELTA.intersection(chunk.encodings)}
+    return [field.name for field in schema if is_text(field.type) and field.name not in delta]
+
+
+def read_feather(raw: bytes, options: ReadOptions) -> Iterator[Any]:
+    """Facts and columns of a Feather (Arrow IPC) file; raises TableError."""
     import pyarrow as pa
 
-    with in_our_words("Feather file"):
+    with redact_errors("Feather file"):
         packed = pa.py_buffer(raw)
         schema = pa.ipc.open_file(packed).schema
-        dictionaries, batches = arrow_batches(packed)
-        n_rows = sum(batch.n_rows for batch in batches)
-        asked.require_rows(n_rows)
-        spent = _Spent(asked)
-        spent.add(max(sum(batch.n_bytes for batch in [*dictionaries, *batches]), LEAST_CELL * n_rows * len(schema)))
-        names = _flat_names(schema, asked)
-        table = pa.Table.from_batches(unpacked(packed, schema, names), pa.schema([schema.field(name) for name in names]))
-        return _table(schema, names, table.column, spent)
+        names = _checked_names(schema, options)
+        yield Facts(names, without_cells(schema))
+        spent, n_rows, batches = _Spent(options), 0, []
+        for _, batch in unpacked(packed, schema, names):
+            n_rows += batch.num_rows
+            options.require_rows(n_rows)
+            spent.add(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(schema)))
+            batches.append(batch)
+        table = table_of_batches(batches, pa.schema([schema.field(name) for name in names]))
+        for place, name in enumerate(names):
+            options.step(place / len(names))
+            yield table.select([name])
 
 
-def unpacked(packed: pa.Buffer, schema: pa.Schema, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """The batches of an Arrow file, of its columns of these names alone; its sizes have been checked (`sizes.arrow_batches`)."""
+def unpacked(packed: pa.Buffer, schema: pa.Schema, names: Sequence[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
+    """The batches of an Arrow file, of its columns of these names alone, each with the share of those before it."""
     import pyarrow as pa
 
     wanted = [place for place, name in enumerate(schema.names) if name in names]
     file = pa.ipc.open_file(packed, options=pa.ipc.IpcReadOptions(included_fields=wanted))
     for place in range(file.num_record_batches):
-        batch = file.get_batch(place)
+        batch = as_bytes(file.get_batch(place).select(list(names)))
         batch.validate(full=True)  # what follows the offsets of a spoiled file, unchecked, ends the process
-        yield batch.select(list(names))
+        yield place / file.num_record_batches, batch
 
 
-@dataclass
+def table_of_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+    """A table; of this schema where there is no batch."""
+    import pyarrow as pa
+
+    every = list(batches)
+    return pa.Table.from_batches(every) if every else schema.empty_table()
+
+
+def as_bytes(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with texts as their bytes: a text that is no UTF-8 spoils its own cell."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays(list(map(_as_bytes, batch.columns)), batch.schema.names)
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_dictionary(column.type):
+        return pa.DictionaryArray.from_arrays(column.indices, _as_bytes(column.dictionary), safe=False)
+    wide = types.is_large_string(column.type)
+    return column.cast(pa.large_binary() if wide else pa.binary()) if wide or types.is_string(column.type) else column
+
+
 class _Spent:
-    """Memory that a table takes, charged before it is taken."""
+    """Memory that a table takes."""
 
-    asked: ReadRequest
-    n_bytes: int = 0
+    def __init__(self, options: ReadOptions) -> None:
+        self.options, self.n_bytes = options, 0
 
     def add(self, n_bytes: int) -> None:
         """Raise TableError where that is more than may be read."""
         self.n_bytes += n_bytes
-        self.asked.require_bytes(self.n_bytes)
+        self.options.require_bytes(self.n_bytes)
 
 
-def text_columns(schema: pa.Schema, chunks: Iterable[Chunk]) -> list[str]:
-    """Columns of texts to be read as a dictionary: each text is once in memory, however often it stands."""
-    delta = {chunk.name for chunk in chunks if chunk.is_delta}
-    return [field.name for field in schema if is_text(field.type) and field.name not in delta]
-
-
-def longest_texts(schema: pa.Schema, chunks: Sequence[Chunk]) -> dict[str, int]:
-    """Columns of texts of unknown length that are not read as a dictionary, and how many bytes a text has at most."""
-    import pyarrow.types as types
-
-    coded = {*text_columns(schema, chunks), *(field.name for field in schema if types.is_dictionary(field.type))}
-    unknown = [chunk for chunk in chunks if chunk.is_text and chunk.name not in coded]
-    return {chunk.name: max(chunk.page, 1) for chunk in sorted(unknown, key=lambda chunk: chunk.page)}
-
-
-def flat_columns(schema: pa.Schema) -> list[str]:
+def flat_columns(schema: pa.Schema) -> tuple[str, ...]:
     """Columns that are not lists or records."""
-    return [field.name for field in schema if is_flat(field.type) and not is_view(field.type)]
+    return tuple(field.name for field in schema if _is_readable(field.type))
 
 
-def without_cells(schema: pa.Schema) -> list[str]:
+def _is_readable(kind: pa.DataType) -> bool:
+    return is_flat(kind) and not is_view(kind)
+
+
+def without_cells(schema: pa.Schema) -> tuple[str, ...]:
     """The note that names the other columns, where there are any."""
     flat = set(flat_columns(schema))
     others = [name for name in schema.names if name not in flat]
     shown = ", ".join(f"{name!r:.80}" for name in others[:_MOST_NAMED]) + ", ..." * (len(others) > _MOST_NAMED)
-    return [f"{WITHOUT_CELLS}: {shown}."] if others else []
+    return (f"{WITHOUT_CELLS}: {shown}.",) if others else ()
 
 
-def table_of_arrow(table: pa.Table, asked: ReadRequest) -> RawTable:
-    """The rows of an Arrow table without lists or records; raises TableError where their texts take too much memory."""
-    spent = _Spent(asked)
-    columns = [arrow_column(name, table.column(name), spent.add, is_own=True) for name in table.column_names]
-    return RawTable(tuple(columns), asked.title) if asked.keep_empty else table_of_columns(columns, asked.title, ())
-
-
-def _flat_names(schema: pa.Schema, asked: ReadRequest) -> list[str]:
-    check_names(list(schema.names), asked.max_columns)
+def _checked_names(schema: pa.Schema, options: ReadOptions) -> tuple[str, ...]:
+    check_names(list(schema.names), options.max_columns)
     flat = flat_columns(schema)
-    check_names(flat, asked.max_columns)
+    check_names(list(flat), options.max_columns)
     return flat
 
 
-def _table(schema: pa.Schema, flat: Sequence[str], column: Callable[[str], Any], spent: _Spent) -> RawTable:
-    asked, left = spent.asked, without_cells(schema)
-    read: list[RawColumn] = []
-    for name in flat:
-        asked.step(len(read) / len(flat))
-        read.append(arrow_column(name, column(name), spent.add, is_own=True))
-    return table_of_columns(read, asked.title, left)
+def labelled(column: pa.Table, label_of: dict[str, str]) -> pa.Table:
+    """A table of one column whose values have these labels, each by the text of its value."""
+    if not label_of:
+        return column
+    return column.cast(column.schema.set(0, column.schema.field(0).with_metadata({_LABELS: json.dumps(label_of)})))
+
+
+# --- what arrives from a worker, which may have been taken over by a file
+
+
+def received_columns(raw: bytearray, options: ReadOptions) -> pa.Table:
+    """The table of an Arrow stream, all of whose cells can be read; raises whatever for anything else."""
+    import pyarrow as pa
+
+    stream = pa.py_buffer(raw)
+    for message in pa.ipc.MessageReader.open_stream(stream):
+        if _may_be_packed(memoryview(message.metadata)):
+            raise ValueError("of unknown size")
+    table = pa.ipc.open_stream(stream).read_all()
+    if table.num_rows > options.max_rows or not all(_is_readable(field.type) for field in table.schema):
+        raise ValueError("no such table")
+    table.validate(full=True)
+    return table
+
+
+def _may_be_packed(message: memoryview) -> bool:
+    """Whether a message of Arrow (FlatBuffers) says that it is packed: it may take far more memory than it is long."""
+
+    def number(form: str, at: int) -> int:
+        return int(struct.unpack_from(form, message, at)[0])
+
+    def field(table: int, slot: int) -> int:
+        names = table - number("<i", table)
+        offset = number("<H", names + 4 + 2 * slot) if 4 + 2 * slot < number("<H", names) else 0
+        return table + offset if offset else 0
+
+    root = number("<I", 0)
+    kind, header = number("<B", field(root, 1)), field(root, 2)
+    header += number("<I", header)
+    if kind == 1:  # a schema
+        return False
+    if kind == 2:  # the values of a dictionary
+        header = field(header, 1)
+        header += number("<I", header)
+    return field(header, 3) != 0 or field(root, 4) != 0  # before Arrow 1.0 words of the message said so
+
+
+def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
+    """The table of the columns that a reader yields, without empty rows; raises TableError."""
+    facts, spent = Facts(()), _Spent(options)
+    columns: list[RawColumn] = []
+    with redact_errors("file"):
+        for part in parts:
+            if isinstance(part, Facts):
+                facts = part
+                continue
+            spent.add(max(part.nbytes, LEAST_CELL * part.num_rows * part.num_columns))
+            columns += [_column(part, place, spent) for place in range(part.num_columns)]
+        if tuple(column.name for column in columns) != facts.names or len({column.n_rows for column in columns}) != 1:
+            raise ValueError("columns are missing or of several lengths")
+        notes = (*facts.notes, *map(Doubt, facts.doubts))
+        return table_of_columns(columns, options.title, notes, facts.malformed)
+
+
+def received_rows(parts: Iterator[Any], options: ReadOptions) -> Iterator[RawTable]:
+    """The tables that a reader yields, each some rows; raises TableError."""
+    wanted = list[str]()
+    with redact_errors("file"):
+        for part in parts:
+            if isinstance(part, Facts):
+                wanted = wanted_of(part.names, options)
+            elif part.column_names != wanted:
+                raise ValueError("other columns than those that were asked for")
+            else:
+                yield table_of_arrow(part, options)
+
+
+def wanted_of(names: Sequence[str], options: ReadOptions) -> list[str]:
+    """The columns that are needed."""
+    return [name for name in names if options.wanted is None or name in options.wanted]
+
+
+def table_of_arrow(table: pa.Table, options: ReadOptions) -> RawTable:
+    """The rows of an Arrow table without lists or records; raises TableError where their texts take too much memory."""
+    spent = _Spent(options)
+    columns = [_column(table, place, spent) for place in range(table.num_columns)]
+    return RawTable(tuple(columns), options.title) if options.keep_empty else table_of_columns(columns, options.title, ())
+
+
+def _column(table: pa.Table, place: int, spent: _Spent) -> RawColumn:
+    field = table.schema.field(place)
+    plain = arrow_column(field.name, table.column(place), spent.add, is_own=True)
+    labels = (field.metadata or {}).get(_LABELS)
+    if labels is None:
+        return plain
+    label_of = json.loads(labels)
+    return LabelledColumn(plain.name, plain, tuple(str(label_of.get(text, "")) for text in plain.texts))

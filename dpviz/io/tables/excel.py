@@ -10,18 +10,21 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import IO, Any
 
 from dpviz.errors import TableError
-from dpviz.installation import require_extra
 from dpviz.io.csv import check_header, check_names, told_apart
 from dpviz.io.limits import require_bytes
-from dpviz.io.records import table_of_records
-from dpviz.io.tables.cells import UNCOMPUTED, ReadRequest, in_our_words
-from dpviz.table.raw import RawTable
+from dpviz.io.options import ReadOptions, redact_errors
+from dpviz.io.tables.arrow import Facts
 from dpviz.table.texts import text_of
 
+#: What a workbook is doubted for.
+UNCOMPUTED = (
+    "Some cells hold formulas that were never computed, and count as missing. "
+    "Open the workbook in Excel or LibreOffice, save it, and give that file."
+)
 _ROWS_AT_ONCE = 1024
 #: Rows of a sheet, by Excel's own limit; empty ones count towards it.
 _MOST_ROWS = 1 << 20
@@ -44,20 +47,35 @@ _LONGEST_FORMULA = 1 << 16
 Row = list[str]
 
 
-def read_excel(raw: bytes, asked: ReadRequest) -> RawTable:
-    """The table on one sheet, its names in the first row that is not empty unless they are given.
+def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
+    """Facts and texts of the table on one sheet, its names in the first row that is not empty unless they are given.
 
     Raises TableError: a damaged workbook, no sheet or several to choose from, no header, a limit.
     """
-    require_extra("tables", "Reading an Excel file", "openpyxl")
-    with in_our_words("workbook"), warnings.catch_warnings():
+    import pyarrow as pa
+
+    with redact_errors("workbook"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they may quote a cell
-        _check_size(raw, asked.max_bytes)
-        sheet = _sheet(raw, asked.sheet)
-        rows = _rows(sheet, asked)
-        names = list(asked.names) if asked.names is not None else _header(rows, rename=asked.rename)
-        _check_names(names, asked)
-        return table_of_records(_chunks(rows, len(names)), names, asked.title, [*_merged_notes(sheet), *_formula_doubts(sheet)])
+        _check_size(raw, options.max_bytes)
+        sheet = _sheet(raw, options.sheet)
+        rows = _rows(sheet, options)
+        names = list(options.names) if options.names is not None else _header(rows, rename=options.rename)
+        _check_names(names, options)
+        schema = pa.schema([(name, pa.large_binary()) for name in names])
+        batches, malformed = [], list[int]()
+        places = count()
+        while some := list(islice(rows, _ROWS_AT_ONCE)):
+            kept = []
+            for row, place in zip(some, places, strict=False):
+                if any(row[len(names) :]):  # a value beyond the columns
+                    malformed.append(place)
+                else:
+                    kept.append(row[: len(names)] + [""] * (len(names) - len(row)))
+            cells = zip(*kept, strict=True) if kept else [()] * len(names)
+            written = [pa.array([text.encode("utf-8", "replace") for text in texts], pa.large_binary()) for texts in cells]
+            batches.append(pa.record_batch(written, schema=schema))
+        yield Facts(tuple(names), tuple(_merged_notes(sheet)), tuple(_formula_doubts(sheet)), tuple(malformed))
+        yield pa.Table.from_batches(batches, schema)
 
 
 def _check_size(raw: bytes, max_bytes: int) -> None:
@@ -88,7 +106,7 @@ def _sheet(raw: bytes, asked: str | int | None) -> Any:
     raise TableError("several-sheets" if asked is None else "no-sheet", what, remedy=remedy)
 
 
-def _rows(sheet: Any, asked: ReadRequest) -> Iterator[Row]:
+def _rows(sheet: Any, options: ReadOptions) -> Iterator[Row]:
     """Rows with a value, as texts; stops at the limits."""
     said = sheet.max_row or _MOST_ROWS
     sheet.reset_dimensions()  # what a file says about its size may be wrong
@@ -98,10 +116,10 @@ def _rows(sheet: Any, asked: ReadRequest) -> Iterator[Row]:
         letters = sum(map(len, texts))
         n_rows += letters > 0
         n_letters += letters
-        asked.require_rows(max(n_rows - (asked.names is None), 0 if place < _MOST_ROWS else place))
-        asked.require_bytes(n_letters)
+        options.require_rows(max(n_rows - (options.names is None), 0 if place < _MOST_ROWS else place))
+        options.require_bytes(n_letters)
         if place % _ROWS_AT_ONCE == 0:
-            asked.step(min(1.0, place / said))
+            options.step(min(1.0, place / said))
         if letters:
             yield texts
 
@@ -151,19 +169,9 @@ def _header(rows: Iterator[Row], *, rename: bool) -> list[str]:
     return told_apart(names) if rename else names
 
 
-def _check_names(names: list[str], asked: ReadRequest) -> None:
+def _check_names(names: list[str], options: ReadOptions) -> None:
     if "" in names:
         remedy = "Name every column in the first row (of merged cells only the first holds the name): "
         remedy += "rows above the names and blank columns beside the table have to go."
         raise TableError("blank-name", f"Column {names.index('') + 1} has no name.", row=1, remedy=remedy)
-    check_names(names, asked.max_columns)
-
-
-def _chunks(rows: Iterator[Row], width: int) -> Iterator[list[Row | None]]:
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
-        yield [_fitted(row, width) for row in some]
-
-
-def _fitted(row: Row, width: int) -> Row | None:
-    """The row with `width` cells; None where it has a value beyond them."""
-    return None if any(row[width:]) else row[:width] + [""] * (width - len(row))
+    check_names(names, options.max_columns)

@@ -11,11 +11,11 @@ from typing import NoReturn
 
 from dpviz.errors import TableError
 from dpviz.installation import require_extra
-from dpviz.io.apart import EXCEL, FEATHER, PARQUET, SPSS, STATA, read_apart
 from dpviz.io.csv import read_lines
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes
-from dpviz.io.tables.cells import ReadRequest, in_our_words
+from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes, refuse_other_endings
+from dpviz.io.worker import EXCEL, FEATHER, PARQUET, SPSS, STATA, read_in_worker
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.frames import in_this_form
 from dpviz.table.notes import warn_of
@@ -33,10 +33,10 @@ ZIP = b"PK\x03\x04"
 #: First bytes of a packed file -> the ending of its name.
 _PACKED = {GZIP: ".gz", b"\x28\xb5\x2f\xfd": ".zst", ZIP: ".zip"}
 PACKINGS = tuple(_PACKED.values())
-_Reader = Callable[[bytes, ReadRequest], RawTable]
+_Reader = Callable[[bytes, ReadOptions], RawTable]
 #: Each in a process of its own.
 _read_excel, _read_parquet, _read_feather, _read_stata, _read_spss = (
-    partial(read_apart, kind) for kind in (EXCEL, PARQUET, FEATHER, STATA, SPSS)
+    partial(read_in_worker, kind) for kind in (EXCEL, PARQUET, FEATHER, STATA, SPSS)
 )
 
 
@@ -79,10 +79,10 @@ def read_table(
     """
     given = None if names is None else tuple(names)
     about = (given, delimiter, encoding, sheet, rename_duplicates, watched(progress, stop))
-    return read_asked(source, ReadRequest(name_of(source, name), max_bytes, max_rows, max_columns, *about))
+    return read_asked(source, ReadOptions(name_of(source, name), max_bytes, max_rows, max_columns, *about))
 
 
-def read_asked(source: Source, asked: ReadRequest) -> RawTable:
+def read_asked(source: Source, asked: ReadOptions) -> RawTable:
     """As `read_table`."""
     if isinstance(source, str) and (scheme := source.partition("://")[0]) != source and scheme.isalnum():
         what = f"{scheme}:// is the address of a place, not the path of a file."
@@ -109,7 +109,7 @@ def read_asked(source: Source, asked: ReadRequest) -> RawTable:
 @in_this_form.register(io.IOBase)
 def _read_rows(rows: Source, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     """Rows of a file that holds its column names."""
-    return read_asked(rows, ReadRequest(name_of(rows, None), by_record=by_record))
+    return read_asked(rows, ReadOptions(name_of(rows, None), by_record=by_record))
 
 
 def has_header_line(file_name: str) -> bool:
@@ -152,7 +152,7 @@ def _read_text_of(file_name: str) -> _Reader:
     """A reader of text; where no header tells the delimiter, the ending .tsv does."""
     tabs = file_name.lower().endswith((".tsv", ".tab"))
 
-    def read(raw: bytes, asked: ReadRequest) -> RawTable:
+    def read(raw: bytes, asked: ReadOptions) -> RawTable:
         if tabs and asked.names is not None and asked.delimiter is None:
             asked = replace(asked, delimiter="\t")
         return read_lines(raw, asked)
@@ -172,12 +172,12 @@ def _is_office(raw: bytes) -> bool:
     return bool(inside & {"[Content_Types].xml", "mimetype"})
 
 
-def _refuse_names(raw: bytes, asked: ReadRequest) -> NoReturn:
+def _refuse_names(raw: bytes, asked: ReadOptions) -> NoReturn:
     what = "This kind of file holds the names of its columns; none can be given."
     raise TableError("names", what, remedy="Leave the names out.")
 
 
-def _refuse_old_office(raw: bytes, asked: ReadRequest) -> NoReturn:
+def _refuse_old_office(raw: bytes, asked: ReadOptions) -> NoReturn:
     if "EncryptedPackage".encode("utf-16-le") in raw:
         raise TableError("password", "The workbook has a password.", remedy="Save it without one.")
     what = "This is an Excel workbook of before 2007 (.xls), or another old Office file."
@@ -204,7 +204,7 @@ def _unpacked(file_name: str, raw: bytes, packing: str, max_bytes: int) -> tuple
         return inner, gunzip(raw, max_bytes)
     if packing == ".zst":
         return inner, _unpack_zstd(raw, max_bytes)
-    with in_our_words("ZIP archive"), zipfile.ZipFile(io.BytesIO(raw)) as archive:
+    with redact_errors("ZIP archive"), zipfile.ZipFile(io.BytesIO(raw)) as archive:
         file = _only_file(archive)
         with archive.open(file) as stream:
             return file.filename, _within_limit(stream.read(max_bytes + 1), max_bytes)
@@ -214,7 +214,7 @@ def _unpack_zstd(raw: bytes, max_bytes: int) -> bytes:
     require_extra("tables", "Reading a .zst file", "pyarrow")
     import pyarrow as pa
 
-    with in_our_words("zst file"), pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
+    with redact_errors("zst file"), pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
         return _within_limit(stream.read(max_bytes + 1), max_bytes)
 
 

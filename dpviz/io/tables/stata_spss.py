@@ -7,19 +7,18 @@ that does not exist must not end the reading. Texts are read byte by byte and de
 
 import datetime as dt
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpviz.errors import TableError
-from dpviz.installation import require_extra
 from dpviz.io.csv import check_names
-from dpviz.io.records import table_of_columns
-from dpviz.io.tables.cells import ReadRequest, in_our_words
-from dpviz.table.raw import NumberColumn, RawColumn, RawTable, canonical_number, clean
-from dpviz.table.texts import LabelledColumn, text_column, text_of
+from dpviz.io.options import ReadOptions, redact_errors
+from dpviz.io.tables.arrow import Facts, labelled
+from dpviz.table.raw import canonical_number, clean
+from dpviz.table.texts import text_of
 
 _CELLS_AT_ONCE = 5_000_000
 _BYTES = "ISO-8859-1"  # in which every byte is a letter
@@ -56,88 +55,75 @@ class _File:
             return "\ufffd"  # spoils its own cell
 
 
-def read_stata(raw: bytes, asked: ReadRequest) -> RawTable:
-    """The table of a Stata file; raises TableError."""
-    require_extra("tables", "Reading a Stata file", "pyreadstat")
+def read_stata(raw: bytes, options: ReadOptions) -> Iterator[Any]:
+    """Facts and columns of a Stata file; raises TableError."""
     import pyreadstat
 
-    with in_our_words("Stata file"):
+    with redact_errors("Stata file"):
         is_utf8 = raw.startswith(b"<stata_dta>") and b"<release>117" not in raw[:60]
-        return _table(_File(pyreadstat.read_dta, raw, "utf-8" if is_utf8 else "cp1252", True), asked)
+        yield from _columns(_File(pyreadstat.read_dta, raw, "utf-8" if is_utf8 else "cp1252", True), options)
 
 
-def read_spss(raw: bytes, asked: ReadRequest) -> RawTable:
-    """The table of an SPSS file; raises TableError."""
-    require_extra("tables", "Reading an SPSS file", "pyreadstat")
+def read_spss(raw: bytes, options: ReadOptions) -> Iterator[Any]:
+    """Facts and columns of an SPSS file; raises TableError."""
     import pyreadstat
 
-    with in_our_words("SPSS file"):
+    with redact_errors("SPSS file"):
         _, about = pyreadstat.read_sav(io.BytesIO(raw), metadataonly=True)
         encoding = about.file_encoding or "utf-8"
         "".encode(encoding)  # an encoding that Python has
-        return _table(_File(pyreadstat.read_sav, raw, encoding, False), asked)
+        yield from _columns(_File(pyreadstat.read_sav, raw, encoding, False), options)
 
 
-def _table(file: _File, asked: ReadRequest) -> RawTable:
+def _columns(file: _File, options: ReadOptions) -> Iterator[Any]:
     _, about = file.part(metadataonly=True)
     names = list(about.column_names)
-    check_names([file.text(name) for name in names], asked.max_columns)
-    limit = _limit(about, asked)
+    titles = [file.text(name) for name in names]
+    check_names(titles, options.max_columns)
+    yield Facts(tuple(titles))
+    limit = _limit(about, options)
     at_once = max(1, _CELLS_AT_ONCE // limit)
-    columns = [
-        column
-        for start in range(0, len(names), at_once)
-        for column in _columns(file, names[start : start + at_once], limit, asked, start / len(names))
-    ]
-    return table_of_columns(columns, asked.title, ())
+    for start in range(0, len(names), at_once):
+        options.step(start / len(names))
+        some = names[start : start + at_once]
+        cells, about = file.part(usecols=some, row_limit=limit)
+        if len(cells[some[0]]) >= limit:
+            options.require_rows(limit)
+            raise TableError("too-many-bytes", "The unpacked table is too large.", remedy="Keep fewer rows, or raise max_bytes.")
+        for name in some:
+            labels = about.variable_value_labels.get(name, {})
+            kind, format = about.readstat_variable_types[name], about.original_variable_types[name]
+            yield _column(file, name, cells.pop(name), labels, kind, format)
 
 
-def _limit(about: Any, asked: ReadRequest) -> int:
+def _limit(about: Any, options: ReadOptions) -> int:
     """Rows to read at most: one more than there may be where the file does not say how many it has."""
     width = sum(about.variable_storage_width.values()) or 1
     n_rows = about.number_rows
     if n_rows is None or n_rows < 0:
-        return min(asked.max_rows, asked.max_bytes // width) + 1
-    asked.require_rows(n_rows)
-    asked.require_bytes(n_rows * width)
+        return min(options.max_rows, options.max_bytes // width) + 1
+    options.require_rows(n_rows)
+    options.require_bytes(n_rows * width)
     return n_rows + 1
 
 
-def _columns(file: _File, names: Sequence[str], limit: int, asked: ReadRequest, share: float) -> Iterator[RawColumn]:
-    asked.step(share)
-    cells, about = file.part(usecols=list(names), row_limit=limit)
-    n_rows = len(cells[names[0]])
-    if n_rows >= limit:
-        asked.require_rows(limit)
-        raise TableError("too-many-bytes", "The unpacked table is too large.", remedy="Keep fewer rows, or raise max_bytes.")
-    for name in names:
-        labels = about.variable_value_labels.get(name, {})
-        kind, format = about.readstat_variable_types[name], about.original_variable_types[name]
-        yield _column(file, name, cells.pop(name), labels, kind, format)
+def _column(file: _File, name: str, cells: Any, labels: Mapping[Any, str], kind: str, format: str) -> Any:
+    """A table of one column: of texts, of numbers, or of dates as texts, with the labels of its values."""
+    import pyarrow as pa
 
-
-def _column(file: _File, name: str, cells: Any, labels: Mapping[Any, str], kind: str, format: str) -> RawColumn:
     title = file.text(name)
     if kind == "string":
-        place_of = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
-        texts = [file.text(cell or "") for cell in place_of]
-        plain = text_column(title, texts, np.fromiter(map(place_of.__getitem__, cells), np.int64, len(cells)))
-        said = {clean(file.text(key)): clean(file.text(label)) for key, label in labels.items() if isinstance(key, str)}
-        return _labelled(plain, said)
+        texts = {cell: file.text(cell or "") for cell in dict.fromkeys(cells)}
+        label_of = {clean(file.text(key)): clean(file.text(label)) for key, label in labels.items() if isinstance(key, str)}
+        return labelled(pa.table({title: pa.array(map(texts.__getitem__, cells), pa.large_string())}), label_of)
     numbers = _numbers(cells)
     of_numbers = ((float(key), label) for key, label in labels.items() if isinstance(key, (int, float)))
-    said = {canonical_number(key): clean(file.text(label)) for key, label in of_numbers}
+    label_of = {canonical_number(key): clean(file.text(label)) for key, label in of_numbers}
     if file.moment(format, 0.0) is None:
-        return _labelled(NumberColumn(title, numbers), said)
+        return labelled(pa.table({title: numbers}), label_of)
     distinct, places = np.unique(numbers, return_inverse=True)
-    texts = [said.get(canonical_number(number)) or _moment(file, format, number) for number in distinct.tolist()]
-    return text_column(title, texts, places)
-
-
-def _labelled(plain: RawColumn, label_of: Mapping[str, str]) -> RawColumn:
-    if not label_of:
-        return plain
-    return LabelledColumn(plain.name, plain, tuple(label_of.get(text, "") for text in plain.texts))
+    dates = [label_of.get(canonical_number(number)) or _moment(file, format, number) for number in distinct.tolist()]
+    return pa.table({title: pa.array(dates, pa.large_string()).take(pa.array(places))})
 
 
 def _numbers(cells: Any) -> np.ndarray:

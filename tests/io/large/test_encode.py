@@ -20,7 +20,7 @@ from pyarrow import feather, parquet
 import dpviz
 from dpviz.errors import Cancelled, CannotCount, DpvizError, SchemaError, TableError
 from dpviz.installation import bundled
-from dpviz.io import apart
+from dpviz.io import worker
 from dpviz.io.large import csv as large_csv
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.randomness import generator
@@ -413,8 +413,8 @@ def test_rows_of_many_nodes_are_counted_where_they_are(tmp_path):
 def test_typed_rows_are_read_again_only_for_their_values(tmp_path, monkeypatch):
     """PF-tree needs their bins alone, a forest the values, which are written once."""
     path = write_parquet(drawn(300), tmp_path / "table")
-    readings, begun = [], apart._begun
-    monkeypatch.setattr(apart, "_begun", lambda *job: readings.append(job) or begun(*job))
+    readings, fork = [], worker._fork
+    monkeypatch.setattr(worker, "_fork", lambda *job: readings.append(job) or fork(*job))
     with dpviz.encode_large(path, SCHEMA) as large:
         once = len(readings)
         dpviz.fit("pf-tree", large, epsilon=1.0, seed=1)

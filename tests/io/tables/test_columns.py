@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from dpviz.io.csv import cells_of, columns_of
+from dpviz.io.options import ReadOptions
 from dpviz.io.records import Aligned, table_of_records
 from dpviz.io.tables.arrow import table_of_arrow
-from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.tables.read import read_table
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
@@ -144,9 +144,9 @@ def test_a_part_of_an_array_is_read_as_an_array_of_its_own(kind):
     values = pa.array([str(cell) for cell in cells] if pa.types.is_string(kind) else cells, kind)
     parts = [values.slice(5, 12), values.slice(0, 0), values.slice(18, 9)]
     for some in (parts[:1], parts[2:], parts, []):
-        column = table_of_arrow(pa.table({"x": pa.chunked_array(some, kind)}), ReadRequest("table")).column("x")
+        column = table_of_arrow(pa.table({"x": pa.chunked_array(some, kind)}), ReadOptions("table")).column("x")
         expected = table_of_arrow(
-            pa.table({"x": pa.array([cell.as_py() for part in some for cell in part], kind)}), ReadRequest("table")
+            pa.table({"x": pa.array([cell.as_py() for part in some for cell in part], kind)}), ReadOptions("table")
         )
         assert str(column.numbers().tolist()) == str(expected.column("x").numbers().tolist())
 

@@ -14,8 +14,8 @@ from dpviz.engines.address import is_address, parse_address
 from dpviz.engines.opening import read_columns
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.limits import MAX_BYTES, MAX_ROWS
+from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_arrow
-from dpviz.io.tables.cells import ReadRequest
 from dpviz.io.tables.folder import FolderFile, files_in
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.raw import RawTable
@@ -43,7 +43,7 @@ class _InEngine:
             if n_bytes > MAX_BYTES:
                 what = f"The table is larger than {MAX_BYTES / 1e6:,.0f} MB, the most for this machine's memory."
                 raise TableError("too-many-bytes", what, remedy="Train where its rows are: dpviz train ADDRESS --schema FILE.")
-        return table_of_arrow(pa.Table.from_batches(batches[1:] or batches), ReadRequest(self.name))  # the first has names alone
+        return table_of_arrow(pa.Table.from_batches(batches[1:] or batches), ReadOptions(self.name))  # the first has names alone
 
 
 OnServer = FolderFile | _InEngine

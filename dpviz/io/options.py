@@ -1,4 +1,4 @@
-"""What the readers of typed files share. A column's type is the file's; `dpviz.table.texts` says what a value is as text."""
+"""How a file is read, and what a library's error becomes."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -7,17 +7,10 @@ from dpviz.errors import TableError, cells_stay_inside
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_bytes, require_rows
 from dpviz.progress import Progress, watched
 from dpviz.table.checked_numbers import checked_count
-from dpviz.table.notes import Doubt
-
-#: What a workbook is doubted for. By this text it stays a doubt when it comes from another process.
-UNCOMPUTED = Doubt(
-    "Some cells hold formulas that were never computed, and count as missing. "
-    "Open the workbook in Excel or LibreOffice, save it, and give that file."
-)
 
 
 @dataclass(frozen=True)
-class ReadRequest:
+class ReadOptions:
     """What to read of a file, and how much of it at most.
 
     `names`, `rename`, `delimiter` and `encoding` are for files of text, `sheet`, `rename` and `names` for workbooks. `step` is
@@ -52,7 +45,7 @@ class ReadRequest:
         require_bytes("The unpacked table", n_bytes, self.max_bytes)
 
 
-def in_our_words(kind: str) -> AbstractContextManager[None]:
+def redact_errors(kind: str) -> AbstractContextManager[None]:
     """Whatever a library raises about the file becomes one error that quotes nothing."""
     what = f"This {kind} is damaged, cut short, or of a kind that cannot be read."
     remedy = "Save it again in its own program, or save the table as CSV."

@@ -1,0 +1,368 @@
+"""Files whose libraries are not ours are read by a worker, a process per file, so that a crash there is an error here.
+
+A first process waits with the libraries loaded and forks a worker for each file, which may take so much memory and time and write
+no file. A worker sends JSON messages and Arrow tables, and nothing of it is unpickled. It contains crashes; it is no sandbox.
+Windows forks nothing: there a file is read in this process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import signal
+import struct
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dpviz.errors import TableError, cells_stay_inside
+from dpviz.installation import require_extra
+from dpviz.io.large.pieces import Pieces
+from dpviz.io.limits import MEMORY_PER_BYTE
+from dpviz.io.options import ReadOptions
+from dpviz.io.tables.arrow import Facts, received_columns, received_rows, received_table
+from dpviz.progress import Progress, watched
+from dpviz.table.raw import RawTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+if sys.platform != "win32":
+    from socket import AF_UNIX, SOCK_STREAM, fromfd, recv_fds, send_fds, socketpair
+
+#: Seconds that a worker may be silent: for any file, and for each million bytes. Many times what the slowest library needs.
+SECONDS, SECONDS_PER_MB = 60.0, 20.0
+#: How often the caller is asked whether the rows are still wanted, in milliseconds.
+_ASK = 200
+_MOST_MESSAGE = 1 << 24
+#: Bytes that a library may take for itself, whatever the file.
+_LIBRARY = 1 << 28
+_PR_SET_PDEATHSIG = 1
+_LENGTH = struct.Struct("<Q")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files: its reader as "module:function", and what that needs."""
+
+    title: str
+    reader: str
+    packages: tuple[str, ...]
+    extra: str = "tables"
+
+    def load(self) -> Callable[[Any, ReadOptions], Iterator[Any]]:
+        """The reader: (file, options) -> `Facts` or dicts of them, and Arrow tables; the names of the columns come first."""
+        module, _, name = self.reader.partition(":")
+        reader: Callable[[Any, ReadOptions], Iterator[Any]] = getattr(import_module(module), name)
+        return reader
+
+    def require(self) -> None:
+        """Raise MissingExtra unless all packages are installed."""
+        require_extra(self.extra, f"Reading {self.title}", *self.packages)
+
+
+_STATA_SPSS = ("pyreadstat", "pandas", "pyarrow")
+FORMATS = (
+    EXCEL := Format("an Excel file", "dpviz.io.tables.excel:read_excel", ("openpyxl", "pyarrow")),
+    PARQUET := Format("a Parquet file", "dpviz.io.tables.arrow:read_parquet", ("pyarrow",)),
+    FEATHER := Format("a Feather file", "dpviz.io.tables.arrow:read_feather", ("pyarrow",)),
+    STATA := Format("a Stata file", "dpviz.io.tables.stata_spss:read_stata", _STATA_SPSS),
+    SPSS := Format("an SPSS file", "dpviz.io.tables.stata_spss:read_spss", _STATA_SPSS),
+    PARQUET_PIECES := Format("a Parquet file", "dpviz.io.large.arrow:parquet_pieces", ("pyarrow",)),
+    FEATHER_PIECES := Format("a Feather file", "dpviz.io.large.arrow:feather_pieces", ("pyarrow",)),
+    DUCKDB_PIECES := Format("a DuckDB file", "dpviz.io.large.arrow:duckdb_pieces", ("duckdb", "pyarrow"), "duckdb"),
+)
+
+
+def read_in_worker(format: Format, raw: bytes, options: ReadOptions) -> RawTable:
+    """The table of a file. Raises TableError, also where the library crashes, hangs or takes too much memory; MissingExtra."""
+    format.require()
+    with closing(_parts(format, raw, options)) as parts:
+        return received_table(parts, options)
+
+
+def pieces_in_worker(format: Format, path: Path, options: ReadOptions) -> Pieces:
+    """A file that is read in pieces; errors as of `read_in_worker`."""
+    format.require()
+    with closing(_parts(format, path, options)) as parts:
+        facts: Facts = next(parts)
+
+    def read(step: Progress) -> Iterator[RawTable]:
+        with closing(_parts(format, path, replace(options, step=step))) as parts:
+            yield from received_rows(parts, options)
+
+    return Pieces(options.title, facts.names, read, facts.notes)
+
+
+def _parts(format: Format, file: bytes | Path, options: ReadOptions) -> Generator[Any, None, None]:
+    """What a reader yields, from a worker."""
+    if sys.platform == "win32":
+        yield from format.load()(file, options)
+        return
+    answers = _Answers(format, file, options)
+    try:
+        answers.begin(file)
+        with cells_stay_inside(answers.error):
+            while (part := answers.next()) is not None:
+                yield part
+    finally:
+        answers.close()
+
+
+class _Answers:
+    """The pipes to a worker, and the patience with it."""
+
+    def __init__(self, format: Format, file: bytes | Path, options: ReadOptions) -> None:
+        self.format, self.options, self.share = format, options, 0.0
+        self.size = file.stat().st_size if isinstance(file, Path) else len(file)
+        self.seconds = SECONDS + SECONDS_PER_MB * self.size / 1e6
+        self.most = 2 * options.max_bytes + _MOST_MESSAGE
+        self.jobs, self.pipe = _fork(format)
+        self.heard = monotonic()
+
+    def begin(self, file: bytes | Path) -> None:
+        """Hand over the options and the file: its path where it is read in pieces."""
+        asked = asdict(replace(self.options, step=watched(None, None))) | {"step": None}
+        place = str(file.absolute()) if isinstance(file, Path) else None
+        job = json.dumps({"options": asked, "path": place, "size": self.size, "seconds": self.seconds}).encode()
+        with suppress(BrokenPipeError):  # it has ended; its answer is missing then
+            _write(self.jobs, _LENGTH.pack(len(job)) + job)
+            _write(self.jobs, b"" if isinstance(file, Path) else file)
+
+    def close(self) -> None:
+        """End the worker, wherever it is."""
+        os.close(self.jobs)
+        os.close(self.pipe)
+
+    def next(self) -> Any:
+        """A table or facts; None at the end. Raises what the worker says, and whatever for what it may not say."""
+        while True:
+            match json.loads(self._read(_MOST_MESSAGE)):
+                case {"share": float(share)}:
+                    self.share = share
+                    self.options.step(share)
+                case {"error": [str(code), str(what), row, str(remedy)]}:
+                    raise TableError(code, what, row=int(row) if row else None, remedy=remedy)
+                case {"facts": facts}:
+                    return Facts.of(**facts)
+                case {"table": True}:
+                    return received_columns(self._read(self.most), self.options)
+                case {"end": True}:
+                    return None
+                case _:
+                    raise self.error()
+
+    def _read(self, most: int) -> bytearray:
+        """Bytes behind their length."""
+        (length,) = _LENGTH.unpack(self._exactly(_LENGTH.size))
+        if length > most:
+            raise self.error()
+        return self._exactly(length)
+
+    def _exactly(self, length: int) -> bytearray:
+        found, poll = bytearray(length), select.poll()
+        poll.register(self.pipe, select.POLLIN)
+        view = memoryview(found)
+        while view:
+            while not poll.poll(_ASK):
+                self.options.step(self.share)
+                if monotonic() - self.heard > self.seconds:
+                    raise self.error()
+            if not (n_read := os.readv(self.pipe, [view])):
+                raise self.error()
+            view, self.heard = view[n_read:], monotonic()
+        return found
+
+    def error(self, _: object = None) -> TableError:
+        """What is said where the worker ended, is silent, or says what cannot be."""
+        if monotonic() - self.heard > self.seconds:
+            what = f"Reading {self.format.title} was stopped: for {self.seconds:,.0f} seconds nothing came of it."
+            return TableError("too-slow", what, remedy="Save the table as CSV.")
+        what = f"What reads {self.format.title} ({self.format.packages[0]}) ended at this one; it may be damaged."
+        return TableError("crashed", what, remedy="Save it again in its own program, or save the table as CSV.")
+
+
+# --- the process that waits
+
+_LOCK = Lock()
+#: The process that waits, the line to it, and the process that started it.
+_WAITING: list[tuple[Popen[bytes], Any, int]] = []
+
+
+def _line() -> Any:
+    """The line to the process that waits, which is started at the first file, and again where it has ended."""
+    if _WAITING and _WAITING[0][2] == os.getpid() and _WAITING[0][0].poll() is None:
+        return _WAITING[0][1]
+    end()
+    ours, theirs = socketpair()
+    code = f"import sys; sys.path[:] = {sys.path!r}; from dpviz.io.worker import wait; wait()"
+    # one thread each: a process that forks should have no others, and the stacks of idle ones count as memory
+    settings = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+    # what libraries print may quote a cell
+    quiet = {"stdin": theirs, "stdout": DEVNULL, "stderr": DEVNULL, "start_new_session": True}
+    process = Popen([sys.executable, "-c", code], env={**os.environ, **settings}, **quiet)  # type: ignore[call-overload]
+    theirs.close()
+    _WAITING.append((process, ours, os.getpid()))
+    return ours
+
+
+@atexit.register
+def end() -> None:
+    """End the process that waits and all workers; the next file starts another one."""
+    while _WAITING:
+        process, line, owner = _WAITING.pop()
+        line.close()
+        if owner == os.getpid():
+            process.wait()
+
+
+def _fork(format: Format) -> tuple[int, int]:
+    """(where a job is written, where answers are read) of a new worker."""
+    jobs, ours = os.pipe()
+    answers, theirs = os.pipe()
+    which = [bytes([FORMATS.index(format)])]
+    try:
+        with _LOCK:
+            try:
+                send_fds(_line(), which, [jobs, theirs])
+            except OSError:  # it has ended just now
+                end()
+                send_fds(_line(), which, [jobs, theirs])
+    finally:
+        os.close(jobs)
+        os.close(theirs)
+    return ours, answers
+
+
+def wait() -> None:
+    """Fork a worker for every job that comes in on the first of this process's files; end it once nobody wants its answers."""
+    line, poll, workers = fromfd(0, AF_UNIX, SOCK_STREAM), select.poll(), dict[int, int]()
+    poll.register(line.fileno(), select.POLLIN)
+    while True:
+        for ready, _ in poll.poll():
+            if ready in workers:
+                poll.unregister(ready)
+                _kill(ready, workers.pop(ready))
+                continue
+            which, pipes, _, _ = recv_fds(line, 1, 2)
+            if not which:
+                for jobs, worker in workers.items():
+                    _kill(jobs, worker)
+                return
+            format = FORMATS[which[0]]
+            for module in (*format.packages, "pyarrow.parquet", "pyarrow.compute"):  # once for all workers
+                with suppress(ImportError):
+                    import_module(module)
+            format.load()
+            jobs, answers = pipes
+            home = os.getpid()
+            if (worker := os.fork()) == 0:
+                _work(format, jobs, answers, home, [line.fileno(), 0, *workers])
+            os.close(answers)
+            workers[jobs] = worker
+            poll.register(jobs, 0)  # which tells when its other end is closed
+
+
+def _kill(jobs: int, worker: int) -> None:
+    os.kill(worker, signal.SIGKILL)
+    os.waitpid(worker, 0)
+    os.close(jobs)
+
+
+# --- the worker
+
+
+def _work(format: Format, jobs: int, answers: int, home: int, others: list[int]) -> NoReturn:
+    import ctypes
+
+    try:
+        for other in others:
+            os.close(other)
+        with suppress(AttributeError, OSError):  # Linux: end with the process that waits, be it killed
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == home:
+            _answer(format, jobs, answers)
+    finally:  # an error says nothing here: the caller sees that this has ended
+        os._exit(0)
+
+
+def _answer(format: Format, jobs: int, answers: int) -> None:
+    (length,) = _LENGTH.unpack(_take(jobs, _LENGTH.size))
+    job = json.loads(_take(jobs, length))
+    file = Path(job["path"]) if job["path"] is not None else _take(jobs, job["size"])
+    lists = {name: tuple(value) for name, value in job["options"].items() if isinstance(value, list)}
+    options = ReadOptions(**(job["options"] | lists | {"step": lambda share: _say(answers, {"share": float(share)})}))
+    limit_process(max(_LIBRARY, MEMORY_PER_BYTE * options.max_bytes) + job["size"] * (job["path"] is not None), job["seconds"])
+    try:
+        for part in format.load()(file, options):
+            if isinstance(part, Facts):
+                _say(answers, {"facts": asdict(part)})
+            else:
+                _say(answers, {"table": True})
+                _send(answers, part)
+        _say(answers, {"end": True})
+    except TableError as error:
+        _say(answers, {"error": [error.code, error.what, error.row, error.remedy]})
+
+
+def _say(answers: int, message: dict[str, Any]) -> None:
+    written = json.dumps(message).encode()
+    _write(answers, _LENGTH.pack(len(written)) + written)
+
+
+def _send(answers: int, table: pa.Table) -> None:
+    """A table as an Arrow stream, behind its length."""
+    import pyarrow as pa
+
+    size = pa.MockOutputStream()
+    for sink in (size, os.fdopen(answers, "wb", closefd=False)):
+        if sink is not size:
+            _write(answers, _LENGTH.pack(size.size()))
+        with sink, pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(unify_dictionaries=True)) as stream:
+            stream.write_table(table)
+
+
+def _take(jobs: int, length: int) -> bytearray:
+    found = bytearray(length)
+    view = memoryview(found)
+    while view:
+        if not (n_read := os.readv(jobs, [view])):
+            raise EOFError
+        view = view[n_read:]
+    return found
+
+
+def _write(pipe: int, data: bytes | memoryview) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+
+
+def limit_process(n_bytes: int, seconds: float) -> None:
+    """So much memory more than this process has, so much time of all processors, no file, and no core of what it held."""
+    import resource
+
+    try:
+        held = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    except (OSError, ValueError):  # a system that does not say
+        held = 1 << 30
+    limits = {
+        resource.RLIMIT_AS: held + n_bytes,
+        resource.RLIMIT_CPU: int(seconds * (os.cpu_count() or 1)) + 1,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+    }
+    for which, most in limits.items():
+        _, hard = resource.getrlimit(which)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        with suppress(ValueError, OSError):  # a system that has no such limit
+            resource.setrlimit(which, (most, most))
