@@ -119,6 +119,12 @@ def text_on(colour: str) -> str:
     return max(WHITE, "#0b1113", key=lambda ink: contrast(ink, colour))
 
 
+def lighter(colour: str, share: float) -> str:
+    """So much of a colour (`#rrggbb`) on white."""
+    channels = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + share * (value - 255)):02x}" for value in channels)
+
+
 def translucent(colour: str, opacity: float) -> str:
     """A `#rrggbb` colour as `rgba(...)`."""
     red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))

@@ -1,25 +1,23 @@
 """The budget lab on its page: the share map, beside it one of few or of many rows, and what one step more of a share buys."""
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from dpviz.app.component import component, event_in
 from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.trees import canonical_key
-from dpviz.app.widgets import chart, table
+from dpviz.app.widgets import show_chart
 from dpviz.app.work import tasks
 from dpviz.app.work.tasks import Task, in_one, in_parts
 from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
 from dpviz.evaluation.budget.shares import MovableShares, Shares
-from dpviz.figures.budget import share_map as map_figures
+from dpviz.figures import budget as figures
 from dpviz.io.samples import samples
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
@@ -115,8 +113,8 @@ def _maps(found: tuple[tuple[str, ShareMap], ...], current: Shares | None) -> No
     shares = here.movable.of_weights(current) if current and len(current) == sum(here.movable.levels) else None
     others = [(name, there) for name, there in others if there.movable.parts == here.movable.parts]
     for _, there in others:
-        st.markdown(f"**{plain(map_figures.crossover_sentence(here, there))}**")
-    spread = map_figures.common_spread([here, *(there for _, there in others)])
+        st.markdown(f"**{plain(figures.crossover_sentence(here, there))}**")
+    spread = figures.common_spread([here, *(there for _, there in others)])
     columns = st.columns(2, gap="large") if others else [st.container()]
     with columns[0]:
         _map(here, shares, title, _PICTURE, spread)
@@ -127,42 +125,30 @@ def _maps(found: tuple[tuple[str, ShareMap], ...], current: Shares | None) -> No
 
 def _map(found: ShareMap, current: Shares | None, title: str, key: str, spread: float) -> None:
     st.markdown(f"**{plain(title)}, {found.n_rows:,} rows**")
-    sentence = map_figures.map_sentence(found)
-    st.caption(plain(sentence))
+    chart = figures.map_chart(found, current=current, spread=spread)
+    st.caption(plain(chart.summary))
     stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
     if len(found.movable.parts) == 3:
-        drawn = partial(map_figures.triangle_svg, found, current=current, spread=spread)
-        both = {"wide": drawn(narrow=False), "narrow": drawn(narrow=True)}
-        html, view = '<div class="picture"></div>', Path(__file__).with_name("picture_view")
-        show = component("dpviz_picture", view, html=html, css=map_figures.STYLE)
-        show(key=key, data=both, on_chosen_change=lambda: _use_cell(found, key))
-        st.caption(
-            f"{stopped}Numbers: % right. {map_figures.scale_text(spread)} ◇ the automatic choice. Choose a cell (or arrow keys "
-            "and Enter) to use its shares."
-        )
+        st.caption(f"{stopped}Numbers: % right. {figures.scale_text(spread)} Click a cell to use its shares.")
+        show_chart(chart, key, on_select=partial(_use_cell, found, key))
     else:
-        chart(map_figures.line_figure(found, current=current, spread=spread), sentence, key=key)
-        _ask_point(found, key)
+        show_chart(chart, key)
         st.caption(f"{stopped}The band is the 95% range of the mean.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        places = sorted(range(len(found.points)), key=lambda at: -found.means[at])
+        at = st.selectbox(
+            "Shares, the most accurate first", places, format_func=partial(figures.point_words, found), key=f"{key}-point"
+        )
+        chosen = (found.movable, found.points[at])
+        st.button("Use these shares", key=f"{key}-use", on_click=use_shares, args=chosen)
     if found.has_twins:
         st.caption("Some shares lead to the same plan for this algorithm, so moving between them changes nothing.")
-    table(map_figures.map_rows(found), sentence, key=key)
 
 
 def _use_cell(found: ShareMap, key: str) -> None:
-    chosen = event_in(key, "chosen")
-    if chosen is not None:
-        use_shares(found.movable, found.points[int(chosen)])
-
-
-def _ask_point(found: ShareMap, key: str) -> None:
-    places, title = map_figures.line_places(found.movable)
-    words = {place: f"{place:g}" for place in places}
-    start = places[found.best]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = st.select_slider(title[:1].upper() + title[1:], places, start, format_func=words.__getitem__, key=f"{key}-point")
-        chosen = (found.movable, found.points[places.index(place)])
-        st.button("Use these shares", key=f"{key}-use", on_click=use_shares, args=chosen)
+    points = st.session_state[key]["selection"]["points"]
+    if points and "customdata" in points[0]:
+        use_shares(found.movable, found.points[int(points[0]["customdata"])])
 
 
 def use_shares(movable: MovableShares, shares: Shares) -> None:
@@ -182,16 +168,15 @@ def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> No
     start = movable.of_weights(current) if current else movable.automatic
     task = in_one(GAINS, f"{_key(movable, loaded)} {start}", partial(_gains_of, movable, loaded.data, start))
     whose = "the shares you set" if current else "the automatic choice"
-    st.markdown(plain(f"From {whose}: {map_figures.shares_words(movable.parts, tuple(s / sum(start) for s in start))}."))
+    st.markdown(plain(f"From {whose}: {figures.shares_words(movable.parts, tuple(s / sum(start) for s in start))}."))
     status = offer(task, f"Try one step more of each ({GAIN_DRAWS} draws)", ":material/play_arrow:")
     report(task, "Trying one step more of each share")
     if not status.shown:
         return
     of, gains = status.result
-    sentence = map_figures.gains_sentence(gains)
-    st.markdown(plain(sentence))
-    chart(map_figures.gains_figure(gains), sentence, key="lab-gains-figure")
-    table(map_figures.gain_rows(of, gains), sentence, key="lab-gain")
+    chart = figures.gains_chart(of, gains)
+    st.markdown(plain(chart.summary))
+    show_chart(chart, "lab-gains-figure")
 
 
 def _gains_of(movable: MovableShares, data: EncodedDataset, start: Shares, **how: Any) -> tuple[MovableShares, Any]:

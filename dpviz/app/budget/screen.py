@@ -6,11 +6,10 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.tree_parts import split_bar
 from dpviz.app.trees import Trained
-from dpviz.app.widgets import chart, on_demand, table
+from dpviz.app.widgets import on_demand, show_chart
 from dpviz.errors import DpvizError
 from dpviz.evaluation.budget import boosting
-from dpviz.figures.budget import rounds as figures
-from dpviz.figures.budget import spending
+from dpviz.figures import budget as figures
 from dpviz.learners import DEFAULT, FitRequest, require_task
 from dpviz.results.result import FitResult
 
@@ -24,24 +23,22 @@ def spending_of(result: FitResult) -> None:
         st.header("Paid by level", anchor=False, width="content")
         with st.popover("How to read this", type="tertiary"):
             st.markdown(prose("budget", "one row pays", because=plain(result.claim.because)))
-    paid = result.ledger.spent()
-    sentence = spending.spending_sentence(result.plan, paid, result.claim, result.ledger.guarantee, result.unit)
-    st.markdown(f"**{plain(sentence)}**")
-    figure = spending.spending_figure(result.plan, paid, result.claim, result.ledger.guarantee, result.unit)
-    chart(figure, f"{sentence} Along {spending.AXIS}.", key="spending")
-    table(spending.spending_rows(result.plan, paid), "What one row pays, part by part.", key="spending")
+    given = (result.plan, result.ledger.spent(), result.claim, result.ledger.guarantee, result.unit)
+    chart = figures.spending_chart(*given)
+    st.markdown(f"**{plain(chart.summary)}**")
+    show_chart(chart, "spending")
 
 
 def settings(result: FitResult) -> None:
     """Who set each share, in words and with its formula."""
     with on_demand("Where these settings come from", icon=":material/function:") as box:
         if box.open:
-            lines = [f"**{', '.join(parts)}**: {who}" for who, parts in spending.deciders(result.plan).items()]
-            st.markdown("\n".join(f"- {line}" for line in (*lines, *map(plain, spending.plain_notes(result.plan)))))
+            lines = [f"**{', '.join(parts)}**: {who}" for who, parts in figures.deciders(result.plan).items()]
+            st.markdown("\n".join(f"- {line}" for line in (*lines, *map(plain, figures.plain_notes(result.plan)))))
             st.markdown("**The rules with their numbers**")
-            st.markdown("\n".join(f"- {plain(rule)}" for rule in spending.formulas(result.plan)) or "No rule was needed.")
+            st.markdown("\n".join(f"- {plain(rule)}" for rule in figures.formulas(result.plan)) or "No rule was needed.")
             words = "Every share of the plan with who set it."
-            st.dataframe(spending.share_rows(result.plan), hide_index=True, alt=words)
+            st.dataframe(figures.share_rows(result.plan), hide_index=True, alt=words)
             st.caption(f"{_counterpart(result)}Shares can be set by hand, under More.")
 
 
@@ -52,7 +49,7 @@ def _counterpart(result: FitResult) -> str:
     try:
         request = FitRequest.of(name, epsilon=result.settings.epsilon, max_depth=depth, depth=depth)
         require_task(request.spec, result.schema)
-        return f"{plain(spending.shares_sentence(request.spec.title, request.plan(result.schema)))} "
+        return f"{plain(figures.shares_sentence(request.spec.title, request.plan(result.schema)))} "
     except DpvizError:  # such as no declared number of rows
         return ""
 
@@ -64,7 +61,6 @@ def rounds_screen(trained: Trained) -> None:
         return
     st.header("Round by round", anchor=False)
     points, epsilons = boosting.epsilon_over_rounds(event, event.rounds)
-    sentence = figures.rounds_sentence(points, epsilons, event.delta)
-    st.markdown(sentence)
-    chart(figures.rounds_figure(points, epsilons), sentence, key="rounds")
-    table(figures.rounds_rows(points, epsilons), "What the first rounds cost.", key="rounds")
+    chart = figures.rounds_chart(points, epsilons, event.delta)
+    st.markdown(chart.summary)
+    show_chart(chart, "rounds")

@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.app.parts import file_line, plain, upload
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import table
-from dpviz.figures.budget.spending import spending_rows
+from dpviz.figures.budget import spending_rows
 from dpviz.figures.publish.released_file import CheckedFile, checked_file, sentences, title
 from dpviz.release.checking import Place
 from dpviz.release.register import ReleaseRegister
