@@ -228,6 +228,7 @@ def _triangle(found: ShareMap, current: Shares | None, spread: float) -> Figure:
     sides = [axis | {"title": f"all {escape(part_title(part))}"} for part in found.movable.parts]
     ternary = {"sum": 1, "bgcolor": CLEAR} | dict(zip(("aaxis", "baxis", "caxis"), sides, strict=True))
     figure = chart(520, top=70, legend=LEGEND_ABOVE, ternary=ternary, clickmode="event+select", dragmode=False)
+    figure.update_layout(margin={"l": 50, "r": 50, "b": 50})  # words at the corners
     shades = [BLUE if height >= FULL else lighter(BLUE, 0.08 + 0.6 * float(height)) for height in heights]
     figure.add_scatterternary(
         **_corners(found.points),
