@@ -259,6 +259,13 @@ def test_a_first_look_is_refined_when_asked_and_a_stop_keeps_what_is_done(monkey
 
 
 @pytest.mark.slow
+def test_what_made_up_rows_give_is_said_of_them():
+    made_up = finished(opened("compare", DataRole.PRIVATE, agreed=False, learners=titles("pf-tree", "cart"), **SMALL))
+    assert "On made\\-up rows" in texts(made_up)
+    assert "On made" not in texts(filled())
+
+
+@pytest.mark.slow
 def test_private_rows_are_never_computed_on_unasked_and_work_in_line_can_be_cancelled(monkeypatch):
     test = page(DataRole.PRIVATE)
     assert job_of(test, compare_run.SLOT) is None

@@ -173,7 +173,9 @@ def test_private_rows_are_not_told_about_unasked_and_a_refused_release_spends_no
     assert [(item.what, item.times) for item in register.explorations()] == [(WARNED, 1)]
     assert "how the rows fit" not in f"{register_json(register)} {register_lines(register)} {texts(opened('register'))}"
     assert test.checkbox(key="publish-agreed").disabled
+    assert button(test, "Release").disabled
     test.checkbox(key="publish-accept-rows").check().run()
+    assert test.checkbox(key="publish-agreed").value  # what was agreed to before the refusal
     released(test)
     assert len(register.releases()) == 1
 

@@ -165,6 +165,8 @@ def _curves(
         words = headline(found, along=along, x=x, metric=metric, level=level)
     if so_far and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
+    if loaded.is_made_up:
+        words = f"On made-up rows: {words}"
     st.markdown(plain(words))
     shown: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": _styles(found)}
     figure = compare_figure(found, along=along, metric=metric, **shown)

@@ -216,6 +216,7 @@ def _await_release(task: Task, token: str, loaded: Loaded, fit: Fit) -> None:
     st.session_state[_TOKEN] = None
     if status.problems and not st.session_state.get(_TAKEN) and doubts(loaded.data):
         st.session_state[_REFUSED] = (loaded.data.identity, loaded.schema.key)
+        st.session_state[_AGREED] = True  # nothing was spent: what was agreed to stands, and why few rows fit is asked
         fit.tell(loaded)
     elif status.problems:
         st.session_state[_FAILED] = status.problems[0]
