@@ -5,7 +5,6 @@ Of PostgreSQL its server counts, of Spark its Java with one thread, of DuckDB th
 
 from __future__ import annotations
 
-import math
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -14,67 +13,56 @@ from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import dpviz
-from benchmarks.arguments import add_out
-from benchmarks.boosting.measure import mean_of
-from benchmarks.page import made_today, markdown_table, show_page
+from benchmarks.arguments import add_repeats
+from benchmarks.measured import means
 from dpviz.commands import console
 from dpviz.engines.opening import read_rows
 from dpviz.evaluation.compare.metrics import answered_by_leaf
-from dpviz.figures.wording import counted
 from dpviz.models.tree import Leaf, Tree
 from dpviz.randomness import generator
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counting.nodes import Place
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FEATURES, DEPTH, ROWS, ROUNDS = 14, 4, 200_000, 3
-_TITLES = {"duckdb": "DuckDB", "postgresql": "PostgreSQL", "spark": "Spark"}
+ENGINE_NAMES = ("duckdb", "postgresql", "spark")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """How many rows, how often, and where the page goes."""
+    """How many rows, and how often."""
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help=f"rows of the table (default: {ROWS:,})")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"rounds to take the mean of (default: {ROUNDS})")
-    add_out(parser, run)
+    add_repeats(parser, ROUNDS, "rounds, each with a process and a server of its own")
 
 
-def run(args: Namespace) -> int:
-    """Measure, print the page, and write it where asked."""
-    started, found = perf_counter(), dict[str, list[dict[str, float]]]()
-    for name in _TITLES:
-        console.doing(f"Measuring {_TITLES[name]}")
-        rounds = list(_rounds(name, args))
-        if rounds:
-            found[name] = rounds
-    minutes = math.ceil((perf_counter() - started) / 60)
-    return show_page(cost_page(found, args.rows, f"{made_today()}, in {counted(minutes, 'minute')}"), args.out)
+def measure(args: Namespace) -> pd.DataFrame:
+    """Columns engine, rows, step, metric ("seconds", of the processor), mean, error, n: over rounds."""
+    import pandas as pd
 
-
-def cost_page(found: dict[str, list[dict[str, float]]], n_rows: int, made: str) -> str:
-    """The whole page, of what every round of an engine cost."""
-    steps = next(iter(found.values()), [{}])[0]
-    lines = [[step, *(_over(rounds, step) for rounds in found.values())] for step in steps]
-    about = (
-        f"{made} by `python -m benchmarks engines`: processor seconds for {n_rows:,} rows of {FEATURES} doubles, "
-        f"{multiscale_grid(_schema(n_rows)).features[0].n_bins} bins each. Of PostgreSQL its server counts, of Spark its Java "
-        "with one thread, of DuckDB the process of dpviz. Mean ± standard error over rounds, each with a process and a server of "
-        "its own. A level counts all rows. [How it is done](engines.md)."
-    )
-    table = markdown_table(["", *(_TITLES[name] for name in found)], lines)
-    return f"# What counting in an engine costs\n\n{about}\n\n{table}\n"
+    lines = []
+    for name in ENGINE_NAMES:
+        console.doing(f"Measuring {name}")
+        for place, found in enumerate(_rounds(name, args)):
+            lines += [
+                {"engine": name, "rows": args.rows, "step": step, "round": place, "seconds": seconds}
+                for step, seconds in found.items()
+            ]
+    return means(pd.DataFrame(lines), ("engine", "rows", "step"), ["seconds"], over="round")
 
 
 def _rounds(name: str, args: Namespace) -> Iterator[dict[str, float]]:
     """What each round cost, in a process that has compiled nothing yet."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as alone:
-        for _ in range(args.rounds):
+        for _ in range(args.repeats):
             round_costs = alone.submit(_costs_if_installed, name, args.rows).result()
             if not round_costs:
                 return
@@ -87,10 +75,6 @@ def _costs_if_installed(name: str, n_rows: int) -> dict[str, float]:
     except pytest.skip.Exception as reason:
         console.warn(str(reason))
         return {}
-
-
-def _over(rounds: list[dict[str, float]], step: str) -> str:
-    return mean_of([(place, costs[step]) for place, costs in enumerate(rounds)]).text(2)
 
 
 def costs(name: str, n_rows: int) -> dict[str, float]:

@@ -8,16 +8,14 @@ up to a third to the variance: 91 of 100 can be what 95 look like. `tests/traini
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.arguments import add_data, add_out
-from benchmarks.boosting.measure import Mean, mean_of
+from benchmarks.arguments import add_data
 from benchmarks.data import bench_data
-from benchmarks.page import made_by, show_page
-from dpviz.accounting.guarantee import NEIGHBOURS
+from benchmarks.measured import means
 from dpviz.commands import console
 from dpviz.errors import DpvizError
 from dpviz.learners import fit
@@ -26,69 +24,74 @@ from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.estimate.report import ClassReport
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 EPSILONS = (0.1, 1.0)
 SPLITS, DRAWS, COVERED = 5, 3, 100
 MAX_DEPTH = 4
 NAMES = ("adult", "MagicTelescope", "electricity", "bank-marketing", "compas-two-years")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Means over splits, of draws, for one data set and epsilon; `covered` per figure, as shares of the draws.
+def add_arguments(parser: ArgumentParser) -> None:
+    """Where the data are."""
+    add_data(parser, required=False)
 
-    Accuracy and AUC: of labels alone, of honest leaves; AUC of the ordinary tree too.
+
+def measure(args: Namespace) -> pd.DataFrame:
+    """Columns data, epsilon, leaves, metric, mean, error, n: over splits, draws averaged first.
+
+    Leaves are "honest", "labels", or of an ordinary tree ("cart"). Metrics: accuracy, auc, log_loss, calibration (mean gap
+    between predicted and observed shares), private_error (distance of the private accuracy from the split's); over fits on
+    halves whether the 95% intervals of accuracy, auc and log_loss hold what the other half says (covered_...).
     """
+    import pandas as pd
 
-    name: str
-    epsilon: float
-    accuracy: tuple[Mean, Mean]
-    auc: tuple[Mean, Mean, Mean]
-    log_loss: Mean
-    calibration: tuple[Mean, Mean]
-    private_error: Mean
-    covered: tuple[float, float, float]
+    found = []
+    for name, data in bench_data(args.data, args.only or (NAMES if args.data else None)):
+        console.doing(f"Measuring on {name}")
+        if data.n_classes != 2:
+            raise DpvizError("Only two classes are measured here.", where=name, remedy="Leave it out with --only.")
+        for epsilon in EPSILONS:
+            lines = pd.DataFrame(_measured(data.with_cached_counts(), epsilon)).assign(data=name, epsilon=epsilon)
+            found.append(means(lines, ("data", "epsilon", "leaves"), sorted(set(lines) - _KEYS), over="split"))
+    return pd.concat(found, ignore_index=True)
 
 
-def measure(name: str, data: EncodedDataset, epsilon: float) -> Line:
-    """Honest leaves and labels alone on the same splits and seeds. Raises DpvizError for more than two classes."""
-    if data.n_classes != 2:
-        raise DpvizError("Only two classes are measured here.", where=name, remedy="Leave it out with --only.")
-    honest, labels, ordinary = [], [], []
+_KEYS = {"data", "epsilon", "leaves", "split"}
+
+
+def _measured(data: EncodedDataset, epsilon: float) -> Iterator[dict[str, Any]]:
+    """Honest leaves and labels alone on the same splits and seeds."""
     for split in range(SPLITS):
         train, test = data.split(0.2, seed=split)
-        said = fit("cart", train, epsilon=1.0, max_depth=MAX_DEPTH, seed=0).model.predict_proba(test)[:, 1]
-        ordinary.append((split, (_auc(said, test.target), _calibration_error(said, test.target))))
+        ordinary = fit("cart", train, epsilon=1.0, max_depth=MAX_DEPTH, seed=0).model.predict_proba(test)[:, 1]
+        area, gap = _auc(ordinary, test.target), _calibration_error(ordinary, test.target)
+        yield {"split": split, "leaves": "cart", "auc": area, "calibration": gap}
         for seed in child_seeds(split, DRAWS):
-            honest.append((split, _honest(_fit(train, epsilon, seed, "honest"), test)))
-            labels.append((split, _labels(_fit(train, epsilon, seed, "labels"), test)))
-    accuracy, auc, loss, calibration, error = _means(honest)
-    plain, ranked = _means(labels)
-    ceiling, beside = _means(ordinary)
-    covered = tuple(np.mean(list(_coverage(data, epsilon)), axis=0).tolist())
-    return Line(name, epsilon, (plain, accuracy), (ranked, auc, ceiling), loss, (calibration, beside), error, covered)
-
-
-def _means(found: Sequence[tuple[int, Sequence[float]]]) -> list[Mean]:
-    """A mean and its standard error over splits for every figure of (split, figures)."""
-    return [mean_of([(split, figures[place]) for split, figures in found]) for place in range(len(found[0][1]))]
+            yield {"split": split, "leaves": "honest", **_honest(_fit(train, epsilon, seed, "honest"), test)}
+            yield {"split": split, "leaves": "labels", **_labels(_fit(train, epsilon, seed, "labels"), test)}
+    for place, covered in enumerate(_coverage(data, epsilon)):
+        yield {"split": place, "leaves": "honest", **covered}
 
 
 def _fit(train: EncodedDataset, epsilon: float, seed: int, leaves: str) -> FitResult:
     return fit("pf-tree", train, epsilon=epsilon, max_depth=MAX_DEPTH, seed=seed, leaves=leaves)
 
 
-def _honest(result: FitResult, test: EncodedDataset) -> tuple[float, ...]:
+def _honest(result: FitResult, test: EncodedDataset) -> dict[str, float]:
     assert isinstance(result.test_report, ClassReport)
     shares, accuracy = result.model.predict_proba(test), result.score(test)
-    figures = accuracy, _auc(shares[:, 1], test.target), _log_loss(shares, test.target)
-    return *figures, _calibration_error(shares[:, 1], test.target), abs(result.test_report.accuracy.value - accuracy)
+    found = {"accuracy": accuracy, "auc": _auc(shares[:, 1], test.target), "log_loss": _log_loss(shares, test.target)}
+    error = abs(result.test_report.accuracy.value - accuracy)
+    return found | {"calibration": _calibration_error(shares[:, 1], test.target), "private_error": error}
 
 
-def _labels(result: FitResult, test: EncodedDataset) -> tuple[float, float]:
-    return result.score(test), _auc(result.model.predict(test), test.target)
+def _labels(result: FitResult, test: EncodedDataset) -> dict[str, float]:
+    return {"accuracy": result.score(test), "auc": _auc(result.model.predict(test), test.target)}
 
 
-def _coverage(data: EncodedDataset, epsilon: float) -> Iterator[tuple[bool, ...]]:
+def _coverage(data: EncodedDataset, epsilon: float) -> Iterator[dict[str, float]]:
     for seed in child_seeds(1, COVERED):
         train, test = data.split(0.5, seed=seed)
         result = _fit(train, epsilon, seed, "honest")
@@ -96,7 +99,9 @@ def _coverage(data: EncodedDataset, epsilon: float) -> Iterator[tuple[bool, ...]
         assert isinstance(report, ClassReport)
         truth = result.score(test), _auc(shares[:, 1], test.target), _log_loss(shares, test.target)
         found = report.accuracy, report.auc, report.log_loss
-        yield tuple(estimate is not None and estimate.low <= t <= estimate.high for estimate, t in zip(found, truth, strict=True))
+        names = ("covered_accuracy", "covered_auc", "covered_log_loss")
+        held = (one is not None and one.low <= t <= one.high for one, t in zip(found, truth, strict=True))
+        yield dict(zip(names, map(float, held), strict=True))
 
 
 def _auc(scores: np.ndarray, target: np.ndarray) -> float:
@@ -114,57 +119,3 @@ def _calibration_error(predicted: np.ndarray, target: np.ndarray) -> float:
     bands = np.minimum((predicted * 10).astype(int), 9)
     inside = [bands == band for band in np.unique(bands)]
     return float(sum(abs(predicted[here].mean() - target[here].mean()) * here.mean() for here in inside))
-
-
-def page(lines: Iterable[Line], made: str) -> str:
-    """The Markdown page; `made` says when and with what."""
-    lines = list(lines)
-    drop = mean_of([(place, line.accuracy[0].mean - line.accuracy[1].mean) for place, line in enumerate(lines)])
-    rows = "\n".join(map(_row, lines))
-    return (
-        f"# Probabilities and private test results of pf-tree\n\n{made} Rerun:\n`python -m benchmarks probabilities --data DIR`. "
-        f"{SPLITS} splits, {DRAWS} draws on each: means ± standard error over splits. Depth at\nmost "
-        f"{MAX_DEPTH}, epsilon under {NEIGHBOURS}. Honest leaves are the default: 10 to 15% of the rows are\ncounted in the "
-        f'leaves, 5% test. On average their accuracy is {drop.text(4)} below that of `leaves="labels"` (standard error\n'
-        f"over lines), and the intervals cover {_covered(lines)}.\n\n"
-        "- *Calibration*: mean gap between predicted and observed shares in ten bands; in brackets the ordinary tree (cart).\n"
-        "- *Private error*: mean distance of the private accuracy from that on the rows held out of the split.\n"
-        f"- *Covered*: of {COVERED} fits on halves, how many 95% intervals (accuracy, AUC, log loss) hold what the other\n"
-        "  half says exactly; its own chance lowers this somewhat. A share of 95 has a standard error of 2.\n\n"
-        "| data | ε | accuracy, labels | accuracy, honest | AUC, labels | AUC, honest | AUC, cart | log loss | calibration "
-        f"| private error | covered |\n|---|---|---|---|---|---|---|---|---|---|---|\n{rows}\n"
-    )
-
-
-def _covered(lines: list[Line]) -> str:
-    means = 100 * np.mean([line.covered for line in lines], axis=0)
-    return (
-        ", ".join(f"{mean:.0f} ({name})" for mean, name in zip(means, ("accuracy", "AUC", "log loss"), strict=True)) + " of 100"
-    )
-
-
-def _row(line: Line) -> str:
-    cells = (
-        line.name,
-        f"{line.epsilon:g}",
-        *(value.text(3) for value in (*line.accuracy, *line.auc, line.log_loss)),
-        "{} ({})".format(*(value.text(3) for value in line.calibration)),
-        line.private_error.text(3),
-        " / ".join(f"{100 * value:.0f}" for value in line.covered),
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """The arguments of the topic."""
-    add_data(parser, required=False)
-    add_out(parser, run)
-
-
-def run(args: Namespace) -> int:
-    """Measure, print the page, and write it."""
-    lines = []
-    for name, data in bench_data(args.data, args.only or (NAMES if args.data else None)):
-        console.doing(f"Measuring on {name}")
-        lines += [measure(name, data.with_cached_counts(), epsilon) for epsilon in EPSILONS]
-    return show_page(page(lines, made_by()), args.out)

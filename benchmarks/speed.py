@@ -8,18 +8,24 @@ so that a busy moment hits all of them. A ratio is the median over rounds of job
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.arguments import add_data, add_repeats
+from benchmarks.data import bench_data
+from dpviz.commands import console
 from dpviz.errors import DpvizError
 from dpviz.learners import DEFAULT, FitRequest, registry
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import LearnerSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEPTH = 4
 EPSILON = 0.1
@@ -29,54 +35,50 @@ PREDICTION = "predict every row"
 Job = Callable[[], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A ratio, or a number with a unit, is to be at most (<=) or below (<) a limit."""
-
-    relation: str
-    limit: float
-    unit: str = ""
-
-    def met_by(self, value: float) -> bool:
-        """True when `value` reaches the target."""
-        return value < self.limit or (self.relation == "<=" and value == self.limit)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One measured thing. `ratio` is to the reference's time, or to the bytes of the encoded data."""
-
-    what: str
-    measured: float
-    unit: str
-    ratio: float | None = None
-    target: Target | None = None
-
-    @property
-    def is_met(self) -> bool:
-        """True when there is no target or it is reached."""
-        value = self.measured if self.ratio is None else self.ratio
-        return self.target is None or self.target.met_by(value)
-
-
 #: Below this many rows constant costs decide and no target is set.
 FEWEST_ROWS = 10_000
-_TIMES = {
-    f"{DEFAULT}, first fit": Target("<=", 0.25),
-    f"{DEFAULT}, repeated fit": Target("<=", 0.25),
-    "privatree, first fit": Target("<=", 3.0),
+#: The largest ratio to the reference's time, or to the bytes of the encoded data; of a prediction the most milliseconds.
+TARGETS = {
+    f"{DEFAULT}, first fit": 0.25,
+    f"{DEFAULT}, repeated fit": 0.25,
+    "privatree, first fit": 3.0,
+    PREDICTION: 5.0,
+    f"{DEFAULT}, peak memory": 4.0,
+    "privatree, peak memory": 4.0,
 }
-_PREDICTION = Target("<", 5.0, " ms")
-_MEMORY = Target("<", 4.0)
 
 
-def measure(data: EncodedDataset, *, rounds: int) -> list[Line]:
-    """Time of every job, time of a prediction, peak memory of every fit."""
+def add_arguments(parser: ArgumentParser) -> None:
+    """Where the data are and how often."""
+    add_data(parser, required=False)
+    add_repeats(parser, 9, "rounds to take the median of")
+
+
+def measure(args: Namespace) -> pd.DataFrame:
+    """Columns data, rows, what, measured, unit (ms or MB), ratio, target, found ("met", "missed")."""
+    import pandas as pd
+
+    lines = []
+    for name, data in bench_data(args.data, args.only):
+        console.doing(f"Measuring on {name}")
+        for what, measured, unit, ratio in _measured(data, args.repeats):
+            target = TARGETS.get(what) if data.n_rows >= FEWEST_ROWS else None
+            found = None if target is None else "met" if (measured if ratio is None else ratio) <= target else "missed"
+            lines.append((name, data.n_rows, what, measured, unit, ratio, target, found))
+    return pd.DataFrame(lines, columns=["data", "rows", "what", "measured", "unit", "ratio", "target", "found"])
+
+
+def _measured(data: EncodedDataset, rounds: int) -> Iterator[tuple[str, float, str, float | None]]:
+    """Time of every job and of a prediction, peak memory of every fit."""
     jobs = _usable(_jobs(data))
     times = _take_turns(jobs, rounds)
-    lines = [_time_line(what, times) for what in times]
-    lines += [_memory_line(what, job, data.nbytes) for what, job in jobs.items() if what.endswith("first fit")]
-    return lines if data.n_rows >= FEWEST_ROWS else [replace(line, target=None) for line in lines]
+    for what, own in times.items():
+        ratios = [one / reference for one, reference in zip(own, times[REFERENCE], strict=True)]
+        yield what, median(own), "ms", None if what == PREDICTION else median(ratios)
+    for what, job in jobs.items():
+        if what.endswith("first fit"):
+            peak = _peak(job)
+            yield f"{what.removesuffix(', first fit')}, peak memory", peak / 1e6, "MB", peak / data.nbytes
 
 
 def _jobs(data: EncodedDataset) -> dict[str, Job]:
@@ -135,20 +137,11 @@ def _take_turns(jobs: dict[str, Job], rounds: int) -> dict[str, list[float]]:
     return times
 
 
-def _time_line(what: str, times: dict[str, list[float]]) -> Line:
-    if what == PREDICTION:
-        return Line(what, median(times[what]), "ms", target=_PREDICTION)
-    ratios = [own / reference for own, reference in zip(times[what], times[REFERENCE], strict=True)]
-    return Line(what, median(times[what]), "ms", median(ratios), _TIMES.get(what))
-
-
-def _memory_line(what: str, job: Job, data_bytes: int) -> Line:
+def _peak(job: Job) -> int:
+    """The most bytes it has at once."""
     tracemalloc.start()
     try:
         job()
-        peak = tracemalloc.get_traced_memory()[1]
+        return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    name = what.removesuffix(", first fit")
-    target = _MEMORY if name in (DEFAULT, "privatree") else None
-    return Line(f"{name}, peak memory", peak / 1e6, "MB", peak / data_bytes, target)

@@ -1,8 +1,9 @@
 """Builds the documentation: `python docs/build.py`, or `make docs`. Asks no other computer; a warning is an error.
 
 Pages are those in `docs/`, pages that are elsewhere because people look for them there (`ELSEWHERE`), and pages made from the
-code (`docs/generated.py`). They are collected in `build/docs`: a link between two of them leads to the page, one to another
-file becomes its path. The result is in `dpviz/manual`, from where it goes into the wheel.
+code (`docs/generated.py`). They are collected in `build/docs`: a line that is only a link to a CSV file becomes its table
+(`docs/tables.py`), a link between two pages leads to the page, one to another file becomes its path. The result is in
+`dpviz/manual`, from where it goes into the wheel.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from docs import generated  # noqa: E402
+from docs.tables import filled  # noqa: E402
 
 SOURCE = ROOT / "docs"
 COLLECTED = ROOT / "build" / "docs"
@@ -28,7 +30,8 @@ ELSEWHERE = {
     "project/changelog.md": "CHANGELOG.md",
     "project/contributing.md": "CONTRIBUTING.md",
     "project/security.md": "SECURITY.md",
-    **{f"evidence/{path.name}": f"data/benchmarks/{path.name}" for path in sorted((ROOT / "data" / "benchmarks").glob("*.md"))},
+    "evidence/differences.md": "data/benchmarks/differences.md",
+    "evidence/learners.md": "data/benchmarks/learners.md",
 }
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^(```|~~~|:::).*?^\1\s*$", re.MULTILINE | re.DOTALL)
@@ -41,7 +44,7 @@ def pages() -> dict[str, str]:
     pages_by_file = {file: page for page, file in places.items()}
     pages_by_file |= {f"docs/{page}": page for page in generated.PAGES}
     found = {page: make() for page, make in generated.PAGES.items()}
-    found |= {page: (ROOT / file).read_text(encoding="utf-8") for page, file in places.items()}
+    found |= {page: filled((ROOT / file).read_text(encoding="utf-8"), file) for page, file in places.items()}
     files = {f"docs/{page}": page for page in generated.PAGES} | pages_by_file
     return {page: relinked(text, page, places.get(page, f"docs/{page}"), files) for page, text in found.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import inspect
+import os
 import re
 from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
 from collections.abc import Callable, Iterator, Sequence
@@ -203,16 +204,18 @@ def evidence_page() -> str:
     """What was measured, page by page, each with its first sentences."""
     head = """# Evidence
 
-Everything here was measured by a program in `benchmarks/`; pages and files in `data/benchmarks` say when, and with what.
+What programs in `benchmarks/` measured; pages and files in `data/benchmarks` say when, and with what.
 Start with [the three papers' tables and figures](papers.md).
 """
-    lines = [head]
-    for path in sorted((ROOT / "data" / "benchmarks").glob("*.md")):
+    lines, names = [head], []
+    paths = [*(ROOT / "docs" / "evidence").glob("*.md"), *(ROOT / "data" / "benchmarks").glob("*.md")]
+    for path in sorted(paths, key=lambda path: path.name):
         title, _, rest = path.read_text(encoding="utf-8").partition("\n")
-        first = re.sub(r"\]\((?!http)", "](../../data/benchmarks/", " ".join(rest.strip().split("\n\n")[0].split()))
+        folder = os.path.relpath(path.parent, ROOT / "docs" / "evidence")
+        first = re.sub(r"\]\((?!http)", f"]({folder}/", " ".join(rest.strip().split("\n\n")[0].split()))
         sentences = re.split(r"(?<=[.:]) (?=[A-Z*])", first)
-        lines.append(f"- [{title.lstrip('# ')}](../../data/benchmarks/{path.name}). {' '.join(sentences[:2])}")
-    names = [path.stem for path in sorted((ROOT / "data" / "benchmarks").glob("*.md"))]
+        lines.append(f"- [{title.lstrip('# ')}]({folder}/{path.name}). {' '.join(sentences[:2])}")
+        names.append(path.stem)
     return "\n".join([*lines, "", "```{toctree}", ":hidden:", "", *names, "```", ""])
 
 
@@ -225,7 +228,8 @@ def papers_page() -> str:
         lines += [f"## {paper}", "", "| item | what | measured here | differs because |", "|---|---|---|---|"]
         own = [item for item in items if item["paper"] == paper]
         for item in own:
-            page = f"[{item['page']}](../../data/benchmarks/{item['page']})" if item["page"] else f"no: {item['not_here']}"
+            folder = "../../data/benchmarks/" if item["page"].endswith(".csv") else ""
+            page = f"[{item['page']}]({folder}{item['page']})" if item["page"] else f"no: {item['not_here']}"
             lines.append(f"| {item['item']} | {_cell(_escaped(item['shows']))} | {page} | {_cell(_escaped(item['differs']))} |")
         lines.append("")
         for item in own:

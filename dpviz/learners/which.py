@@ -3,11 +3,11 @@
 **The rule.** More than two classes: pf-tree. Otherwise s-gbdt from 10 rows times epsilon per feature on, and pf-tree below.
 
 **Where it comes from.** `data/benchmarks/which_learner.csv`: 30 cells of AUC and accuracy (10 tables, 3 epsilons, of
-`data/benchmarks/rivals.md`), where a learner leads by the mean of both. The tables were split in halves by size, and
+`docs/evidence/rivals.md`), where a learner leads by the mean of both. The tables were split in halves by size, and
 the threshold with the least lost on one half was used on the other: 8.3 hits 14 of 15 cells there, 17.0 hits 13 of 15. The
 rounded 10 hits 28 of all 30. Rows times epsilon alone hit as many, 13 and 14, and lose more where they miss. For numbers the
 rule hits 7 of 8 cells (2 tables). A constant is never recommended: pf-tree is behind the
-majority class in no cell of `data/benchmarks/tables.md`, down to 2 rows times epsilon.
+majority class in no cell of `docs/evidence/tables.md`, down to 2 rows times epsilon.
 """
 
 from dataclasses import dataclass

@@ -50,15 +50,6 @@ def stored(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
-def rows_of(name: str, heading: str) -> list[dict[str, str]]:
-    """The lines of the first table below a heading of a page in data/benchmarks."""
-    page = (ROOT / "data" / "benchmarks" / name).read_text(encoding="utf-8")
-    part = re.split(rf"^## {re.escape(heading)}(?![\w.])", page, maxsplit=1, flags=re.MULTILINE)[1]
-    table = part[part.index("\n|") + 1 :].split("\n\n", 1)[0]
-    head, _, *lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()]
-    return [dict(zip(head, line, strict=True)) for line in lines]
-
-
 def lookahead() -> list[tuple[str, float, dict[str, str]]]:
     """(data, epsilon, line) of every measured line, as stored."""
     return [(line["data"].rstrip("*"), float(line["epsilon"]), line) for line in stored("lookahead.csv")]
@@ -83,7 +74,8 @@ def test_the_losses_are_those_of_the_stored_page():
 
 
 def test_trees_hardly_better_than_the_most_frequent_class_are_counted():
-    majority = {line["data"]: float(line["Majority class: holds"].split()[0]) for line in rows_of("tables.md", "Epsilon 1")}
+    lines = (line for line in stored("accuracy.csv") if (line["epsilon"], line["learner"]) == ("1", "Majority class: holds"))
+    majority = {line["data"]: float(line["mean"]) for line in lines}
     few = [
         float(line["two levels"]) - majority[name]
         for name, epsilon, line in lookahead()
@@ -132,7 +124,7 @@ def test_auc_and_gains_are_those_of_the_stored_page():
 def test_the_forest_is_ahead_as_often_as_the_stored_page_says():
     pairs = [
         tuple(float(line[name].strip("*").split()[0]) for name in ("PF-forest", "smooth forest: violated"))
-        for line in rows_of("forests.md", "Accuracy")
+        for line in stored("forests_accuracy.csv")
     ]
     ahead, behind = sum(ours >= theirs for ours, theirs in pairs), max(theirs - ours for ours, theirs in pairs)
     assert f"[{ahead} of {len(pairs)} data sets]" in WHY

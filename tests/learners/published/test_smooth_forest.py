@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from benchmarks.forests.trace import forest_trace
+from benchmarks.forest_trace import forest_trace
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify_each

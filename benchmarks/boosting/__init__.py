@@ -1,1 +1,0 @@
-"""Boosted trees against the published ones: fits, several owners, figures, and the page."""

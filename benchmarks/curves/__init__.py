@@ -1,1 +1,0 @@
-"""The papers' curves as data: accuracy against epsilon, shares of a budget, numbers of trees and of rows."""

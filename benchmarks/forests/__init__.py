@@ -1,1 +1,0 @@
-"""Random forests against their paper: synthetic data, fits, and the page."""

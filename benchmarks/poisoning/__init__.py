@@ -1,1 +1,0 @@
-"""Poisoning guarantees and attacks against the published ones: fits, the run, and the page."""
