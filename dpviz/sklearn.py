@@ -47,15 +47,15 @@ from dpviz.learners.request import few_usable, require_rows, warn_of
 from dpviz.models.base import Model, holds_probabilities
 from dpviz.results.result import FitResult
 from dpviz.table.arrays import codes_of, numbers_of, texts_of, usable_rows, with_named_moments
+from dpviz.table.cells import text_of
 from dpviz.table.checked_numbers import checked_count, is_number
+from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode, encode_new
-from dpviz.table.frames import table_of
 from dpviz.table.proposal import rounded_count
-from dpviz.table.raw import CodedColumn, NumberColumn, RawColumn, RawTable
+from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
-from dpviz.table.texts import text_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -470,14 +470,14 @@ def _warn_of_order(names: Sequence[str]) -> None:
     warnings.warn(ReadingWarning(text, doubt), stacklevel=6)
 
 
-def _or_missing(column: RawColumn, feature: Feature) -> RawColumn:
+def _or_missing(column: Column, feature: Feature) -> Column:
     """The column in which a cell that holds no number, where one is wanted, is a missing one."""
     if isinstance(feature, CategoricalFeature):
         return column
     if isinstance(feature, DateFeature):
         is_date = np.append(~np.isnan(feature.numbers(column.texts)), False)
-        return CodedColumn(column.name, column.texts, np.where(is_date[column.codes], column.codes, -1))
-    return NumberColumn(column.name, column.numbers_and_missing(feature.missing_codes)[0])
+        return Column(column.name, column.texts, np.where(is_date[column.codes], column.codes, -1))
+    return Column(column.name, numbers=column.numbers_and_missing(feature.missing_codes)[0])
 
 
 class _Labels:

@@ -14,7 +14,7 @@ from sqlglot.expressions import Expression
 
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.outcomes import DROPPED, Outcomes
-from dpviz.table.raw import MISSING_MARKS
+from dpviz.table.cells import MISSING_MARKS
 
 #: What Python takes off the ends of a text.
 BLANKS = "".join(chr(code) for code in range(0x110000) if chr(code).isspace())

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpviz.table.raw import canonical_number
+from dpviz.table.cells import canonical_number
 
 Kind = Literal["whole", "decimal", "single", "double", "text", "boolean", "date"]
 

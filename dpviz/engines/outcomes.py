@@ -18,12 +18,12 @@ import numpy as np
 from dpviz.engines.kinds import ColumnKind, last_places
 from dpviz.errors import SchemaError
 from dpviz.table.candidates import FeatureCandidates, bin_column, thresholds_candidates
+from dpviz.table.cells import BLANKS, clean, number_of, parse_numbers, spelled
+from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode_new
-from dpviz.table.marks import number_of
-from dpviz.table.raw import BLANKS, CodedColumn, NumberColumn, RawColumn, RawTable, clean, parse_numbers
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
-from dpviz.table.texts import spelled, text_column
 
 #: The outcome of a cell that takes its row out.
 DROPPED = -1
@@ -81,7 +81,7 @@ class _Encoder:
     feature: Feature
     candidates: FeatureCandidates
 
-    def of(self, column: RawColumn) -> np.ndarray:
+    def of(self, column: Column) -> np.ndarray:
         """The outcome of every cell, int64 of shape (n_cells,)."""
         schema = Schema((self.feature,), ClassTarget(f"{self.feature.name}'", ("0", "1")))
         new = encode_new(RawTable((column,)), schema)
@@ -90,15 +90,15 @@ class _Encoder:
         return found
 
     def of_numbers(self, values: np.ndarray) -> np.ndarray:
-        return self.of(NumberColumn(self.feature.name, np.asarray(values, dtype=np.float64)))
+        return self.of(Column(self.feature.name, numbers=np.asarray(values, dtype=np.float64)))
 
     def of_texts(self, texts: Iterable[str]) -> list[int]:
         cells = tuple(texts)
-        return self.of(text_column(self.feature.name, cells, np.arange(len(cells)))).tolist()
+        return self.of(Column.from_places(self.feature.name, cells, np.arange(len(cells)))).tolist()
 
     @property
     def of_missing(self) -> int:
-        return int(self.of(CodedColumn(self.feature.name, (), np.array([-1])))[0])
+        return int(self.of(Column(self.feature.name, (), np.array([-1])))[0])
 
     def steps(self, kind: ColumnKind, outcome: Callable[[np.ndarray], np.ndarray]) -> tuple[tuple[tuple[str, int], ...], int]:
         """(steps, the outcome above the last) of outcomes that increase with the number."""

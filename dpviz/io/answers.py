@@ -16,9 +16,9 @@ from dpviz.installation import require_extra
 from dpviz.io.csv import told_apart
 from dpviz.io.csv_text import csv_text, harmless
 from dpviz.models.base import Model
+from dpviz.table.cells import canonical_number, number_of
+from dpviz.table.columns import Column
 from dpviz.table.encode import NewRows
-from dpviz.table.marks import number_of
-from dpviz.table.raw import RawColumn, canonical_number
 from dpviz.table.schema import NumericTarget
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -67,7 +67,7 @@ def _spread(usable: np.ndarray, found: np.ndarray, nothing: float) -> np.ndarray
     return every
 
 
-def keys_of(column: RawColumn, usable: np.ndarray, left_out: Sequence[int]) -> list[Any]:
+def keys_of(column: Column, usable: np.ndarray, left_out: Sequence[int]) -> list[Any]:
     """The cells of a column as they are given, one per record; None where it is missing or the record was left out."""
     cells = column.cells()
     if not left_out:

@@ -101,7 +101,7 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         raise SchemaError(what, field=strange[0][:60], remedy=f"Call its columns {', '.join(COLUMNS)}; leave others out.")
     if "name" not in names:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
-    cells = [map(unguarded, column.written()) for column in table.columns]  # type: ignore[attr-defined]  # NA is a text here
+    cells = [map(unguarded, column.written()) for column in table.columns]  # NA is a text here
     lines = [dict(zip(names, line, strict=True)) for line in zip(*cells, strict=True)]
     lines = [line for line in lines if line["name"] and not line["name"].startswith(EXAMPLE.strip())]
     name, times = next(iter(Counter(line["name"] for line in lines).most_common(1)), ("", 0))

@@ -25,12 +25,12 @@ import numpy as np
 from dpviz.errors import TableError
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
 from dpviz.io.options import ReadOptions
-from dpviz.io.records import Aligned, Chunks, TextColumn, table_of_records
+from dpviz.io.records import Aligned, Chunks, table_of_records
 from dpviz.io.text import LONGEST_LINE, UNREADABLE, Source, name_of, read_text
 from dpviz.progress import Progress, Stop, watched
-from dpviz.table.marks import MARKS_OF, Marks
+from dpviz.table.cells import MARKS_OF, Marks, parse_numbers
 from dpviz.table.notes import Doubt, warn_of
-from dpviz.table.raw import RawTable, parse_numbers
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import LONGEST_NAME
 
 #: What may separate cells, with its name.
@@ -134,7 +134,7 @@ def _doubts(table: RawTable, escaped: set[str], encoding: str) -> Iterator[str]:
         yield Doubt(f"{what} Write such cells in quotes, and a quote in them twice.")
     if ESCAPED in escaped:
         yield Doubt("In some lines a backslash stands before a quote: the quote was read as part of its cell.")
-    if any(UNREADABLE in pack for column in table.columns if isinstance(column, TextColumn) for pack in column.packs):
+    if any(UNREADABLE in pack for column in table.columns for pack in column.packs or ()):
         yield Doubt(f"Some cells are not {encoding.upper()}: letters in them are lost.", help="encoding")
 
 

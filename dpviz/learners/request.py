@@ -39,7 +39,7 @@ from dpviz.results.verdict import ROW, Unit, Verdict, unit_of, verdict
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
-from dpviz.table.frames import load_for
+from dpviz.table.raw import load_for
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema, require_no_persons
 from dpviz.training.contract import LearnerSpec, schema_disclosures
 from dpviz.training.counting.contract import CountedRows, Rows

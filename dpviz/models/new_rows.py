@@ -11,7 +11,7 @@ from dpviz.errors import UnansweredWarning
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import NewRows, encode_new
-from dpviz.table.frames import table_of
+from dpviz.table.raw import table_of
 from dpviz.table.schema import NumericTarget
 
 #: Shares of the rows, in percent: the largest that is reached is said, never an exact count. Below the first nothing is.

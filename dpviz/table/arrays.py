@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import RowsError
+from dpviz.table.cells import Declared, clean, text_of
 from dpviz.table.dataset import EncodedDataset, EncodingReport
-from dpviz.table.raw import clean
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
-from dpviz.table.texts import Declared, text_of
 
 
 def usable_rows(schema: Schema, values: list[np.ndarray], *, refuse: bool) -> EncodedDataset:
@@ -48,7 +47,7 @@ def _dtype_of(column: Feature | Target) -> type:
 def codes_of(values: np.ndarray, known: Sequence[Any]) -> np.ndarray:
     """Position of every value in `known`, float64; NaN where it is none of them.
 
-    A value is the one that it equals (1, 1.0 and True are equal), else the one whose text it has (`dpviz.table.texts.Declared`).
+    A value is the one that it equals (1, 1.0 and True are equal), else the one whose text it has (`dpviz.table.cells.Declared`).
     """
     code: dict[Any, float] = {_named(value): place for place, value in enumerate(known)}
     declared = Declared({text_of(value): place for place, value in enumerate(known)})

@@ -17,12 +17,13 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
 from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
+from dpviz.table.cells import MARKS, UNREADABLE, Declared, decimal_of
 from dpviz.table.checked_numbers import checked_count
+from dpviz.table.columns import Column
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
-from dpviz.table.frames import table_of
-from dpviz.table.notes import Doubt, warn_of
-from dpviz.table.raw import MARKS, NumberColumn, RawColumn, RawTable, no_column
+from dpviz.table.notes import Doubt, decimal_notes, unit_notes, warn_of
+from dpviz.table.raw import RawTable, no_column, table_of
 from dpviz.table.schema import (
     CategoricalFeature,
     ClassTarget,
@@ -35,11 +36,8 @@ from dpviz.table.schema import (
     require_schema,
 )
 from dpviz.table.sums import Cells, ColumnSum, TableSums, of_column, of_keys
-from dpviz.table.texts import Declared, LabelledColumn, number_of
 
 _MOST_CATEGORIES = 1 << 16
-#: Stands in the text of a cell for what could not be read (U+FFFD).
-_UNREADABLE = "\ufffd"
 _MANY_ROWS = 50_000
 _GROUPED = re.compile("[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 _NOTHING = np.zeros(0)
@@ -83,7 +81,7 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     """Encode every row that `schema` can use; `.report` says what happened to the others.
 
     Dates become numbers by their rule. Numbers are rounded where the schema says whole, then clipped into the declared
-    range. Categories and classes, and texts that count as one of them, are found as `dpviz.table.texts.Declared` says; "NA" and
+    range. Categories and classes, and texts that count as one of them, are found as `dpviz.table.cells.Declared` says; "NA" and
     other marks of missing cells are missing unless they are declared.
     Rows dropped are counted at the first column that causes it: features in schema order, target last.
 
@@ -129,7 +127,7 @@ def _warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None
     for declared in columns:
         if isinstance(declared, (NumericFeature, NumericTarget)) and not isinstance(declared, DateFeature):
             column, codes = _column(table, declared.name), getattr(declared, "missing_codes", ())
-            notes = (*column.mark_notes, *column.unit_notes(codes))
+            notes = (*decimal_notes(column), *unit_notes(column, codes))
             warn_of((note.about(repr(declared.name[:60])) for note in notes if isinstance(note, Doubt)), stacklevel=4)
 
 
@@ -190,23 +188,22 @@ def _sums(table: RawTable, columns: list[_Cells], kept: np.ndarray, n_binned: in
     return found
 
 
-def _persons(column: RawColumn) -> np.ndarray:
+def _persons(column: Column) -> np.ndarray:
     """Whose row it is, int of shape (n_rows,); negative where nobody can tell: what cannot be read may be several persons.
 
     Raises SchemaError where texts of the column seem to be several spellings of one person: each would have rows of its own.
     """
-    column = column.plain if isinstance(column, LabelledColumn) else column
-    codes = np.maximum(column.codes, -1)
-    if isinstance(column, NumberColumn):
+    codes = np.maximum(column.value_codes, -1)
+    if column.typed is not None:
         return codes
     seen = set[object]()
-    for text in column.texts:
+    for text in column.value_texts:
         key = _appearance(text)
         if key in seen:
             what = "Several spellings in this column seem to be one person, such as 7 beside 07 or 7.0, or names beside capitals."
             raise SchemaError(what, field=column.name, remedy="Write every person in one way, or number the persons.")
         seen.add(key)
-    is_known = np.array([*(_UNREADABLE not in text for text in column.texts), True])
+    is_known = np.array([*(UNREADABLE not in text for text in column.value_texts), True])
     return np.where(is_known[codes], codes, -1)
 
 
@@ -215,7 +212,7 @@ def _appearance(text: str) -> object:
     if not text.isascii():
         text = "".join(letter for letter in normalize("NFKC", text) if category(letter)[0] not in "ZC")
     text = text.replace(" ", "").casefold()
-    number = number_of(text.replace(",", "") if _GROUPED.fullmatch(text) else text)
+    number = decimal_of(text.replace(",", "") if _GROUPED.fullmatch(text) else text)
     is_power = number == 0 and "e" in text  # 0e12 and 0e34 are keys of many systems
     return text if number is None or is_power else number
 
@@ -239,13 +236,13 @@ def all_prepared(
     """Each column by itself; in a large table two at a time, as arrays leave the interpreter free (not long enough for bins)."""
     columns = [_column(table, one.name) for one in declared]
 
-    def prepared(column: RawColumn, declared: Feature | Target, candidates: FeatureCandidates | None) -> _Cells:
+    def prepared(column: Column, declared: Feature | Target, candidates: FeatureCandidates | None) -> _Cells:
         if candidates is None:
             return _prepared(column, declared)
         is_plain = type(declared) is NumericFeature and not declared.whole and not declared.missing_codes
-        if is_plain and candidates.cells is not None and isinstance(column, NumberColumn):
+        if is_plain and candidates.cells is not None and column.typed is not None and not column.labels:
             assert isinstance(declared, NumericFeature)
-            return _in_bins(column, declared, candidates, candidates.cells)
+            return _in_bins(column.name, column.typed, declared, candidates, candidates.cells)
         cells = _prepared(column, declared)
         return replace(cells, values=bin_column(candidates, cells.values))
 
@@ -256,13 +253,13 @@ def all_prepared(
         return list(threads.map(prepared, *every))
 
 
-def _column(table: RawTable, name: str) -> RawColumn:
+def _column(table: RawTable, name: str) -> Column:
     if name in table.names:
         return table.column(name)
     raise no_column(table.source, name, table.names, table.notes)
 
 
-def _prepared(column: RawColumn, declared: Feature | Target) -> _Cells:
+def _prepared(column: Column, declared: Feature | Target) -> _Cells:
     if isinstance(declared, ClassTarget):
         return _categories(column, declared.classes, declared.groups)
     if isinstance(declared, CategoricalFeature):
@@ -303,14 +300,16 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
     return _Cells(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed, numbers)
 
 
-def _in_bins(column: NumberColumn, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells) -> _Cells:
+def _in_bins(
+    name: str, numbers: np.ndarray, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells
+) -> _Cells:
     """Numbers in their bins: what is between two thresholds is neither missing, nor out of range, nor changed."""
-    found, others = cells.between(column.given)
-    few = _numbers(column.name, *NumberColumn(column.name, column.given[others], is_own=True).numbers_and_missing(), declared)
+    found, others = cells.between(numbers)
+    few = _numbers(name, *Column(name, numbers=numbers[others], is_own=True).numbers_and_missing(), declared)
     found[others] = bin_column(candidates, few.values)
     unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))
     changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
-    return _Cells(column.name, found, unusable, changed, column.given)
+    return _Cells(name, found, unusable, changed, numbers)
 
 
 def _flags(n_rows: int, rows: np.ndarray) -> np.ndarray:
@@ -325,7 +324,7 @@ def _whole_dtype(low: float, high: float) -> np.dtype:
 
 
 def _categories(
-    column: RawColumn,
+    column: Column,
     labels: tuple[str, ...],
     groups: Groups = (),
     missing_codes: tuple[str, ...] = (),
@@ -338,7 +337,7 @@ def _categories(
         raise SchemaError(what, field=column.name, remedy="Leave the column out, or group its categories.")
     code_of = {label: code for code, label in enumerate(labels)}
     code_of |= {text: code_of[label] for text, label in groups}
-    codes, places = column.found(Declared(dict.fromkeys(missing_codes, _MISSING) | code_of).find)
+    codes, places = column.meanings(Declared(dict.fromkeys(missing_codes, _MISSING) | code_of).find)
     is_mark = np.arange(len(codes)) >= len(codes) - len(MARKS)
     missing = (codes == _MISSING) | ((codes == -1) & is_mark)
     unknown = (codes == -1) & ~is_mark

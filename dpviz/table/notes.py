@@ -4,12 +4,23 @@ A note is a sentence without a cell. What calls the reading into question is a `
 and on screen, in the same words, and after them what helps in that interface.
 """
 
+from __future__ import annotations
+
+import re
 import warnings
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import Self
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
 
 from dpviz.errors import ReadingWarning
+from dpviz.table.cells import EITHER, IN_DOUBT, Marks, number_of
+
+if TYPE_CHECKING:
+    from dpviz.table.columns import Column
 
 
 class Interface(IntEnum):
@@ -83,3 +94,125 @@ def warn_of(notes: Iterable[str], *, stacklevel: int = 3) -> None:
     for note in notes:
         if isinstance(note, Doubt):
             warnings.warn(ReadingWarning(said(note, Interface.PYTHON), note), stacklevel=stacklevel)
+
+
+# --- what is remarkable about the texts of a column
+
+#: A text of digits that a program would not write for a number.
+_CODE = re.compile(r"0[0-9]+|[0-9]+[eE][0-9]+")
+#: What programs write where there is no value, beside the marks that always mean so.
+_OTHER_MARKS = frozenset((".", "..", "-", "--", "*", "#N/A", "n/a", "N.A.", "n.a.", "None", "none", "NaT", "<NA>", r"\N"))
+#: With more texts they are no categories.
+_MOST_SPELLINGS = 1000
+#: Texts of a column that are searched for marks in doubt.
+_MOST_LOOKED_AT = 5_000
+#: A number as people write amounts: 95%, $1,037.50, (12).
+_AMOUNT = re.compile(r"\(?[-+]?(?:[$€£¥%] ?)?[-+]?[0-9][0-9.,]*(?: ?[$€£¥%])?\)?")
+#: A number and its unit, such as 5 kg, 3.2mg/l or 7 m²; an exponent is none.
+_UNIT = re.compile(r"[-+]?[0-9][0-9.,]*\s?(?![eE][-+]?[0-9])[^\W\d_]+(?:[ /·][^\W\d_]+)*[23²³]?\.?")
+#: A date with the name of its month: 01-MAR-24, 1 March 2024.
+_MONTH = re.compile(r"[0-9]{1,2}[-. /]?[A-Za-z]{3,9}[-. /]?[0-9]{2,4}|[A-Za-z]{3,9}[-. ][0-9]{1,2},? [0-9]{2,4}")
+
+
+def is_code(text: str) -> bool:
+    """Whether a text looks like a code rather than a number: 042, 5E1."""
+    return _CODE.fullmatch(text) is not None
+
+
+def decimal_notes(column: Column) -> Iterator[str]:
+    """What was assumed of points and commas in numbers of a column, without a cell."""
+    if column.typed is not None and not column.labels:
+        return
+    marks, one = column.marks, {"help": "decimal"}
+    if any(map(_AMOUNT.fullmatch, chain.from_iterable(map(column.written, "%$€£¥(")))):
+        yield Doubt("Some cells are numbers with signs, such as %, $ or brackets, which are not read: write the number alone.")
+    if marks is Marks.COMMA:
+        if any(np.isnan(number_of(text, marks)) and not np.isnan(number_of(text)) for text in column.written(".")):
+            yield Doubt("A comma stands before decimals, so cells with a point that groups no thousands are no numbers.", **one)
+        return
+    if marks is Marks.POINT:
+        commas = [np.isnan(number_of(text, marks)) for text in column.written(",") if not np.isnan(number_of(text, Marks.EITHER))]
+        if not all(commas):
+            yield "Commas in numbers group thousands."
+        if any(commas):
+            yield Doubt("A point stands before decimals, so cells with a comma that groups no thousands are no numbers.", **one)
+        return
+    if marks is Marks.UNKNOWN and any(map(EITHER.fullmatch, column.written(","))):
+        yield Doubt("A comma before three digits may group thousands or stand before decimals: such cells are no numbers.", **one)
+    elif any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.written(",")):
+        yield "Decimal commas were read as decimal points."
+    for mark, word in ((".", "point"), (",", "comma")):
+        texts = [text for text in islice(column.written(mark), _MOST_LOOKED_AT) if not np.isnan(number_of(text, marks))]
+        in_doubt = [text for text in texts if IN_DOUBT.fullmatch(text)]
+        has_groups = any(text.count(mark) > 1 or ("." in text and "," in text) for text in texts)
+        if in_doubt and (has_groups or len(in_doubt) == len(texts)):
+            what = f"A {word} before three digits in numbers was read as the mark before decimals"
+            yield Doubt(f"{what}, but may group thousands.", **one)
+
+
+def unit_notes(column: Column, missing_codes: Sequence[str] = ()) -> Iterator[str]:
+    """Of a column that is declared a number: whether some cells hold a number and its unit."""
+    if any(text not in missing_codes for text in filter(_UNIT.fullmatch, column.lettered())):
+        what = "Some cells are numbers with units or other letters behind, which are not read"
+        yield Doubt(f"{what}: write the number alone.")
+
+
+def column_notes(column: Column) -> Iterator[str]:
+    """What is remarkable about the texts, without a cell but in examples, which are for who may see the rows."""
+    if column.typed is not None and not column.labels:  # numbers are not remarkable
+        return
+    values, missing = column.numbers_and_missing()
+    numbers = ~np.isnan(values)
+    others = ~(numbers | missing)
+    yield from decimal_notes(column)
+    if numbers.any() and others.any():
+        yield from _mixed_notes(column, tuple(column.texts[column.codes[flags.argmax()]] for flags in (numbers, others)))
+    elif numbers.any():
+        yield from _code_notes(np.unique(values[numbers]))
+        if any(map(is_code, column.texts)):
+            yield Doubt("Some cells are written as codes are (042, 5E1): as numbers 042 and 42 would be the same.")
+    elif others.any() and sum(map(bool, map(_MONTH.fullmatch, column.texts))) * 2 > len(column.texts):
+        yield Doubt("Texts seem to be dates with names of months, which are not read: write them as 2024-03-01.")
+    yield from _spelling_notes(column.texts)
+
+
+def _mixed_notes(column: Column, example: tuple[str, ...]) -> Iterator[str]:
+    """Of numbers beside other texts: a warning where most are numbers."""
+    others = {text for text, number in zip(column.texts, column.text_numbers.tolist(), strict=True) if np.isnan(number)}
+    if others <= _OTHER_MARKS:
+        listed = ", ".join(map(repr, sorted(others)))
+        yield Doubt(f"Holds numbers and {listed}: a number only if {listed} is declared as a missing code.")
+        return
+    what = "Holds numbers and text: a number only if such texts are missing codes."
+    quoted = f"For example {example[0]!r} and {example[1]!r}."
+    yield (Doubt if len(others) * 2 < len(column.texts) else Note)(what, example=quoted)
+
+
+def _spelling_notes(texts: Sequence[str]) -> Iterator[str]:
+    """Of texts that differ by capitals alone."""
+    if len(texts) > _MOST_SPELLINGS:
+        return
+    together = defaultdict[str, list[str]](list)
+    for text in texts:
+        together[text.casefold()].append(text)
+    several = {plain for plain, ways in together.items() if len(ways) > 1}
+    if several & _TRUTHS:
+        yield Doubt("Truth values are written with different capitals: each of true and false is one category.")
+    if several - _TRUTHS:
+        example = ", ".join(map(repr, together[min(several - _TRUTHS)]))
+        what = "Some texts differ by capitals alone, and are different categories unless the schema groups them."
+        yield Doubt(what, example=f"For example {example}.")
+
+
+_TRUTHS = frozenset(("true", "false"))
+
+
+def _code_notes(values: np.ndarray) -> Iterator[str]:
+    """Of distinct numbers in order: an end of nines alone, such as 999 or -99, further from the others than they are apart."""
+    for end, nearest in ((-1, -2), (0, 1)):
+        code, rest = values[end], np.delete(values, end)
+        is_nines = float(code).is_integer() and set(str(int(abs(code)))) == {"9"}
+        if is_nines and len(rest) > 2 and abs(code - values[nearest]) > rest[-1] - rest[0]:
+            what = "A number of nines is far from all other numbers: if it means “missing”, list it as a missing code."
+            yield Note(what, example=f"It is {code:g}.")
+            values = rest

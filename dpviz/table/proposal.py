@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
+from dpviz.table.cells import decimal_of, parse_numbers, shortest
+from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature, order_of_dates
-from dpviz.table.frames import table_of
-from dpviz.table.notes import Doubt, warn_of
-from dpviz.table.raw import RawColumn, RawTable, parse_numbers
+from dpviz.table.notes import Doubt, is_code, warn_of
+from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     LEAST_WIDTH,
     MAX_CLASSES,
@@ -28,7 +29,6 @@ from dpviz.table.schema import (
     Schema,
     Target,
 )
-from dpviz.table.texts import number_of, shortest
 
 #: A categorical column with more distinct texts than this is an identifier or free text.
 MAX_CATEGORIES = 1000
@@ -98,7 +98,7 @@ def is_row_names(name: str) -> bool:
     return _ROW_NAMES.fullmatch(name) is not None
 
 
-def _unfit(column: RawColumn) -> str:
+def _unfit(column: Column) -> str:
     """Why the column cannot be a feature; empty when it can."""
     if is_row_names(column.name):
         return "names of rows, as pandas writes them"
@@ -120,19 +120,19 @@ def _unfit(column: RawColumn) -> str:
     return ""
 
 
-def _feature(column: RawColumn) -> Feature:
+def _feature(column: Column) -> Feature:
     dates = None if column.is_numeric else order_of_dates(column.texts)
     if dates:
         return _date(column, *dates)
-    is_code = column.is_numeric and len(column.texts) <= MAX_CATEGORIES and column.is_code
-    values = np.unique(column.text_numbers) if column.is_numeric and not is_code else None
+    is_coded = column.is_numeric and len(column.texts) <= MAX_CATEGORIES and any(map(is_code, column.texts))
+    values = np.unique(column.text_numbers) if column.is_numeric and not is_coded else None
     if values is None or len(values) <= 2:
         return _categorical(column)
     whole = bool((values == np.rint(values)).all())
     return NumericFeature(column.name, float(values[0]), float(values[-1]), whole=whole, read_from_data=("kind", "low", "high"))
 
 
-def _date(column: RawColumn, order: str, others: tuple[str, ...]) -> DateFeature:
+def _date(column: Column, order: str, others: tuple[str, ...]) -> DateFeature:
     """Days since the year of the first; the few texts that are no dates count as missing."""
     year = DateFeature(column.name, 1, 9999, part="year", order=order, missing_codes=others)
     first = int(np.nanmin(year.numbers(column.texts)))
@@ -142,7 +142,7 @@ def _date(column: RawColumn, order: str, others: tuple[str, ...]) -> DateFeature
     return replace(rule, low=float(np.nanmin(days)), high=float(np.nanmax(days)), read_from_data=read)
 
 
-def _categorical(column: RawColumn) -> CategoricalFeature:
+def _categorical(column: Column) -> CategoricalFeature:
     categories = _labels(column)
     if not column.n_missing:
         return CategoricalFeature(column.name, categories, read_from_data=("kind", "categories"))
@@ -151,7 +151,7 @@ def _categorical(column: RawColumn) -> CategoricalFeature:
     return CategoricalFeature(column.name, categories, missing_as="missing", read_from_data=("kind", "categories"))
 
 
-def _target(column: RawColumn, task: Task | None, called: str) -> Target:
+def _target(column: Column, task: Task | None, called: str) -> Target:
     distinct = len(np.unique(column.text_numbers)) if column.is_numeric else len(column.texts)
     if distinct < 2:
         what = "The target has only one value." if distinct else "The target has no value at all."
@@ -165,7 +165,7 @@ def _target(column: RawColumn, task: Task | None, called: str) -> Target:
     return ClassTarget(column.name, _labels(column), read_from_data=("classes",))
 
 
-def _numeric_target(column: RawColumn, called: str) -> NumericTarget:
+def _numeric_target(column: Column, called: str) -> NumericTarget:
     if not column.is_numeric:
         what = "The target is to be a number but holds other texts."
         raise SchemaError(what, field=called, remedy="Choose another target, propose classes, or correct the file.")
@@ -177,14 +177,14 @@ def _numeric_target(column: RawColumn, called: str) -> NumericTarget:
 _TRUTHS = ("true", "false")
 
 
-def _labels(column: RawColumn) -> tuple[str, ...]:
+def _labels(column: Column) -> tuple[str, ...]:
     """Categories that every text of the column is met by, in order: numbers by value, then texts.
 
     Truth values that are written in several ways are true and false, plain numbers their shortest form (of 1.0 and 1.00 it is 1).
     """
     ways = defaultdict[object, list[str]](list)
     for text in column.texts:
-        number, plain = number_of(text), text.lower()
+        number, plain = decimal_of(text), text.lower()
         ways[plain if plain in _TRUTHS else text if number is None else number].append(text)
     found = dict[str, None]()
     for texts in ways.values():

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName, place, shown
+from dpviz.table.cells import Declared, clean
 from dpviz.table.checked_numbers import is_number, is_whole
-from dpviz.table.raw import clean, listed_names
-from dpviz.table.texts import Declared
+from dpviz.table.raw import listed_names
 
 #: What stands in a `repr` for a value that was read from the data.
 _READ = "<read from the data>"
@@ -215,7 +215,7 @@ class Schema:
         The column that says whose row it is. `dpviz.encode` then needs `rows_per_person`; the schema of encoded rows has none.
     decimal : "." or "," or None
         The mark before decimals of numbers in cells of text; the other one groups thousands. None: where commas separate cells
-        it is the point, and elsewhere a comma before three digits is no number (`dpviz.table.marks`).
+        it is the point, and elsewhere a comma before three digits is no number (`dpviz.table.cells`).
     source : str
         The public source of what was corrected after a look at how the rows fit, one line; empty where nothing was. A release
         prints it.

@@ -15,7 +15,9 @@ from zlib import crc32
 
 import numpy as np
 
-from dpviz.table.raw import MISSING_MARKS, NumberColumn, RawColumn, RawTable, parse_numbers
+from dpviz.table.cells import MISSING_MARKS, parse_numbers
+from dpviz.table.columns import Column
+from dpviz.table.raw import RawTable
 
 #: A column of more distinct cells than this recognises a table by itself.
 FEW_CELLS = 50
@@ -145,18 +147,20 @@ def _unknown() -> TableSums:
     return TableSums(0, (), is_known=False)
 
 
-def of_column(column: RawColumn) -> ColumnSum:
+def of_column(column: Column) -> ColumnSum:
     """The sum of a column by its texts, for one that is read so."""
     return Cells(column.name, column.codes, column.texts, column.text_numbers).sum()
 
 
 def of_table(table: RawTable) -> TableSums:
     """The sums of every column of a table that is not encoded yet."""
-    columns = [Cells(one.name, one.given) if isinstance(one, NumberColumn) else of_column(one) for one in table.columns]
+    columns = [
+        Cells(one.name, one.typed) if one.typed is not None and not one.labels else of_column(one) for one in table.columns
+    ]
     return TableSums(table.n_rows, columns)
 
 
-def of_keys(column: RawColumn) -> ColumnSum:
+def of_keys(column: Column) -> ColumnSum:
     """The sum of a column whose texts are nothing but keys: there may be one per row."""
     return Cells(column.name, column.codes, column.texts, np.full(len(column.texts), np.nan)).sum()
 

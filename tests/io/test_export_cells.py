@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dpviz.io.exports.python_function import PYTHON
 from dpviz.models.new_rows import answers
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.cells import MISSING_MARKS
 from dpviz.table.dates import DateFeature
-from dpviz.table.raw import MISSING_MARKS
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.exports_models import document
 

@@ -17,8 +17,9 @@ from dpviz.io.exports.function import function_of
 from dpviz.io.exports.sql import TABLE, identifier, quotient
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.columns import Column
 from dpviz.table.encode import encode
-from dpviz.table.raw import CodedColumn, RawTable
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from tests.support.checked import Differs, export, gives_chances, golden, run
 from tests.support.exports_models import (
@@ -161,7 +162,7 @@ def raw_column(name, cells):
 
     texts = tuple(dict.fromkeys(cell for cell in cells if cell is not None))
     place = {text: code for code, text in enumerate(texts)}
-    return CodedColumn(name, texts, np.array([-1 if cell is None else place[cell] for cell in cells], dtype=np.int32))
+    return Column(name, texts, np.array([-1 if cell is None else place[cell] for cell in cells], dtype=np.int32))
 
 
 def test_an_unknown_category_goes_where_its_stand_in_goes_else_right():

@@ -16,7 +16,7 @@ import dpviz
 from dpviz.errors import ReadingWarning, SchemaError, TableError
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_asked
-from dpviz.table.marks import Marks, number_of
+from dpviz.table.cells import Marks, number_of
 from dpviz.table.notes import Doubt
 from dpviz.table.schema_json import schema_from_json
 

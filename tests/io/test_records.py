@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from dpviz.io import records
-from dpviz.io.records import TextColumn
 from dpviz.randomness import generator
-from dpviz.table.marks import Marks
+from dpviz.table import columns
+from dpviz.table.cells import MISSING_MARKS, Marks
+from dpviz.table.columns import Column
 from tests.support.paths import ROOT
 from tests.support.table_files import PIECES
 
@@ -32,25 +32,25 @@ def packs_of(rng, n_packs: int) -> list[str]:
 @pytest.fixture(autouse=True)
 def many(monkeypatch):
     """As in a large table."""
-    monkeypatch.setattr(records, "_MANY", 1)
+    monkeypatch.setattr(columns, "MANY", 1)
 
 
 def test_a_number_is_the_same_however_it_is_read(monkeypatch):
     for marks in Marks:
         for codes in [(), ("-99", "unknown", "1,5")]:
             rng, at_once = generator(3), 0
-            known = records.MISSING_MARKS.union(codes)
+            known = MISSING_MARKS.union(codes)
             for _ in range(100):
                 packs = packs_of(rng, int(rng.integers(1, 4)))
-                values, missing = TextColumn("x", packs, marks).numbers_and_missing(codes)
+                values, missing = Column("x", packs=packs, marks=marks).numbers_and_missing(codes)
                 cells = "\0".join(packs).split("\0")
-                alone = [TextColumn("x", [cell], marks).numbers_and_missing(codes) for cell in cells]
+                alone = [Column("x", packs=[cell], marks=marks).numbers_and_missing(codes) for cell in cells]
                 np.testing.assert_array_equal(values, np.concatenate([one for one, _ in alone]))
                 np.testing.assert_array_equal(missing, np.concatenate([one for _, one in alone]))
-                at_once += records._by_arrow("\0".join(packs), known, marks) is not None
+                at_once += columns.by_arrow("\0".join(packs), known, marks) is not None
                 with monkeypatch.context() as without_arrow:
-                    without_arrow.setattr(records, "_arrow_cells", lambda pack: None)
-                    np.testing.assert_array_equal(values, TextColumn("x", packs, marks).numbers_and_missing(codes)[0])
+                    without_arrow.setattr(columns, "arrow_cells", lambda pack: None)
+                    np.testing.assert_array_equal(values, Column("x", packs=packs, marks=marks).numbers_and_missing(codes)[0])
             assert at_once < 80
             assert at_once > (20 if marks is Marks.EITHER else 0) or marks is Marks.COMMA
 
@@ -59,17 +59,17 @@ def test_texts_are_the_same_however_they_are_found(monkeypatch):
     rng = generator(4)
     for _ in range(100):
         packs = packs_of(rng, int(rng.integers(1, 4)))
-        quick, slow = TextColumn("x", packs), TextColumn("x", packs)
+        quick, slow = Column("x", packs=packs), Column("x", packs=packs)
         found = quick.texts, quick.codes.tolist()
         with monkeypatch.context() as without_arrow:
-            without_arrow.setattr(records, "_arrow_cells", lambda pack: None)
+            without_arrow.setattr(columns, "arrow_cells", lambda pack: None)
             assert (slow.texts, slow.codes.tolist()) == found
 
 
 def test_no_cell_is_no_number():
-    values, missing = TextColumn("x", []).numbers_and_missing()
+    values, missing = Column("x", packs=[]).numbers_and_missing()
     assert values.shape == missing.shape == (0,)
-    assert TextColumn("x", []).texts == ()
+    assert Column("x", packs=[]).texts == ()
 
 
 @pytest.mark.slow

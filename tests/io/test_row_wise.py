@@ -19,12 +19,12 @@ import polars as pl
 import pytest
 
 import dpviz
-from dpviz.io import records
 from dpviz.io.csv import read_csv
 from dpviz.io.large import csv as large_csv
 from dpviz.io.tables.read import read_table
 from dpviz.io.text import ENCODINGS
 from dpviz.randomness import generator
+from dpviz.table import columns
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.counting import binned
 from tests.support.table_files import COLUMNS, PIECES, WRITERS, Rows, arrow_table, csv_bytes, drawn_row
@@ -199,7 +199,7 @@ def broken_texts(n_tables: int, seed: int, read: Callable[..., Encoded] = read_l
 @pytest.mark.parametrize("large_table", [False, True], ids=["small", "large"])
 def test_a_line_is_what_it_is_by_itself(large_table: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if large_table:
-        monkeypatch.setattr(records, "_MANY", 1)
+        monkeypatch.setattr(columns, "MANY", 1)
     assert broken_texts(500, seed=1) == []
 
 
@@ -213,7 +213,7 @@ def test_a_line_is_what_it_is_by_itself_in_every_encoding() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_line_is_what_it_is_by_itself_in_50000_files(seed: int, large_table: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if large_table:
-        monkeypatch.setattr(records, "_MANY", 1)
+        monkeypatch.setattr(columns, "MANY", 1)
     assert broken_texts(5_000, seed=100 + seed) == []
 
 

@@ -19,11 +19,10 @@ from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.packed_forest import PackedForest
 from dpviz.randomness import generator
+from dpviz.table.cells import Declared, clean, parse_numbers
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.dates import DateFeature
-from dpviz.table.raw import clean, parse_numbers
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget, Schema
-from dpviz.table.texts import Declared
 
 #: Random rows, in addition to those made for the splits.
 RANDOM_ROWS = 100

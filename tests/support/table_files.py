@@ -17,7 +17,7 @@ import pyreadstat
 from pyarrow import feather, parquet
 
 from dpviz.randomness import generator
-from dpviz.table.texts import text_of
+from dpviz.table.cells import text_of
 
 #: (name, what its cells may be); None is missing.
 COLUMNS: dict[str, tuple[Any, ...]] = {

@@ -21,10 +21,10 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError
+from dpviz.table.cells import text_of
 from dpviz.table.encode import encode_new
-from dpviz.table.frames import table_of
+from dpviz.table.raw import table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.table.texts import text_of
 
 BERLIN = "Europe/Berlin"
 DAYS = [dt.datetime(2024, 3, 1), dt.datetime(2024, 3, 1, 14, 30), dt.datetime(2024, 3, 31, 2, 30)]

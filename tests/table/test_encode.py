@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from dpviz.errors import SchemaError
 from dpviz.io.csv import read_csv
+from dpviz.table.cells import clean, parse_numbers
+from dpviz.table.columns import Column
 from dpviz.table.encode import encode
-from dpviz.table.raw import CodedColumn, RawTable, clean, parse_numbers
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 TARGET = ClassTarget("y", ("n", "p"))
@@ -246,7 +248,7 @@ def cases(draw):
     """A two-column table and a schema for it."""
     n_rows = draw(st.integers(1, 20))
     codes = st.lists(st.integers(-1, len(TEXTS) - 1), min_size=n_rows, max_size=n_rows)
-    columns = tuple(CodedColumn(name, tuple(TEXTS), np.array(draw(codes), np.int32)) for name in "xy")
+    columns = tuple(Column(name, tuple(TEXTS), np.array(draw(codes), np.int32)) for name in "xy")
     target = draw(
         st.sampled_from(
             [ClassTarget("y", ("0", "1")), ClassTarget("y", ("0", "1"), groups=(("a", "1"),)), NumericTarget("y", 0, 1)]
@@ -270,9 +272,7 @@ def test_each_row_is_encoded_by_itself(case):
     raw, schema = case
     features, targets = [], []
     for row in range(raw.n_rows):
-        single = RawTable(
-            tuple(CodedColumn(column.name, column.texts, column.codes[row : row + 1].copy()) for column in raw.columns)
-        )
+        single = RawTable(tuple(Column(column.name, column.texts, column.codes[row : row + 1].copy()) for column in raw.columns))
         data = encode(single, schema)
         features += data.columns[0].tolist()
         targets += data.target.tolist()

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.io.csv import read_csv
-from dpviz.table.raw import CodedColumn, NumberColumn, RawTable, canonical_number
-from dpviz.table.texts import Codes, text_column
+from dpviz.table.cells import canonical_number
+from dpviz.table.columns import Codes, Column
+from dpviz.table.raw import RawTable
 from tests.support.examples import examples
 
 ODD = ("", " ", "NA", " NA\t", "?", "a", "a ", "\x1ca", "'", '"', "\\", "\ud800", "\udc80x", "é", "e\u0301", "日本", "\x7f", "1")
@@ -33,7 +34,7 @@ def before(*columns):
 @pytest.mark.slow
 def test_texts_of_a_dictionary_whatever_it_holds(texts, data):
     places = data.draw(st.lists(st.integers(-1, len(texts) - 1), max_size=40))
-    column = text_column("y", texts, np.array(places, np.int64))
+    column = Column.from_places("y", texts, np.array(places, np.int64))
     assert RawTable((column,)).fingerprint == before(("y", ["" if place < 0 else texts[place] for place in places]))
 
 
@@ -42,9 +43,9 @@ def test_texts_of_a_dictionary_whatever_it_holds(texts, data):
 def test_numbers_in_increasing_order_by_their_shortest_texts(values):
     distinct = sorted({value + 0.0 for value in values if not np.isnan(value)})
     codes = [-1 if np.isnan(value) else distinct.index(value) for value in values]
-    said = CodedColumn("x", tuple(map(canonical_number, distinct)), np.array(codes, np.int32))
-    assert NumberColumn("x", np.array(values, float)).texts == said.texts
-    assert RawTable((NumberColumn("x", np.array(values, float)),)).fingerprint == RawTable((said,)).fingerprint
+    said = Column("x", tuple(map(canonical_number, distinct)), np.array(codes, np.int32))
+    assert Column("x", numbers=np.array(values, float)).texts == said.texts
+    assert RawTable((Column("x", numbers=np.array(values, float)),)).fingerprint == RawTable((said,)).fingerprint
 
 
 def test_many_texts_from_a_file_where_each_is_another_one(tmp_path):

@@ -16,7 +16,7 @@ import pytest
 import dpviz
 from dpviz.errors import ParameterError, RowsError
 from dpviz.randomness import generator
-from dpviz.table.frames import table_of
+from dpviz.table.raw import table_of
 
 N = 400
 

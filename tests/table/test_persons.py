@@ -23,16 +23,17 @@ from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.randomness import generator
 from dpviz.results.document import statement_of
 from dpviz.table import encode as module
+from dpviz.table.columns import Column
 from dpviz.table.encode import chosen_rows
-from dpviz.table.raw import CodedColumn, RawColumn, RawTable
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 SCHEMA = Schema((NumericFeature("x", 0, 99, missing_as=0),), ClassTarget("y", ("n", "p")), n_public=100)
 
 
-def column(name: str, cells: list) -> RawColumn:
+def column(name: str, cells: list) -> Column:
     texts = tuple(dict.fromkeys(cell for cell in cells if cell is not None))
-    return CodedColumn(name, texts, np.array([-1 if cell is None else texts.index(cell) for cell in cells], dtype=np.int32))
+    return Column(name, texts, np.array([-1 if cell is None else texts.index(cell) for cell in cells], dtype=np.int32))
 
 
 def used(rows: list[tuple], most: int, monkeypatch) -> list[tuple]:

@@ -6,7 +6,9 @@ from itertools import pairwise
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.table.raw import RawColumn, RawTable, canonical_number
+from dpviz.table.cells import canonical_number
+from dpviz.table.columns import Column
+from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 
 #: Bars of a column: bins of a number, or its most frequent texts.
@@ -39,7 +41,7 @@ def look_at(table: RawTable, role: DataRole) -> tuple[ColumnLook, ...]:
     return tuple(map(_look, table.columns))
 
 
-def _look(column: RawColumn) -> ColumnLook:
+def _look(column: Column) -> ColumnLook:
     values, missing = column.numbers_and_missing()
     n_missing = int(missing.sum())
     numbers = values[~np.isnan(values)]
@@ -53,7 +55,7 @@ def _look(column: RawColumn) -> ColumnLook:
     return _of_bins(column, n_missing, numbers)
 
 
-def _of_bins(column: RawColumn, n_missing: int, numbers: np.ndarray) -> ColumnLook:
+def _of_bins(column: Column, n_missing: int, numbers: np.ndarray) -> ColumnLook:
     low, high = float(numbers.min()), float(numbers.max())
     edges = low + (high / 2 - low / 2) * (2 * np.arange(MOST_BARS + 1) / MOST_BARS)  # the difference may be infinite
     edges[-1] = high
@@ -63,7 +65,7 @@ def _of_bins(column: RawColumn, n_missing: int, numbers: np.ndarray) -> ColumnLo
     return ColumnLook(column.name, column.n_rows, n_missing, labels, tuple(counts.tolist()), is_binned=True)
 
 
-def _of_texts(column: RawColumn, n_missing: int) -> ColumnLook:
+def _of_texts(column: Column, n_missing: int) -> ColumnLook:
     """The most frequent texts first."""
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
     order = np.argsort(-counts, kind="stable")[:MOST_BARS]

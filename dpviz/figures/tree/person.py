@@ -10,8 +10,9 @@ from dpviz.figures.wording import percent
 from dpviz.models.base import Model, Voting
 from dpviz.models.new_rows import answers_of, probabilities_of
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
+from dpviz.table.columns import Column
 from dpviz.table.encode import encode_new
-from dpviz.table.raw import CodedColumn, RawColumn, RawTable
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
 #: Column -> what was typed; None for a missing cell.
@@ -63,9 +64,9 @@ def row_of(schema: Schema, cells: Cells) -> RawTable:
     return RawTable(tuple(_column(name, cells.get(name)) for name in schema.feature_names), "This person")
 
 
-def _column(name: str, cell: str | float | None) -> RawColumn:
+def _column(name: str, cell: str | float | None) -> Column:
     known = () if cell is None else (cell if isinstance(cell, str) else repr(cell),)
-    return CodedColumn(name, known, np.array([len(known) - 1], dtype=np.int32))
+    return Column(name, known, np.array([len(known) - 1], dtype=np.int32))
 
 
 def leaf_reached(tree: Tree, cells: Cells) -> str | None:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
-from dpviz.table.raw import parse_numbers
+from dpviz.table.cells import parse_numbers
 from dpviz.table.schema import Feature
 
 #: Words used in conditions around names.

@@ -9,10 +9,9 @@ from unicodedata import normalize
 from dpviz.io.exports.conditions import Condition, identifiers, number
 from dpviz.io.exports.contract import Exportable, WrittenForm
 from dpviz.io.exports.function import End, Function, Step
+from dpviz.table.cells import MISSING_MARKS, Declared, decimal_of
 from dpviz.table.dates import DateFeature
-from dpviz.table.raw import MISSING_MARKS
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
-from dpviz.table.texts import Declared, number_of
 
 _TAKEN = {
     "row",
@@ -32,7 +31,7 @@ _TAKEN = {
     "MISSING",
 }
 _TAKEN |= {"uncoded", "date_in", "max", "min", "sum", "float", "str", "any", "isinstance", "hasattr", "abs", "int", "repr"}
-#: The functions that read cells as `dpviz.table.raw` does: missing marks, a decimal comma, and no 1_000. Infinity meets no
+#: The functions that read cells as `dpviz.table.cells` does: missing marks, a decimal comma, and no 1_000. Infinity meets no
 #: condition, as an unreadable number must not; nor does not-a-number, unless it has a stand-in. The last two are for columns with
 #: codes of missing cells, and for dates.
 *_CELLS, _UNCODED, _DATES = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").rstrip().split("\n\n\n")
@@ -163,7 +162,7 @@ def _names(declared: CategoricalFeature | DateFeature) -> Iterator[str]:
     exact = found.exact | {normalize("NFD", text): place for text, place in reversed(found.exact.items())} | found.exact
     is_more = {text for text, place in exact.items() if text != texts[place] or text in MISSING_MARKS}
     numbers, truths = found.numbers, found.truths
-    is_more |= {text for text in exact if number_of(text) is not None or text.lower() in truths}
+    is_more |= {text for text in exact if decimal_of(text) is not None or text.lower() in truths}
     for own in ({text: exact[text] for text in exact if text in is_more}, numbers, truths):
         yield f"{{{', '.join(f'{text!a}: {texts[place]!a}' for text, place in own.items())}}}"
 

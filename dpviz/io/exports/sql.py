@@ -22,10 +22,9 @@ from dpviz.errors import NotExported
 from dpviz.io.exports.conditions import Condition, code_numbers, one_line
 from dpviz.io.exports.contract import Exportable, WrittenForm
 from dpviz.io.exports.function import LARGEST, End, Function, Step, steps
+from dpviz.table.cells import BLANKS, MARKS, Declared, decimal_of
 from dpviz.table.dates import DateFeature
-from dpviz.table.raw import BLANKS, MARKS
 from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, NumericTarget
-from dpviz.table.texts import Declared, number_of
 
 TABLE = "rows_to_predict"
 #: Writes a number so that the engine reads it back as the same one.
@@ -265,7 +264,7 @@ class _Cell:
             codes |= {text: names.index(category) for text, category in texts.items()}
         self.known = Declared(codes)
         self.is_date = isinstance(declared, DateFeature)
-        self.has_numerals = any(number_of(text) is not None for text in self.known.exact)
+        self.has_numerals = any(decimal_of(text) is not None for text in self.known.exact)
         self.has_truths = isinstance(declared, CategoricalFeature) and bool(self.known.truths)
         self.has_moments = any(map(_is_moment, self.known.exact))
 
@@ -302,7 +301,7 @@ class _Cell:
             yield f"{self._canonical(text)} AS t{self.place}"
 
     def _canonical(self, text: str) -> str:
-        """In an engine with types: the text that `dpviz.table.texts` gives a number or a moment."""
+        """In an engine with types: the text that `dpviz.table.cells` gives a number or a moment."""
         if not (self.dialect.has_types and self._needs_type()):
             return text
         kind, cases = f"x.k{self.place}", []

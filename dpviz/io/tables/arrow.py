@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from dpviz.io.csv import check_names
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.records import table_of_columns
-from dpviz.table.arrow import arrow_column, is_flat, is_text, is_view
+from dpviz.table.columns import Column, is_flat, is_text, is_view
 from dpviz.table.notes import Doubt
-from dpviz.table.raw import WITHOUT_CELLS, RawColumn, RawTable
-from dpviz.table.texts import LabelledColumn
+from dpviz.table.raw import WITHOUT_CELLS, RawTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -243,7 +242,7 @@ def _may_be_packed(message: memoryview) -> bool:
 def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
     """The table of the columns that a reader yields, without empty rows; raises TableError."""
     facts, spent = Facts(()), _Spent(options)
-    columns: list[RawColumn] = []
+    columns: list[Column] = []
     with redact_errors("file"):
         for part in parts:
             if isinstance(part, Facts):
@@ -282,11 +281,11 @@ def table_of_arrow(table: pa.Table, options: ReadOptions) -> RawTable:
     return RawTable(tuple(columns), options.title) if options.keep_empty else table_of_columns(columns, options.title, ())
 
 
-def _column(table: pa.Table, place: int, spent: _Spent) -> RawColumn:
+def _column(table: pa.Table, place: int, spent: _Spent) -> Column:
     field = table.schema.field(place)
-    plain = arrow_column(field.name, table.column(place), spent.add, is_own=True)
+    plain = Column.from_values(field.name, table.column(place), spent.add, is_own=True)
     labels = (field.metadata or {}).get(_LABELS)
     if labels is None:
         return plain
     label_of = json.loads(labels)
-    return LabelledColumn(plain.name, plain, tuple(str(label_of.get(text, "")) for text in plain.texts))
+    return plain.labelled(lambda text: str(label_of.get(text, "")))

@@ -18,7 +18,7 @@ from dpviz.io.csv import check_header, check_names, told_apart
 from dpviz.io.limits import require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts
-from dpviz.table.texts import text_of
+from dpviz.table.cells import text_of
 
 #: What a workbook is doubted for.
 UNCOMPUTED = (

@@ -17,9 +17,8 @@ from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.text import GZIP, Source, gunzip, name_of, read_bytes, refuse_other_endings
 from dpviz.io.worker import EXCEL, FEATHER, PARQUET, SPSS, STATA, read_in_worker
 from dpviz.progress import Progress, Stop, watched
-from dpviz.table.frames import in_this_form
 from dpviz.table.notes import warn_of
-from dpviz.table.raw import RawTable
+from dpviz.table.raw import RawTable, in_this_form
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 #: First byte of a Stata file of before version 13: the number of its format.

@@ -17,8 +17,7 @@ from dpviz.errors import TableError
 from dpviz.io.csv import check_names
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts, labelled
-from dpviz.table.raw import canonical_number, clean
-from dpviz.table.texts import text_of
+from dpviz.table.cells import canonical_number, clean, text_of
 
 _CELLS_AT_ONCE = 5_000_000
 _BYTES = "ISO-8859-1"  # in which every byte is a letter

@@ -9,8 +9,9 @@ from dpviz.app.data.draft import SchemaDraft
 from dpviz.errors import SchemaError
 from dpviz.io.samples import load_sample, samples
 from dpviz.table.column_draft import OTHER, ColumnDraft, Use
+from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
-from dpviz.table.raw import CodedColumn, RawTable
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Provenance, Schema
 
 READ = frozenset({"kind", "low", "high"})
@@ -91,7 +92,7 @@ def test_declared_values_stay_when_private_rows_are_chosen() -> None:
 
 def test_filling_in_never_overwrites_a_declared_value() -> None:
     mine = SchemaDraft((ColumnDraft("x", Use.NUMBER, low=-9.0), ColumnDraft("z"), ColumnDraft("y")), "y", n_public=50)
-    table = RawTable(tuple(CodedColumn(name, ("1", "2", "3"), np.array([0, 1, 2], dtype=np.int32)) for name in "xzy"))
+    table = RawTable(tuple(Column(name, ("1", "2", "3"), np.array([0, 1, 2], dtype=np.int32)) for name in "xzy"))
     schema = Schema(
         (NumericFeature("x", 1, 3, read_from_data=("kind", "low", "high")),), ClassTarget("y", ("1", "2"), ("classes",)), 3
     )

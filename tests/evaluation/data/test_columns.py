@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from dpviz.errors import DpvizError
 from dpviz.evaluation.data.columns import MOST_BARS, look_at
 from dpviz.io.csv import read_csv
-from dpviz.table.raw import NumberColumn, RawTable
+from dpviz.table.columns import Column
+from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 
 PUBLIC = DataRole.PUBLIC
@@ -42,6 +43,6 @@ def test_of_many_texts_the_most_frequent_have_bars():
 
 @given(st.lists(st.floats(allow_infinity=False) | st.sampled_from([1e308, -1e308, 5e-324, 0.0]), min_size=1, max_size=60))
 def test_bins_hold_every_number(values):
-    [look] = look_at(RawTable((NumberColumn("x", np.array(values)),)), PUBLIC)
+    [look] = look_at(RawTable((Column("x", numbers=np.array(values)),)), PUBLIC)
     assert sum(look.counts) + look.n_others + look.n_missing == len(values)
     assert len(look.counts) == len(look.labels) <= MOST_BARS

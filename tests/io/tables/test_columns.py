@@ -20,11 +20,12 @@ from dpviz.io.options import ReadOptions
 from dpviz.io.records import Aligned, table_of_records
 from dpviz.io.tables.arrow import table_of_arrow
 from dpviz.io.tables.read import read_table
+from dpviz.table.cells import MARKS, MISSING_MARKS, text_of
+from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
-from dpviz.table.raw import MARKS, MISSING_MARKS, CodedColumn, RawColumn, RawTable
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.table.texts import text_of
 from tests.support.examples import examples
 
 #: Cells at the edges of what is a number.
@@ -45,13 +46,13 @@ SCHEMA = Schema(
 )
 
 
-def plain(name: str, cells: Sequence[str]) -> RawColumn:
+def plain(name: str, cells: Sequence[str]) -> Column:
     """The column as its distinct texts and a code per cell."""
     known: dict[str, int] = {}
     codes = [
         -1 - MARKS.index(cell.strip()) if cell.strip() in MARKS else known.setdefault(cell.strip(), len(known)) for cell in cells
     ]
-    return CodedColumn(name, tuple(known), np.array(codes, dtype=np.int32))
+    return Column(name, tuple(known), np.array(codes, dtype=np.int32))
 
 
 def table_of(cells: Sequence[Sequence[str]], at_once: int) -> RawTable:
@@ -63,7 +64,7 @@ def table_of(cells: Sequence[Sequence[str]], at_once: int) -> RawTable:
     return table_of_records(chunks, "abcdy", "t", ())
 
 
-def said(column: RawColumn, codes: Sequence[str]) -> tuple[Any, ...]:
+def said(column: Column, codes: Sequence[str]) -> tuple[Any, ...]:
     values, missing = column.numbers_and_missing(codes)
     return str(values.tolist()), missing.tolist(), column.texts, column.codes.tolist(), column.notes, column.n_rows
 
@@ -185,7 +186,7 @@ def test_numbers_within_their_range_are_not_copied():
 def test_whole_numbers_are_kept_small_and_read_as_any_number():
     values = [0, 100, 200]
     table = read_table(parquet_of({"x": pa.array(values), "y": pa.array([-1, 3, 40_000])}))
-    assert [column.values.dtype.itemsize for column in table.columns] == [1, 4]
+    assert [column.typed.dtype.itemsize for column in table.columns] == [1, 4]
     assert table.columns[0].numbers().tolist() == values
     assert table.columns[0].numbers().dtype == np.float64
     assert table.columns[1].texts == ("-1", "3", "40000")

@@ -1,0 +1,617 @@
+"""The one type of column: cells as a file of text or a typed table has them, with numbers, texts and codes made on request.
+
+`Column.from_texts` takes cells of text, `Column.from_values` whatever has a type: series of pandas, arrays of NumPy and Arrow,
+lists. What a cell is follows from its value and the type of its column alone (`dpviz.table.cells`), so the same rows in another
+form are the same column: numbers stay numbers, everything else becomes texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from functools import cache, cached_property, partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from dpviz.table.cells import (
+    MARKS,
+    MISSING_MARKS,
+    UNREADABLE,
+    Marks,
+    canonical_number,
+    clean,
+    is_exact,
+    is_plain,
+    number_of,
+    parse_numbers,
+    text_of,
+)
+from dpviz.table.notes import column_notes
+
+_CODE_OF_MARK = {mark: -1 - place for place, mark in enumerate(MARKS)}
+_NARROW = (np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.uint8), np.dtype(np.uint16))
+_NEGATIVE_ZERO = np.iinfo(np.int64).min
+_INFINITIES = frozenset(("inf", "-inf"))
+#: Types of Polars that Arrow does not have: whole numbers of 128 bits, and objects of Python.
+_NOT_OF_ARROW = frozenset(("Int128", "UInt128", "Object"))
+#: Bytes that a text of Python takes, and its place in a list.
+_TEXT = 64
+Found = tuple[np.ndarray, np.ndarray]  # two arrays of shape (n_rows,)
+
+
+class Column:
+    """One column. Made of one of three forms, which all say the same of the same cells:
+
+    - `numbers`: shape (n_rows,), NaN for a missing cell, infinity for one that holds no number; whole numbers up to 2^53 are kept
+      in as few bits as hold them all;
+    - `packs`: cells as they are written, joined by NUL, which wait until their numbers or their texts are asked for, so that a
+      column that is declared a number costs no dictionary of its texts;
+    - `texts` and `codes`: distinct clean texts, and the place of each cell's; below 0 for one of `MARKS`, -1 for no cell.
+
+    Values may have `labels` (one per distinct value, clean, empty for none): a cell is then its value and its label. Where most
+    of the values have one, `texts` are the labels; otherwise they are the values, such as ages up to "85 or older".
+    """
+
+    def __init__(
+        self,
+        name: str,
+        texts: tuple[str, ...] = (),
+        codes: np.ndarray | None = None,
+        *,
+        numbers: np.ndarray | None = None,
+        packs: list[str] | None = None,
+        labels: tuple[str, ...] = (),
+        marks: Marks = Marks.UNKNOWN,
+        is_own: bool = False,
+    ) -> None:
+        """`marks`: what points and commas in texts mean. `is_own`: nobody else changes `numbers`, which need not be copied."""
+        self.name, self.packs, self.labels, self.marks = name, packs, labels, marks
+        #: The numbers of a typed column as they came: where they are no whole numbers, zeros may be negative ones.
+        self.typed = None
+        if numbers is not None:
+            is_whole = numbers.dtype.kind in "iu"
+            self.typed = _read_only(_narrowed(numbers) if is_whole else numbers.astype(np.float64, copy=not is_own))
+        if codes is not None:
+            self.__dict__["_coded"] = texts, _read_only(codes)
+
+    @classmethod
+    def from_texts(cls, name: str, cells: Iterable[str], marks: Marks = Marks.UNKNOWN) -> Column:
+        """Cells of text, as they are written; those of `MARKS` are missing."""
+        found = Codes()
+        codes = np.fromiter(map(found.__getitem__, cells), np.int32)
+        return cls(name, tuple(found.texts), codes.astype(narrowest(len(found.texts)), copy=False), marks=marks)
+
+    @classmethod
+    def from_places(cls, name: str, texts: Iterable[str], places: np.ndarray) -> Column:
+        """Cells of text by their places among `texts`, missing where it is negative; texts that no row holds are left out."""
+        cleaned = [*map(clean, texts)]
+        distinct = dict.fromkeys(cleaned)
+        for mark in MARKS:
+            distinct.pop(mark, None)
+        kind, code_of = narrowest(len(distinct)), np.arange(len(cleaned) + 1)
+        if len(distinct) < len(cleaned):  # some are missing, or there twice; else a million of them need no look each
+            codes = dict(zip(distinct, range(len(distinct)), strict=True)) | _CODE_OF_MARK
+            code_of[:-1] = [codes[text] for text in cleaned]
+        code_of[-1] = -1
+        return cls(name, *_in_order_of_appearance(list(distinct), code_of.astype(kind)[np.maximum(places, -1)]))
+
+    @classmethod
+    def from_values(cls, name: str, values: Any, charge: Callable[[int], None] | None = None, *, is_own: bool = False) -> Column:
+        """Typed cells: a series of pandas, an array of NumPy or Arrow, or a list.
+
+        `charge` is told the bytes of texts before they are made. `is_own`: nobody else changes the memory of `values`.
+        """
+        if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):
+            values = values.array.__arrow_array__()
+        if hasattr(values, "to_arrow"):  # a series of Polars
+            values = values.to_list() if str(values.dtype) in _NOT_OF_ARROW else values.to_arrow()
+        if isinstance(values, (np.ndarray, list, tuple)):
+            found = _of_array(values)
+        else:
+            found = _of_series(values) if hasattr(values, "factorize") else _of_arrow(values, charge)
+        if isinstance(found, np.ndarray):
+            return cls(name, numbers=found, is_own=is_own)
+        return cls.from_places(name, *found) if isinstance(found, tuple) else cls.from_texts(name, found)
+
+    def labelled(self, label_of: Callable[[str], str]) -> Column:
+        """The column whose values have labels: `label_of` the text of a value is its label, empty for none."""
+        return self._changed(labels=tuple(clean(label_of(text)) for text in self._coded[0]))
+
+    def _changed(self, **values: Any) -> Column:
+        made = copy(self)
+        for known in ("text_numbers", "_shown", "notes"):
+            made.__dict__.pop(known, None)
+        made.__dict__.update(values)
+        return made
+
+    def called(self, name: str) -> Column:
+        """The column by another name."""
+        return self._changed(name=name)
+
+    def with_marks(self, marks: Marks) -> Column:
+        """The column in which points and commas mean this; numbers that came as such have none, and labels are no numbers."""
+        return self if marks == self.marks or self.typed is not None or self.labels else self._changed(marks=marks)
+
+    def rows(self, chosen: np.ndarray) -> Column:
+        """The column with these rows (bool) alone."""
+        if self.typed is None:
+            texts, codes = self._coded
+            return Column(self.name, texts, codes[chosen], labels=self.labels, marks=self.marks)
+        made = Column(self.name, numbers=self._values[chosen])
+        label_of = dict(zip(self._coded[0], self.labels, strict=True)) if self.labels else {}
+        return made.labelled(label_of.__getitem__) if label_of else made
+
+    def __repr__(self) -> str:
+        """Its name; no cell, and no number of rows."""
+        return f"Column({self.name!r:.80})"
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of cells. Private."""
+        if self.packs is not None:
+            return sum(pack.count("\0") + 1 for pack in self.packs)
+        return len(self._coded[1] if self.typed is None else self.typed)
+
+    # --- texts
+
+    @cached_property
+    def _coded(self) -> tuple[tuple[str, ...], np.ndarray]:
+        """(distinct texts of the values, code of each cell); values that came as numbers in increasing order."""
+        if self.typed is not None:
+            return _distinct_numbers(self._values)
+        assert self.packs is not None
+        cells = arrow_cells("\0".join(self.packs)) if len(self.packs) >= MANY else None
+        if cells is None:
+            found = Column.from_texts(self.name, self._cells())
+        else:
+            encoded = cells.dictionary_encode()
+            found = Column.from_places(self.name, encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
+        return found._coded
+
+    @cached_property
+    def _shown(self) -> tuple[tuple[str, ...], np.ndarray]:
+        texts, codes = self._coded
+        if not self.labels or 2 * sum(map(bool, self.labels)) < len(self.labels):
+            return texts, codes
+        shown = [label or text for label, text in zip(self.labels, texts, strict=True)]
+        return Column.from_places(self.name, shown, codes)._coded
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Distinct texts, as `clean` makes them: in order of first appearance, numbers that came as such increasing. No marks."""
+        return self._shown[0]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Shape (n_rows,), signed integers, read-only. Index into `texts`; below 0 for one of `MARKS`, -1 for no cell."""
+        return self._shown[1]
+
+    @property
+    def value_codes(self) -> np.ndarray:
+        """As `codes`, of values without their labels; cells have one code where they are equal, whatever they are called."""
+        return self._coded[1]
+
+    @property
+    def value_texts(self) -> tuple[str, ...]:
+        """As `texts`, of values without their labels."""
+        return self._coded[0]
+
+    def meanings(self, find: Callable[[Sequence[str]], np.ndarray]) -> Found:
+        """(what `find` makes of each distinct cell, of those of `MARKS` at the end, backwards; per row, the place in it).
+
+        Of a labelled cell the label counts, else the value.
+        """
+        texts, places = self._coded
+        found = np.concatenate([find(texts), find(MARKS[::-1])])
+        if self.labels:
+            of_labels = find(self.labels)
+            found[: len(texts)] = np.where(of_labels == -1, found[: len(texts)], of_labels)
+            is_mark = [found[place] == -1 and bool(label) and label in MISSING_MARKS for place, label in enumerate(self.labels)]
+            if any(is_mark):
+                places = np.where(np.append(is_mark, False)[np.maximum(places, -1)], -1, places)
+        return found, places
+
+    def cells(self) -> list[Any]:
+        """Every cell as near as can be to what was given: a number, a text as it is written; None where it is empty. Private."""
+        if self.packs is not None:
+            return [cell or None for cell in self._cells()]
+        if self.typed is not None and not self.labels:
+            return [None if cell != cell else cell for cell in self.typed.tolist()]
+        texts = [*self.texts, *MARKS[:0:-1], None]
+        return [texts[code] for code in self.codes.tolist()]
+
+    def written(self, mark: str = "") -> Iterator[str]:
+        """Texts that hold a mark, as they are written, in order; some more than once."""
+        if self.packs is None:
+            return (text for text in self.texts if mark in text)
+        return (cell.strip() for pack in self.packs if mark in pack for cell in pack.split("\0") if mark in cell)
+
+    def lettered(self) -> Iterator[str]:
+        """Texts of values, those with letters among them, some more than once; a pack of numbers alone costs no look at each."""
+        if self.packs is None:
+            return iter(self._coded[0] if self.typed is None else ())
+        packs = (pack for pack in self.packs if not pack.isascii() or pack.lower() != pack.upper())
+        return (cell.strip() for pack in packs for cell in pack.split("\0"))
+
+    def _cells(self) -> Iterator[str]:
+        return chain.from_iterable(pack.split("\0") for pack in self.packs or ())
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is remarkable about its texts (`dpviz.table.notes`); examples are for who may see the rows."""
+        return tuple(column_notes(self))
+
+    # --- numbers
+
+    @cached_property
+    def _values(self) -> np.ndarray:
+        """Numbers of a typed column, read-only. Without a negative zero: it equals 0 but has another text."""
+        assert self.typed is not None
+        if self.typed.dtype.kind in "iu" or _NEGATIVE_ZERO not in self.typed.view(np.int64):
+            return self.typed
+        return _read_only(self.typed + 0.0)
+
+    @cached_property
+    def text_numbers(self) -> np.ndarray:
+        """`texts` as numbers, float64, NaN where a text is no number."""
+        return parse_numbers(self.texts, self.marks)
+
+    @property
+    def is_numeric(self) -> bool:
+        """True when there is at least one value and every value is a number."""
+        return len(self.text_numbers) > 0 and not np.isnan(self.text_numbers).any()
+
+    @property
+    def is_missing(self) -> np.ndarray:
+        """Which cells are missing, bool of shape (n_rows,); of labelled ones also those with a label that says so. Private."""
+        if self.labels:
+            return self.numbers_and_missing()[1]
+        return self.codes < 0 if self.typed is None else np.isnan(self.typed)
+
+    @property
+    def is_empty(self) -> np.ndarray:
+        """Which cells hold nothing, not even a mark, bool of shape (n_rows,). Private."""
+        return self._coded[1] == -1 if self.typed is None else np.isnan(self.typed)
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells. Private: owner's eyes only."""
+        return int(self.is_missing.sum())
+
+    def numbers(self) -> np.ndarray:
+        """Cells as float64 of shape (n_rows,); NaN where missing or no number."""
+        return self.numbers_and_missing()[0]
+
+    def numbers_and_missing(self, missing_codes: Sequence[str] = ()) -> Found:
+        """(cells as float64, NaN where there is no number; bool: which of them are missing), each of shape (n_rows,).
+
+        `missing_codes` are cells that count as missing, found by their text or label, else by their numeric value.
+        """
+        values, missing = self._numbers_and_missing(missing_codes)
+        if not self.labels:
+            return values, missing
+        marks = MISSING_MARKS.difference(("",)).union(map(clean, missing_codes))
+        is_mark = np.array([*(label in marks for label in self.labels), False])[np.maximum(self._coded[1], -1)]
+        return np.where(is_mark, np.nan, values), missing | is_mark
+
+    def _numbers_and_missing(self, missing_codes: Sequence[str]) -> Found:
+        """Of values; read-only where nothing had to be replaced."""
+        if self.typed is not None:
+            values, missing = _finite(self._values.astype(np.float64, copy=False), missing_codes)
+            return without_codes(values.copy(), missing, missing_codes) if missing_codes else (values, missing)
+        if self.packs is not None:
+            read = list(_numbers_of(self.packs, MISSING_MARKS.union(missing_codes), self.marks))
+            values = np.concatenate([np.empty(0), *(values for values, _ in read)])
+            missing = np.concatenate([np.empty(0, dtype=bool), *(missing for _, missing in read)])
+            return without_codes(values, missing, missing_codes)
+        texts, codes = self._coded
+        places, known = np.maximum(codes, -1), frozenset(map(clean, missing_codes))
+        missing = np.array([*(text in known for text in texts), True])[places]
+        return without_codes(np.append(parse_numbers(texts, self.marks), np.nan)[places], missing, missing_codes)
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def without_codes(values: np.ndarray, missing: np.ndarray, missing_codes: Sequence[str]) -> Found:
+    """Values and missing cells once numbers that equal a missing code are missing too; changes both in place."""
+    values += 0.0  # no negative zero: it equals 0 but would change the fingerprint
+    for code in parse_numbers(missing_codes).tolist():
+        if not np.isnan(code):
+            missing |= values == code
+    values[missing] = np.nan
+    return values, missing
+
+
+# --- texts to codes
+
+
+def narrowest(count: int) -> type:
+    """Of codes below `count`, and of -1 and `count` itself."""
+    return next(kind for kind in (np.int8, np.int16, np.int32) if count <= np.iinfo(kind).max)
+
+
+class Codes(dict[str, int]):
+    """Cell as written -> code, found on first sight. `texts` are the distinct clean cells; missing marks are below 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def __missing__(self, cell: str) -> int:
+        text = clean(cell)
+        if text in _CODE_OF_MARK:
+            code = _CODE_OF_MARK[text]
+        elif text != cell:
+            code = self[text]
+        else:
+            code = len(self.texts)
+            self.texts.append(text)
+        self[cell] = code
+        return code
+
+
+def _in_order_of_appearance(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    first = np.full(len(texts) + len(MARKS), len(codes))
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of several places the last one written stays
+    order = np.argsort(first[: len(texts)], kind="stable")
+    order = order[first[order] < len(codes)]
+    new_code = np.empty(len(texts) + len(MARKS), dtype=codes.dtype)
+    new_code[len(texts) :] = np.arange(-len(MARKS), 0)
+    new_code[order] = np.arange(len(order))
+    return tuple(texts[place] for place in order.tolist()), new_code[codes]
+
+
+# --- typed cells: numbers, or distinct texts and the place of each cell's, or a text per cell
+
+Typed = np.ndarray | tuple[Iterable[str], np.ndarray] | list[str]
+
+
+def _of_series(values: Any) -> Typed:
+    """Of a series of pandas."""
+    if hasattr(values, "sparse"):
+        values = values.sparse.to_dense()
+    if hasattr(values, "cat"):
+        return map(text_of, values.cat.categories), values.cat.codes.to_numpy()
+    kind = values.dtype.kind
+    if kind == "f":
+        return values.to_numpy(getattr(values.dtype, "numpy_dtype", values.dtype), na_value=np.nan)
+    if kind in "iu":
+        known = values.dropna() if (has_gaps := values.hasnans) else values
+        if not len(known):
+            return np.full(len(values), np.nan)
+        if values.dtype.itemsize <= 4 or is_exact(int(known.min()), int(known.max())):
+            plain = np.float64 if has_gaps else getattr(values.dtype, "numpy_dtype", values.dtype)
+            return values.to_numpy(plain, **({"na_value": np.nan} if has_gaps else {}))
+    if values.dtype == object:  # 1 and True are equal: which came first must not decide for the others
+        return _each_text(values.to_numpy().tolist())
+    if kind == "M":  # as their clocks show them, in microseconds
+        values = values if getattr(values.dt, "tz", None) is None else values.dt.tz_localize(None)
+        values = values.dt.floor("us") if "ns" in str(values.dtype) else values
+    codes, distinct = values.factorize()
+    return map(text_of, distinct), codes
+
+
+def _of_array(values: Any) -> Typed:
+    """Of an array of NumPy, or a list."""
+    if not isinstance(values, np.ndarray):
+        return _each_text(values)
+    kind = values.dtype.kind
+    if kind == "f" or (kind in "iu" and (not len(values) or is_exact(int(values.min()), int(values.max())))):
+        return values
+    return _each_text(values if kind in "mM" else values.tolist())
+
+
+def _each_text(cells: Iterable[Any]) -> list[str]:
+    return [cell if type(cell) is str else text_of(cell) for cell in cells]
+
+
+def is_text(kind: Any) -> bool:
+    """Whether cells of this type of Arrow are texts, or bytes that may be texts."""
+    import pyarrow.types as types
+
+    checks = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(check(kind) for check in checks) or is_view(kind)
+
+
+def is_view(kind: Any) -> bool:
+    """Whether cells of this type of Arrow share their letters: in a file they may take far more than the file does."""
+    return str(kind) in ("string_view", "binary_view")
+
+
+def is_flat(kind: Any) -> bool:
+    """Whether cells of this type of Arrow are neither lists nor records."""
+    import pyarrow.types as types
+
+    if types.is_dictionary(kind):
+        return is_flat(kind.value_type)
+    if types.is_interval(kind):
+        return False
+    others = (types.is_null, types.is_boolean, types.is_integer, types.is_floating, types.is_decimal, types.is_temporal)
+    return is_text(kind) or types.is_fixed_size_binary(kind) or any(check(kind) for check in others)
+
+
+def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
+    """Of an array of Arrow."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    values = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
+    if types.is_dictionary(values.type) and (
+        not is_text(values.type.value_type) or any(chunk.dictionary.null_count for chunk in values.chunks)  # not unified
+    ):
+        values = values.cast(values.type.value_type)
+    kind = values.type
+    if types.is_null(kind):
+        return (), np.full(len(values), -1)
+    if types.is_integer(kind):
+        ends: Any = pc.min_max(values).as_py() if kind.bit_width > 32 else {"min": None}
+        if ends["min"] is None or is_exact(ends["min"], ends["max"]):
+            return _plain_numbers(values.cast(pa.float64(), safe=False) if values.null_count else values)
+    if types.is_floating(kind):
+        return _plain_numbers(values)
+    if types.is_timestamp(kind):
+        if kind.tz is not None:
+            values = pc.local_timestamp(values)
+        if kind.unit == "ns":  # what Python's own moments know; a cast would round towards 1970
+            values = pc.floor_temporal(values, unit="microsecond").cast(pa.timestamp("us"), safe=False)
+    encoded = values if types.is_dictionary(kind) else _as_bytes(values).dictionary_encode()
+    chunks = encoded.unify_dictionaries().chunks if encoded.num_chunks else []
+    places = _joined((_plain(chunk.indices.cast(pa.int64()).fill_null(-1)) for chunk in chunks), np.int64)
+    distinct: Any = _as_bytes(chunks[0].dictionary) if chunks else ()
+    if charge is not None:
+        charge(_TEXT * len(distinct) + (distinct.nbytes if chunks else 0))
+    return map(_scalar_text, distinct), places
+
+
+def _plain_numbers(values: Any) -> np.ndarray:
+    """Floating-point, not-a-number where missing, or whole numbers where none is."""
+    values = values.fill_null(np.nan) if values.null_count else values
+    return _joined(map(_plain, values.chunks), values.type.to_pandas_dtype())
+
+
+def _plain(part: Any) -> np.ndarray:
+    """Numbers of which none is missing, where they lie: Arrow's own way to them would import pandas."""
+    kind = np.dtype(part.type.to_pandas_dtype())
+    return np.frombuffer(part.buffers()[1], kind, len(part), part.offset * kind.itemsize) if len(part) else np.empty(0, kind)
+
+
+def _joined(parts: Iterable[np.ndarray], kind: type) -> np.ndarray:
+    """One after another; a single one is not copied."""
+    every = list(parts)
+    return every[0] if len(every) == 1 else np.concatenate([np.empty(0, kind), *every])
+
+
+def _as_bytes(values: Any) -> Any:
+    """Texts as their bytes, for they may be no texts at all."""
+    import pyarrow as pa
+
+    if is_view(values.type):
+        values = values.cast(pa.large_string() if str(values.type) == "string_view" else pa.large_binary())
+    return values.cast(pa.large_binary()) if is_text(values.type) else values
+
+
+def _scalar_text(scalar: Any) -> str:
+    try:
+        return text_of(scalar.as_py())
+    except Exception:  # a date that no calendar of ours has; it spoils its own cell
+        return UNREADABLE
+
+
+# --- numbers that came as such
+
+
+def _narrowed(numbers: np.ndarray) -> np.ndarray:
+    low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
+    return numbers.astype(np.result_type(np.min_scalar_type(low), np.min_scalar_type(high)))
+
+
+def _finite(values: np.ndarray, missing_codes: Sequence[str]) -> Found:
+    """(finite numbers, NaN for others; which of them are missing)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one look at each; nothing else adds up to a finite number
+            return values, np.zeros(len(values), dtype=bool)
+    missing, infinite = np.isnan(values), np.isinf(values)
+    for text in _INFINITIES.intersection(missing_codes):
+        missing |= values == float(text)
+    return np.where(infinite, np.nan, values) if infinite.any() else values, missing
+
+
+def _distinct_numbers(values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    """(texts of the distinct numbers, increasing; index of each cell among them, -1 where missing)."""
+    if values.dtype in _NARROW and len(values):  # counted, not sorted; none is missing
+        low = int(values.min())
+        above = np.subtract(values, low, dtype=np.int64)
+        is_held = np.bincount(above) > 0
+        distinct, codes = np.flatnonzero(is_held) + low, (np.cumsum(is_held, dtype=np.int32) - 1)[above]
+    else:
+        given = ~np.isnan(values)
+        distinct, places = np.unique(values[given], return_inverse=True)
+        codes = np.full(len(values), -1, dtype=np.int32)
+        codes[given] = places
+    return tuple(map(canonical_number, distinct.astype(np.float64).tolist())), _read_only(codes)
+
+
+# --- numbers of cells that wait: Arrow reads most of them, or `float` where that is not installed; the rest is read one by one.
+# All of them read the same number, the closest to the text there is, so what becomes of a cell does not depend on the others.
+
+#: With fewer packs it would take longer to import Arrow than it saves.
+MANY = 40
+#: Packs that are read at once: while large arrays are at work, other threads may be, too.
+_TOGETHER = 64
+#: Cells that are missing, as numbers that `float` reads.
+_NOT_A_NUMBER = dict.fromkeys(MISSING_MARKS, "nan")
+
+
+def _numbers_of(packs: list[str], missing: frozenset[str], marks: Marks) -> Iterator[Found]:
+    """(numbers, which of them are missing) of all cells, some packs at a time."""
+    read = cache(partial(_number_or_missing, missing, marks))
+    if len(packs) < MANY:
+        yield from (_by_float(pack, read, marks) for pack in packs)
+        return
+    for start in range(0, len(packs), _TOGETHER):
+        some = packs[start : start + _TOGETHER]
+        found = by_arrow("\0".join(some), missing, marks)
+        one_by_one = (by_arrow(pack, missing, marks) or _by_float(pack, read, marks) for pack in some)
+        yield from one_by_one if found is None else [found]
+
+
+def arrow_cells(pack: str) -> Any:
+    """The cells as an Arrow array of texts; None where pyarrow is not installed, or a text cannot be written as UTF-8."""
+    try:
+        import pyarrow as pa
+
+        written = np.frombuffer(pack.encode(), dtype=np.uint8)
+    except (ImportError, UnicodeEncodeError):
+        return None
+    ends = np.flatnonzero(written == 0)
+    starts = np.concatenate([[0], ends - np.arange(len(ends)), [len(written) - len(ends)]])
+    buffers = pa.py_buffer(starts), pa.py_buffer(written[written != 0])
+    return pa.LargeStringArray.from_buffers(len(starts) - 1, *buffers)
+
+
+def by_arrow(pack: str, missing: frozenset[str], marks: Marks) -> Found | None:
+    """Numbers of cells that are all missing or finite numbers; None where one is neither, or might be more than a number."""
+    cells = arrow_cells(pack.replace(",", ".")) if is_plain(pack, marks) else None
+    if cells is None:
+        return None
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    empty = pc.is_in(cells, pa.array(sorted(missing), pa.large_string()))
+    try:
+        values = pc.cast(pc.if_else(empty, None, cells), pa.float64()).fill_null(0.0).to_numpy()
+    except pa.ArrowInvalid:
+        return None
+    if not np.isfinite(values).all():
+        return None
+    is_missing = empty.to_numpy(zero_copy_only=False)
+    return np.where(is_missing, np.nan, values), is_missing
+
+
+def _by_float(pack: str, read: Callable[[str], tuple[float, bool]], marks: Marks) -> Found:
+    """What `float` cannot read, or reads as no finite number, is read cell by cell."""
+    cells = pack.split("\0")
+    if is_plain(pack, marks):
+        plain = pack.replace(",", ".").split("\0") if "," in pack else cells
+        for quick in (plain, map(_NOT_A_NUMBER.get, plain, plain)):
+            try:
+                values = np.fromiter(map(float, quick), np.float64, len(cells))
+            except ValueError:
+                continue
+            missing = np.zeros(len(cells), dtype=bool)
+            for place in np.flatnonzero(~np.isfinite(values)).tolist():
+                values[place], missing[place] = read(cells[place])
+            return values, missing
+    pairs = list(map(read, cells))
+    return np.array([value for value, _ in pairs]), np.array([is_missing for _, is_missing in pairs])
+
+
+def _number_or_missing(missing: frozenset[str], marks: Marks, cell: str) -> tuple[float, bool]:
+    text = cell.strip()
+    return (np.nan, True) if text in missing else (number_of(text, marks), False)
