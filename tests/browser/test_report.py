@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import dpviz
-from dpviz.figures.publish.page_one import Signed
-from dpviz.figures.publish.report import report_html
+from dpviz.figures.publish.report import Signed, report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample
 

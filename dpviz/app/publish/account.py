@@ -12,8 +12,8 @@ from dpviz.app.widgets import chart, download, rows_table
 from dpviz.errors import DpvizError
 from dpviz.figures.publish import account as figures
 from dpviz.figures.publish.exports import report_to_sign
-from dpviz.figures.publish.page_one import Signed
 from dpviz.figures.publish.release import history_rows, spent_sentence
+from dpviz.figures.publish.report import Signed
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable

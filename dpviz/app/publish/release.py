@@ -29,7 +29,7 @@ from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
 from dpviz.figures.publish.release import odds_rows, spent_figure, spent_sentence
-from dpviz.figures.publish.report_parts import not_promised
+from dpviz.figures.publish.report import not_promised
 from dpviz.io.exports.contract import Exportable
 from dpviz.learners import FitRequest
 from dpviz.learners.request import doubts

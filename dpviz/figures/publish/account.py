@@ -17,7 +17,7 @@ from dpviz.figures.publish.release import (
     per_unit,
     spent_sentence,
 )
-from dpviz.figures.publish.report_parts import page_html, text
+from dpviz.figures.publish.report import page_html, text
 from dpviz.figures.theme import OVER_CAP, RELEASED, translucent
 from dpviz.figures.wording import counted
 from dpviz.release.records import Balance, CapChange, DataSet, Exploration, State, n_looks

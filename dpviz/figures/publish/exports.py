@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import partial
 from html import escape
 
-from dpviz.figures.publish.page_one import Signed
-from dpviz.figures.publish.report import drawn_tree, report_html
+from dpviz.figures.publish.report import Signed, drawn_tree, report_html
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.io.exports.contract import Exportable, WrittenForm, export
 from dpviz.models.document import model_body

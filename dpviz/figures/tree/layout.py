@@ -12,6 +12,7 @@ from functools import cached_property
 
 from dpviz.figures.tree.labels import rule_parts, text_width, visible
 from dpviz.models.tree import Branch, Leaf, Node, Tree, format_value
+from dpviz.table.schema import ClassTarget
 
 MARGIN = 10.0
 CARD_WIDTH, WIDEST_CARD, CARD_HEIGHT, LEAF_HEIGHT = 112.0, 172.0, 48.0, 36.0
@@ -216,8 +217,9 @@ ROW_ON_PAPER = 180.0
 def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
     """Wide enough for what cards and rows say and the marks, within reason; deep trees hang, and their sides need room too."""
     side = SIDE_WIDTH if tree.depth > 3 else 0.0
-    names = map(format_value, tree.values) if tree.values else tree.schema.classes
-    name = max(text_width(visible(name) + probability, TEXT, bold=True) for name in names)
+    target = tree.schema.target
+    names = target.classes if isinstance(target, ClassTarget) else map(format_value, tree.values)  # a tree cut short has no leaf
+    name = max((text_width(visible(name) + probability, TEXT, bold=True) for name in names), default=0.0)
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
     card = side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark)
     beside = min(WIDEST_MARK, mark)

@@ -10,11 +10,12 @@ import pytest
 from dpviz.errors import NotExported, UnknownName
 from dpviz.figures.publish import report
 from dpviz.figures.publish.exports import REPORT, SVG
-from dpviz.figures.publish.page_one import Signed
-from dpviz.figures.publish.report import report_html
+from dpviz.figures.publish.report import Signed, report_html
 from dpviz.io.exports.contract import Exportable
+from dpviz.io.samples import load_sample
 from dpviz.learners import fit
 from dpviz.results import exports
+from dpviz.table.encode import encode
 from tests.support.checked import export, inside
 from tests.support.exports_models import exportable, hostile_tree, number_schema, rows_of, schema_with_stand_ins
 
@@ -124,6 +125,12 @@ def test_page_one_of_a_simulation_and_of_a_forest_say_what_they_are():
     assert "trees; it is not drawn" in first
     for words in ("question", "How good it is on rows like these"):
         assert words not in first
+
+
+def test_of_a_deep_tree_of_numbers_the_first_levels_are_drawn_without_a_leaf():
+    data = encode(*load_sample("rents"))
+    given = Exportable(fit("cart-regression", data, epsilon=1.0, max_depth=8, accept_rows=True).to_json())
+    assert "Only the first" in report_html(given)
 
 
 def test_of_a_large_tree_the_first_levels_are_drawn(monkeypatch):
