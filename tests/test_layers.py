@@ -28,7 +28,7 @@ OFFENDERS = (
     ("Rooms that compute", "dpviz/table/roles.py", "def f():\n    import pandas as pd"),
     ("Capabilities", "dpviz/app/tree/roles.py", "from dpviz.app.publish import check"),
     ("Questions", "dpviz/evaluation/audit/roles.py", "import dpviz.evaluation.plan.planner"),
-    ("Figures", "dpviz/figures/compare/roles.py", "from dpviz.figures.robustness import text"),
+    ("Figures", "dpviz/figures/tree/roles.py", "from dpviz.figures.robustness import headline"),
 )
 
 

@@ -17,7 +17,7 @@ from dpviz.errors import NoProbabilities
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.evaluation.measures import CalibrationBin, calibration, confusion, lift
-from dpviz.figures.compare.measure_text import interval_text, measure_text
+from dpviz.figures.compare import interval_text, measure_text
 from dpviz.figures.publish.groups import WIDE, group_figure, group_rows
 from dpviz.figures.publish.test_result import has_rare_classes, result_sentences, says_nothing
 from dpviz.figures.wording import capital

@@ -18,7 +18,7 @@ from dpviz.errors import DpvizError, EngineError, place
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.metrics import Answered, answered_by_leaf, classifier_answers, metric_intervals, metrics
 from dpviz.evaluation.measures import recalls
-from dpviz.figures.compare.measure_text import interval_text, measure_text
+from dpviz.figures.compare import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
 from dpviz.io.large.source import is_large
 from dpviz.io.results import read_model_file

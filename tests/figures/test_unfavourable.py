@@ -13,13 +13,11 @@ from dpviz.evaluation.compare.sweep import sweep
 from dpviz.evaluation.plan.consequences import Consequences, consequences_steps
 from dpviz.evaluation.plan.planner import Goal, outcomes, plan_steps
 from dpviz.evaluation.plan.simulate import Resampled
-from dpviz.figures.compare.bands import compare_figure, headline
-from dpviz.figures.compare.differences import probability_text
+from dpviz.figures import robustness as text
+from dpviz.figures.compare import compare_chart, headline, probability_text
 from dpviz.figures.plan.consequences import consequence_sentences
 from dpviz.figures.plan.search import answer_headline, answer_sentence
-from dpviz.figures.robustness import text
-from dpviz.figures.robustness.certified import Certified
-from dpviz.figures.robustness.guaranteed_accuracy import guarantee_figure
+from dpviz.figures.robustness import Certified, guarantee_chart
 from dpviz.figures.wording import percent
 from dpviz.learners import FitRequest
 from dpviz.randomness import generator, seed_from
@@ -53,7 +51,7 @@ def test_curves_of_coins_stay_at_guessing_and_their_headline_is_the_best_median_
     assert f"reaches accuracy {medians.max():.1%} (nine of ten draws: {low:.1%} to {high:.1%})" in said
     assert f"guessing {level:.1%}" in said
     assert 0.4 < medians.max() < 0.6
-    drawn = compare_figure(found, along="epsilon", metric="accuracy", level=level)
+    drawn = compare_chart(found, summary=said, along="epsilon", metric="accuracy", level=level).figure
     (line,) = [trace for trace in drawn.data if trace.name and trace.name.startswith("PF-tree")]
     expected = frame[frame.learner == "pf-tree"].groupby("epsilon").accuracy.median()
     assert list(line.y) == list(expected)
@@ -96,7 +94,7 @@ def test_a_curve_that_proves_nothing_says_so_with_the_number_that_is_certain():
     assert text.headline([item], None).startswith("No curve here is proved to stay above the majority class")
     assert f"without poison {table.low(0):.1%} is certain" in text.verdict_text(item, None)
     assert table.low(0) <= np.mean(found_consequences().found[0].accuracies) <= table.majority + 0.1
-    guarantee_figure([item], up_to=0.01, unit="rows", wanted=None)
+    guarantee_chart([item], up_to=0.01, unit="rows", wanted=None)
 
 
 def test_what_no_assignment_can_reach_is_refuted_with_the_trees_that_were_drawn():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.figures.compare.style import line_styles
+from dpviz.figures.compare import line_styles
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.variants import parse_variant, place_of, variant, variant_of_title, variant_title
 from dpviz.training.params import Control, controls_of

@@ -21,7 +21,7 @@ from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.consequences import consequences_steps
 from dpviz.figures import as_python
 from dpviz.figures.as_python import RowsRead
-from dpviz.figures.compare.measure_text import measure_text
+from dpviz.figures.compare import measure_text
 from dpviz.io.results import with_our_verdict
 from dpviz.learners import FitRequest, get_learner
 from dpviz.release.register import ReleaseRegister

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpviz.evaluation.robustness.certificates import Certificate, VoteCertificate
 from dpviz.evaluation.robustness.poisoning import PoisoningTable
-from dpviz.figures.robustness.certified import Certified
+from dpviz.figures.robustness import Certified
 from dpviz.learners import get_learner, learner_names
 from dpviz.randomness import generator
 

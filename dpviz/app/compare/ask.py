@@ -26,7 +26,7 @@ from dpviz.errors import DpvizError, UnknownName
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.grid import SweepGrid
 from dpviz.figures import as_python
-from dpviz.figures.compare.bands import Axis
+from dpviz.figures.compare import Axis
 from dpviz.figures.wording import capital
 from dpviz.learners import get_learner
 from dpviz.learners.variants import parse_variant, variant, variant_of_title

@@ -16,29 +16,31 @@ from dpviz.app.compare.ask import DEPTH, EPSILON, CompareRequest
 from dpviz.app.parts import error, plain
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, download, learner_title, table
+from dpviz.app.widgets import download, learner_title, show_chart
 from dpviz.app.work.session import Status, await_first
 from dpviz.app.work.tasks import Task
 from dpviz.app.work.watch import duration_text, watch
 from dpviz.evaluation.compare import comparison
 from dpviz.evaluation.compare.sweep import as_frame
-from dpviz.figures.compare.bands import (
+from dpviz.figures.compare import (
     ENOUGH,
+    LEAST_R2,
+    WHAT_A_BOX_IS,
+    WHAT_A_PROBABILITY_IS,
     Axis,
+    LineStyle,
     bandable,
-    compare_figure,
-    curve_rows,
+    box_chart,
+    compare_chart,
+    difference_chart,
     headline,
     headline_at_risk,
     is_cut,
+    line_styles,
     lines_text,
+    probability_text,
     unbounded,
 )
-from dpviz.figures.compare.boxes import MEANING as WHAT_A_BOX_IS
-from dpviz.figures.compare.boxes import box_figure, box_rows, box_words
-from dpviz.figures.compare.differences import MEANING, difference_figure, difference_rows, probability_text
-from dpviz.figures.compare.measure_text import LEAST_R2, gap_unit
-from dpviz.figures.compare.style import LineStyle, line_styles
 from dpviz.io.csv_text import frame_csv
 from dpviz.results.verdict import right_guesses
 from dpviz.results.wording import number_text
@@ -102,7 +104,6 @@ def _results(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> No
     x = _ask_most() if axis == "guesses" else _ask_place(request, places)
     with drawn:
         found = _curves(request, frame, loaded, chosen=x, axis=axis)
-    table(curve_rows(found, along=request.along, metric=request.metric), "Every point of the curves.", key="compare-points")
     _doubts(found, request, loaded)
     if axis == "guesses":
         rows = comparison.rows_at_risk(frame, comparison.at_equal_risk(found, x))
@@ -169,13 +170,8 @@ def _curves(
         words = f"On made-up rows: {words}"
     st.markdown(plain(words))
     shown: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": _styles(found)}
-    figure = compare_figure(found, along=along, metric=metric, **shown)
-    chart(
-        figure,
-        f"{comparison.METRICS[metric]} of {len(found)} algorithms. {words}",
-        key="curves",
-        png=_picture(request, loaded, "curves"),
-    )
+    drawn = compare_chart(found, summary=words, along=along, metric=metric, **shown)
+    show_chart(drawn, "curves", png=_picture(request, loaded, "curves"))
     if is_cut(found, metric):
         st.caption(f"R² below −{-LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
     st.caption(lines_text(found, banded, axis))
@@ -231,9 +227,7 @@ def _boxes(request: CompareRequest, rows: pd.DataFrame, found: Sequence[comparis
     st.divider()
     st.header("What a single draw may give", anchor=False)
     st.markdown(WHAT_A_BOX_IS)
-    words = box_words(drawn, styles, metric)
-    chart(box_figure(drawn, styles, metric), words, key="boxes", png=_picture(request, loaded, "draws"))
-    table(box_rows(drawn, styles, metric), "The quarters of the fits of each algorithm.", key="compare-boxes")
+    show_chart(box_chart(drawn, styles, metric), "boxes", png=_picture(request, loaded, "draws"))
 
 
 def _picture(request: CompareRequest, loaded: Loaded, name: str) -> str:
@@ -257,13 +251,9 @@ def _differences(request: CompareRequest, rows: pd.DataFrame, found: Sequence[co
     known = [item for item in pairs if item is not None]
     lines = (f"- beats {plain(learner_title(item.other))} with probability **{probability_text(item)}**" for item in known)
     st.markdown("\n".join([f"{plain(learner_title(ours))}", "", *lines]))
-    unit = gap_unit(request.metric)
-    words = f"Differences of {learner_title(ours)} to {len(known)} other algorithms, in {unit}; the table has the numbers."
-    chart(
-        difference_figure(known, styles, request.metric), words, key="differences", png=_picture(request, loaded, "differences")
-    )
-    st.caption(MEANING)
-    table(difference_rows(known, request.metric), "Every difference with its probability.", key="compare-differences")
+    drawn = difference_chart(known, styles, request.metric)
+    show_chart(drawn, "differences", png=_picture(request, loaded, "differences"))
+    st.caption(WHAT_A_PROBABILITY_IS)
 
 
 def _download(request: CompareRequest, frame: pd.DataFrame, loaded: Loaded) -> None:

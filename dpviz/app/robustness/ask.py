@@ -10,7 +10,7 @@ from dpviz.app.parts import needs_classes
 from dpviz.app.state import Loaded, hidden_seed, rows_read
 from dpviz.app.widgets import learner_title, linked, one_of
 from dpviz.figures import as_python
-from dpviz.figures.robustness.guaranteed_accuracy import Unit
+from dpviz.figures.robustness import Unit
 from dpviz.learners import FitRequest, get_learner
 from dpviz.results.wording import number_text
 

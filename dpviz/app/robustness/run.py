@@ -16,7 +16,7 @@ from dpviz.app.work.tasks import Task, in_parts
 from dpviz.errors import SchemaError
 from dpviz.evaluation.robustness.attacks import attack_curve
 from dpviz.evaluation.robustness.poisoning import certify
-from dpviz.figures.robustness.certified import Certified
+from dpviz.figures.robustness import Certified
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 

@@ -14,15 +14,12 @@ from dpviz.app.prose import prose
 from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import RobustnessRequest, View
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, download, linked, on_demand, table
+from dpviz.app.widgets import download, linked, on_demand, show_chart, table
 from dpviz.app.work.session import begin_unasked, poll, values_of
 from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.robustness.attacks import ATTACKS
-from dpviz.figures.robustness import text
-from dpviz.figures.robustness.certified import Certified, is_noisy
-from dpviz.figures.robustness.guaranteed_accuracy import guarantee_figure
-from dpviz.figures.robustness.table import attack_table, guarantee_frame, guarantee_rows
-from dpviz.figures.robustness.weaker import attacked_sentence
+from dpviz.figures import robustness as text
+from dpviz.figures.robustness import Certified, attack_table, attacked_sentence, guarantee_chart, guarantee_frame, is_noisy
 from dpviz.io.csv_text import frame_csv
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
@@ -66,14 +63,12 @@ def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: De
 
 def _curves(found: Sequence[Certified], request: RobustnessRequest, view: View, loaded: Loaded) -> None:
     attacks = measured_attacks(request, loaded)
-    figure = guarantee_figure(found, up_to=view.up_to, unit=view.unit, wanted=view.wanted, attacks=attacks)
-    chart(figure, text.guarantee_sentence(found, view.wanted), key="robust-curves")
+    show_chart(guarantee_chart(found, up_to=view.up_to, unit=view.unit, wanted=view.wanted, attacks=attacks), "robust-curves")
     st.caption(prose(TEXTS, "counted"))
     st.caption(text.marks_text(found, view.wanted, are_attacked=attacks is not None))
     st.markdown("\n".join(f"- {_verdict(item, view)}" for item in found))
     if any(is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
-    table(partial(guarantee_rows, found, view.up_to), "Every curve at eleven numbers of poisoned rows.", key="robust-curves")
     _download(found, view, loaded)
 
 

@@ -16,7 +16,7 @@ from dpviz.evaluation.intervals import wilson
 from dpviz.evaluation.measures import RARE, CalibrationBin, recalls
 from dpviz.evaluation.tree.paths import references, scored
 from dpviz.evaluation.tree.resampling import Resamples
-from dpviz.figures.compare.measure_text import interval_text, measure_text
+from dpviz.figures.compare import interval_text, measure_text
 from dpviz.figures.tree.labels import visible
 from dpviz.figures.tree.paths import headline, measure_of, strip_svg
 from dpviz.figures.wording import capital, percent

@@ -18,7 +18,7 @@ from dpviz.app.widgets import on_demand, rows_table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.compare.metrics import metrics
-from dpviz.figures.compare.measure_text import measure_text
+from dpviz.figures.compare import measure_text
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import capital

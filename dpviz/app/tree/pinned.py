@@ -25,7 +25,7 @@ from dpviz.app.work.watch import watch_missing
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.intervals import paired_difference
 from dpviz.evaluation.tree.resampling import Resamples
-from dpviz.figures.compare.measure_text import gap_text, gap_unit, measure_text
+from dpviz.figures.compare import gap_text, gap_unit, measure_text
 from dpviz.figures.tree.pair import Side, pair_rows, pair_sentence
 from dpviz.figures.wording import capital
 from dpviz.learners import get_learner

@@ -7,10 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpviz.figures.robustness.guaranteed_accuracy import TELEPHONE, guarantee_figure, ring_texts
-from dpviz.figures.robustness.table import MOST_ROWS, attack_table, guarantee_frame, guarantee_rows
-from dpviz.figures.robustness.text import full_name, guarantee_sentence, headline, struck_text, verdict_text
-from dpviz.figures.robustness.weaker import attacked_sentence
+from dpviz.figures.robustness import (
+    MOST_ROWS,
+    TELEPHONE,
+    attack_table,
+    attacked_sentence,
+    full_name,
+    guarantee_chart,
+    guarantee_frame,
+    guarantee_rows,
+    headline,
+    ring_texts,
+    struck_text,
+    verdict_text,
+)
 from dpviz.figures.theme import NEUTRAL, VOTES
 from dpviz.learners import DEFAULT, get_learner
 from dpviz.randomness import generator
@@ -22,17 +32,17 @@ WIDE = 9
 
 class TestGuaranteeFigure:
     def test_the_heavy_line_is_proved_the_thin_one_the_estimate_and_corollary_2_beside(self):
-        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows")
+        figure = guarantee_chart([PROVED], up_to=0.01, unit="rows").figure
         (heavy,), (thin,) = lines(figure, ": proved"), lines(figure, ": estimate")
         assert list(heavy.x) == list(range(11))
         assert list(heavy.y) == [PROVED.table.low(k) for k in range(11)]
         assert list(thin.y) == [PROVED.table.tight(k) for k in range(11)]
         assert heavy.line.width > 2 * thin.line.width
-        (dotted,) = lines(guarantee_figure([PROVED, REFUSED], up_to=0.01, unit="rows"), ": Corollary 2")
+        (dotted,) = lines(guarantee_chart([PROVED, REFUSED], up_to=0.01, unit="rows").figure, ": Corollary 2")
         assert list(dotted.y) == [PROVED.table.published(k) for k in range(11)]
         assert (dotted.line.dash, dotted.line.color) == (
             "dot",
-            lines(guarantee_figure([PROVED], up_to=0.01, unit="rows"), ": proved")[0].line.color,
+            lines(guarantee_chart([PROVED], up_to=0.01, unit="rows").figure, ": proved")[0].line.color,
         )
 
     @pytest.mark.parametrize(
@@ -44,14 +54,14 @@ class TestGuaranteeFigure:
         ids=["proved", "refused"],
     )
     def test_a_point_says_its_rows_and_the_bounds_there(self, item, said):
-        curve, *_ = guarantee_figure([item], up_to=0.01, unit="share").data
+        curve, *_ = guarantee_chart([item], up_to=0.01, unit="share").figure.data
         bounds = [item.table.low(4), item.table.tight(4), item.table.published(4)]
         assert curve.customdata[4] == pytest.approx([4, item.share(4), *bounds], nan_ok=True)
         assert all(words in curve.hovertemplate for words in ["%{customdata[0]:,} poisoned rows (%{customdata[1]:.2%})", *said])
 
     @pytest.mark.parametrize("unit", ["rows", "share"])
     def test_a_marker_says_how_many_rows_may_be_poisoned(self, unit):
-        figure = guarantee_figure([PROVED, voted(), REFUSED], up_to=0.05, unit=unit)
+        figure = guarantee_chart([PROVED, voted(), REFUSED], up_to=0.05, unit=unit).figure
         rings = lines(figure, "crossing")
         withstood = [item.table.protected_rows() for item in (PROVED, voted())]
         assert [ring.text[0] for ring in rings] == [f"<b>{rows}</b>" for rows in withstood]
@@ -75,13 +85,13 @@ class TestGuaranteeFigure:
             assert ends[-1] <= across
 
     def test_equal_numbers_are_written_once_and_none_where_nothing_is_proved(self):
-        figure = guarantee_figure([PROVED, PROVED], up_to=0.05, unit="rows")
+        figure = guarantee_chart([PROVED, PROVED], up_to=0.05, unit="rows").figure
         assert [bool(ring.text[0]) for ring in lines(figure, "crossing")] == [True, False]
-        assert not lines(guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.99), "crossing")
-        assert not lines(guarantee_figure([PROVED], up_to=0.001, unit="rows"), "crossing")
+        assert not lines(guarantee_chart([PROVED], up_to=0.01, unit="rows", wanted=0.99).figure, "crossing")
+        assert not lines(guarantee_chart([PROVED], up_to=0.001, unit="rows").figure, "crossing")
 
     def test_what_is_refused_is_grey_dotted_crossed_out_and_says_so(self):
-        figure = guarantee_figure([REFUSED], up_to=0.01, unit="rows")
+        figure = guarantee_chart([REFUSED], up_to=0.01, unit="rows").figure
         (line,) = figure.data
         assert line.line.color == NEUTRAL
         assert line.line.dash == "dot"
@@ -91,39 +101,39 @@ class TestGuaranteeFigure:
         assert list(line.y) == [REFUSED.table.published(k) for k in range(11)]
 
     def test_a_vote_is_a_staircase_and_without_any_claim_only_the_accuracy_is_drawn(self):
-        figure = guarantee_figure([voted()], up_to=0.005, unit="rows")
+        figure = guarantee_chart([voted()], up_to=0.005, unit="rows").figure
         (line,) = lines(figure, "certified")
         assert line.line.shape == "hv"
         assert line.line.color == VOTES
         assert list(line.y) == [0.8, 0.8, 0.5, 0.3, 0.2, 0.1]
-        (dot,) = guarantee_figure([SILENT], up_to=0.01, unit="rows").data
+        (dot,) = guarantee_chart([SILENT], up_to=0.01, unit="rows").figure.data
         assert list(dot.x) == [0]
         assert list(dot.y) == [SILENT.table.accuracy]
 
     def test_the_majority_the_wanted_accuracy_and_every_row_are_on_the_axes(self):
-        figure = guarantee_figure(ALL, up_to=0.01, unit="rows")
+        figure = guarantee_chart(ALL, up_to=0.01, unit="rows").figure
         (area,) = [shape for shape in figure.layout.shapes if shape.type == "rect"]
         assert area.y1 == PROVED.table.majority
         assert area.y0 == figure.layout.yaxis.range[0]
         assert any("majority class" in note.text for note in figure.layout.annotations)
-        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows", wanted=0.77)
+        figure = guarantee_chart([PROVED], up_to=0.01, unit="rows", wanted=0.77).figure
         assert any(shape.type == "line" and shape.y0 == 0.77 for shape in figure.layout.shapes)
-        assert guarantee_figure([certified(n_train=50)], up_to=0.1, unit="rows").layout.xaxis.dtick == 1
-        assert guarantee_figure([certified(n_train=1000)], up_to=0.1, unit="rows").layout.xaxis.dtick is None
-        assert guarantee_figure([certified(n_train=50)], up_to=0.1, unit="share").layout.xaxis.dtick is None
-        figure = guarantee_figure([certified(n_train=5)], up_to=0.01, unit="rows")
+        assert guarantee_chart([certified(n_train=50)], up_to=0.1, unit="rows").figure.layout.xaxis.dtick == 1
+        assert guarantee_chart([certified(n_train=1000)], up_to=0.1, unit="rows").figure.layout.xaxis.dtick is None
+        assert guarantee_chart([certified(n_train=50)], up_to=0.1, unit="share").figure.layout.xaxis.dtick is None
+        figure = guarantee_chart([certified(n_train=5)], up_to=0.01, unit="rows").figure
         assert list(lines(figure, ": proved")[0].x) == [0]
 
     def test_every_epsilon_has_its_hue_and_every_learner_its_dash(self):
         other = certified(SECOND)
-        figure = guarantee_figure([PROVED, certified(epsilon=0.01), other], up_to=0.01, unit="rows")
+        figure = guarantee_chart([PROVED, certified(epsilon=0.01), other], up_to=0.01, unit="rows").figure
         large, small, second = lines(figure, ": proved")
         assert large.line.color == second.line.color != small.line.color
         assert large.line.dash == small.line.dash != second.line.dash
 
     def test_attacks_are_dots_with_limits_and_stay_in_view(self):
         attacks = pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.3), attack_line("leaf-flips", SECOND, 9.0, 10, 0.3)])
-        figure = guarantee_figure([PROVED], up_to=0.01, unit="rows", attacks=attacks)
+        figure = guarantee_chart([PROVED], up_to=0.01, unit="rows", attacks=attacks).figure
         (dots,) = lines(figure, "labels of chosen leaves")
         assert dots.mode == "markers"
         assert list(dots.y) == [0.3]
@@ -151,7 +161,7 @@ class TestWords:
         assert "confidence" not in said
         assert "No curve here is proved" in headline([REFUSED, SILENT], None)
         assert "99.0% you asked for" in headline(ALL, 0.99)
-        said = guarantee_sentence(ALL, None)
+        said = guarantee_chart(ALL, up_to=0.01, unit="rows").summary
         assert all(full_name(item) in said for item in ALL)
 
     def test_what_is_refused_has_a_reason_and_the_published_bound_stands_beside_what_is_proved(self):

@@ -1,24 +1,140 @@
-"""Curves of accuracy, R² or error side by side: a line per learner, a band for one of them, and the words.
+"""Compare in pictures and words: curves side by side, what single draws may give, who beats whom on the same splits.
 
-A band stands on `ENOUGH` fits at every point. It reaches from the 5% to the 95% outcome over draws and folds, its line is the
-median: what one tree may turn out to be, not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means
-are read as ranges of outcomes).
+Each learner's line looks the same in every figure, whatever else is chosen. Colour is never the only cue: each learner has a
+marker of its own, and a claim that does not hold is dashed, open and said in words. A band stands on `ENOUGH` fits at every
+point. It reaches from the 5% to the 95% outcome over draws and folds, its line is the median: what one tree may turn out to be,
+not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means are read as ranges of outcomes).
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import cycle
+from types import MappingProxyType
 from typing import Literal
 
+import numpy as np
+
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.compare.comparison import ERRORS, METRICS, Curve, Point, at_equal_risk
-from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, Style, band, chart, line, line_mode, marker
-from dpviz.figures.compare.measure_text import LEAST_R2, level_name, measure_text, tick_format
-from dpviz.figures.compare.style import LineStyle, line_styles
-from dpviz.figures.theme import NEUTRAL
-from dpviz.figures.wording import capital
+from dpviz.evaluation.compare.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, line, line_mode, marker
+from dpviz.figures.theme import CLEAR, NEUTRAL, SERIES, translucent
+from dpviz.figures.wording import capital, counted, explained
+from dpviz.learners import get_learner, learner_names
+from dpviz.learners.variants import parse_variant, place_of, variant_title
+from dpviz.models.tree import format_value
 from dpviz.results.wording import number_text, rounded_up
+from dpviz.training.estimate.number_report import LEAST_R2 as WORST
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "pentagon", "hexagon", "cross")
+_WORDS = {"holds": "", "none": "", "unproven": ", claim unproven", "violated": ", claim violated"}
+
+
+@dataclass(frozen=True, slots=True)
+class LineStyle:
+    """Colour (`#rrggbb`), marker symbol, dash of the line; `name` is the title with words about the claim."""
+
+    name: str
+    title: str
+    colour: str
+    symbol: str
+    dash: str
+
+
+def line_styles(verdicts: Mapping[str, str], before: Mapping[str, LineStyle] = MappingProxyType({})) -> dict[str, LineStyle]:
+    """The style of each learner of one figure, by the verdict on its claim. No two share a colour while there are enough.
+
+    A learner keeps the colour and marker that it has in `before`; else it has the colour of its place among all learners unless
+    another one in the figure has it. A variant takes colour and marker that are free. Learners to compare with are grey.
+    """
+    every = [name for name in learner_names() if not get_learner(name).is_baseline]
+    kept = {name: (before[name].colour, before[name].symbol.removesuffix("-open")) for name in verdicts if name in before}
+    taken = {part for look in kept.values() for part in look}
+    styles = {}
+    for name in sorted(verdicts, key=lambda name: (parse_variant(name)[0] != name, place_of(name))):
+        learner, colour = parse_variant(name)[0], NEUTRAL
+        title, symbol = variant_title(name), symbol_of(learner)
+        if name in kept:
+            colour, symbol = kept[name]
+        else:
+            if learner in every:
+                colour = _free(SERIES, every.index(learner), taken)
+            if name != learner:
+                symbol = _free(SYMBOLS, SYMBOLS.index(symbol), taken)
+        taken |= {colour, symbol}
+        words = _WORDS[verdicts[name]]
+        look = (f"{symbol}-open", "dash") if words else (symbol, "solid")
+        styles[name] = LineStyle(title + words, title, colour, *look)
+    return styles
+
+
+def _free(of: Sequence[str], place: int, taken: set[str]) -> str:
+    """The first from `place` on that is not taken, of all in a circle; the one at `place` where all are."""
+    place %= len(of)
+    return next((free for free in (*of[place:], *of[:place]) if free not in taken), of[place])
+
+
+def broken(name: str) -> str:
+    """A name on two lines where it has a remark: beside an axis it takes half the room, on the page and in a saved picture."""
+    return name.replace(", ", ",<br>", 1) if ", " in name else name.replace(" (", "<br>(", 1)
+
+
+def symbol_of(learner: str) -> str:
+    """The marker of a learner."""
+    return SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]
+
+
+_PERCENT = ("accuracy", "balanced_accuracy")
+_IN_UNITS = ("rmse", "mae")
+_LOSSES = ("log_loss", "brier")
+#: What the line that needs no model is called.
+LEVELS = {"accuracy": "Majority class", "r2": "Mean", "rmse": "Mean"}
+#: A draw of an R² below this is drawn at the edge: how much worse than the mean does not matter.
+LEAST_R2 = -0.5
+
+
+def measure_text(value: float, metric: str) -> str:
+    """One value, as in "81.3%", "0.362", "412.7"."""
+    if metric in _IN_UNITS:
+        return format_value(value)
+    if metric == "r2":
+        return explained(value)
+    return f"{value:.1%}" if metric in _PERCENT else f"{round(value, 3) + 0.0:.3f}"  # no "-0.000"
+
+
+def interval_text(between: tuple[float, float], metric: str) -> str:
+    """Both ends, as in "80.1% to 82.5%"."""
+    low, high = between
+    least = f"below {measure_text(WORST, metric)}" if metric == "r2" and low < WORST else measure_text(low, metric)
+    return f"{least} to {measure_text(high, metric)}"
+
+
+def tick_format(metric: str) -> str:
+    """For an axis of the measure (d3's notation)."""
+    return ",~r" if metric in _IN_UNITS else ".0%" if metric in _PERCENT else ".2f"
+
+
+def level_name(metric: str) -> str:
+    """The line that needs no model."""
+    return LEVELS.get(metric, "Guessing")
+
+
+def gap_scale(metric: str) -> float:
+    """From a difference to what is shown: points are hundredths; an error stays in the target's units."""
+    return 1.0 if metric in _IN_UNITS else 100.0
+
+
+def gap_unit(metric: str) -> str:
+    """What a difference is counted in."""
+    return "units of the target" if metric in _IN_UNITS else "hundredths" if metric in _LOSSES else "points"
+
+
+def gap_text(value: float, metric: str) -> str:
+    """A difference with its sign: "+1.4", "-0.2"; in the target's units "+12.3"."""
+    shown = value * gap_scale(metric)
+    return f"{'+' if shown >= 0 else ''}{format_value(shown)}" if metric in _IN_UNITS else f"{shown:+.1f}"
+
 
 #: Along -> title of the axis.
 AXES = {"epsilon": f"ε asked for ({NEIGHBOURS})", "max_depth": "most levels of rules", "n_rows": "training rows"}
@@ -80,9 +196,10 @@ def lines_text(curves: Sequence[Curve], banded: str | None, axis: Axis = "asked"
     return " ".join(words)
 
 
-def compare_figure(
+def compare_chart(
     curves: Sequence[Curve],
     *,
+    summary: str,
     along: str,
     metric: str,
     level: float | None,
@@ -90,11 +207,11 @@ def compare_figure(
     chosen: float | None = None,
     banded: str | None = None,
     styles: Mapping[str, LineStyle] | None = None,
-) -> Figure:
+) -> Chart:
     """Lines `along` epsilon, max_depth or n_rows, and the band of the learner `banded`.
 
-    `level` is what guessing reaches, a dotted line; `chosen` marks a place. `axis`: where points over epsilon stand.
-    `styles` by learner, where they were chosen before.
+    `summary` says what it shows. `level` is what guessing reaches, a dotted line; `chosen` marks a place. `axis`: where points
+    over epsilon stand. `styles` by learner, where they were chosen before.
     """
     ends, styles, dashes = _ends(curves, axis), styles or _styles(curves), cycle(LEVEL_DASHES)
     claimed = unbounded(curves, axis)
@@ -112,7 +229,8 @@ def compare_figure(
         figure.add_vline(chosen - 50 if axis == "guesses" else chosen, line=line(NEUTRAL, 1, "dot"))
     if is_cut(curves, metric):
         figure.update_yaxes(range=[LEAST_R2, 1.02])
-    return figure
+    said = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"
+    return Chart(figure, said, partial(curve_rows, curves, along=along, metric=metric))
 
 
 def is_cut(curves: Sequence[Curve], metric: str) -> bool:
@@ -246,4 +364,113 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
         }
         for curve in curves
         for point in curve.points
+    ]
+
+
+#: What a box and a point are; shown with them.
+WHAT_A_BOX_IS = (
+    "A point is one fit: a fresh draw of the noise on one of the splits. It is not a row. The box holds the middle half of an "
+    "algorithm's fits, the line in it is their median, and the ends reach to the worst and the best."
+)
+_QUARTERS = {"lowest": 0.0, "25%": 0.25, "median": 0.5, "75%": 0.75, "highest": 1.0}
+
+
+def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle], metric: str = "accuracy") -> Chart:
+    """A box with all points per learner; `outcomes` by learner, in the unit of `metric`. Open where a claim does not hold.
+
+    Quarters of the table are counted as plotly counts them (Hazen).
+    """
+    across = {"title": f"{METRICS[metric]} on held-out rows", "tickformat": tick_format(metric), "zeroline": False}
+    figure = chart(106 + 84 * len(outcomes), top=34, right=16, showlegend=False, xaxis=across, yaxis=NAMES)
+    for learner, values in outcomes.items():
+        style = styles[learner]
+        said = [f"{style.name}: {measure_text(float(value), metric)}" for value in values]
+        figure.add_box(
+            x=values,
+            name=broken(style.name),
+            orientation="h",
+            boxpoints="all",
+            pointpos=0,
+            jitter=0.6,
+            fillcolor=CLEAR if style.symbol.endswith("-open") else translucent(style.colour, 0.16),
+            line={"color": style.colour, "width": 2},
+            marker={"symbol": style.symbol, "size": 6, "color": style.colour, "opacity": 0.6},
+            hoveron="points",
+            text=said,
+            hovertemplate="%{text}<extra></extra>",
+        )
+    rows = [
+        {"algorithm": styles[learner].name}
+        | {name: measure_text(float(np.quantile(values, at, method="hazen")), metric) for name, at in _QUARTERS.items()}
+        | {"fits": f"{len(values):,}"}
+        for learner, values in outcomes.items()
+    ]
+    words = "{algorithm}: half of {fits} fits from {25%} to {75%}, median {median}"
+    summary = "; ".join(words.format_map(row) for row in rows)
+    return Chart(figure, f"{summary}.", rows)
+
+
+#: What the probability means; shown with it.
+WHAT_A_PROBABILITY_IS = (
+    "Take one of the splits at random and let each algorithm draw its noise once, independently: the probability that the "
+    "first does better on the rows held out there. A tie counts half. The 95% range covers the number of "
+    "draws; the splits are taken as given, so it does not cover what other rows would show."
+)
+
+
+def difference_chart(found: Sequence[Difference], styles: Mapping[str, LineStyle], metric: str = "accuracy") -> Chart:
+    """A line per other learner from the 5% to the 95% difference, in points or units, with the median marked and 0 drawn."""
+    across = {"title": f"← behind · {gap_unit(metric)} · ahead →", "zeroline": False}
+    figure = chart(116 + 48 * len(found), top=34, right=16, showlegend=False, xaxis=across, yaxis=NAMES)
+    for item in found:
+        style = styles[item.other]
+        low, median, high = (gap_scale(metric) * value for value in (item.low, item.median, item.high))
+        spread = {"mode": "lines", "line": line(style.colour, 4, style.dash), "hoverinfo": "skip"}
+        if has_spread(item):
+            figure.add_scatter(x=[low, high], y=[broken(style.title)] * 2, **spread)
+        point = {"mode": "markers", "marker": marker(style.colour, style.symbol)}
+        figure.add_scatter(x=[median], y=[broken(style.title)], hovertemplate=f"{sentence(item, metric)}<extra></extra>", **point)
+    figure.add_vline(0, line=line(NEUTRAL, 1.5))
+    said = ". ".join(sentence(item, metric) for item in found)
+    return Chart(figure, f"{said}.", _difference_rows(found, metric))
+
+
+def sentence(item: Difference, metric: str = "accuracy") -> str:
+    """Who beats whom, and by how much."""
+    ours, theirs = map(variant_title, (item.learner, item.other))
+    low, median, high = (gap_text(value, metric) for value in (item.low, item.median, item.high))
+    between = f" (5% to 95%: {low} to {high})" if has_spread(item) else ""
+    return f"{ours} beats {theirs} with probability {probability_text(item)}; difference {median} {gap_unit(metric)}{between}"
+
+
+def has_spread(item: Difference) -> bool:
+    """True where enough draws, or none at all, stand behind a range of nine in ten differences."""
+    return item.n_draws == 0 or item.n_draws >= ENOUGH
+
+
+def probability_text(item: Difference) -> str:
+    """As in "93% (88% to 96%)"; where one was always ahead, what that shows: "at least 72% (always ahead)"."""
+    if not item.n_draws:
+        return f"{item.probability:.0%} (neither draws noise)"
+    if item.probability == 1:
+        return f"at least {item.probability_low:.0%} (always ahead)"
+    if item.probability == 0:
+        return f"at most {item.probability_high:.0%} (never ahead)"
+    digits = 0 if 0.005 <= item.probability <= 0.995 else 2
+    return f"{item.probability:.{digits}%} ({item.probability_low:.0%} to {item.probability_high:.0%})"
+
+
+def _difference_rows(found: Sequence[Difference], metric: str) -> Rows:
+    """The comparison as a table: one line per other learner."""
+    return [
+        {
+            "against": variant_title(item.other),
+            "probability that it is beaten": probability_text(item),
+            f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
+            "5%": gap_text(item.low, metric) if has_spread(item) else NOT_ENOUGH,
+            "95%": gap_text(item.high, metric) if has_spread(item) else NOT_ENOUGH,
+            "splits": f"{item.n_folds}",
+            "independent pairs of draws": f"{item.n_draws:,}",
+        }
+        for item in found
     ]

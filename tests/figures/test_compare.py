@@ -5,23 +5,27 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.compare.comparison import Curve, Difference, Point, at_equal_risk, with_guesses
-from dpviz.figures.compare.bands import (
+from dpviz.figures.compare import (
     AXES,
     ENOUGH,
+    LEAST_R2,
     bandable,
-    compare_figure,
+    box_chart,
+    compare_chart,
     curve_rows,
+    difference_chart,
     headline,
     headline_at_risk,
     is_cut,
+    line_styles,
     lines_text,
+    measure_text,
+    probability_text,
+    sentence,
+    tick_format,
     unbounded,
     visible_points,
 )
-from dpviz.figures.compare.boxes import box_figure, box_rows, box_words
-from dpviz.figures.compare.differences import difference_figure, difference_rows, probability_text, sentence
-from dpviz.figures.compare.measure_text import LEAST_R2, measure_text, tick_format
-from dpviz.figures.compare.style import line_styles
 from dpviz.figures.theme import SERIES
 from dpviz.learners import get_learner, learner_names
 
@@ -45,14 +49,14 @@ def lines(figure):
 
 
 def test_every_learner_has_a_line_and_a_claim_that_does_not_hold_is_dashed_and_open():
-    drawn = lines(compare_figure(ALL, **EPSILON))
+    drawn = lines(compare_chart(ALL, **EPSILON, summary="").figure)
     title = {name: get_learner(name).title for name in ("pf-tree", "privatree", "bdpt", "cart")}
     doubtful = {f"{title['privatree']}, claim violated", f"{title['bdpt']}, claim unproven"}
     assert set(drawn) == {title["pf-tree"], title["cart"], "Majority class"} | doubtful
     assert set(drawn["Majority class"].y) == {0.76}
     assert tuple(drawn["Majority class"].x) == (0.01, 1.0)
     assert set(drawn[title["cart"]].y) == {0.85}
-    for trace in lines(compare_figure(ALL, **EPSILON)).values():
+    for trace in lines(compare_chart(ALL, **EPSILON, summary="").figure).values():
         if trace.marker.symbol:
             doubtful = "claim" in trace.name
             assert trace.line.dash == ("dash" if doubtful else "solid")
@@ -60,11 +64,11 @@ def test_every_learner_has_a_line_and_a_claim_that_does_not_hold_is_dashed_and_o
 
 
 def test_a_band_is_drawn_where_it_is_asked_for_from_enough_fits():
-    figure = compare_figure(ALL, **EPSILON, banded=SOUND.learner)
+    figure = compare_chart(ALL, **EPSILON, banded=SOUND.learner, summary="").figure
     (band,) = [trace for trace in figure.data if trace.fill == "toself"]
     assert list(band.x) == [0.01, 0.1, 1.0, 1.0, 0.1, 0.01]
     assert list(band.y) == pytest.approx([0.81] * 3 + [0.78] * 3)
-    assert not [trace for trace in compare_figure(ALL, **EPSILON).data if trace.fill == "toself"]
+    assert not [trace for trace in compare_chart(ALL, **EPSILON, summary="").figure.data if trace.fill == "toself"]
     few = Curve("pf-tree", "holds", (*SOUND.points[:2], replace(SOUND.points[2], n_fits=ENOUGH - 1)))
     assert bandable(ALL) == ("pf-tree", "privatree", "bdpt")
     assert bandable((few, PLAIN)) == ()
@@ -77,19 +81,19 @@ def test_a_band_is_drawn_where_it_is_asked_for_from_enough_fits():
 
 
 def test_axes_are_those_of_what_is_compared_and_composed_epsilons_move_false_claims_right():
-    assert compare_figure(ALL, **EPSILON).layout.xaxis.type == "log"
-    along_rows = compare_figure((curve("pf-tree", (100, 200)),), along="n_rows", metric="accuracy", level=None)
-    along_depth = compare_figure((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None)
+    assert compare_chart(ALL, **EPSILON, summary="").figure.layout.xaxis.type == "log"
+    along_rows = compare_chart((curve("pf-tree", (100, 200)),), along="n_rows", metric="accuracy", level=None, summary="").figure
+    along_depth = compare_chart((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None)
     assert along_rows.layout.xaxis.type == "log"
     assert along_depth.layout.xaxis.type is None
-    assert "add/remove one row" in compare_figure(ALL, **EPSILON).layout.xaxis.title.text
+    assert "add/remove one row" in compare_chart(ALL, **EPSILON, summary="").figure.layout.xaxis.title.text
     assert [x for x, _ in visible_points(OPEN, axis="composed")] == pytest.approx([0.12, 1.2, 12.0])
-    drawn = lines(compare_figure(ALL, **EPSILON, axis="composed"))
+    drawn = lines(compare_chart(ALL, **EPSILON, axis="composed", summary="").figure)
     assert tuple(drawn["Majority class"].x) == (0.01, 12.0)
-    assert len(compare_figure((), **EPSILON, axis="composed").data) == 0
-    assert len(compare_figure((), **EPSILON).data) == 0
+    assert len(compare_chart((), **EPSILON, axis="composed", summary="").figure.data) == 0
+    assert len(compare_chart((), **EPSILON, summary="").figure.data) == 0
     plain = Curve("cart", "none", tuple(Point(depth, math.inf, 0.8, 0.8, 0.8, 5) for depth in (1.0, 2.0)))
-    drawn = lines(compare_figure((plain,), along="max_depth", metric="accuracy", level=None))
+    drawn = lines(compare_chart((plain,), along="max_depth", metric="accuracy", level=None, summary="").figure)
     assert tuple(drawn[get_learner("cart").title].x) == (1.0, 2.0)
 
 
@@ -104,9 +108,9 @@ def test_over_equal_risk_a_curve_stands_where_its_guesses_are_and_the_best_is_th
     """Equal epsilon: pf-tree, .8 against .7. Where at most 55 guesses may be right the other one has ten times the epsilon."""
     rising = replace(OPEN, verdict="holds", points=tuple(replace(it, median=0.7 + 0.2 * it.x) for it in OPEN.points))
     found = at_risk((SOUND, rising, PLAIN), GUESSES)
-    drawn = lines(compare_figure(found, **EPSILON, axis="guesses", chosen=55))
+    drawn = lines(compare_chart(found, **EPSILON, axis="guesses", chosen=55, summary="").figure)
     assert list(drawn["PF-tree"].x) == pytest.approx([0.2, 2.0, 12.0])
-    assert "right guesses of 100" in compare_figure(found, **EPSILON, axis="guesses").layout.xaxis.title.text
+    assert "right guesses of 100" in compare_chart(found, **EPSILON, axis="guesses", summary="").figure.layout.xaxis.title.text
     asked = {"metric": "accuracy", "level": 0.76}
     assert headline(found, along="epsilon", x=0.1, **asked).startswith("At ε = 0.1 (add/remove one row), PF-tree")
     said = headline_at_risk(found, most=55, **asked, about="one patient")
@@ -124,7 +128,7 @@ def test_no_curve_leaves_the_figure_and_one_without_a_bound_is_dashed_and_said(a
         return GUESSES.get(name, {}).get(epsilon, math.inf)
 
     found = with_guesses((SOUND, FALSE, sound, OPEN, PLAIN), guesses, lambda epsilon: 50 + 10 * epsilon)
-    drawn = lines(compare_figure(found, **EPSILON, axis=axis))
+    drawn = lines(compare_chart(found, **EPSILON, axis=axis, summary="").figure)
     assert len(drawn) == 6  # and the majority
     gone = ("privatree", "s-gbdt") if axis != "asked" else ()
     assert unbounded(found, axis) == gone
@@ -193,7 +197,8 @@ def test_a_probability_is_never_a_bare_certainty(item, text):
 
 
 def test_a_difference_is_a_line_in_points_with_its_sentence():
-    figure = difference_figure([found()], line_styles({"pf-tree": "holds", "privatree": "violated"}))
+    chart = difference_chart([found()], line_styles({"pf-tree": "holds", "privatree": "violated"}))
+    figure = chart.figure
     line, mark = figure.data
     assert tuple(line.x) == pytest.approx((-1, 5))
     assert tuple(mark.x) == pytest.approx((2,))
@@ -201,7 +206,7 @@ def test_a_difference_is_a_line_in_points_with_its_sentence():
     assert sentence(found()) == (
         "PF-tree beats PrivaTree with probability 80% (72% to 86%); difference +2.0 points (5% to 95%: -1.0 to +5.0)"
     )
-    (row,) = difference_rows([found()], "accuracy")
+    (row,) = chart.rows
     assert row["splits"] == "5"
     assert row["median difference in accuracy, points"] == "+2.0"
 
@@ -210,22 +215,23 @@ def test_a_difference_is_a_line_in_points_with_its_sentence():
 def test_a_box_has_every_fit_its_quarters_and_the_look_and_name_of_its_learner(rng, metric):
     styles = line_styles({"pf-tree": "holds", "privatree": "violated", "cart": "none"})
     outcomes = {name: rng.normal(0.8, 0.02, size) for name, size in zip(styles, (200, 20, 1), strict=True)}
-    figure = box_figure(outcomes, styles, metric)
+    chart = box_chart(outcomes, styles, metric)
+    figure = chart.figure
     assert [trace.type for trace in figure.data] == ["box"] * 3
     for (name, values), trace in zip(outcomes.items(), figure.data, strict=True):
         assert (trace.boxpoints, tuple(trace.x)) == ("all", tuple(values))
         assert (trace.marker.color, trace.marker.symbol) == (styles[name].colour, styles[name].symbol)
         assert trace.name.replace("<br>", " ") == styles[name].name
-    rows = box_rows(outcomes, styles, metric)
+    rows = chart.rows
     for row, values in zip(rows, outcomes.values(), strict=True):
         assert row["median"] == measure_text(float(np.median(values)), metric)
         assert (row["lowest"], row["highest"]) == tuple(measure_text(float(it), metric) for it in (values.min(), values.max()))
-    said = box_words(outcomes, styles, metric)
+    said = chart.summary
     assert all(f"{style.name}: half of" in said for style in styles.values())
 
 
 def test_quarters_are_those_of_the_box():
-    (row,) = box_rows({"pf-tree": np.array([0.1, 0.2, 0.3, 0.4])}, line_styles({"pf-tree": "holds"}))
+    (row,) = box_chart({"pf-tree": np.array([0.1, 0.2, 0.3, 0.4])}, line_styles({"pf-tree": "holds"})).rows
     assert list(row.values()) == ["PF-tree", "10.0%", "15.0%", "25.0%", "35.0%", "40.0%", "4"]
 
 
@@ -234,7 +240,7 @@ TREE = Curve("cart-regression", "none", (Point(math.inf, math.inf, 0.44, 0.45, 0
 
 
 def test_r2_is_drawn_to_the_mean_and_not_far_below_it():
-    figure = compare_figure((NOISY, TREE), along="epsilon", metric="r2", level=0.0)
+    figure = compare_chart((NOISY, TREE), along="epsilon", metric="r2", level=0.0, summary="").figure
     assert set(lines(figure)) == {"S-GBDT", "Regression tree (not private)", "Mean"}
     assert figure.layout.yaxis.title.text == "R² on held-out rows"
     assert tuple(figure.layout.yaxis.range) == (LEAST_R2, 1.02)
@@ -254,20 +260,22 @@ def test_of_errors_the_least_is_the_best():
     words = headline((few, many), along="epsilon", x=1.0, metric="rmse", level=900.0)
     assert "S-GBDT reaches RMSE 412.2;" in words
     assert words.endswith("the mean 900.")
-    figure = compare_figure((few, many), along="epsilon", metric="rmse", level=900.0)
+    figure = compare_chart((few, many), along="epsilon", metric="rmse", level=900.0, summary="").figure
     assert figure.layout.yaxis.tickformat == tick_format("rmse") == ",~r"
     found = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 20)
     assert "difference +467.8 units of the target (5% to 95%: +400 to +470)" in sentence(found, "rmse")
-    drawn = difference_figure([found], line_styles({"dp-mean": "holds"}), "rmse")
+    chart = difference_chart([found], line_styles({"dp-mean": "holds"}), "rmse")
+    drawn = chart.figure
     assert drawn.data[1].x == (467.75,)
     assert "units of the target" in drawn.layout.xaxis.title.text
-    assert difference_rows([found], "rmse")[0]["5%"] == "+400"
+    assert chart.rows[0]["5%"] == "+400"
 
 
 def test_no_range_is_shown_of_too_few_draws():
     few = Difference("s-gbdt", "dp-mean", 0.5, 0.3, 0.7, 400.0, 467.75, 470.0, 5, ENOUGH - 1)
     assert sentence(few, "rmse").endswith("difference +467.8 units of the target")
-    assert difference_rows([few], "rmse")[0]["5%"] == "too few fits"
-    assert [trace.mode for trace in difference_figure([few], line_styles({"dp-mean": "holds"}), "rmse").data] == ["markers"]
+    chart = difference_chart([few], line_styles({"dp-mean": "holds"}), "rmse")
+    assert chart.rows[0]["5%"] == "too few fits"
+    assert [trace.mode for trace in chart.figure.data] == ["markers"]
     point = replace(SOUND.points[0], n_fits=ENOUGH - 1)
     assert curve_rows([replace(SOUND, points=(point,))], along="epsilon", metric="accuracy")[0]["95%"] == "too few fits"
