@@ -83,7 +83,7 @@ def test_a_band_is_drawn_where_it_is_asked_for_from_enough_fits():
 def test_axes_are_those_of_what_is_compared_and_composed_epsilons_move_false_claims_right():
     assert compare_chart(ALL, **EPSILON, summary="").figure.layout.xaxis.type == "log"
     along_rows = compare_chart((curve("pf-tree", (100, 200)),), along="n_rows", metric="accuracy", level=None, summary="").figure
-    along_depth = compare_chart((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None)
+    along_depth = compare_chart((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None, summary="").figure
     assert along_rows.layout.xaxis.type == "log"
     assert along_depth.layout.xaxis.type is None
     assert "add/remove one row" in compare_chart(ALL, **EPSILON, summary="").figure.layout.xaxis.title.text

@@ -156,7 +156,8 @@ def test_curves_of_rows_anyone_may_see_come_by_themselves_with_words_tables_and_
     assert tuple(frame_of(test).columns) == columns_of(())
     curves, differences = test.get("plotly_chart")
     assert "At ε = 1 (add/remove one row), PF-tree" in curves.proto.alt
-    assert "in points" in differences.proto.alt
+    assert "with probability" in differences.proto.alt
+    assert "points" in differences.proto.alt
     assert len(test.dataframe) == 2
     assert all(len(table.value) for table in test.dataframe)
     assert "add/remove one row" in " ".join(test.dataframe[0].value.columns)
