@@ -1,4 +1,4 @@
-"""The dashboard. Its pages are in `screens/`, what they are made of in `dpviz/app`.
+"""The dashboard. Its pages are in `pages/`, what they are made of in `dpviz/app`.
 
 `dpviz app` opens it. `streamlit run app.py` imports this file and runs the server `app`, which checks requests in the same way.
 Both then run this file as the script of every session.
@@ -15,7 +15,7 @@ from dpviz.app.publish import checked
 from dpviz.app.serving import MANUAL, checked_requests
 from dpviz.app.tree import opened
 
-#: Groups of the navigation: (file in screens/, title, icon).
+#: Groups of the navigation: (file in pages/, title, icon).
 GROUPS = {
     "Explore": (
         ("data", "Data", ":material/table:"),
@@ -51,9 +51,8 @@ FIRST = "tree"
 #: Pages that may be about something else than the table in use, and say what.
 LINES = {"data": using.data_line, FIRST: opened.data_line, "register": checked.data_line}
 LINES |= dict.fromkeys(("audit", "learn", "epsilon"), parts.no_data_line)
-# `resolve`, and never a path relative to the working directory: the tests start this file from elsewhere. Not called `pages`:
-# Streamlit would show the files of such a folder as an app of its own until `st.navigation` has run once.
-FOLDER = Path(__file__).resolve().parent / "screens"
+# `resolve`, and never a path relative to the working directory: the tests start this file from elsewhere.
+FOLDER = Path(__file__).resolve().parent / "pages"
 
 
 def dashboard() -> None:

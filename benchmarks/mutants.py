@@ -32,7 +32,7 @@ from benchmarks.arguments import add_workers
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_suffix(".tsv")
 #: What the tests need of the repository.
-COPIED = ["dpviz", "tests", "benchmarks", "data", "docs", "screens", ".streamlit"]
+COPIED = ["dpviz", "tests", "benchmarks", "data", "docs", "pages", ".streamlit"]
 COPIED += ["pyproject.toml", "app.py", "requirements.txt", "README.md"]
 #: Imported once, before children are forked: heavy, and changed by no mutant.
 HEAVY = ["numpy", "scipy.optimize", "scipy.stats", "hypothesis.strategies", "pytest", "msgspec", "joblib"]

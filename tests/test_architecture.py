@@ -23,7 +23,7 @@ PATHS = {"__file__", "entry.file"}
 COLOUR = re.compile(r"(?<![&\w])#(?:[0-9a-fA-F]{3,4}){1,2}\b|\b(?:rgb|hsl)a?\(")
 FILES = [
     path.relative_to(ROOT).as_posix()
-    for path in (ROOT / "app.py", *(ROOT / "screens").glob("*.py"), *(ROOT / "dpviz").rglob("*.py"))
+    for path in (ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "dpviz").rglob("*.py"))
 ]
 
 
@@ -46,7 +46,7 @@ def events_made(path: str, text: str) -> Iterator[str]:
 
 def files_touched(path: str, text: str) -> Iterator[str]:
     """No path comes from a browser: screens open, write and remove no file."""
-    if not path.startswith(("app.py", "screens/", "dpviz/app/")):
+    if not path.startswith(("app.py", "pages/", "dpviz/app/")):
         return
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call):
@@ -64,7 +64,7 @@ def exact_counts_seen(path: str, text: str) -> Iterator[str]:
 
 def colours_typed(path: str, text: str) -> Iterator[str]:
     """Colours of charts and screens stand in the theme."""
-    if path.startswith(("app.py", "screens/", "dpviz/app/", "dpviz/figures/")) and path != "dpviz/figures/theme.py":
+    if path.startswith(("app.py", "pages/", "dpviz/app/", "dpviz/figures/")) and path != "dpviz/figures/theme.py":
         texts = [
             node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
@@ -89,7 +89,7 @@ def test_the_code_keeps_the_rule(rule) -> None:
         (events_made, "dpviz/training/x.py", f"import {EVENTS}\n{EVENTS}.Approximate(1, 0, 'm', 'p')"),
         (events_made, "dpviz/learners/x.py", f"from {EVENTS} import NoCost\nNoCost('leaf')"),
         (files_touched, "dpviz/app/x.py", "def f(name):\n    return open(name)"),
-        (files_touched, "screens/x.py", "path.write_text('a')"),
+        (files_touched, "pages/x.py", "path.write_text('a')"),
         (files_touched, "dpviz/app/x.py", "Path(name)"),
         (exact_counts_seen, "dpviz/io/x.py", "result.exact_trace"),
         (colours_typed, "dpviz/app/x.py", "fill = 'rgba(0,0,0,.5)'"),

@@ -105,7 +105,7 @@ def written(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_package_and_what_the_dashboard_needs_and_nothing_else(wheel: Path) -> None:
     names = {file.relative_to(ROOT).as_posix() for file in tracked_files()}
     package = {name for name in names if name.startswith("dpviz/")}
-    beside = {name for name in names if name.startswith(("screens/", ".streamlit/")) or name == "app.py"}
+    beside = {name for name in names if name.startswith(("pages/", ".streamlit/")) or name == "app.py"}
     samples = {name for name in names if name.startswith("data/") and name.count("/") == 1 and not name.endswith(".py")}
     samples |= {name for name in names if name.startswith("data/counterexamples/")}
     results = {"data/benchmarks/verdicts.json"}

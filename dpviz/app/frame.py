@@ -23,7 +23,7 @@ ICON = "data:image/svg+xml;base64," + b64encode(_DRAWING.encode()).decode()
 #: Keys that `frame.css` knows: the title of a page, one that only screen readers find, the row of settings, the line of the
 #: guarantee, whose rows stand in, and what is said of work under way.
 TITLE, UNSEEN_TITLE, ROW, GUARANTEE, WHOSE, WORK = "title", "unseen-title", "settings", "guarantee-row", "whose-rows", "work"
-#: File of a page in `screens/` -> where it leads, and in which words.
+#: File of a page in `pages/` -> where it leads, and in which words.
 NEXT = {
     "data": ("tree", "See its tree"),
     "tree": ("publish", "Release a tree like this"),
@@ -67,7 +67,7 @@ def go_on(page: str) -> None:
     place, words = NEXT[page]
     if not lessons_only() and st.button(words, key="go-on", icon=":material/arrow_forward:"):
         # Streamlit refuses to clear an address that an input of this page is bound to; it takes another, also an empty one.
-        st.switch_page(bundled(f"screens/{place}.py"), query_params={})
+        st.switch_page(bundled(f"pages/{place}.py"), query_params={})
 
 
 def as_python(write: Callable[[], str]) -> None:

@@ -22,6 +22,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.config import get_options_for_section
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 
 from dpviz.errors import DpvizError
@@ -113,6 +114,9 @@ def checked_requests(public: str | None = None) -> dict[str, Any]:
     """What a server of the dashboard has beside Streamlit's own, as arguments of `streamlit.starlette.App`."""
     # takes most of a second, and every page that says what a row risks needs it: done before the first visitor is there
     Thread(target=import_module, args=("dp_accounting.pld.pld_pmf",), daemon=True).start()
+    # Until `st.navigation` has run once, Streamlit takes the files in `pages/` for an app of its own: the first visitor would see
+    # their names in the sidebar, and by a link a page without app.py around it. There is no public switch for that.
+    PagesManager.uses_pages_directory = False
     check = Middleware(OnlyHere, public=public)  # type: ignore[arg-type]
     return {"middleware": [check], "routes": _documentation(), "exception_handlers": {Exception: _failed}}
 

@@ -20,7 +20,7 @@ from dpviz.errors import DpvizError
 from dpviz.installation import LESSONS_ONLY, bundled, require_extra
 from dpviz.io.limits import MAX_BYTES
 
-#: The lessons' own script.
+#: The lessons' own script. It stands in a folder without `pages/`, so that Streamlit finds no other page beside it.
 LESSONS_SCRIPT = Path(__file__).parents[1] / "app" / "learn" / "main.py"
 
 

@@ -44,7 +44,7 @@ def _await_picture(page: Any, name: str) -> None:
 
 def main(names: list[str]) -> None:
     """Print a line per page, and three about Compare."""
-    pages = names or sorted(path.stem for path in (ROOT / "screens").glob("*.py"))
+    pages = names or sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
     print(f"load average before it began {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, median of {ROUNDS} rounds")
     with serve(ROOT / "app.py") as address, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)

@@ -37,7 +37,7 @@ COLOURS = 128  # of a palette: a page of flat colours loses nothing visible
 
 def pages() -> list[str]:
     """Every page by name, in the order of the files."""
-    return sorted(path.stem for path in (ROOT / "screens").glob("*.py"))
+    return sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
 
 def take(browser: Any, address: str, page_name: str, size: str) -> list[Path]:

@@ -123,7 +123,7 @@ def test_no_tree_is_ever_empty_and_it_starts_as_high_on_every_table(visit: Any, 
 
 def test_little_is_said_on_the_first_screens_and_settings_are_one_row_high_up(visit: Any, address: str) -> None:
     page = visit(**SCREEN).new_page()
-    for place in sorted(file.stem for file in (ROOT / "screens").glob("*.py") if file.stem != "tree"):
+    for place in sorted(file.stem for file in (ROOT / "pages").glob("*.py") if file.stem != "tree"):
         for table in ("health", "clinic") if place in OF_A_UNIT else ("clinic",):
             page.goto(f"{address}/{place}?data={table}&robust-draws=100&draws=3&splits=1")
             page.get_by_role("heading", level=1).wait_for()

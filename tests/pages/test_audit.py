@@ -33,7 +33,7 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., AppTe
         if run is not None:
             path.write_text(run if isinstance(run, str) else run_to_json(run), encoding="utf-8")
         monkeypatch.setattr(audit_results, "stored_run", lambda: stored_run(path))
-        test = AppTest.from_file(str(ROOT / "screens" / "audit.py"), default_timeout=60)
+        test = AppTest.from_file(str(ROOT / "pages" / "audit.py"), default_timeout=60)
         for name, value in url.items():
             test.query_params["smooth-or-global" if name == "open" else f"audit-{name}"] = value
         for key in ("audit-everything", "audit-rules"):

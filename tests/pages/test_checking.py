@@ -30,7 +30,7 @@ def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReleaseRegister
 
 
 def declared(role: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "screens" / "data.py"), default_timeout=60).run()
+    at = AppTest.from_file(str(ROOT / "pages" / "data.py"), default_timeout=60).run()
     at.radio(key="role").set_value(role).run()
     if role == "private":
         at.radio(key="first-line-private").set_value("Column names").run()

@@ -39,7 +39,7 @@ def _other_columns() -> bytes:
 
 
 def _page() -> AppTest:
-    at = AppTest.from_file(str(ROOT / "screens" / "data.py"), default_timeout=60).run()
+    at = AppTest.from_file(str(ROOT / "pages" / "data.py"), default_timeout=60).run()
     assert not at.exception
     return at
 

@@ -1,13 +1,13 @@
-"""app.py around the pages: started as a script of another place."""
+"""app.py around the pages: started as a script of another place, because the test driver stumbles over a folder `pages/`."""
 
 from __future__ import annotations
 
 import pytest
 from streamlit.runtime.context import ContextProxy
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.serving import CHECKED
-from dpviz.commands.app import LESSONS_SCRIPT
+from dpviz.app.serving import CHECKED, checked_requests
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
 from tests.support.paths import ROOT
@@ -16,7 +16,7 @@ SCRIPT = f"""
 import runpy
 runpy.run_path({str(ROOT / "app.py")!r}, run_name="__main__")
 """
-DATA = str(ROOT / "screens" / "data.py")
+DATA = str(ROOT / "pages" / "data.py")
 
 
 def _app(**query: str) -> AppTest:
@@ -45,7 +45,7 @@ def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
     revision = at.session_state["prepared"].revision
     at.selectbox(key=f"target-{revision}").set_value("y").run()
     at.number_input(key=f"n-public-{revision}").set_value(4321).run()
-    at.switch_page(str(ROOT / "screens" / "budget.py")).run()
+    at.switch_page(str(ROOT / "pages" / "budget.py")).run()
     assert _line(at).startswith("**Health check**")
     at.switch_page(DATA).run()
     assert at.number_input(key=f"n-public-{revision}").value == 4321, "what was typed is there when one comes back"
@@ -80,7 +80,7 @@ def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
     key = at.session_state["numbers-base"][1]
     at.session_state[key] = {"edited_rows": {0: {"low": 5.0}}, "added_rows": [], "deleted_rows": []}
     at.run()
-    at.switch_page(str(ROOT / "screens" / "budget.py")).run()
+    at.switch_page(str(ROOT / "pages" / "budget.py")).run()
     at.run()
     at.switch_page(DATA).run()
     assert not at.exception
@@ -88,10 +88,12 @@ def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
     assert at.data_editor[1].value["low"][0] == "5"
 
 
-def test_streamlit_finds_no_pages_of_its_own_beside_the_scripts() -> None:
-    """The first visitor of a fresh server would see a list of files, or a page without app.py around it."""
-    for script in (ROOT / "app.py", LESSONS_SCRIPT):
-        assert not (script.parent / "pages").exists()
+def test_the_files_of_pages_are_no_app_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also tells when Streamlit no longer has the private switch: see whether the first visitor of a fresh server needs it."""
+    assert "uses_pages_directory" in vars(PagesManager)
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", True)
+    checked_requests()
+    assert PagesManager.uses_pages_directory is False
 
 
 @pytest.mark.slow
@@ -115,7 +117,7 @@ def test_a_register_of_private_rows_needs_such_a_server(page, role, monkeypatch,
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     ReleaseRegister().declare("clinic", epsilon_cap=1.0, role=role)
     monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501"})
-    at = _app().switch_page(str(ROOT / "screens" / f"{page}.py")).run()
+    at = _app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
     assert any("not shown here" in problem.value for problem in at.error) is (role is DataRole.PRIVATE)
     assert ("clinic" in " ".join(box.value for box in at.header)) <= (role is not DataRole.PRIVATE)
 
@@ -129,7 +131,7 @@ def test_the_line_on_every_page_names_the_sample_in_use_and_the_address_holds_it
     assert "simulated" in at.main.markdown[0].value
     at.selectbox(key="sample-simulated").set_value("clinic").run()
     assert at.query_params["data"] in ("clinic", ["clinic"])
-    for page in sorted((ROOT / "screens").glob("*.py")):
+    for page in sorted((ROOT / "pages").glob("*.py")):
         at.switch_page(str(page)).run()
         assert not at.exception, page
         assert page.stem in ("epsilon", "learn", "register", "audit") or _line(at).startswith("**Clinic**"), page

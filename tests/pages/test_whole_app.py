@@ -20,7 +20,7 @@ def walked() -> AppTest:
 
 def go(test: AppTest, page: str) -> AppTest:
     link = dict(test.query_params)
-    test.switch_page(str(ROOT / "screens" / f"{page}.py"))
+    test.switch_page(str(ROOT / "pages" / f"{page}.py"))
     for name, values in link.items():  # a browser takes bound parameters along, AppTest does not
         test.query_params[name] = values
     test.run().run()  # nor, on the run that changes the page, the values of widgets

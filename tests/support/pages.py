@@ -40,7 +40,7 @@ ON_DEMAND = (
     "Open a model file",
     "This page as Python",
 )
-PAGES = Path(__file__).resolve().parents[2] / "screens"
+PAGES = Path(__file__).resolve().parents[2] / "pages"
 #: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.
 SAMPLE_OF = {DataRole.SIMULATED: "clinic", DataRole.PUBLIC: "wine", DataRole.PRIVATE: "clinic"}
 

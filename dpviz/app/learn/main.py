@@ -1,4 +1,7 @@
-"""The script of `dpviz app --lessons`: two pages, and no other exists on such a server."""
+"""The script of `dpviz app --lessons`: two pages, and no other exists on such a server.
+
+It stands in a folder without `pages/`, because Streamlit would serve what it finds there as pages.
+"""
 
 import streamlit as st
 
@@ -11,7 +14,7 @@ if not lessons_only():
 frame.dress()
 st.set_page_config(page_title="dpviz lessons", page_icon=frame.ICON, layout="wide")
 pages = [
-    st.Page(bundled("screens/learn.py"), title="Learn", icon=":material/school:", default=True),
-    st.Page(bundled("screens/epsilon.py"), title="What is a good ε?", icon=":material/help_center:"),
+    st.Page(bundled("pages/learn.py"), title="Learn", icon=":material/school:", default=True),
+    st.Page(bundled("pages/epsilon.py"), title="What is a good ε?", icon=":material/help_center:"),
 ]
 st.navigation(pages, position="top").run()
