@@ -200,8 +200,8 @@ def why_disabled(sentence: str) -> None:
 def notes(table: RawTable, *, may_read: bool) -> None:
     """What the reader noticed in a file; for eyes that may not see the rows what it doubts in the file as a whole."""
     lines = [plain(said(note, Interface.SCREEN)) for note in table.notes if may_read or isinstance(note, Doubt)]
-    for column in table.columns if may_read else ():
-        lines += [f"{literal(column.name)}: {plain(said(note, Interface.SCREEN, with_example=True))}" for note in column.notes]
+    for name, note in table.remarks if may_read else ():
+        lines.append(f"{literal(name)}: " * bool(name) + plain(said(note, Interface.SCREEN, with_example=True)))
     more = [f"and {len(lines) - _MOST_NOTES:,} more notes."] if len(lines) > _MOST_NOTES else []
     if lines:
         st.info("\n".join(f"- {line}" for line in lines[:_MOST_NOTES] + more), title="Noticed in the file")

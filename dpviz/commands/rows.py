@@ -49,8 +49,8 @@ def _proposed(table: RawTable, target: str | None) -> Schema:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReadingWarning)
         schema = propose_schema(table, target)
-    for place, column in enumerate(table.columns, 1):
-        tell(note.about(f"column {place}") for note in column.notes if isinstance(note, Doubt))
+    place = {name: f"column {place}" for place, name in enumerate(table.names, 1)}
+    tell(note.about(place[name]) if name else note for name, note in table.remarks if isinstance(note, Doubt))
     return schema
 
 

@@ -33,9 +33,8 @@ def run(args: Namespace) -> int:
         warnings.simplefilter("ignore", ReadingWarning)  # said below, with examples
         schema = propose_schema(table, args.target)
     write_whole(args.out, schema.to_json(), force=args.force)
-    for column in table.columns:
-        for note in column.notes:
-            console.warn(f"{column.name!r:.60}: {said(note, Interface.COMMAND_LINE)}")
+    for name, note in table.remarks:  # as the Data page says them
+        console.warn(f"{name!r:.60}: " * bool(name) + said(note, Interface.COMMAND_LINE))
     warn_of_proposal(table, schema, args.target, named=True)
     warn_of_read_values(schema, named=True)
     console.show_pairs([("Target", schema.target.name), ("Features", str(schema.n_features)), ("File", str(args.out))])

@@ -28,7 +28,7 @@ from dpviz.table.cells import (
     parse_numbers,
     text_of,
 )
-from dpviz.table.notes import column_notes
+from dpviz.table.notes import Note, column_notes
 
 _CODE_OF_MARK = {mark: -1 - place for place, mark in enumerate(MARKS)}
 _NARROW = (np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.uint8), np.dtype(np.uint16))
@@ -239,7 +239,7 @@ class Column:
         return chain.from_iterable(pack.split("\0") for pack in self.packs or ())
 
     @cached_property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What is remarkable about its texts (`dpviz.table.notes`); examples are for who may see the rows."""
         return tuple(column_notes(self))
 

@@ -23,7 +23,7 @@ from dpviz.table.columns import Column
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.notes import Doubt, decimal_notes, unit_notes, warn_of
-from dpviz.table.raw import RawTable, no_column, table_of
+from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     CategoricalFeature,
     ClassTarget,
@@ -48,7 +48,7 @@ Groups = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class EncodedColumn:
     """What becomes of each cell of a column."""
 
     name: str
@@ -119,14 +119,14 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
     table = table.with_decimal(schema.decimal)
     _warn_of_marks(table, (*schema.features, schema.target))
-    return _data_set(table, schema, all_prepared(table, (*schema.features, schema.target)), person, rows_per_person)
+    return _data_set(table, schema, encode_columns(table, (*schema.features, schema.target)), person, rows_per_person)
 
 
 def _warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
     """Say where numbers may be written with other marks than were assumed, or with units."""
     for declared in columns:
         if isinstance(declared, (NumericFeature, NumericTarget)) and not isinstance(declared, DateFeature):
-            column, codes = _column(table, declared.name), getattr(declared, "missing_codes", ())
+            column, codes = table.column(declared.name), getattr(declared, "missing_codes", ())
             notes = (*decimal_notes(column), *unit_notes(column, codes))
             warn_of((note.about(repr(declared.name[:60])) for note in notes if isinstance(note, Doubt)), stacklevel=4)
 
@@ -134,21 +134,21 @@ def _warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None
 def encode_bins(table: RawTable, schema: Schema, candidates: Sequence[FeatureCandidates]) -> EncodedDataset:
     """As `encode`, with the bin of every value in its place: what `bin_column` makes of it."""
     table = table.with_decimal(schema.decimal)
-    columns = all_prepared(table, (*schema.features, schema.target), candidates)
+    columns = encode_columns(table, (*schema.features, schema.target), candidates)
     return _data_set(table, schema, columns, n_binned=len(candidates))
 
 
 def _data_set(
     table: RawTable,
     schema: Schema,
-    columns: list[_Cells],
+    columns: list[EncodedColumn],
     person: str | None = None,
     rows_per_person: int | None = None,
     n_binned: int = 0,
 ) -> EncodedDataset:
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = [(column.name, column.drop(kept)) for column in columns]
-    persons = None if person is None else _persons(_column(table, person))
+    persons = None if person is None else _persons(table.column(person))
     if persons is not None:
         dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
         kept &= persons >= 0
@@ -156,7 +156,7 @@ def _data_set(
     encoded, changes, unchanged = encoded_columns(columns, kept)
     sums = [replace(one, cells=cells) if isinstance(one, Cells) else one for one, cells in zip(sums, encoded, strict=True)]
     if person is not None:
-        sums.append(of_keys(_column(table, person)))
+        sums.append(of_keys(table.column(person)))
     report = report_of(table, schema, int(kept.sum()), dropped, changes, unchanged)
     told = TableSums(table.n_rows, sums)
     data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise, source_sums=told)
@@ -165,7 +165,7 @@ def _data_set(
     return data.of_persons(persons[kept], chosen_rows(persons[kept], rows_per_person), rows_per_person)
 
 
-def _sums(table: RawTable, columns: list[_Cells], kept: np.ndarray, n_binned: int) -> list[Cells | ColumnSum]:
+def _sums(table: RawTable, columns: list[EncodedColumn], kept: np.ndarray, n_binned: int) -> list[Cells | ColumnSum]:
     """What tells each column again. Of numbers only what their encoded cells will not: those that are dropped or changed.
 
     Numbers as they were read are given up.
@@ -175,7 +175,7 @@ def _sums(table: RawTable, columns: list[_Cells], kept: np.ndarray, n_binned: in
     for place, column in enumerate(columns):
         flags, given, name = [*dropped, *column.changed.values()], column.given, column.name
         if given is None:
-            found.append(of_column(_column(table, name)))
+            found.append(of_column(table.column(name)))
         elif place < n_binned:
             found.append(Cells(name, given).sum())
         elif flags:
@@ -217,7 +217,7 @@ def _appearance(text: str) -> object:
     return text if number is None or is_power else number
 
 
-def encoded_columns(columns: list[_Cells], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
+def encoded_columns(columns: list[EncodedColumn], kept: np.ndarray) -> tuple[list[np.ndarray], Changes, int]:
     """(encoded columns, changed cells by column, rows without a changed cell). Takes the columns off the list, to free them."""
     rows = None if kept.all() else kept
     encoded, changes, touched = [], [], np.zeros(int(kept.sum()), dtype=bool)
@@ -230,36 +230,30 @@ def encoded_columns(columns: list[_Cells], kept: np.ndarray) -> tuple[list[np.nd
     return encoded, changes, len(touched) - int(np.count_nonzero(touched))
 
 
-def all_prepared(
+def encode_columns(
     table: RawTable, declared: Sequence[Feature | Target], candidates: Sequence[FeatureCandidates] = ()
-) -> list[_Cells]:
+) -> list[EncodedColumn]:
     """Each column by itself; in a large table two at a time, as arrays leave the interpreter free (not long enough for bins)."""
-    columns = [_column(table, one.name) for one in declared]
+    columns = [table.column(one.name) for one in declared]
 
-    def prepared(column: Column, declared: Feature | Target, candidates: FeatureCandidates | None) -> _Cells:
+    def encode_one(column: Column, declared: Feature | Target, candidates: FeatureCandidates | None) -> EncodedColumn:
         if candidates is None:
-            return _prepared(column, declared)
+            return _encode_column(column, declared)
         is_plain = type(declared) is NumericFeature and not declared.whole and not declared.missing_codes
         if is_plain and candidates.cells is not None and column.typed is not None and not column.labels:
             assert isinstance(declared, NumericFeature)
             return _in_bins(column.name, column.typed, declared, candidates, candidates.cells)
-        cells = _prepared(column, declared)
+        cells = _encode_column(column, declared)
         return replace(cells, values=bin_column(candidates, cells.values))
 
     every = columns, declared, chain(candidates, repeat(None))
     if candidates or table.n_rows < _MANY_ROWS:
-        return list(map(prepared, *every))
+        return list(map(encode_one, *every))
     with ThreadPoolExecutor(2) as threads:
-        return list(threads.map(prepared, *every))
+        return list(threads.map(encode_one, *every))
 
 
-def _column(table: RawTable, name: str) -> Column:
-    if name in table.names:
-        return table.column(name)
-    raise no_column(table.source, name, table.names, table.notes)
-
-
-def _prepared(column: Column, declared: Feature | Target) -> _Cells:
+def _encode_column(column: Column, declared: Feature | Target) -> EncodedColumn:
     if isinstance(declared, ClassTarget):
         return _categories(column, declared.classes, declared.groups)
     if isinstance(declared, CategoricalFeature):
@@ -273,7 +267,7 @@ def _prepared(column: Column, declared: Feature | Target) -> _Cells:
     return _numbers(column.name, *column.numbers_and_missing(declared.missing_codes), declared)
 
 
-def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: NumericFeature | NumericTarget) -> _Cells:
+def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: NumericFeature | NumericTarget) -> EncodedColumn:
     """Numbers rounded where the schema says whole, then clipped; missing ones replaced where it says by what."""
     whole = isinstance(declared, NumericFeature) and declared.whole
     # no negative zero anywhere: it equals 0 but would change the fingerprint
@@ -297,19 +291,19 @@ def _numbers(name: str, numbers: np.ndarray, missing: np.ndarray, declared: Nume
             unusable = _flags(len(values), outside[is_nan]), missing
         if len(clipped := outside[~(is_nan | missing[outside])]):
             changed["clipped"] = _flags(len(values), clipped)
-    return _Cells(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed, numbers)
+    return EncodedColumn(name, values.astype(_whole_dtype(low, high)) if whole else values, unusable, changed, numbers)
 
 
 def _in_bins(
     name: str, numbers: np.ndarray, declared: NumericFeature, candidates: FeatureCandidates, cells: ThresholdCells
-) -> _Cells:
+) -> EncodedColumn:
     """Numbers in their bins: what is between two thresholds is neither missing, nor out of range, nor changed."""
     found, others = cells.between(numbers)
     few = _numbers(name, *Column(name, numbers=numbers[others], is_own=True).numbers_and_missing(), declared)
     found[others] = bin_column(candidates, few.values)
     unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))
     changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
-    return _Cells(name, found, unusable, changed, numbers)
+    return EncodedColumn(name, found, unusable, changed, numbers)
 
 
 def _flags(n_rows: int, rows: np.ndarray) -> np.ndarray:
@@ -330,7 +324,7 @@ def _categories(
     missing_codes: tuple[str, ...] = (),
     missing_as: str | None = None,
     unknown_as: str | None = None,
-) -> _Cells:
+) -> EncodedColumn:
     """Category codes, as `Declared` finds them; what has none is not usable. What is declared is no mark of missing cells."""
     if len(labels) > _MOST_CATEGORIES:
         what = f"There are {len(labels):,} categories; at most {_MOST_CATEGORIES:,} can be encoded."
@@ -350,7 +344,7 @@ def _categories(
     unusable = None if dropped is None or not dropped.any() else (dropped, missing[places])
     dtype = np.uint8 if len(labels) <= 256 else np.uint16
     values = np.maximum(codes, 0).astype(dtype)[places]
-    return _Cells(column.name, values, unusable, changed)
+    return EncodedColumn(column.name, values, unusable, changed)
 
 
 # --- at most so many rows of each person
@@ -407,7 +401,7 @@ def encode_new(table: RawTable, schema: Schema) -> NewRows:
     """
     table = table.with_decimal(schema.decimal)
     _warn_of_marks(table, schema.features)
-    columns = all_prepared(table, schema.features)
+    columns = encode_columns(table, schema.features)
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = {"": len(table.left_out)} | {column.name: sum(column.drop(kept)) for column in columns}
     encoded, _, _ = encoded_columns(columns, kept)

@@ -11,13 +11,13 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpviz.errors import ReadingWarning
-from dpviz.table.cells import EITHER, IN_DOUBT, Marks, number_of
+from dpviz.table.cells import EITHER, IN_DOUBT, Marks, canonical_number, number_of
 
 if TYPE_CHECKING:
     from dpviz.table.columns import Column
@@ -119,7 +119,7 @@ def is_code(text: str) -> bool:
     return _CODE.fullmatch(text) is not None
 
 
-def decimal_notes(column: Column) -> Iterator[str]:
+def decimal_notes(column: Column) -> Iterator[Note]:
     """What was assumed of points and commas in numbers of a column, without a cell."""
     if column.typed is not None and not column.labels:
         return
@@ -133,14 +133,14 @@ def decimal_notes(column: Column) -> Iterator[str]:
     if marks is Marks.POINT:
         commas = [np.isnan(number_of(text, marks)) for text in column.written(",") if not np.isnan(number_of(text, Marks.EITHER))]
         if not all(commas):
-            yield "Commas in numbers group thousands."
+            yield Note("Commas in numbers group thousands.")
         if any(commas):
             yield Doubt("A point stands before decimals, so cells with a comma that groups no thousands are no numbers.", **one)
         return
     if marks is Marks.UNKNOWN and any(map(EITHER.fullmatch, column.written(","))):
         yield Doubt("A comma before three digits may group thousands or stand before decimals: such cells are no numbers.", **one)
     elif any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.written(",")):
-        yield "Decimal commas were read as decimal points."
+        yield Note("Decimal commas were read as decimal points.")
     for mark, word in ((".", "point"), (",", "comma")):
         texts = [text for text in islice(column.written(mark), _MOST_LOOKED_AT) if not np.isnan(number_of(text, marks))]
         in_doubt = [text for text in texts if IN_DOUBT.fullmatch(text)]
@@ -150,14 +150,14 @@ def decimal_notes(column: Column) -> Iterator[str]:
             yield Doubt(f"{what}, but may group thousands.", **one)
 
 
-def unit_notes(column: Column, missing_codes: Sequence[str] = ()) -> Iterator[str]:
+def unit_notes(column: Column, missing_codes: Sequence[str] = ()) -> Iterator[Note]:
     """Of a column that is declared a number: whether some cells hold a number and its unit."""
     if any(text not in missing_codes for text in filter(_UNIT.fullmatch, column.lettered())):
         what = "Some cells are numbers with units or other letters behind, which are not read"
         yield Doubt(f"{what}: write the number alone.")
 
 
-def column_notes(column: Column) -> Iterator[str]:
+def column_notes(column: Column) -> Iterator[Note]:
     """What is remarkable about the texts, without a cell but in examples, which are for who may see the rows."""
     if column.typed is not None and not column.labels:  # numbers are not remarkable
         return
@@ -176,7 +176,7 @@ def column_notes(column: Column) -> Iterator[str]:
     yield from _spelling_notes(column.texts)
 
 
-def _mixed_notes(column: Column, example: tuple[str, ...]) -> Iterator[str]:
+def _mixed_notes(column: Column, example: tuple[str, ...]) -> Iterator[Note]:
     """Of numbers beside other texts: a warning where most are numbers."""
     others = {text for text, number in zip(column.texts, column.text_numbers.tolist(), strict=True) if np.isnan(number)}
     if others <= _OTHER_MARKS:
@@ -188,7 +188,7 @@ def _mixed_notes(column: Column, example: tuple[str, ...]) -> Iterator[str]:
     yield (Doubt if len(others) * 2 < len(column.texts) else Note)(what, example=quoted)
 
 
-def _spelling_notes(texts: Sequence[str]) -> Iterator[str]:
+def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
     """Of texts that differ by capitals alone."""
     if len(texts) > _MOST_SPELLINGS:
         return
@@ -207,12 +207,36 @@ def _spelling_notes(texts: Sequence[str]) -> Iterator[str]:
 _TRUTHS = frozenset(("true", "false"))
 
 
-def _code_notes(values: np.ndarray) -> Iterator[str]:
-    """Of distinct numbers in order: an end of nines alone, such as 999 or -99, further from the others than they are apart."""
-    for end, nearest in ((-1, -2), (0, 1)):
-        code, rest = values[end], np.delete(values, end)
-        is_nines = float(code).is_integer() and set(str(int(abs(code)))) == {"9"}
-        if is_nines and len(rest) > 2 and abs(code - values[nearest]) > rest[-1] - rest[0]:
-            what = "A number of nines is far from all other numbers: if it means “missing”, list it as a missing code."
-            yield Note(what, example=f"It is {code:g}.")
-            values = rest
+def _code_notes(values: np.ndarray) -> Iterator[Note]:
+    """Of distinct numbers in order: sevens, eights or nines at an end, such as 999 or 77, 88 and 99, that stand apart.
+
+    They do where they are further from the other numbers than these are from one another, or the only ones below 0.
+    """
+    for step in (-1, 1):
+        inwards = values[::step]
+        codes = list(takewhile(lambda value: _SAME_DIGITS.fullmatch(canonical_number(value)), inwards[:4].tolist()))
+        for count in range(len(codes), 0, -1):
+            rest, nearest = inwards[count:], codes[count - 1]
+            if len(rest) > 2 and (abs(nearest - rest[0]) > abs(rest[0] - rest[-1]) or nearest < 0 <= rest[0]):
+                what = "Numbers of nines, eights or sevens are apart from all others"
+                yield Note(f"{what}: if they mean “missing”, list them as missing codes.", example=f"For example {codes[0]:g}.")
+                values = rest[::step]
+                break
+
+
+def total_note(columns: Sequence[Column]) -> Iterator[Note]:
+    """Whether the last row is the total of the others: most of its numbers, of five rows or more, are sums."""
+    sums = []
+    for column in columns:
+        numbers = column.numbers() if column.n_rows > _FEWEST_SUMMED else np.zeros(0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            total, last = float(np.nansum(numbers[:-1])), float(numbers[-1]) if len(numbers) else np.nan
+        if last == last and np.count_nonzero(numbers[:-1] > 0) > 1:
+            sums.append(abs(total - last) <= 1e-6 * abs(total))
+    if sum(sums) * 2 > len(sums):
+        yield Doubt("The last row seems to be the total of the others, and would count as a row: delete it from the file.")
+
+
+#: With fewer rows a sum may be chance.
+_FEWEST_SUMMED = 5
+_SAME_DIGITS = re.compile("-?(?:7+|8+|9+)")

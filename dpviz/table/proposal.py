@@ -76,8 +76,7 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     goal = last if target is None else table.column(target)
     called = "the last column" if target is None else str(target)[:60]  # without a header line its name is a cell
     proposed_target = _target(goal, task, called)
-    for column in table.columns:
-        warn_of(note.about(repr(column.name[:60])) for note in column.notes if isinstance(note, Doubt))
+    warn_of(note.about(repr(name[:60])) if name else note for name, note in table.remarks if isinstance(note, Doubt))
     features = tuple(_feature(column) for column in table.columns if column is not goal and not _unfit(column))
     if not features:
         others = [(place, column) for place, column in enumerate(table.columns, 1) if column is not goal]

@@ -19,6 +19,7 @@ from dpviz.errors import ParameterError, RowsError, SchemaError, cells_stay_insi
 from dpviz.installation import offered, require_extra
 from dpviz.table.cells import Marks, clean
 from dpviz.table.columns import Column, is_flat
+from dpviz.table.notes import Note, total_note
 
 #: Names of columns that stand in a `repr`.
 _MOST_NAMES = 6
@@ -60,6 +61,12 @@ class RawTable:
     def names(self) -> tuple[str, ...]:
         """Column names in file order."""
         return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def remarks(self) -> tuple[tuple[str, Note], ...]:
+        """(column, "" for the rows as a whole; what is remarkable about its cells). Private: made of the rows."""
+        of_columns = tuple((column.name, note) for column in self.columns for note in column.notes)
+        return (*(("", note) for note in total_note(self.columns)), *of_columns)
 
     @property
     def n_rows(self) -> int:

@@ -1,7 +1,9 @@
 """What is proposed for a table that may be looked at."""
 
+import warnings
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from dpviz.table.column_draft import of_column
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode
 from dpviz.table.proposal import in_order, left_out, propose_schema
+from dpviz.table.raw import table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget
 
 ADULT = Path(__file__).resolve().parents[3] / "shared/data/adult.csv.gz"
@@ -58,14 +61,36 @@ def test_the_few_texts_among_dates_count_as_missing():
     [
         (["34", "61", "999", "18"], ["999"]),
         (["0.5", "-99", "9999", "1.5", "3"], ["9999", "-99"]),
+        ([*"12345", "77", "88", "99"], ["99"]),
+        ([*map(str, range(18, 91)), "-9", "-7"], ["-9"]),
+        ([*map(str, range(60)), "888"], ["888"]),
         (["1", "5", "9", "2"], []),  # near the others
+        ([*map(str, range(100))], []),
+        ([*map(str, range(11))], []),
+        (["-8", "-20", "-9", "3"], []),
         (["34", "61", "500", "18"], []),
         (["34", "999"], []),  # too few to say
     ],
 )
-def test_nines_far_from_all_other_numbers_are_pointed_out(cells, codes):
+def test_nines_eights_and_sevens_apart_from_all_other_numbers_are_pointed_out(cells, codes):
     said = table(x=cells, y=["a"] * len(cells)).column("x").notes
     assert [note.example.split()[-1].rstrip(".") for note in said] == codes
+
+
+@given(st.lists(st.tuples(st.integers(1, 10**6), st.floats(0.01, 1e6)), min_size=6, max_size=30), st.booleans())
+def test_a_total_in_the_last_row_is_noticed_and_no_other_row(rows, is_frame):
+    columns = [*zip(*rows, strict=True)]
+    total = [sum(column) for column in columns]
+    for last, is_total in ((total, True), ([total[0] + 7, total[1] * 1.1], False), (rows[-1], False)):
+        cells = {name: [*column, cell] for name, column, cell in zip("ab", columns, last, strict=True)}
+        names = [*("no", "yes") * len(rows)][: len(rows)]
+        frame = pd.DataFrame({**cells, "y": [*names, "Total"]})
+        found = table_of(frame) if is_frame else read_csv(frame.to_csv(index=False, float_format="%.17g").encode())
+        assert any("total" in note for name, note in found.remarks if not name) == is_total
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            propose_schema(found)
+        assert any("total" in str(one.message) for one in told) == is_total
 
 
 def test_two_numbers_become_categories_in_numeric_order():
