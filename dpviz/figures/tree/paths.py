@@ -126,7 +126,7 @@ def headline(score: float, scores: Sequence[float] | np.ndarray, measure: str, t
         return {"lead": score_text(score, measure), "tested": tested, "spread": ""}
     low, high = score_text(known.min(), measure), score_text(known.max(), measure)
     lead, tested = score_text(float(known.mean()), measure), f"{tested}, mean of {len(known)} trees"
-    return {"lead": lead, "tested": tested, "spread": f"{low} to {high}; this tree is one of them: {score_text(score, measure)}"}
+    return {"lead": lead, "tested": tested, "spread": f"{low} to {high}; this tree among them: {score_text(score, measure)}"}
 
 
 def step_in_words(one: DrawnStep, measure: str) -> str:

@@ -33,10 +33,8 @@ def survival_sentence(schema: Schema, drawn: Resamples) -> str:
         return f"None of {drawn.n_done} reruns asks anything."
     feature, times, between = found
     said = f"{times} of {drawn.n_done} reruns begin with {visible(schema.features[feature].name)}"
-    if between is None:
+    if between is None or is_anywhere(schema.features[feature], between):
         return f"{said}."
-    if is_anywhere(schema.features[feature], between):
-        return f"{said}, at no particular value."
     low, high = (format_number(declared_precision(schema.features[feature], threshold)) for threshold in between)
     return f"{said}, at {low}." if low == high else f"{said}, between {low} and {high}."
 
