@@ -50,7 +50,7 @@ def test_every_contract_is_kept() -> None:
 @pytest.mark.parametrize("room", ["app", "evaluation", "figures"])
 def test_every_capability_is_under_contract(room: str) -> None:
     declared = {name for contract in CONTRACTS for name in contract.get("modules", ()) if name.startswith(f"dpviz.{room}.")}
-    folders = {file.parent.name for file in (ROOT / "dpviz" / room).glob("*/__init__.py")} - {"work"}
+    folders = {file.parent.name for file in (ROOT / "dpviz" / room).glob("*/__init__.py")}
     files = {file.stem for file in (ROOT / "dpviz" / room).glob("*.py")}
     assert {f"dpviz.{room}.{folder}" for folder in folders} <= declared <= {f"dpviz.{room}.{name}" for name in folders | files}
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.app import frame
+from dpviz.app import background, frame
 from dpviz.app.controls import Sidebar, note_shown
 from dpviz.app.explorations import keep_unnoted
 from dpviz.app.exports import offer_export
@@ -15,9 +15,6 @@ from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained, last_tree, tree_task
 from dpviz.app.widgets import on_demand
-from dpviz.app.work.session import Status, begin, begin_unasked
-from dpviz.app.work.tasks import Task
-from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
 from dpviz.figures.split import STYLE, split_html, split_of
 from dpviz.learners import FitRequest, get_learner, result_verdict
@@ -99,7 +96,7 @@ def _tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
         before = last_tree(loaded)
         error(problem, kept=_BEFORE if before else "")
         return before
-    status = begin_unasked(task, SHORT)
+    status = background.autostart(task, SHORT)
     trained: Trained | None = status.result
     if trained is not None and status.is_current:
         note_shown(asked)
@@ -109,14 +106,14 @@ def _tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
     return trained
 
 
-def _say_why_not(task: Task, status: Status) -> None:
+def _say_why_not(task: background.Task, status: background.Status) -> None:
     """Why the tree on screen is not the one asked for: that is being trained, was stopped, or cannot be trained."""
     kept = _BEFORE if status.shown else ""
     if status.job is not None:
-        watch(task, "Showing the previous tree; training the new one" if status.shown else "Training the tree")
+        background.watch(task, "Showing the previous tree; training the new one" if status.shown else "Training the tree")
     elif status.was_stopped:
         st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
-        st.button("Train it after all", icon=":material/play_arrow:", on_click=begin, args=(task,))
+        st.button("Train it after all", icon=":material/play_arrow:", on_click=background.start, args=(task,))
     for problem in status.problems:
         error(problem, kept=kept)
 

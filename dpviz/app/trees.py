@@ -13,12 +13,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app import background
 from dpviz.app.controls import Sidebar
 from dpviz.app.explorations import note
 from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of
 from dpviz.app.state import Loaded
-from dpviz.app.work.session import last_shown
-from dpviz.app.work.tasks import Task, in_one
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.learners import FitRequest
 from dpviz.models.constant import as_tree
@@ -71,7 +70,7 @@ def canonical_key(loaded: Loaded, request: FitRequest, **more: Any) -> str:
     return json.dumps(parts, sort_keys=True, allow_nan=False)
 
 
-def tree_task(asked: Sidebar, loaded: Loaded) -> Task:
+def tree_task(asked: Sidebar, loaded: Loaded) -> background.Task:
     """The training of the tree asked for. Raises DpvizError for a learner that is not shown on these rows."""
     spec = asked.request.spec
     if loaded.role is DataRole.PRIVATE and not spec.spends_epsilon:
@@ -82,12 +81,12 @@ def tree_task(asked: Sidebar, loaded: Loaded) -> Task:
     else:  # also the simulated rows that stand for private ones, whose request has no seed
         seeded = replace(asked, request=asked.request.at(seed=asked.draw))
         make = partial(_tree, seeded, loaded, parts_of(loaded.data))
-    return in_one(SLOT, key, make, about=_about(loaded), lane=LANE, keep=KEPT)
+    return background.in_one(SLOT, key, make, fallback_key=_about(loaded), priority=LANE, keep=KEPT)
 
 
 def last_tree(loaded: Loaded) -> Trained | None:
     """The tree of these rows that was on screen last."""
-    shown = last_shown(SLOT, _about(loaded))
+    shown = background.last_shown(SLOT, _about(loaded))
     return shown[0] if shown else None
 
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from dpviz.app import tree_parts, widgets
+from dpviz.app import background, tree_parts, widgets
 from dpviz.app.data.files import uploading
 from dpviz.app.tree import resampling
 from dpviz.app.widgets import on_demand
-from dpviz.app.work import tasks
 from dpviz.evaluation.tree import paths
 from tests.support.page_fixtures import installed_components, own_threads  # noqa: F401 - fixtures
 
@@ -40,7 +39,7 @@ def open_tables(monkeypatch):
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     """What worker processes do is tested with the engine; here one thread is enough."""
-    monkeypatch.setattr(tasks, "WORKERS", 1)
+    monkeypatch.setattr(background, "WORKERS", 1)
 
 
 @pytest.fixture(autouse=True)

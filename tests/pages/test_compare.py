@@ -4,9 +4,9 @@ from threading import Event
 
 import pytest
 
+from dpviz.app.background import Job, Pool
 from dpviz.app.compare import run as compare_run
 from dpviz.app.compare.ask import row_sizes
-from dpviz.app.work.pool import Job, Pool
 from dpviz.evaluation.compare.grid import columns_of
 from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.learners import get_learner

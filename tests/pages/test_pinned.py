@@ -81,7 +81,7 @@ def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swa
 def test_a_pinned_private_tree_outlives_the_shelf_of_trees(looks):
     test = at(click(opened("tree", DataRole.PRIVATE, depth="2", epsilon="2"), "Pin this tree"), 0.5)
     pinned = test.session_state["_pinned"][1]
-    test.session_state["_work"].answers["tree"].clear()
+    test.session_state["_work"].results["tree"].clear()
     click(test, "Swap")
     assert tree_on_screen(test) is pinned
     assert looks.count(2.0) == 1

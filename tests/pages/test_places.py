@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.background import Job
 from dpviz.app.tree import paths, resampling
-from dpviz.app.work.pool import Job
 from tests.support.pages import after_work, opened
 
 

@@ -9,11 +9,11 @@ from threading import Event
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.background import THREADS, Pool
 from dpviz.app.explorations import AGREED
 from dpviz.app.robustness import run as robustness_run
 from dpviz.app.state import Loaded
 from dpviz.app.trees import tree_task
-from dpviz.app.work.pool import THREADS, Pool
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.learners import FitRequest, get_learner, learner_names

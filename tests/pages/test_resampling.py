@@ -1,10 +1,9 @@
 import pytest
 
+from dpviz.app import background
+from dpviz.app.background import Job, Result, Status
 from dpviz.app.tree import resampling
 from dpviz.app.tree.resampling import SLOT
-from dpviz.app.work.pool import Job
-from dpviz.app.work.session import Status
-from dpviz.app.work.tasks import Answer
 from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
@@ -37,6 +36,6 @@ def test_draws_that_another_session_left_half_done_are_not_shown_while_the_rest_
     loaded = in_use(DataRole.SIMULATED)
     half = Resamples((tree_on_screen(opened("tree", depth="2")).tree,), 30)
     job = Job(lambda progress, stop: None) if is_running else None
-    now = Status((Answer(half, is_whole=False),), (), None, False, job, False, None)
-    monkeypatch.setattr(resampling, "begin_unasked", lambda *_: now)
+    now = Status((Result(half, complete=False),), (), None, False, job, False, None)
+    monkeypatch.setattr(background, "autostart", lambda *_: now)
     assert resampling.resamples_now(FitRequest.of("pf-tree", max_depth=2, depth=2), loaded) is (None if is_running else half)

@@ -67,13 +67,12 @@ def test_settings_survive_a_walk_through_the_pages():
 @pytest.mark.slow
 def test_one_change_of_epsilon_runs_the_script_once(monkeypatch):
     """Draws in the background may end during the run and ask for another one, sooner or later: that one is not the change's."""
-    from dpviz.app import controls
-    from dpviz.app.work import watch
+    from dpviz.app import background, controls
 
     runs = []
     asked, rerun = controls.ask_settings, st.rerun
     test = walked()
-    monkeypatch.setattr(st, "rerun", lambda: None if sys._getframe(1).f_globals is vars(watch) else rerun())
+    monkeypatch.setattr(st, "rerun", lambda: None if sys._getframe(1).f_globals is vars(background) else rerun())
     monkeypatch.setattr(controls, "ask_settings", lambda *more: runs.append(1) or asked(*more))
     test.session_state["epsilon"] = 0.1
     test.run()

@@ -6,8 +6,7 @@ from functools import cache
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from dpviz.app.work import session
-from dpviz.app.work.pool import Pool
+from dpviz.app import background
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,8 +20,8 @@ def installed_components() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def own_threads(monkeypatch):
     """A server's threads for every test: work that a page began by itself ends with the test instead of delaying others."""
-    pool, shelves = Pool(), {}
-    monkeypatch.setattr(session, "shared_pool", lambda: pool)
-    monkeypatch.setattr(session, "shared_answers", lambda: shelves)
+    pool, results = background.Pool(), {}
+    monkeypatch.setattr(background, "shared_pool", lambda: pool)
+    monkeypatch.setattr(background, "shared_results", lambda: results)
     yield pool
     pool.close(wait=False)

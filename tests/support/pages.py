@@ -11,13 +11,12 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app import background
 from dpviz.app.explorations import AGREED
 from dpviz.app.parts import plain
 from dpviz.app.publish import release as publish_release
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.trees import Trained
-from dpviz.app.work import session
-from dpviz.app.work.pool import Job
 from dpviz.errors import DpvizError, Unforeseen
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner
@@ -142,7 +141,7 @@ def said_in_boxes(test: AppTest) -> list[tuple[str, str]]:
     return [(kind, element.value) for kind, found in kinds.items() for element in found]
 
 
-def job_of(test: AppTest, slot: str) -> Job | None:
+def job_of(test: AppTest, slot: str) -> background.Job | None:
     """The last job of a slot of the session's background work."""
     return test.session_state["_work"].jobs.get(slot, (None, ()))[0] if "_work" in test.session_state else None
 
@@ -160,15 +159,15 @@ def after_work(test: AppTest, *slots: str) -> AppTest:
 
 def values_in(test: AppTest, slot: str) -> list[Any]:
     """Every value of a slot that the session or the server keeps, oldest first."""
-    kept = {**session.shared_answers(), **test.session_state["_work"].answers}
-    return [answer.value for answer in kept[slot].values()]
+    kept = {**background.shared_results(), **test.session_state["_work"].results}
+    return [result.value for result in kept[slot].values()]
 
 
 def tree_on_screen(test: AppTest) -> Trained:
     """The tree of the rows in use that was drawn last."""
     loaded, work = test.session_state["loaded"], test.session_state["_work"]
     (key,), _ = work.last["tree", (loaded.data.fingerprint, str(loaded.role))]
-    return work.answers["tree"][key].value
+    return work.results["tree"][key].value
 
 
 def button(test: AppTest, label: str) -> Any:
@@ -187,11 +186,11 @@ def click(test: AppTest, label: str) -> AppTest:
     return test
 
 
-def begun_release(state: Any) -> Job | None:
+def begun_release(state: Any) -> background.Job | None:
     """The release that the session of this state has begun and not yet heard of; None when there is none."""
     if "_publish_token" not in state or not state["_publish_token"]:
         return None
-    job: Job = state["_work"].jobs[publish_release.SLOT][0]
+    job: background.Job = state["_work"].jobs[publish_release.SLOT][0]
     return job
 
 

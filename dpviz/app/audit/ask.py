@@ -7,14 +7,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app import background
 from dpviz.app.audit import results
 from dpviz.app.audit.results import PLACES, Known, Search
 from dpviz.app.audit.why import has_own_text
 from dpviz.app.controls import EPSILONS
-from dpviz.app.parts import error
 from dpviz.app.widgets import learner_title, linked, one_of, show_chart
-from dpviz.app.work.session import poll
-from dpviz.app.work.watch import watch
 from dpviz.figures.audit import audit_chart
 from dpviz.learners import get_learner, learner_names
 from dpviz.results.wording import number_text
@@ -128,11 +126,5 @@ def _ask_place() -> int | None:
 def _status() -> None:
     """Progress and Cancel while a search runs; afterwards, why it found nothing."""
     task = results.last_search()
-    if task is None:
-        return
-    status = poll(task)
-    watch(task, "Searching; what is shown is from before")
-    if status.was_stopped:
-        st.info("Stopped. What is shown is from before.", icon=":material/pause_circle:")
-    for problem in status.problems:
-        error(problem, kept="What is shown is from before.")
+    if task is not None:
+        background.show(task, "Searching; what is shown is from before")

@@ -13,8 +13,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.app.work.session import all_values, begin
-from dpviz.app.work.tasks import Task, in_one
+from dpviz.app import background
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify_each
@@ -111,7 +110,7 @@ def title_of(key: str) -> tuple[str, str]:
 
 def all_findings(*, with_stored: bool = True) -> Known:
     """What can be shown. Raises DpvizError when the stored run is missing or cannot be read."""
-    return Known(stored_run() if with_stored else None, dict(all_values(SLOT)))
+    return Known(stored_run() if with_stored else None, dict(background.all_values(SLOT)))
 
 
 def audit_lines(what: Known, epsilon: float) -> list[AuditLine]:
@@ -138,9 +137,9 @@ def _line(what: Known, key: str, epsilon: float) -> AuditLine:
     )
 
 
-def search_task(search: Search) -> Task:
+def search_task(search: Search) -> background.Task:
     """The search; its value is (subject, results)."""
-    return in_one(SLOT, search.key, partial(_search, search))
+    return background.in_one(SLOT, search.key, partial(_search, search))
 
 
 def _search(search: Search, **how: Any) -> tuple[str, Results]:
@@ -151,10 +150,10 @@ def _search(search: Search, **how: Any) -> tuple[str, Results]:
 def start(search: Search) -> None:
     """Search in the background; a search under way is stopped."""
     st.session_state[_ASKED] = search
-    begin(search_task(search), again=True)
+    background.start(search_task(search), again=True)
 
 
-def last_search() -> Task | None:
+def last_search() -> background.Task | None:
     """The search begun last in this session; None when there was none."""
     asked = st.session_state.get(_ASKED)
     return None if asked is None else search_task(asked)

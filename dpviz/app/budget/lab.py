@@ -5,15 +5,13 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app import background
 from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import show_chart
-from dpviz.app.work import tasks
-from dpviz.app.work.tasks import Task, in_one, in_parts
-from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
 from dpviz.evaluation.budget.shares import MovableShares, Shares
@@ -53,10 +51,12 @@ def _lab(movable: MovableShares, asked: Sidebar, loaded: Loaded) -> None:
     current = getattr(asked.request.params, movable.parameter)
     task = _maps_task(movable, loaded, _ask_beside(loaded))
     with st.container(horizontal=True, vertical_alignment="center"):
-        status = offer(task, f"Compute the map ({_draws(loaded.data)} draws per point)", ":material/play_arrow:")
+        status = background.start_button(
+            task, f"Compute the map ({_draws(loaded.data)} draws per point)", ":material/play_arrow:"
+        )
         if status.is_done:
             st.caption(":material/check: Computed for these settings.")
-    report(task, "Computing the map")
+    background.show(task, "Computing the map")
     if status.shown:
         _maps(status.shown, current)
     if status.is_current:
@@ -85,14 +85,14 @@ def _draws(data: EncodedDataset) -> int:
     return DRAWS if data.n_rows <= LARGE else DRAWS_LARGE
 
 
-def _maps_task(movable: MovableShares, loaded: Loaded, beside: str) -> Task:
+def _maps_task(movable: MovableShares, loaded: Loaded, beside: str) -> background.Task:
     """The map of the rows in use and, unless that is nothing, of the sample `beside`; values are (title, map)."""
     key = _key(movable, loaded)
     makes = {key: partial(_titled_map, loaded.title, movable, loaded.data)}
     if beside != _NONE:
         title = next(sample.title for sample in samples() if sample.name == beside)
         makes[f"{beside} {key}"] = partial(_titled_map, title, *_shares_of(beside, movable))
-    return in_parts(MAP, makes, about=loaded.data.fingerprint)
+    return background.in_parts(MAP, makes, fallback_key=loaded.data.fingerprint)
 
 
 def _shares_of(name: str, movable: MovableShares) -> tuple[MovableShares, EncodedDataset]:
@@ -105,7 +105,7 @@ def _shares_of(name: str, movable: MovableShares) -> tuple[MovableShares, Encode
 
 
 def _titled_map(title: str, movable: MovableShares, data: EncodedDataset, **how: Any) -> tuple[str, ShareMap]:
-    return title, share_map(movable, data, draws=_draws(data), seed=0, workers=tasks.WORKERS, **how)
+    return title, share_map(movable, data, draws=_draws(data), seed=0, workers=background.WORKERS, **how)
 
 
 def _maps(found: tuple[tuple[str, ShareMap], ...], current: Shares | None) -> None:
@@ -166,11 +166,11 @@ def use_shares(movable: MovableShares, shares: Shares) -> None:
 def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> None:
     st.subheader("What one step more buys", anchor=False)
     start = movable.of_weights(current) if current else movable.automatic
-    task = in_one(GAINS, f"{_key(movable, loaded)} {start}", partial(_gains_of, movable, loaded.data, start))
+    task = background.in_one(GAINS, f"{_key(movable, loaded)} {start}", partial(_gains_of, movable, loaded.data, start))
     whose = "the shares you set" if current else "the automatic choice"
     st.markdown(plain(f"From {whose}: {figures.shares_words(movable.parts, tuple(s / sum(start) for s in start))}."))
-    status = offer(task, f"Try one step more of each ({GAIN_DRAWS} draws)", ":material/play_arrow:")
-    report(task, "Trying one step more of each share")
+    status = background.start_button(task, f"Try one step more of each ({GAIN_DRAWS} draws)", ":material/play_arrow:")
+    background.show(task, "Trying one step more of each share")
     if not status.shown:
         return
     of, gains = status.result
@@ -180,4 +180,4 @@ def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> No
 
 
 def _gains_of(movable: MovableShares, data: EncodedDataset, start: Shares, **how: Any) -> tuple[MovableShares, Any]:
-    return movable, one_step_more(movable, data, start, draws=GAIN_DRAWS, seed=1, workers=tasks.WORKERS, **how)
+    return movable, one_step_more(movable, data, start, draws=GAIN_DRAWS, seed=1, workers=background.WORKERS, **how)

@@ -15,12 +15,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app import background
 from dpviz.app.compare.ask import CompareRequest
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.state import Loaded
-from dpviz.app.work import tasks
-from dpviz.app.work.session import Status, begin, begin_unasked, poll, values_of
-from dpviz.app.work.tasks import Answer, Task
 from dpviz.evaluation.compare.grid import KEYS, Batch, Row, SweepGrid, pending
 from dpviz.evaluation.compare.sweep import run_batches
 from dpviz.evaluation.workers import start_workers
@@ -45,13 +43,13 @@ _WHOLE, _PACE = "_compare_whole", "_compare_pace"
 _PACE_OF_SAMPLES: dict[str, float] = {}
 
 
-def compare_task(request: CompareRequest, loaded: Loaded) -> Task:
+def compare_task(request: CompareRequest, loaded: Loaded) -> background.Task:
     """The fits of a comparison; values are rows of its frame. Those of a bundled sample are the same in every session."""
     origin = origin_of(loaded, request.grid)
     keys = tuple((origin, *key) for batch in request.grid.batches() for key in batch.row_keys())
     compute = partial(_rows, request.grid, loaded.data, origin, _pace(loaded))
-    more: dict[str, Any] = {"keep": KEPT, "patience": PATIENCE, "is_shared": loaded.is_as_bundled}
-    return Task(SLOT, keys, compute, about=(loaded.data.fingerprint, request.along), asked=request, **more)
+    more: dict[str, Any] = {"keep": KEPT, "patience": PATIENCE, "shared": loaded.is_as_bundled}
+    return background.Task(SLOT, keys, compute, fallback_key=(loaded.data.fingerprint, request.along), asked=request, **more)
 
 
 def _pace(loaded: Loaded) -> dict[str, float]:
@@ -59,7 +57,7 @@ def _pace(loaded: Loaded) -> dict[str, float]:
     return _PACE_OF_SAMPLES if loaded.is_as_bundled else st.session_state.setdefault(_PACE, {})
 
 
-def first_look(request: CompareRequest, loaded: Loaded) -> Task:
+def first_look(request: CompareRequest, loaded: Loaded) -> background.Task:
     """The fits of a first look: all where there are few, else those of the finest of LOOKS that has at most FIRST_LOOK."""
     whole = compare_task(request, loaded)
     fold, repeat, axis = (1 + KEYS.index(name) for name in ("fold", "repeat", request.along))
@@ -73,30 +71,30 @@ def first_look(request: CompareRequest, loaded: Loaded) -> Task:
     return replace(whole, keys=keys)
 
 
-def in_view(request: CompareRequest, loaded: Loaded) -> tuple[Task, Status]:
+def in_view(request: CompareRequest, loaded: Loaded) -> tuple[background.Task, background.Status]:
     """What is worked on and shown: the first look until it is there or the whole is asked for, then the whole.
 
     A first look begins unasked, but never at private rows.
     """
     whole, coarse = compare_task(request, loaded), first_look(request, loaded)
     if st.session_state.get(_WHOLE) == whole.keys:
-        return whole, poll(whole)
+        return whole, background.state(whole)
     st.session_state.pop(_WHOLE, None)
-    if len(values_of(coarse)) < len(coarse.keys):
+    if len(background.values_of(coarse)) < len(coarse.keys):
         may_begin = loaded.role is not DataRole.PRIVATE and len(coarse.keys) <= FIRST_LOOK
-        return coarse, begin_unasked(coarse) if may_begin else poll(coarse)
-    poll(coarse)  # is what is shown last, also where it was there already
-    return whole, poll(whole)
+        return coarse, background.autostart(coarse) if may_begin else background.state(coarse)
+    background.state(coarse)  # is what is shown last, also where it was there already
+    return whole, background.state(whole)
 
 
-def is_first_look(request: CompareRequest, loaded: Loaded, status: Status) -> bool:
+def is_first_look(request: CompareRequest, loaded: Loaded, status: background.Status) -> bool:
     """True when what is shown is the first look at exactly this comparison."""
     return not status.is_current and len(status.shown) == len(first_look(request, loaded).keys) > 0
 
 
-def seconds_for(task: Task, loaded: Loaded) -> float | None:
+def seconds_for(task: background.Task, loaded: Loaded) -> float | None:
     """About how long the missing fits of a comparison take; None where one of its learners was not timed before."""
-    pace, there = _pace(loaded), poll(task).answers
+    pace, there = _pace(loaded), background.state(task).results
     missing = [key[1] for key, answer in zip(task.keys, there, strict=True) if answer is None]  # type: ignore[index]
     return sum(pace[learner] for learner in missing) if pace.keys() >= set(missing) else None
 
@@ -120,7 +118,7 @@ def _rows(
     missing: Sequence[Hashable],
     progress: Progress,
     stop: Stop,
-) -> Iterator[tuple[Hashable, Answer]]:
+) -> Iterator[tuple[Hashable, background.Result]]:
     import pandas as pd
 
     wanted = set(missing)
@@ -129,7 +127,7 @@ def _rows(
     learners = {str(key[1]) for key in wanted}  # type: ignore[index]
     began, n_fits, n_at_first = monotonic(), 0, 0
     for rows in _all_batches(grid, data, pending(grid, done), stop):
-        yield from ((key_of(origin, row), Answer(row)) for row in rows)
+        yield from ((key_of(origin, row), background.Result(row)) for row in rows)
         n_fits += len(rows)
         if not n_at_first:  # the first ones also wait for the counts and for worker processes
             began, n_at_first = monotonic(), n_fits
@@ -148,18 +146,18 @@ def _all_batches(grid: SweepGrid, data: EncodedDataset, left: list[Batch], stop:
     for found in run_batches(grid, data, left, stop=is_enough):
         n_done += 1
         yield found
-    yield from run_batches(grid, data, left[n_done:], workers=tasks.WORKERS, stop=stop)
+    yield from run_batches(grid, data, left[n_done:], workers=background.WORKERS, stop=stop)
 
 
 def _start_workers() -> None:
-    start_workers(tasks.WORKERS)
+    start_workers(background.WORKERS)
     _THERE.set()
 
 
-def begin_noted(task: Task, loaded: Loaded) -> None:
+def begin_noted(task: background.Task, loaded: Loaded) -> None:
     """Begin; on private rows that is an exploration no guarantee covers, and it is noted."""
     learners = ", ".join(task.asked.grid.learners)
-    keep_unnoted(note(loaded, "curves on the Compare page", learners, {}, times=max(1, poll(task).n_missing)))
+    keep_unnoted(note(loaded, "curves on the Compare page", learners, {}, times=max(1, background.state(task).n_missing)))
     if task.keys == compare_task(task.asked, loaded).keys:
         st.session_state[_WHOLE] = task.keys
-    begin(task)
+    background.start(task)

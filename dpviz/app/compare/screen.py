@@ -11,15 +11,13 @@ import numpy as np
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.app import background
 from dpviz.app.compare import run
 from dpviz.app.compare.ask import DEPTH, EPSILON, CompareRequest
 from dpviz.app.parts import error, plain
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import download, learner_title, show_chart
-from dpviz.app.work.session import Status, await_first
-from dpviz.app.work.tasks import Task
-from dpviz.app.work.watch import duration_text, watch
 from dpviz.evaluation.compare import comparison
 from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.figures.compare import (
@@ -58,8 +56,8 @@ def compare_screen(request: CompareRequest, loaded: Loaded) -> None:
     """The curves asked for, as far as they are there."""
     task, status = run.in_view(request, loaded)
     if status.job is not None:
-        await_first(task, _PATIENCE)
-        watch(task, "Computing", unit="fits", draw=lambda now: _so_far(request, now, loaded))
+        background.await_first(task, _PATIENCE)
+        background.watch(task, "Computing", unit="fits", render=lambda now: _so_far(request, now, loaded))
         return
     _ask_to_compute(task, status, request, loaded)
     if status.shown:
@@ -70,11 +68,11 @@ def compare_screen(request: CompareRequest, loaded: Loaded) -> None:
         _download(shown, frame, loaded)
 
 
-def _so_far(request: CompareRequest, status: Status, loaded: Loaded) -> None:
+def _so_far(request: CompareRequest, status: background.Status, loaded: Loaded) -> None:
     _curves(request, request.placed(as_frame(status.values)), loaded, chosen=None, axis=request.axis, so_far=True)
 
 
-def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded: Loaded) -> None:
+def _ask_to_compute(task: background.Task, status: background.Status, request: CompareRequest, loaded: Loaded) -> None:
     """Nothing when all is there; else what is missing, and the button that computes it."""
     for problem in status.problems:
         error(problem, kept="Curves computed before are below." if status.shown else "")
@@ -91,7 +89,7 @@ def _ask_to_compute(task: Task, status: Status, request: CompareRequest, loaded:
     elif status.shown:
         words = ":material/history: The curves below are for the settings before."
     seconds = run.seconds_for(task, loaded)
-    label = label.format(fits=f"{status.n_missing:,} fits") + (f" (about {duration_text(seconds)})" if seconds else "")
+    label = label.format(fits=f"{status.n_missing:,} fits") + (f" (about {background.duration_text(seconds)})" if seconds else "")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.button(label, icon=":material/play_arrow:", on_click=run.begin_noted, args=(task, loaded))
         st.caption(words, width="content")

@@ -7,13 +7,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app import background
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
 from dpviz.app.trees import canonical_key
 from dpviz.app.widgets import chart
-from dpviz.app.work.session import begin_unasked
-from dpviz.app.work.tasks import Task, in_steps
-from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.plan.expected import DRAWS, MOST_ROWS, Expected, expected_steps
 from dpviz.figures.plan.expected import expected_figure, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
@@ -45,9 +43,9 @@ def expected_screen(request: FitRequest, loaded: Loaded, *, begins: bool = True)
     with said:
         task = _task(request, loaded, percent / 100, n_rows)
         if begins or is_typed:
-            begin_unasked(task, _PATIENCE)
+            background.autostart(task, _PATIENCE)
         else:
-            offer(task, "Simulate", ":material/query_stats:")
+            background.start_button(task, "Simulate", ":material/query_stats:")
         _say(task, (common, rare) if percent <= 50 else (rare, common))
 
 
@@ -56,23 +54,23 @@ def _ask_base_rate(loaded: Loaded, name: str) -> tuple[float | None, bool]:
     start = None
     if loaded.role is not DataRole.PRIVATE and loaded.data.n_rows:
         start = min(99.0, max(1.0, float(round(100 * loaded.data.class_counts()[1] / loaded.data.n_rows))))
-    words = "As known without the data, from a report or the literature."
+    words = "As known without the data, from a background.show or the literature."
     schema = hashlib.sha256(loaded.schema.key.encode()).hexdigest()[:12]  # never of the rows: keys travel to the browser
     more = {"key": f"base-rate {schema}", "persist_state": "session", "help": words, "width": 220}
     found = st.number_input(f"Of 100 rows, {literal(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)
     return found, found != start
 
 
-def _task(request: FitRequest, loaded: Loaded, base_rate: float, n_rows: int) -> Task:
+def _task(request: FitRequest, loaded: Loaded, base_rate: float, n_rows: int) -> background.Task:
     schema = loaded.schema
     make = partial(expected_steps, schema, request, base_rate=base_rate, n_rows=n_rows, seed=SEED)
-    more: dict[str, Any] = {"lane": "short", "keep": 40, "is_shared": loaded.is_as_bundled}
+    more: dict[str, Any] = {"priority": "short", "keep": 40, "shared": loaded.is_as_bundled}
     key = canonical_key(loaded, request, base_rate=base_rate)
-    return in_steps(SLOT, key, make, lambda found: found[0].draws == DRAWS, **more)
+    return background.in_steps(SLOT, key, make, lambda found: found[0].draws == DRAWS, **more)
 
 
-def _say(task: Task, classes: tuple[str, str]) -> None:
-    status = report(task, "Simulating what to expect", draw=lambda now: _picture(now.values[0], classes))
+def _say(task: background.Task, classes: tuple[str, str]) -> None:
+    status = background.show(task, "Simulating what to expect", render=lambda now: _picture(now.values[0], classes))
     if not status.values or status.job is not None:
         return
     (found,) = status.values

@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.app import background
 from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, needs_classes, plain
 from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, request_key
@@ -18,10 +19,6 @@ from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, linked, one_of, table, whole_number
-from dpviz.app.work import tasks
-from dpviz.app.work.session import Status, begin, poll
-from dpviz.app.work.tasks import Task, in_one, in_steps
-from dpviz.app.work.watch import offer, report
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.consequences import FAIR, Consequences, consequences_steps
@@ -50,9 +47,9 @@ def plan_screen(asked: Sidebar, loaded: Loaded) -> int | None:
         error(problem)
         return None
     request = asked.request
-    make = partial(consequences_steps, place.world, request, seed=SEED, workers=tasks.WORKERS)
+    make = partial(consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
     key = request_key(place, request, PlanRequest("poison"), loaded)
-    curves = in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
+    curves = background.in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
     _ask_backwards(place, request, loaded, curves)
     st.divider()
     _consequences(curves, request.settings.epsilon)
@@ -80,18 +77,18 @@ class _Search:
     goal: Goal
 
 
-def _ask_backwards(place: Place, asked: FitRequest, loaded: Loaded, curves: Task) -> None:
+def _ask_backwards(place: Place, asked: FitRequest, loaded: Loaded, curves: background.Task) -> None:
     st.header("Work backwards from a goal", anchor=False)
     request = ask_request(_guess(place))
     if request.goal is None:
-        _answer_poison(request, poll(curves))
+        _answer_poison(request, background.state(curves))
         return
     st.caption(plain(f"Held fixed: {drawn.held_fixed_text(asked, request.along, unit_in_use())}. {place.title}."))
     key = request_key(place, asked, request, loaded)
     found = partial(_found, _Search(place, asked, request.along, request.goal))
-    task = in_steps(ANSWER, key, found, lambda value: value[1].is_complete, **_kept(loaded))
-    status = offer(task, "Find the answer", ":material/search:")
-    report(task, "Training trees until the answer is clear", draw=_so_far)
+    task = background.in_steps(ANSWER, key, found, lambda value: value[1].is_complete, **_kept(loaded))
+    status = background.start_button(task, "Find the answer", ":material/search:")
+    background.show(task, "Training trees until the answer is clear", render=_so_far)
     if status.shown and status.job is None:
         search, answer = status.result
         _answer(search, answer, key if status.is_current else "")
@@ -99,18 +96,18 @@ def _ask_backwards(place: Place, asked: FitRequest, loaded: Loaded, curves: Task
 
 def _kept(loaded: Loaded) -> dict[str, Any]:
     """Few answers of a session, since they hold its rows; more about a bundled sample, which the server holds anyway."""
-    return {"keep": 40, "is_shared": True} if loaded.is_as_bundled else {"keep": 4}
+    return {"keep": 40, "shared": True} if loaded.is_as_bundled else {"keep": 4}
 
 
 def _found(search: _Search, **how: Any) -> Iterator[tuple[_Search, SearchAnswer]]:
     """The first look is taken in this process while worker processes start."""
-    Thread(target=start_workers, args=(tasks.WORKERS,), daemon=True).start()
-    how |= {"seed": SEED, "workers": tasks.WORKERS}
+    Thread(target=start_workers, args=(background.WORKERS,), daemon=True).start()
+    how |= {"seed": SEED, "workers": background.WORKERS}
     for answer in planner.plan_steps(search.place.world, search.asked, search.along, search.goal, **how):
         yield search, answer
 
 
-def _so_far(status: Status) -> None:
+def _so_far(status: background.Status) -> None:
     (search, answer), *_ = status.values
     words = drawn.so_far_headline(answer, search.along, _at_risk(search))
     st.info(f"**{plain(words)}**", icon=":material/hourglass_top:")
@@ -152,15 +149,15 @@ def _at_risk(search: _Search) -> drawn.AtRisk:
 def _check(search: _Search, reached: float, key: str) -> None:
     """How often the answer holds on simulations it has not seen."""
     asked = (search.place.world, search.asked, search.along, reached, search.goal)
-    task = in_one(CHECK, key, partial(planner.check, *asked, seed=CHECK_SEED, workers=tasks.WORKERS), keep=4)
-    status = offer(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
-    report(task, "Training fresh trees")
+    task = background.in_one(CHECK, key, partial(planner.check, *asked, seed=CHECK_SEED, workers=background.WORKERS), keep=4)
+    status = background.start_button(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
+    background.show(task, "Training fresh trees")
     if status.is_current:
         said = drawn.check_sentence(status.result, search.along, search.goal, unit_in_use())
         st.markdown(f":material/fact_check: {plain(said)}")
 
 
-def _answer_poison(request: PlanRequest, curves: Status) -> None:
+def _answer_poison(request: PlanRequest, curves: background.Status) -> None:
     """Read off the certificates of the curves below."""
     if not curves.shown:
         st.info("The answer is read off the certificates of the consequences below. Compute them first.", icon=":material/south:")
@@ -176,13 +173,13 @@ def _answer_poison(request: PlanRequest, curves: Status) -> None:
 # --- three consequences
 
 
-def _consequences(task: Task, cursor: float) -> None:
+def _consequences(task: background.Task, cursor: float) -> None:
     st.header("One ε, three consequences", anchor=False)
-    status = poll(task)
+    status = background.state(task)
     if status.n_missing and status.job is None:
-        st.button("Compute the three curves", icon=":material/play_arrow:", on_click=begin, args=(task,))
+        st.button("Compute the three curves", icon=":material/play_arrow:", on_click=background.start, args=(task,))
     candidates = _ask_attack()
-    report(task, "Training trees along ε", draw=lambda now: _three(now.values[0], cursor, candidates))
+    background.show(task, "Training trees along ε", render=lambda now: _three(now.values[0], cursor, candidates))
     if status.shown and status.job is None:
         _three(status.result, cursor, candidates)
 

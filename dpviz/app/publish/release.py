@@ -15,6 +15,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
+from dpviz.app import background
 from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, plain, plain_bound, why_disabled
 from dpviz.app.prose import prose
@@ -23,9 +24,6 @@ from dpviz.app.publish.data import how_it_adds_up
 from dpviz.app.publish.released import released_tree, text_of
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import chart, rows_table
-from dpviz.app.work.session import begin, poll
-from dpviz.app.work.tasks import Task, in_one
-from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
 from dpviz.figures.publish.release import odds_rows, spent_figure, spent_sentence
@@ -183,13 +181,13 @@ def begin_release(asked: Sidebar, loaded: Loaded) -> None:
     token = f"{random_128_bits():032x}"
     accepted = bool(st.session_state.get(_ACCEPTED))
     st.session_state[_TOKEN], st.session_state[_AGREED], st.session_state[_TAKEN] = token, False, accepted
-    begin(_release_task(token, asked, loaded))
+    background.start(_release_task(token, asked, loaded))
 
 
-def _release_task(token: str, asked: Sidebar, loaded: Loaded) -> Task:
+def _release_task(token: str, asked: Sidebar, loaded: Loaded) -> background.Task:
     accepted = bool(st.session_state.get(_TAKEN))
     made = partial(_publish, ReleaseRegister(), loaded.data, asked.request, token, accepted)
-    return in_one(SLOT, token, made, lane="tree")
+    return background.in_one(SLOT, token, made, priority="tree")
 
 
 def _publish(
@@ -207,11 +205,11 @@ def _publish(
     return publish(book, data, replace(request, seed=None), token=token, progress=progress, **answers)
 
 
-def _await_release(task: Task, token: str, loaded: Loaded, fit: Fit) -> None:
+def _await_release(task: background.Task, token: str, loaded: Loaded, fit: Fit) -> None:
     """Progress while it is under way; then keep what became of it, from the register if the work is gone."""
-    status = poll(task)
+    status = background.state(task)
     if status.job is not None:
-        watch(task, "Releasing: spent, training, writing", may_stop=False)
+        background.watch(task, "Releasing: spent, training, writing", may_stop=False)
         return
     st.session_state[_TOKEN] = None
     if status.problems and not st.session_state.get(_TAKEN) and doubts(loaded.data):

@@ -7,12 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dpviz.app import background
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.robustness.ask import Cell, RobustnessRequest
 from dpviz.app.state import Loaded
-from dpviz.app.work import tasks
-from dpviz.app.work.session import begin, poll
-from dpviz.app.work.tasks import Task, in_parts
 from dpviz.errors import SchemaError
 from dpviz.evaluation.robustness.attacks import attack_curve
 from dpviz.evaluation.robustness.poisoning import certify
@@ -34,26 +32,26 @@ RUNS = 2
 Split = tuple[EncodedDataset, EncodedDataset]
 
 
-def curves_task(request: RobustnessRequest, loaded: Loaded) -> Task:
+def curves_task(request: RobustnessRequest, loaded: Loaded) -> background.Task:
     """A part per curve; values are Certified."""
     makes = {_key("curve", request, loaded, cell): partial(_curve, request, loaded, cell) for cell in request.cells}
     about = (loaded.data.fingerprint, str(loaded.role))
-    more: dict[str, Any] = {"keep": KEPT, "is_shared": loaded.is_as_bundled}
-    return in_parts(CURVES, makes, about=about, asked=request, **more)
+    more: dict[str, Any] = {"keep": KEPT, "shared": loaded.is_as_bundled}
+    return background.in_parts(CURVES, makes, fallback_key=about, asked=request, **more)
 
 
-def attacks_task(request: RobustnessRequest, loaded: Loaded, attacks: Sequence[str]) -> Task:
+def attacks_task(request: RobustnessRequest, loaded: Loaded, attacks: Sequence[str]) -> background.Task:
     """A part per attack and curve; values are frames of `attack_curve`."""
     pairs = [(attack, cell) for attack in attacks for cell in request.cells]
     makes = {_key(attack, request, loaded, cell): partial(_attack, attack, request, loaded, cell) for attack, cell in pairs}
-    return in_parts(ATTACK, makes, asked=request, keep=KEPT, is_shared=loaded.is_as_bundled)
+    return background.in_parts(ATTACK, makes, asked=request, keep=KEPT, shared=loaded.is_as_bundled)
 
 
-def begin_noted(task: Task, request: RobustnessRequest, loaded: Loaded) -> None:
+def begin_noted(task: background.Task, request: RobustnessRequest, loaded: Loaded) -> None:
     """Begin; on private rows that is an exploration no guarantee covers, and it is noted."""
-    times = max(1, poll(task).n_missing * request.draws * request.splits)
+    times = max(1, background.state(task).n_missing * request.draws * request.splits)
     keep_unnoted(note(loaded, "curves on the Robustness page", ", ".join(request.learners), {}, times=times))
-    begin(task)
+    background.start(task)
 
 
 def _key(kind: str, request: RobustnessRequest, loaded: Loaded, cell: Cell) -> Hashable:
@@ -80,7 +78,7 @@ def told_rows(loaded: Loaded, train: EncodedDataset) -> int:
 def _curve(request: RobustnessRequest, loaded: Loaded, cell: Cell, **how: Any) -> Certified:
     asked, splits = request.fit_of(cell), _splits(request, loaded)
     n_train = told_rows(loaded, splits[0][0])
-    table = certify(asked, splits, draws=request.draws, seed=request.seed, workers=tasks.WORKERS, **how)
+    table = certify(asked, splits, draws=request.draws, seed=request.seed, workers=background.WORKERS, **how)
     risk = None if cell.epsilon is None else asked.risk(loaded.schema)
     return Certified(cell.epsilon, asked.claim(loaded.schema).verdict, replace(table, n_train=n_train), risk)
 
@@ -90,6 +88,6 @@ def _attack(attack: str, request: RobustnessRequest, loaded: Loaded, cell: Cell,
     n_train = told_rows(loaded, train)
     rows = sorted({max(2, round(share * n_train)) for share in ATTACKED})
     runs = RUNS if cell.epsilon is not None else 1  # without noise a run says all there is to say
-    how |= {"draws": request.draws // runs, "runs": runs, "seed": request.seed, "workers": tasks.WORKERS}
+    how |= {"draws": request.draws // runs, "runs": runs, "seed": request.seed, "workers": background.WORKERS}
     found = attack_curve(attack, request.fit_of(cell), train, test, poisoned_rows=rows, **how)
     return found.assign(poisoned_share=found["poisoned_rows"] / n_train)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from dpviz.app import background
 from dpviz.app.parts import plain, why_disabled
 from dpviz.app.prose import prose
 from dpviz.app.robustness import run
 from dpviz.app.robustness.ask import RobustnessRequest, View
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import download, linked, on_demand, show_chart, table
-from dpviz.app.work.session import begin_unasked, poll, values_of
-from dpviz.app.work.watch import offer, report
 from dpviz.evaluation.robustness.attacks import ATTACKS
 from dpviz.figures import robustness as text
 from dpviz.figures.robustness import Certified, attack_table, attacked_sentence, guarantee_chart, guarantee_frame, is_noisy
@@ -41,10 +40,10 @@ _ICONS = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:
 def robustness(request: RobustnessRequest, view: View, loaded: Loaded, above: DeltaGenerator) -> tuple[Certified, ...]:
     """Verdict, curves, table and file; returns the curves on screen. `above` is for the verdict."""
     task = run.curves_task(request, loaded)
-    status = poll(task)
+    status = background.state(task)
     if loaded.role is not DataRole.PRIVATE and status.n_missing * request.draws * request.splits <= MOST_UNASKED:
-        status = begin_unasked(task, _PATIENCE)
-    report(task, "Drawing the curves", stale="")
+        status = background.autostart(task, _PATIENCE)
+    background.show(task, "Drawing the curves", stale="")
     if status.job is None and status.n_missing:
         fits = status.n_missing * request.draws * request.splits
         label = f"Compute {status.n_missing:,} of {len(task.keys):,} curves (up to {fits:,} fits)"
@@ -84,7 +83,7 @@ def measured_attacks(request: RobustnessRequest, loaded: Loaded) -> pd.DataFrame
     """Every attack that was measured with these settings; None when none was."""
     import pandas as pd
 
-    frames = values_of(run.attacks_task(request, loaded, tuple(ATTACKS)))
+    frames = background.values_of(run.attacks_task(request, loaded, tuple(ATTACKS)))
     return pd.concat(frames, ignore_index=True) if frames else None
 
 
@@ -106,13 +105,13 @@ def attacks(request: RobustnessRequest, found: Sequence[Certified], loaded: Load
     chosen = st.multiselect("Attacks", names, default=list(names[1:2]), **options)
     st.caption(" ".join(f"{ATTACKS[name].title}: {ATTACKS[name].idea}" for name in chosen))
     task = run.attacks_task(request, loaded, chosen)
-    count = poll(task).n_missing
+    count = background.state(task).n_missing
     begin = partial(run.begin_noted, request=request, loaded=loaded)
-    offer(task, f"Measure ({count:,} curves)", ":material/bolt:", on_click=begin)
+    background.start_button(task, f"Measure ({count:,} curves)", ":material/bolt:", on_click=begin)
     why_disabled("" if chosen else "Choose an attack first.")
     if chosen and not count:
         st.caption(":material/check: Measured for these settings.")
-    report(task, "Attacking")
+    background.show(task, "Attacking")
     frame = measured_attacks(request, loaded)
     if frame is not None:
         weaker = attacked_sentence(frame)

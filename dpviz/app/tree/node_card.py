@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from dpviz.app import background
 from dpviz.app.parts import literal, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree.resampling import is_resampled, resampling_task
 from dpviz.app.trees import Trained
-from dpviz.app.work.session import poll
 from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.figures.tree.labels import between_in_words, interval_in_words, is_anywhere
 from dpviz.figures.tree.text import SIDES, is_contradicted, path_in_words
@@ -71,7 +71,7 @@ def _stability(trained: Trained, loaded: Loaded, shown: Tree, path: str) -> None
         return
     if loaded.is_made_up or not is_resampled(trained.asked.request, loaded):
         return
-    status = poll(resampling_task(trained.asked.request, loaded))
+    status = background.state(resampling_task(trained.asked.request, loaded))
     for problem in status.problems:
         st.caption(plain(str(problem)))
     if status.values and status.values[0].n_done:

@@ -4,14 +4,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
+from dpviz.app import background
 from dpviz.app.held_out import parts_of, rows_of_the_tree
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.tree import resampling
 from dpviz.app.trees import canonical_key
-from dpviz.app.work import tasks
-from dpviz.app.work.session import begin_unasked
-from dpviz.app.work.tasks import Answer, Task, in_one
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tree import paths
 from dpviz.evaluation.workers import light, spread
@@ -31,7 +29,7 @@ TOGETHER = 9
 KEPT = 1000
 
 
-def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> Task | None:
+def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> background.Task | None:
     """The drawings at all epsilons, one part each; None where there are none."""
     depth = request.settings.depth
     too_much = loaded.data.n_rows > MOST_ROWS or (depth != "auto" and int(depth) > MOST_LEVELS)
@@ -48,8 +46,8 @@ def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> Task | None
         there = request.at(epsilon=value)
         key = canonical_key(loaded, there, draw=request.seed, path="epsilon", fold=fold, unit=repr(unit))
         wanted[key] = value, there, resampling.draws_of(there, train.schema)
-    more: dict[str, Any] = {"lane": "path", "is_shared": True, "keep": KEPT}
-    return Task(SLOT, tuple(wanted), partial(_climbed, fit_steps, wanted), **more)
+    more: dict[str, Any] = {"priority": "path", "shared": True, "keep": KEPT}
+    return background.Task(SLOT, tuple(wanted), partial(_climbed, fit_steps, wanted), **more)
 
 
 def _climbed(
@@ -58,18 +56,18 @@ def _climbed(
     missing: Sequence[Hashable],
     _: Progress,
     stop: Stop,
-) -> Iterator[tuple[Hashable, Answer]]:
+) -> Iterator[tuple[Hashable, background.Result]]:
     """The missing steps, a few at a time in a worker process."""
     chunks = [missing[start : start + TOGETHER] for start in range(0, len(missing), TOGETHER)]
     asked = steps([[wanted[key] for key in keys] for keys in chunks], None, stop)
-    for keys, found in zip(chunks, spread(fit_steps.steps, asked, tasks.WORKERS), strict=False):  # fewer after a stop
+    for keys, found in zip(chunks, spread(fit_steps.steps, asked, background.WORKERS), strict=False):  # fewer after a stop
         for key, one in zip(keys, found, strict=True):
-            yield key, Answer(problem=one) if isinstance(one, DpvizError) else Answer(one)
+            yield key, background.Result(problem=one) if isinstance(one, DpvizError) else background.Result(one)
 
 
 def path_now(
     request: FitRequest, loaded: Loaded, *, fold: bool, pinned: tuple[str, Side] | None = None
-) -> tuple[Task | None, str]:
+) -> tuple[background.Task | None, str]:
     """The work under way on the path, None without any, and what the view takes of it once it is done.
 
     It begins by itself. `pinned`, a tree that stands beside every step, comes with a key that says which.
@@ -77,24 +75,24 @@ def path_now(
     task = path_task(request, loaded, fold=fold)
     if task is None:
         return None, ""
-    status = begin_unasked(task)
+    status = background.autostart(task)
     if status.n_missing:
         return task, ""
     shown = status.values
     if pinned is not None:
         task = _beside_pinned(task.keys, shown, *pinned)
-        paired = begin_unasked(task)
+        paired = background.autostart(task)
         if paired.n_missing:
             return task, ""
         (shown,) = paired.values
     return None, _packed(shown, measure_of(rows_of_the_tree(loaded)), tested_text(loaded))
 
 
-def _beside_pinned(keys: tuple[Hashable, ...], shown: tuple[DrawnStep, ...], key: str, pinned: Side) -> Task:
+def _beside_pinned(keys: tuple[Hashable, ...], shown: tuple[DrawnStep, ...], key: str, pinned: Side) -> background.Task:
     def make(*, progress: Progress, stop: Stop) -> tuple[DrawnStep, ...]:
         return tuple(beside_pinned(one, pinned) for one in steps(shown, progress, stop))
 
-    return in_one(f"{SLOT}-beside-pinned", (keys, key), make, lane="short", keep=1)
+    return background.in_one(f"{SLOT}-beside-pinned", (keys, key), make, priority="short", keep=1)
 
 
 def tested_text(loaded: Loaded) -> str:

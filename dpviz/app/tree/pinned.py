@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app import background
 from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
@@ -20,8 +21,6 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree.resampling import SLOT as DRAWN
 from dpviz.app.tree.resampling import is_resampled, resampling_task
 from dpviz.app.trees import Trained, canonical_key, tree_task
-from dpviz.app.work.session import begin_unasked, put
-from dpviz.app.work.watch import watch_missing
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.intervals import paired_difference
 from dpviz.evaluation.tree.resampling import Resamples
@@ -58,7 +57,7 @@ def _swap(loaded: Loaded, pinned: Trained, now: Trained) -> None:
     """The pinned tree goes back where the page looks for the tree of its settings: it is not trained again."""
     st.session_state.update(pinned.asked.widgets)
     task = tree_task(pinned.asked, loaded)
-    put(task, {task.keys[0]: pinned})
+    background.put(task, {task.keys[0]: pinned})
     _pin(loaded, now)
 
 
@@ -101,12 +100,12 @@ def _draws(pinned: Trained, loaded: Loaded) -> Resamples | None:
     """Fresh draws of the pinned tree, in a slot of their own; None for private rows, which are never drawn again."""
     if not is_resampled(pinned.asked.request, loaded):
         return None
-    task = replace(resampling_task(pinned.asked.request, loaded), slot="resampling-of-pinned", shelf=DRAWN)
-    status = begin_unasked(task, _SHORT)
+    task = replace(resampling_task(pinned.asked.request, loaded), name="resampling-of-pinned", cache=DRAWN)
+    status = background.autostart(task, _SHORT)
     drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
     with st.container():
         if not drawn:
-            watch_missing(task, "Training the pinned tree again with new noise")
+            background.watch_missing(task, "Training the pinned tree again with new noise")
     return drawn[0] if drawn and drawn[0].n_done else None
 
 

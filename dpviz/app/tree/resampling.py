@@ -7,14 +7,12 @@ from functools import partial
 
 import streamlit as st
 
+from dpviz.app import background
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained, canonical_key
 from dpviz.app.widgets import chart, linked, table
-from dpviz.app.work import tasks
-from dpviz.app.work.session import begin_unasked
-from dpviz.app.work.tasks import Task, in_one
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use, resample
 from dpviz.figures.tree import resampling as drawn_figures
@@ -32,12 +30,12 @@ KEPT = 60
 SHORT = 0.12
 
 
-def resampling_task(request: FitRequest, loaded: Loaded) -> Task:
+def resampling_task(request: FitRequest, loaded: Loaded) -> background.Task:
     """These settings with fresh noise, again and again. The draws do not depend on the draw on screen."""
     rows = rows_of_the_tree(loaded)
     draws = draws_of(request, rows.schema)
-    make = partial(resample, request, rows, draws=draws, seed=0, workers=tasks.WORKERS)
-    return in_one(SLOT, canonical_key(loaded, request, draws=draws), make, lane="short", keep=KEPT, is_shared=True)
+    make = partial(resample, request, rows, draws=draws, seed=0, workers=background.WORKERS)
+    return background.in_one(SLOT, canonical_key(loaded, request, draws=draws), make, priority="short", keep=KEPT, shared=True)
 
 
 def draws_of(request: FitRequest, schema: Schema) -> int:
@@ -61,7 +59,7 @@ def resamples_now(request: FitRequest, loaded: Loaded) -> Resamples | None:
     """
     if not is_resampled(request, loaded):
         return None
-    status = begin_unasked(resampling_task(request, loaded), SHORT)
+    status = background.autostart(resampling_task(request, loaded), SHORT)
     drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
     return drawn[0] if drawn and drawn[0].n_done else None
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app import frame
+from dpviz.app import background, frame
 from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
@@ -20,8 +20,6 @@ from dpviz.app.tree_parts import split_bar
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.trees import Trained
 from dpviz.app.widgets import on_demand
-from dpviz.app.work.session import poll
-from dpviz.app.work.watch import watch, watch_missing
 from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.figures.split import split_html, split_of
 from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
@@ -149,10 +147,10 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
     tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=epsilon, said=said)
     with st.container(key=frame.WORK):
         if "came_back" not in now.style and is_resampled(trained.asked.request, loaded):
-            watch_missing(resampling_task(trained.asked.request, loaded), "Training the tree again with new noise")
+            background.watch_missing(resampling_task(trained.asked.request, loaded), "Training the tree again with new noise")
         elif climbing is not None:
-            watch(climbing, WORDS, at_end=True)  # half of the steps shows nothing
-            for problem in poll(climbing).problems:
+            background.watch(climbing, WORDS, at_end=True)  # half of the steps shows nothing
+            for problem in background.state(climbing).problems:
                 error(problem)
     return path
 

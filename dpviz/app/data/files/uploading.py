@@ -7,14 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app import parts
+from dpviz.app import background, parts
 from dpviz.app.data.files.on_server import tables_on_server
 from dpviz.app.data.prepared import Prepared
 from dpviz.app.prose import prose
 from dpviz.app.state import require_not_private
-from dpviz.app.work.session import Status, begin_unasked, forget
-from dpviz.app.work.tasks import in_one
-from dpviz.app.work.watch import watch
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.csv import DELIMITERS
 from dpviz.io.limits import MAX_BYTES, in_words
@@ -101,14 +98,16 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
 
 def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
     read = partial(file.read, **reading)
-    task = in_one("reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, lane="short", patience=_PATIENCE)
+    task = background.in_one(
+        "reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, priority="short", patience=_PATIENCE
+    )
     st.session_state[_BEGUN] = (file.file_id, reading)
-    status = begin_unasked(task, _SECONDS)
+    status = background.autostart(task, _SECONDS)
     if status.job is not None:
-        watch(task, "Reading the file")
+        background.watch(task, "Reading the file")
         return
     _take(work, file, status)
-    forget(task)
+    background.forget(task)
     del st.session_state[_BEGUN]
     st.session_state[_TRIED] = (file.file_id, reading)
     if _code(work.problem) not in _ASKS:
@@ -116,7 +115,7 @@ def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
     st.rerun()
 
 
-def _take(work: Prepared, file: _Given, status: Status) -> None:
+def _take(work: Prepared, file: _Given, status: background.Status) -> None:
     stopped = DpvizError("Reading was stopped.", remedy="Choose the file again to read it.")
     work.problem = next(iter(status.problems), None if status.values else stopped)
     for table in status.values:

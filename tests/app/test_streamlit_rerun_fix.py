@@ -12,7 +12,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.fragment import MemoryFragmentStorage
 
-import dpviz.app.work.watch  # noqa: F401 - makes polls wait
+import dpviz.app.background  # noqa: F401 - makes polls wait
 
 POLL = ClientState(fragment_id="poll", is_auto_rerun=True)
 

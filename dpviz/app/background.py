@@ -1,0 +1,601 @@
+"""Background work: the only place where the dashboard computes off the page, polls and cancels.
+
+A `Task` is made of parts, each with a key of its own: a tree is a task of one part, a chart has a part per curve, a comparison
+one per fit. Results are kept by key until the browser goes away, so tasks that share parts compute them once. Keys hold
+fingerprints and settings, never rows. Results of a `shared` task are kept for every session: a class that opens one link
+computes once. Those are about simulated or public rows.
+
+Work waits in the line of its `priority`, whose threads wait for no other line: a tree on screen never waits for a sweep.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from time import monotonic
+from traceback import format_tb
+from typing import Any, Literal
+from weakref import WeakSet
+
+import streamlit as st
+
+from dpviz.app.parts import error
+from dpviz.app.streamlit_rerun_fix import wait_in_turn
+from dpviz.errors import Cancelled, DpvizError, OutOfMemory, Unforeseen, WorkersEnded
+from dpviz.progress import Progress, Stop, is_stopped
+from dpviz.randomness import random_128_bits
+
+#: Worker processes for one task. Two at least, so that work leaves the server's own process, which keeps a processor to itself.
+WORKERS = max(2, min(8, (os.cpu_count() or 2) - 1))
+#: The line a job waits in, and its threads.
+Priority = Literal["tree", "short", "path", "bulk"]
+THREADS: dict[Priority, int] = {
+    "tree": 4,  # a tree on screen, or its release
+    "short": 2,  # seconds of work in the server's own process
+    "path": 1,  # the tree on screen at other epsilons: seconds of work in worker processes, one at a time
+    "bulk": 1,  # sweeps, maps, attacks, certificates, searches: in worker processes of lower priority where it can
+}
+#: Below this share there is no estimate of the time left.
+LEAST_SHARE = 0.03
+#: Seconds between two polls: of a tree or a first picture that somebody waits for, of other work, and where each draws or nothing
+#: hurries: the longer the work, the longer the pause.
+EVERY_TREE, EVERY, EVERY_DRAWING, SELDOM = 0.4, 1.0, 2.0, 6.0
+#: Missing parts, and jobs in line, that add a second to the pause.
+PARTS, IN_LINE = 250, 5
+STALE = "Settings have changed since: what is shown is stale."
+Run = Callable[[Sequence[Hashable], Progress, Stop], Iterable[tuple[Hashable, "Result"]]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is known of a part: its value, or why there is none. It is not complete when it was stopped half way."""
+
+    value: Any = None
+    complete: bool = True
+    problem: DpvizError | None = None
+
+    @property
+    def is_missing(self) -> bool:
+        """True also for a problem: whoever asks again wants it tried again."""
+        return not self.complete or self.problem is not None
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to compute, in parts that each have a key.
+
+    `run(missing keys, progress, stop)` gives the results as they come, with their keys; progress is told for the part under way.
+    """
+
+    name: str  #: A task stops work for another one of its name
+    keys: tuple[Hashable, ...]
+    run: Run
+    priority: Priority = "bulk"
+    shared: bool = False  #: Its results are kept for all sessions of the server: never what comes from private rows
+    fallback_key: Hashable = None  #: Earlier results of the same key are shown while it has none
+    asked: Any = None  #: What was asked, for whoever shows its results later; no rows
+    cache: str = ""  #: Where results are kept: by name, unless tasks of several names share parts
+    keep: int = 50  #: Most other results that stay
+    #: Its work stops when nobody has polled it for so many seconds: the session is gone, and others are waiting.
+    patience: float = math.inf
+
+
+def in_parts(name: str, makes: Mapping[Any, Callable[..., Any]], **more: Any) -> Task:
+    """A task whose parts are made one after the other with `progress` and `stop`; `more` as in Task.
+
+    A problem with one part spares the others. A value returned after the work was stopped is not complete.
+    """
+
+    def run(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterable[tuple[Hashable, Result]]:
+        for key in missing:
+            if is_stopped(stop):
+                return
+            try:
+                result = Result(makes[key](progress=progress, stop=stop), not is_stopped(stop))
+            except (Cancelled, WorkersEnded):  # no answer: what was asked may be asked again
+                raise
+            except DpvizError as problem:
+                result = Result(problem=problem.with_traceback(None))
+            yield key, result
+
+    return Task(name, tuple(makes), run, **more)
+
+
+def in_one(name: str, key: Hashable, make: Callable[..., Any], **more: Any) -> Task:
+    """A task of one part; `more` as in Task."""
+    return in_parts(name, {key: make}, **more)
+
+
+def in_steps(
+    name: str, key: Hashable, make: Callable[..., Iterable[Any]], is_complete: Callable[[Any], bool], **more: Any
+) -> Task:
+    """A task of one part whose values become sharper: each is shown until the next; `more` as in Task."""
+
+    def run(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterable[tuple[Hashable, Result]]:
+        try:
+            for value in make(progress=progress, stop=stop):
+                yield key, Result(value, is_complete(value))
+        except (Cancelled, WorkersEnded):
+            raise
+        except DpvizError as problem:
+            yield key, Result(problem=problem.with_traceback(None))
+
+    return Task(name, (key,), run, **more)
+
+
+def work_on(task: Task, results: dict[Hashable, Result], *, again: bool = False) -> Callable[[Progress, Stop], None]:
+    """The work on what is missing of a task, or (`again`) on all of it; off the page there is no session to keep `results`."""
+
+    def work(progress: Progress, stop: Stop) -> None:
+        # asked for when the work begins: while it was in line, another session may have found the results
+        missing = [key for key in task.keys if again or results.get(key, _NOTHING).is_missing]
+        if not missing:
+            return
+        n_done = 0
+
+        def tell(share: float) -> None:
+            progress((n_done + share) / len(missing))
+
+        for key, result in task.run(missing, tell, stop):
+            results.pop(key, None)  # what is newest stands last
+            results[key] = result
+            n_done += result.complete or result.problem is not None
+            tell(0.0)
+        if n_done < len(missing) or is_stopped(stop):
+            raise Cancelled
+
+    return work
+
+
+_NOTHING = Result(complete=False)
+
+
+# --- jobs and their threads
+
+
+class Job:
+    """Work that waits, runs or is done; `share` in [0, 1] is how much is done.
+
+    `error` is what the work raised, Unforeseen for what it should never raise; Cancelled when it was stopped before it was done.
+    """
+
+    def __init__(self, work: Callable[[Progress, Stop], None], patience: float = math.inf) -> None:
+        self.share = 0.0
+        self.error: DpvizError | None = None
+        self.is_stopped = False  #: It was asked to stop
+        self._work: Callable[[Progress, Stop], None] | None = work
+        self._patience = patience
+        self._last_seen = monotonic()
+        self._began: float | None = None
+        self._done = Event()
+
+    def run(self) -> None:
+        """Do the work, in the thread that calls."""
+        work, self._work = self._work, None  # it may hold rows, which must not outlive it
+        try:
+            if work is None or self._is_unwanted():
+                raise Cancelled
+            self._began = monotonic()
+            work(self._tell, self._is_unwanted)
+        except DpvizError as error:
+            self.error = error.with_traceback(None)  # which would hold rows
+        except MemoryError:
+            self.error = OutOfMemory()
+        except BaseException as error:
+            place = "".join(format_tb(error.__traceback__))
+            logging.getLogger(__name__).error("%s in work off the page, at\n%s", type(error).__name__, place)
+            self.error = Unforeseen()
+        finally:
+            del work
+            self._done.set()
+
+    def _tell(self, share: float) -> None:
+        self.share = min(1.0, max(self.share, share))
+
+    def _is_unwanted(self) -> bool:
+        return self.is_stopped or monotonic() - self._last_seen > self._patience
+
+    def stop(self) -> None:
+        """Ask it to stop. Work in line never starts and lets go of its rows at once; work under way ends when it next asks."""
+        self.is_stopped = True
+        self._work = None
+
+    def mark_seen(self) -> None:
+        """Say that somebody still waits for it: after `patience` seconds without, it stops."""
+        self._last_seen = monotonic()
+
+    @property
+    def has_begun(self) -> bool:
+        """False while it waits in line."""
+        return self._began is not None
+
+    @property
+    def is_done(self) -> bool:
+        """True when it ended, in whatever way."""
+        return self._done.is_set()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated from what is done; None while that is too little to tell."""
+        if self._began is None or self.share < LEAST_SHARE:
+            return None
+        return (monotonic() - self._began) * (1 - self.share) / self.share
+
+    def wait(self, seconds: float) -> bool:
+        """Wait at most this long; True when it is done."""
+        return self._done.wait(seconds)
+
+
+class Pool:
+    """Threads per priority, and the jobs of every session, so that they end with it."""
+
+    def __init__(self, threads: Mapping[Priority, int] = THREADS) -> None:
+        self._lines: dict[Priority, SimpleQueue[Job | None]] = {priority: SimpleQueue() for priority in threads}
+        self._jobs: dict[str, WeakSet[Job]] = {}
+        self._lock = Lock()
+        # daemons: the server may end while work is under way, which the threads of `concurrent.futures` would not let it
+        self._threads = [
+            (priority, Thread(target=_serve, args=(self._lines[priority],), name=f"dpviz_{priority}_{number}", daemon=True))
+            for priority, count in threads.items()
+            for number in range(count)
+        ]
+        for _, thread in self._threads:
+            thread.start()
+
+    def submit(self, session: str, priority: Priority, work: Callable[[Progress, Stop], None], patience: float = math.inf) -> Job:
+        """Put work in line."""
+        job = Job(work, patience)
+        with self._lock:
+            self._jobs.setdefault(session, WeakSet()).add(job)
+        self._lines[priority].put(job)
+        return job
+
+    def n_waiting(self, priority: Priority) -> int:
+        """Jobs in line, also those that were stopped there."""
+        return self._lines[priority].qsize()
+
+    def end_session(self, session: str) -> None:
+        """Stop every job of a session that is gone."""
+        with self._lock:
+            jobs = list(self._jobs.pop(session, ()))
+        for job in jobs:
+            job.stop()
+
+    def close(self, *, wait: bool = True) -> None:
+        """Stop everything and let the threads end."""
+        for session in list(self._jobs):
+            self.end_session(session)
+        for priority, _ in self._threads:
+            self._lines[priority].put(None)
+        for _, thread in self._threads if wait else ():
+            thread.join()
+
+
+def _serve(line: SimpleQueue[Job | None]) -> None:
+    while (job := line.get()) is not None:
+        job.run()
+        del job
+
+
+# --- the server's threads, and the results it keeps for everybody
+
+
+@st.cache_resource(show_spinner=False)
+def shared_results() -> dict[str, dict[Hashable, Result]]:
+    """Results that any session may show. None of them is about private rows."""
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def shared_pool() -> Pool:
+    """The threads of this server."""
+    return Pool()
+
+
+def session_name() -> str:
+    """A name for this session that nobody can guess; it never leaves the server."""
+    if "_session_name" not in st.session_state:
+        st.session_state["_session_name"] = f"{random_128_bits():x}"
+    return _while_connected(st.session_state["_session_name"])
+
+
+def _end(session: str) -> None:
+    shared_pool().end_session(session)
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_end)
+def _while_connected(session: str) -> str:
+    """The name itself; when the browser of the session goes away, its work is stopped."""
+    return session
+
+
+# --- the work of one session
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a task stands: a result per part, None where there is none yet, and the `job` that waits or runs."""
+
+    results: tuple[Result | None, ...]
+    shown: tuple[Any, ...]  #: Values to show: the task's own, else the last ones of its fallback key; empty where there are none
+    asked: Any  #: What `shown` answers
+    is_current: bool  #: `shown` answers this task, if only in part
+    job: Job | None
+    was_stopped: bool  #: Work on it ended before it was done
+    failure: DpvizError | None  #: Why the work as a whole failed
+
+    @property
+    def share(self) -> float:
+        """How much the job has done, in [0, 1]."""
+        return 0.0 if self.job is None else self.job.share
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The task's own values as far as they are there, complete or not."""
+        return _values(self.results)
+
+    @property
+    def problems(self) -> tuple[DpvizError, ...]:
+        """Why there is no result of some part, or of all of them."""
+        found = (result.problem for result in self.results if result is not None)
+        return tuple(problem for problem in (*found, self.failure) if problem is not None)
+
+    @property
+    def n_missing(self) -> int:
+        """Parts without a result, or with half of one."""
+        return sum(result is None or not result.complete for result in self.results)
+
+    @property
+    def is_done(self) -> bool:
+        """True when every part has its complete value."""
+        return not self.n_missing and not self.problems
+
+    @property
+    def result(self) -> Any:
+        """The first value shown; None when there is none."""
+        return self.shown[0] if self.shown else None
+
+
+def _values(results: Iterable[Result | None]) -> tuple[Any, ...]:
+    return tuple(result.value for result in results if result is not None and result.problem is None)
+
+
+@dataclass
+class _Work:
+    """Of one session, by name: the last job with the keys it is for; per fallback key the keys shown last, what they answer."""
+
+    jobs: dict[str, tuple[Job, tuple[Hashable, ...]]] = field(default_factory=dict)
+    last: dict[tuple[str, Hashable], tuple[tuple[Hashable, ...], Any]] = field(default_factory=dict)
+    results: dict[str, dict[Hashable, Result]] = field(default_factory=dict)
+
+    def job_of(self, task: Task) -> Job | None:
+        """The last job of this task; None when there was work on another one of its name since."""
+        job, keys = self.jobs.get(task.name, (None, ()))
+        return job if keys == task.keys else None
+
+
+def _kept(task: Task) -> tuple[_Work, dict[Hashable, Result]]:
+    """The work of this session, and the results among which this task's are kept."""
+    work = st.session_state.setdefault("_work", _Work())
+    return work, (shared_results() if task.shared else work.results).setdefault(task.cache or task.name, {})
+
+
+def start(task: Task, *, again: bool = False) -> None:
+    """Work on what is missing of a task, or (`again`) on all of it anew. Other work of its name is stopped."""
+    work, results = _kept(task)
+    job, keys = work.jobs.get(task.name, (None, ()))
+    if job is not None and not job.is_done and not job.is_stopped:
+        if keys == task.keys:
+            return
+        job.stop()
+    drop_oldest(results, task)
+    begun = shared_pool().submit(session_name(), task.priority, work_on(task, results, again=again), task.patience)
+    work.jobs[task.name] = begun, task.keys
+
+
+def drop_oldest(results: dict[Hashable, Result], task: Task) -> None:
+    """Forget the oldest results of other tasks once they are too many."""
+    ours = set(task.keys)
+    others = [key for key in list(results) if key not in ours]
+    for key in others[: max(0, len(others) - task.keep)]:
+        results.pop(key, None)
+
+
+def state(task: Task) -> Status:
+    """Where a task stands. Work of its name for another task is stopped; what it has done stays.
+
+    Part of a result is current once work on the rest was begun; until then the last results are shown.
+    """
+    work, kept = _kept(task)
+    job = work.job_of(task)
+    if job is None and task.name in work.jobs:
+        work.jobs[task.name][0].stop()
+    if job is not None:
+        job.mark_seen()
+    is_done = job is not None and job.is_done  # before the results, which are there once it is done
+    failure = job.error if job is not None and is_done else None
+    was_stopped = isinstance(failure, Cancelled) or (job is not None and not is_done and job.is_stopped)
+    running = None if is_done or was_stopped else job
+    results = tuple(kept.get(key) for key in task.keys)
+    values, last = _values(results), (task.name, task.fallback_key)
+    keys, asked = work.last.get(last, ((), None))
+    is_complete = all(result is not None and result.complete for result in results)
+    is_current = bool(values) and (is_complete or task.keys == keys or job is not None)
+    if is_current:
+        work.last[last] = task.keys, task.asked
+        shown, asked = values, task.asked
+    else:
+        shown = _values(kept.get(key) for key in keys)
+    failure = None if isinstance(failure, Cancelled) else failure
+    return Status(results, shown, asked, is_current, running, was_stopped, failure)
+
+
+def autostart(task: Task, seconds: float = 0.0) -> Status:
+    """Begin what is missing of a task unless that was stopped or failed, and wait a moment for a first result."""
+    status = state(task)
+    if status.n_missing and status.job is None and not status.was_stopped and status.failure is None:
+        start(task)
+    await_first(task, seconds)
+    return state(task)
+
+
+def await_first(task: Task, seconds: float) -> None:
+    """Return once there is a result of some part, the work has ended, or the time is over."""
+    work, results = _kept(task)
+    job, until = work.job_of(task), monotonic() + seconds
+    while job is not None and not any(key in results for key in task.keys) and monotonic() < until:
+        if job.wait(min(0.05, seconds)):
+            return
+
+
+def cancel(task: Task) -> None:
+    """Stop the work on a task. What is done is kept."""
+    job = _kept(task)[0].job_of(task)
+    if job is not None:
+        job.stop()
+
+
+def values_of(task: Task) -> tuple[Any, ...]:
+    """The values there are, whatever work there is."""
+    results = _kept(task)[1]
+    return _values(results.get(key) for key in task.keys)
+
+
+def all_values(name: str) -> tuple[Any, ...]:
+    """Every value that the session keeps under a name, oldest first."""
+    return _values(st.session_state.get("_work", _Work()).results.get(name, {}).values())
+
+
+def put(task: Task, values: dict[Hashable, Any]) -> None:
+    """Keep values by key as if the task had found them, to be shown until others are."""
+    work, results = _kept(task)
+    results.update({key: Result(value) for key, value in values.items()})
+    work.last[task.name, task.fallback_key] = task.keys, task.asked
+
+
+def forget(task: Task) -> None:
+    """Let go of what a task found, and of its job: somebody has taken it, or wants it tried anew."""
+    work, results = _kept(task)
+    for key in task.keys:
+        results.pop(key, None)
+    work.jobs.pop(task.name, None)
+    work.last.pop((task.name, task.fallback_key), None)
+
+
+def last_shown(name: str, fallback_key: Hashable) -> tuple[Any, ...]:
+    """The values shown last for a fallback key by work of this name; empty where there are none."""
+    work = st.session_state.get("_work", _Work())
+    keys, _ = work.last.get((name, fallback_key), ((), None))
+    return _values(work.results.get(name, {}).get(key) for key in keys)
+
+
+# --- work on its page. What is said of it stands in a container that is there without any, too: Streamlit makes everything below
+# anew when an element more or less stands above it, which would close an open list under the user's hand.
+
+wait_in_turn()
+
+
+def watch(
+    task: Task,
+    label: str,
+    *,
+    unit: str = "",
+    render: Callable[[Status], None] | None = None,
+    at_end: bool = False,
+    may_stop: bool = True,
+) -> None:
+    """Progress and Cancel while there is work on a task. The page is drawn again whenever a part is done, and at the end.
+
+    `unit` is what the parts are called, where they are counted instead of a percentage. `render` draws the results so far below
+    the progress, less often than it is polled; then the page is drawn again with the first result and at the end. With `at_end`
+    it is at the end only. No Cancel without `may_stop`.
+    """
+    before, place = state(task), st.container()
+    if before.job is None:
+        return
+    is_awaited = not before.values
+    in_line = shared_pool().n_waiting(task.priority) / IN_LINE  # on a busy server polls take time from what is asked for
+    seldom = min(SELDOM, EVERY_DRAWING + before.n_missing / PARTS + in_line)
+    often = min(SELDOM, (EVERY_TREE if is_awaited or task.priority == "tree" else EVERY) + in_line)
+
+    @st.fragment(run_every=seldom if at_end else often)
+    def poll() -> None:
+        status = state(task)
+        is_news = (is_awaited and status.values) or (render is None and status.n_missing < before.n_missing)
+        if status.job is None or (is_news and not at_end):
+            st.rerun()
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(status.share, text=f":material/hourglass_top: {label}, {_progress_text(status, unit)} …")
+            kept = "What is done is kept." if len(task.keys) > 1 else None
+            if may_stop and st.button("Cancel", key=f"cancel-{task.name}", help=kept):
+                cancel(task)
+                st.rerun()
+
+    with place:
+        poll()
+        if render is not None:
+            st.fragment(run_every=seldom)(_render_so_far)(task, render)
+
+
+def _render_so_far(task: Task, render: Callable[[Status], None]) -> None:
+    status = state(task)
+    if status.values:
+        render(status)
+
+
+def watch_missing(task: Task, label: str) -> None:
+    """Watch the work on a result that the page was drawn without; draw it again at once if the result has come since."""
+    watch(task, label)
+    if state(task).is_done:
+        st.rerun()
+
+
+def _progress_text(status: Status, unit: str) -> str:
+    job, n_parts = status.job, len(status.results)
+    if job is None or not job.has_begun:
+        return "waiting for other work on this server"
+    done = f"{n_parts - status.n_missing:,} of {n_parts:,} {unit}" if unit else f"{job.share:.0%}"
+    seconds = job.seconds_left
+    return done if seconds is None else f"{done}, about {duration_text(seconds)} left"
+
+
+def duration_text(seconds: float) -> str:
+    """In whole seconds, or minutes above a minute and a half."""
+    return f"{max(1, math.ceil(seconds)):,} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def start_button(task: Task, label: str, icon: str, *, on_click: Callable[[Task], None] = start) -> Status:
+    """The button that begins a task; disabled when nothing is missing, and while there is work on it."""
+    status = state(task)
+    is_idle = bool(status.n_missing) and status.job is None
+    st.button(label, icon=icon, disabled=not is_idle, key=f"begin-{task.name}", on_click=on_click, args=(task,))
+    return status
+
+
+def show(task: Task, label: str, *, stale: str = STALE, render: Callable[[Status], None] | None = None) -> Status:
+    """Watch the work on a task; without any, say why there is no result, or that the one shown is for other settings.
+
+    `render` as for `watch`.
+    """
+    status = state(task)
+    is_stale = bool(status.shown) and not status.is_current
+    kept = "What is shown is the answer before." if is_stale else ""
+    with st.container():
+        watch(task, label, render=render)
+        for problem in status.problems:
+            error(problem, kept=kept)
+        if status.was_stopped and status.n_missing:
+            n_parts = len(status.results)
+            if n_parts > 1:
+                words = f"Stopped. What was done is kept; {status.n_missing:,} of {n_parts:,} are missing."
+                st.info(words, icon=":material/pause_circle:")
+            elif not status.values:
+                st.info(f"Stopped before there was an answer. {kept}".strip(), icon=":material/pause_circle:")
+        elif is_stale and status.job is None and not status.problems and stale:
+            st.info(stale, icon=":material/history:")
+    return status

@@ -1,1 +1,0 @@
-"""Background work: the only place where the dashboard runs, polls and cancels it."""
