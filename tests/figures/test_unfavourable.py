@@ -15,8 +15,7 @@ from dpviz.evaluation.plan.planner import Goal, outcomes, plan_steps
 from dpviz.evaluation.plan.simulate import Resampled
 from dpviz.figures import robustness as text
 from dpviz.figures.compare import compare_chart, headline, probability_text
-from dpviz.figures.plan.consequences import consequence_sentences
-from dpviz.figures.plan.search import answer_headline, answer_sentence
+from dpviz.figures.plan import answer_headline, answer_sentence, consequence_sentences
 from dpviz.figures.robustness import Certified, guarantee_chart
 from dpviz.figures.wording import percent
 from dpviz.learners import FitRequest

@@ -6,9 +6,9 @@ import streamlit as st
 
 from dpviz.app.data.prepared import Prepared
 from dpviz.app.parts import in_list, literal
-from dpviz.app.widgets import chart, table
+from dpviz.app.widgets import show_chart
 from dpviz.evaluation.data.columns import ColumnLook, look_at
-from dpviz.figures.data.columns import column_figure, column_rows, column_sentence, overview
+from dpviz.figures.data import column_chart, overview
 
 _LOOK = "columns-looked-at"
 _MOST_ROWS = 12.5
@@ -56,7 +56,6 @@ def _show_one(looks: tuple[ColumnLook, ...], work: Prepared) -> None:
     name = st.selectbox("Column in full", names, index=first, key=f"look-at-{work.revision}", format_func=in_list)
     look = looks[names.index(name)]
     if look.counts:
-        chart(column_figure(look), column_sentence(look), key="look-chart")
-        table(column_rows(look), f"The cells of {look.name}.", key="look")
+        show_chart(column_chart(look), "look-chart")
     else:
         st.caption(f"Every cell of {literal(look.name)} is missing.")

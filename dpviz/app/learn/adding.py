@@ -8,7 +8,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.evaluation.learn.lessons import FEATURE_ROWS, adding_up, broken_proof
-from dpviz.figures.learn import trees as figures
+from dpviz.figures import learn as figures
 from dpviz.results.wording import number_text
 
 CONTROLS = ("features",)
@@ -44,8 +44,8 @@ def show(desk: Desk) -> None:
     """The claim, the loss found, and what the steps add up to."""
     n_features = int(desk.slider("features", "Features", tuple(range(1, MOST_FEATURES + 1)), SHOWN))
     found, own = search_both(n_features)
-    rows = figures.adding_rows([(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)])
-    desk.picture(figures.adding_figure(found), figures.adding_sentence(found, own, n_features), rows)
+    every = [(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)]
+    desk.picture(figures.adding_chart(found, own, n_features, every))
     if found.worst_pair is not None and found.verdict == "violated":
         with st.expander("The two tables that show it", icon=":material/compare:"):
             _pair(desk, found.worst_pair)

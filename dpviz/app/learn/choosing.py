@@ -4,9 +4,9 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
-from dpviz.app.widgets import chart
+from dpviz.app.widgets import show_chart
 from dpviz.evaluation.learn.lessons import coin_by_coin, noisy_choice
-from dpviz.figures.learn import mechanisms as figures
+from dpviz.figures import learn as figures
 from dpviz.figures.wording import chance
 from dpviz.randomness import generator
 from dpviz.results.wording import number_text
@@ -37,11 +37,7 @@ def show(desk: Desk) -> None:
     with st.container(horizontal=True):
         counts = tuple(desk.number(name, name.capitalize(), 0, MOST, start) for name, start in OPTIONS.items())
     noisy = noisy_choice(counts, epsilon)
-    desk.picture(
-        figures.choice_figure(list(OPTIONS), noisy),
-        figures.choice_sentence(noisy, epsilon),
-        figures.choice_rows(list(OPTIONS), noisy),
-    )
+    desk.picture(figures.choice_chart(list(OPTIONS), noisy, epsilon))
     _play(desk, counts, epsilon)
 
 
@@ -56,9 +52,9 @@ def _play(desk: Desk, counts: tuple[int, ...], epsilon: float) -> None:
         none = "" if shown else "No coin was flipped yet."
         desk.button("Another choice", "counts", _turn, seed + 1, 0, reason=none, icon=":material/restart_alt:")
     if shown:
-        words = figures.coins_sentence(list(OPTIONS), flips[:shown])
-        chart(figures.coins_figure(list(OPTIONS), flips[:shown]), words, key="choosing-coins")
-        st.markdown(words)
+        coins = figures.coins_chart(list(OPTIONS), flips[:shown])
+        show_chart(coins, "choosing-coins")
+        st.markdown(coins.summary)
 
 
 def _turn(seed: int, shown: int) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.prose import prose, sections
-from dpviz.app.widgets import chart, in_address, linked, table, whole_number
+from dpviz.app.widgets import in_address, linked, show_chart, whole_number
+from dpviz.figures.charts import Chart
 from dpviz.results.wording import number_text
 
 QUESTION, ANSWER = "question", "answer"
@@ -84,12 +85,11 @@ class Desk:
         stopped = bool(reason) or not self.may_move(control)
         st.button(label, on_click=on_click, args=args, disabled=stopped, icon=icon, help=reason or None)
 
-    def picture(self, figure: Any, words: str, rows: list[dict[str, str]]) -> None:
-        """A chart and a table that says the same; its sentence, also its alt text, stands below it once the guess is made."""
-        chart(figure, words, key=f"{self.lesson}-picture")
+    def picture(self, chart: Chart) -> None:
+        """A chart with its table; its sentence, also its alt text, stands below it once the guess is made."""
+        show_chart(chart, f"{self.lesson}-picture")
         if self.opened:
-            st.markdown(words)
-        table(rows, words, key=f"{self.lesson}-picture")
+            st.markdown(chart.summary)
 
     def _options(self, name: str) -> dict[str, Any]:
         return {**linked(self.key(name)), "disabled": not self.may_move(name)}

@@ -7,10 +7,9 @@ from dpviz.app.controls import EPSILONS
 from dpviz.app.learn.odds import EPSILONS as IN_THE_TABLE
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
-from dpviz.app.widgets import chart, linked, table
+from dpviz.app.widgets import linked, show_chart
 from dpviz.evaluation.learn.deployments import deployments
-from dpviz.figures.learn import deployments as figures
-from dpviz.figures.learn import mechanisms
+from dpviz.figures import learn as figures
 from dpviz.results.wording import number_text
 
 TEXTS = "epsilon"
@@ -28,21 +27,18 @@ def odds(epsilon: float) -> None:
         st.header("What it means", anchor=False, width="content")
         with st.popover("How to choose", type="tertiary"):
             st.markdown(prose(TEXTS, "odds"))
-    words = mechanisms.guesses_sentence(epsilon)
-    st.markdown(f"**{plain(words)}**")
-    chart(mechanisms.guesses_figure(epsilon), words, key="epsilon-odds")
-    table(mechanisms.guesses_rows(IN_THE_TABLE), "What every ε allows.", key="epsilon-odds")
+    chart = figures.guesses_chart(epsilon, IN_THE_TABLE)
+    st.markdown(f"**{plain(chart.summary)}**")
+    show_chart(chart, "epsilon-odds")
 
 
 def others(epsilon: float) -> None:
     """Published epsilons, by what they protect."""
     st.header("What others published with", anchor=False)
-    found = deployments()
-    words = figures.deployments_sentence(found, mine=epsilon)
-    chart(figures.deployments_figure(found, mine=epsilon), words, key="epsilon-others")
-    st.markdown(f"**{plain(words)}**")
+    chart = figures.deployments_chart(deployments(), mine=epsilon)
+    st.markdown(f"**{plain(chart.summary)}**")
+    show_chart(chart, "epsilon-others")
     st.caption(prose(TEXTS, "others"))
-    table(figures.deployment_rows(found), "Every entry of the registry.", key="epsilon-others")
 
 
 def auditor() -> None:

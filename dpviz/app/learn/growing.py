@@ -8,7 +8,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, growing_tree, lesson_rows
-from dpviz.figures.learn import trees as figures
+from dpviz.figures import learn as figures
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import chance
@@ -50,7 +50,7 @@ def show(desk: Desk) -> None:
     place = " then ".join("“true”" if step == "L" else "“false”" for step in node.path)
     where = f"after {place}" if place else "at the root"
     st.subheader(f"What could be drawn {where}" if node in now.waiting else f"What was drawn {where}", anchor=False)
-    desk.picture(figures.options_figure(node), figures.options_sentence(node), figures.options_rows(node))
+    desk.picture(figures.options_chart(node))
     with st.expander(f"The {len(node.rows)} rows here", icon=":material/grid_on:"):
         st.dataframe([_row(row) for row in node.rows], hide_index=True, alt=f"The {len(node.rows)} made-up rows at this node.")
 

@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.lessons import noisy_counts
-from dpviz.figures.learn import mechanisms as figures
+from dpviz.figures import learn as figures
 from dpviz.results.wording import number_text
 
 CONTROLS = ("epsilon", "missing", "late")
@@ -33,7 +33,7 @@ def show(desk: Desk) -> None:
     counts = len(late), len(late - missing)
     noisy = noisy_counts(counts, len(missing), epsilon)
     st.caption(_distance_text(len(missing), noisy.bound))
-    desk.picture(figures.counts_figure(noisy), figures.counts_sentence(noisy, counts), figures.counts_rows(noisy))
+    desk.picture(figures.counts_chart(noisy, counts))
     with st.expander("The two tables", icon=":material/grid_on:"):
         words = "Each member: late or not, and whether the row is in each table."
         st.dataframe([_row(row, late, missing) for row in ROWS], hide_index=True, alt=words)

@@ -5,7 +5,7 @@ import math
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.evaluation.learn.lessons import guesses, guesses_by_tree
-from dpviz.figures.learn import mechanisms as figures
+from dpviz.figures import learn as figures
 from dpviz.results.wording import number_text, rounded_up
 
 CONTROLS = ("epsilon",)
@@ -25,4 +25,4 @@ def question() -> Numbers:
 def show(desk: Desk) -> None:
     """A hundred guesses."""
     epsilon = desk.slider("epsilon", f"ε ({NEIGHBOURS})", EPSILONS, SHOWN)
-    desk.picture(figures.guesses_figure(epsilon), figures.guesses_sentence(epsilon), figures.guesses_rows(EPSILONS))
+    desk.picture(figures.guesses_chart(epsilon, EPSILONS))

@@ -6,7 +6,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.app.state import encoded_sample
 from dpviz.evaluation.learn.lessons import PoisonedStump, poisoned_stump
-from dpviz.figures.learn import trees as figures
+from dpviz.figures import learn as figures
 from dpviz.results.wording import number_text
 
 CONTROLS = ("epsilon",)
@@ -34,5 +34,4 @@ def question() -> Numbers:
 def show(desk: Desk) -> None:
     """Accuracy that is certain, by poisoned rows."""
     epsilon = desk.slider("epsilon", f"ε ({NEIGHBOURS})", EPSILONS, SHOWN)
-    found = stump(epsilon)
-    desk.picture(figures.poison_figure(found, ROWS), figures.poison_sentence(found), figures.poison_rows(found, ROWS[::5]))
+    desk.picture(figures.poison_chart(stump(epsilon), ROWS))

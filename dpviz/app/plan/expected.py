@@ -11,9 +11,9 @@ from dpviz.app import background
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
 from dpviz.app.trees import canonical_key
-from dpviz.app.widgets import chart
+from dpviz.app.widgets import show_chart
 from dpviz.evaluation.plan.expected import DRAWS, MOST_ROWS, Expected, expected_steps
-from dpviz.figures.plan.expected import expected_figure, expected_headline, expected_sentence, is_worth_it, strengths_text
+from dpviz.figures.plan import expected_chart, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 
@@ -84,6 +84,6 @@ def _say(task: background.Task, classes: tuple[str, str]) -> None:
 
 
 def _picture(found: Sequence[Expected], classes: tuple[str, str]) -> None:
-    chart(expected_figure(found, *classes), " ".join(expected_sentence(one, *classes) for one in found), key="expected")
+    show_chart(expected_chart(found, *classes), "expected")
     if found[0].draws < DRAWS:
         st.caption(f"A first look: {found[0].draws} of {DRAWS} trees at each strength.")

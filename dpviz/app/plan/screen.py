@@ -18,7 +18,7 @@ from dpviz.app.plan.ask import Place, PlanRequest, ask_request, ask_world, reque
 from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, linked, one_of, table, whole_number
+from dpviz.app.widgets import linked, one_of, show_chart, whole_number
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.plan.consequences import FAIR, Consequences, consequences_steps
@@ -26,8 +26,7 @@ from dpviz.evaluation.plan.planner import Along, Goal
 from dpviz.evaluation.plan.search import SearchAnswer
 from dpviz.evaluation.plan.simulate import Planted
 from dpviz.evaluation.workers import start_workers
-from dpviz.figures.plan import consequences as three
-from dpviz.figures.plan import search as drawn
+from dpviz.figures import plan as drawn
 from dpviz.figures.wording import percent
 from dpviz.learners import FitRequest, require_task
 from dpviz.results.verdict import short_text
@@ -130,9 +129,8 @@ def _answer(search: _Search, answer: SearchAnswer, key: str) -> None:
 
 
 def _picture(search: _Search, answer: SearchAnswer, words: str) -> None:
-    chart(drawn.search_figure(answer, search.along, unit_in_use()), words, key="plan-answer")
+    show_chart(drawn.search_chart(answer, search.along, words, _at_risk(search)), "plan-answer")
     st.caption(prose("plan", "marks"))
-    table(lambda: drawn.search_rows(answer, search.along, _at_risk(search)), words, key="plan-answer")
 
 
 def _at_risk(search: _Search) -> drawn.AtRisk:
@@ -163,7 +161,7 @@ def _answer_poison(request: PlanRequest, curves: background.Status) -> None:
         st.info("The answer is read off the certificates of the consequences below. Compute them first.", icon=":material/south:")
         return
     found: Consequences = curves.result
-    headline, explanation = three.protecting_sentence(found, request.rows, found.majority)
+    headline, explanation = drawn.protecting_sentence(found, request.rows, found.majority)
     reachable = not found.reason and bool(found.protecting(request.rows, found.majority))
     box = st.success if reachable else st.warning
     stale = "" if curves.is_current else " (For the settings before.)"
@@ -187,18 +185,14 @@ def _consequences(task: background.Task, cursor: float) -> None:
 def _three(found: Consequences, cursor: float, candidates: int) -> None:
     item = found.at(cursor)
     asked: dict[str, Any] = {"candidates": candidates, "above": found.majority, "unit": unit_in_use()}
-    sentences = three.consequence_sentences(item, found, **asked)
+    sentences = drawn.consequence_sentences(item, found, **asked)
     at = short_text(PrivacyLoss(item.epsilon), asked["unit"])
     titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{title}** at {at}  \n{plain(words)}")
-    st.caption(f"Move ε ({unit_in_use().neighbours}): the line goes through all three.")
-    alt = " ".join(sentences)
-    figure = three.consequences_figure(found, cursor=item.epsilon, **asked)
-    chart(figure, alt, key="plan-three")
-    rows = partial(three.consequence_rows, found, **asked)
-    table(rows, alt, key="plan-three")
+    st.caption(f"Move ε ({unit_in_use().neighbours}): the line goes through all drawn.")
+    show_chart(drawn.consequences_chart(found, cursor=item.epsilon, **asked), "plan-three")
     st.caption(prose("plan", "three consequences", trees=str(found.n_draws), rows=f"{found.n_train:,}"))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from dpviz.errors import Cancelled, DpvizError, ParameterError
 from dpviz.evaluation.plan.expected import FIRST_DRAWS, STRENGTHS, Expected, expected_steps, region
-from dpviz.figures.plan.expected import expected_figure, expected_headline, expected_sentence, is_worth_it, strengths_text
+from dpviz.figures.plan import expected_chart, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
@@ -76,7 +76,7 @@ def test_a_tree_that_is_better_says_by_how_much_and_one_that_is_so_sometimes_say
 def test_the_headline_never_calls_better_what_is_not_reliably_so_and_the_picture_has_the_numbers_of_the_sentences():
     def headline(*better):
         found = [Expected(name, 0.8, 0.8, 0.85, 0.6, share, 10) for name, share in zip(STRENGTHS, better, strict=True)]
-        figure = expected_figure(found, "home", "back")
+        figure = expected_chart(found, "home", "back").figure
         assert [list(bars.x) for bars in figure.data] == [[0.85] * 3, [0.6] * 3]
         assert figure.layout.shapes[0].x0 == 0.8
         assert all(side == "inside" for bars in figure.data for side in bars.textposition)  # the dashed line crosses no number

@@ -5,15 +5,21 @@ from html import escape
 from typing import Any
 
 from dpviz.evaluation.data.columns import ColumnLook
-from dpviz.figures.charts import NAMES, Figure, Rows, chart
+from dpviz.figures.charts import NAMES, Chart, Figure, chart
 from dpviz.figures.theme import BLUE
 from dpviz.figures.wording import percent
 
 _LONGEST = 40
 
 
-def column_figure(look: ColumnLook) -> Figure:
+def column_chart(look: ColumnLook) -> Chart:
     """One bar per value or bin: bins from left to right, texts from top to bottom."""
+    cells = zip(look.labels, look.counts, strict=True)
+    rows = [{"value": label, "rows": f"{count:,}", "share": _share(look, count)} for label, count in cells]
+    return Chart(_column_figure(look), _column_sentence(look), rows)
+
+
+def _column_figure(look: ColumnLook) -> Figure:
     labels, style = [escape(_short(label)) for label in look.labels], {"color": BLUE}
     hover = "%{customdata}: %{value:,} rows<extra></extra>"
     if look.is_binned:
@@ -28,22 +34,13 @@ def column_figure(look: ColumnLook) -> Figure:
     return figure.update_xaxes(title="rows", range=[0, 1.25 * max(look.counts)]).update_traces(textposition="outside")
 
 
-def column_sentence(look: ColumnLook) -> str:
-    """The column in words."""
+def _column_sentence(look: ColumnLook) -> str:
     missing = f"{percent(look.missing_share)} of the cells are missing" if look.n_missing else "no cell is missing"
     if not look.counts:
         return f"{look.name}: every cell is missing."
     most = max(range(len(look.counts)), key=look.counts.__getitem__)
     others = f", {look.n_others:,} rows have a text that is not shown" if look.n_others else ""
     return f"{look.name}: {_short(look.labels[most])} is most frequent ({_share(look, look.counts[most])}); {missing}{others}."
-
-
-def column_rows(look: ColumnLook) -> Rows:
-    """One row per bar."""
-    return [
-        {"value": label, "rows": f"{count:,}", "share": _share(look, count)}
-        for label, count in zip(look.labels, look.counts, strict=True)
-    ]
 
 
 def overview(looks: Iterable[ColumnLook]) -> list[dict[str, Any]]:
