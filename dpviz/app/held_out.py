@@ -12,13 +12,13 @@ import streamlit as st
 
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, rows_table, table
+from dpviz.app.widgets import rows_table, show_chart
 from dpviz.errors import NoProbabilities
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.evaluation.measures import CalibrationBin, calibration, confusion, lift
 from dpviz.figures.compare import interval_text, measure_text
-from dpviz.figures.publish.groups import WIDE, group_figure, group_rows
+from dpviz.figures.publish.groups import WIDE, group_chart
 from dpviz.figures.publish.test_result import has_rare_classes, result_sentences, says_nothing
 from dpviz.figures.wording import capital
 from dpviz.models.base import Model
@@ -126,12 +126,10 @@ def private_test(report: TestReport, unit: Unit, exact: Exact | None, rows: str 
 
 def group_screen(report: TestReport, *, key: str) -> None:
     """Who pays for the noise, where the test counts groups apart."""
-    lines = group_rows(report)
-    if lines and isinstance(report, ClassReport):
+    if isinstance(report, ClassReport) and report.by_group:
         st.markdown(f"**By {plain(report.groups)}**")
-        chart(group_figure(report), "Error and found share per group, each with its 95% interval.", key=key)
+        show_chart(group_chart(report), key)
         st.caption(WIDE.replace("epsilon", "ε"))
-        table(lines, "Error and found share per group.", key=key)
 
 
 def _sentences_or_table(report: TestReport, unit: Unit, exact: Exact | None, rows: str, note: str) -> None:

@@ -17,13 +17,6 @@ _QUIET = {"displayModeBar": False, "responsive": True}
 _STYLE_OF_ROWS = Path(__file__).with_name("rows.css")
 
 
-def chart(figure: Any, words: str, *, key: str, png: str = "") -> None:
-    """A plotly figure; `words` say what it shows. Its toolbar saves a PNG called `png`, and is left out without a name."""
-    saves: dict[str, Any] = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
-    saves |= {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": png}}
-    st.plotly_chart(figure, config=_QUIET | saves if png else _QUIET, key=key, alt=words)
-
-
 def show_chart(chart: Chart, key: str, *, png: str = "", on_select: Callable[[], None] | None = None) -> None:
     """A chart, and its numbers folded away below it. `on_select` runs before the page when one of its marks is clicked."""
     config: dict[str, Any] = dict(_QUIET)

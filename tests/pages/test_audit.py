@@ -132,7 +132,7 @@ class TestSearching:
         test = search(page(**chosen(IMPOSSIBLE)))
         next(button for button in test.button if button.label == "Cancel").click().run()
         said = texts(finish(test))
-        assert "Stopped." in said
+        assert "Stopped" in said
         assert "From the stored run" in said
         assert held["asked"]["stop"]()
 

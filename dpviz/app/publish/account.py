@@ -8,7 +8,7 @@ import streamlit as st
 from dpviz.app.parts import error, plain, role_badge
 from dpviz.app.prose import prose
 from dpviz.app.publish.data import how_it_adds_up, register
-from dpviz.app.widgets import chart, download, rows_table
+from dpviz.app.widgets import download, rows_table, show_chart
 from dpviz.errors import DpvizError
 from dpviz.figures.publish import account as figures
 from dpviz.figures.publish.exports import report_to_sign
@@ -90,7 +90,7 @@ def _data_set(found: figures.Account) -> None:
     st.markdown(f"**{plain(spent_sentence(balance))}**")
     over_time, releases, caps = st.tabs(("Over time", f"Releases ({len(balance.releases)})", f"Caps ({len(found.caps)})"))
     with over_time:
-        chart(figures.over_time_figure(found, now()), figures.over_time_sentence(found), key=f"account-{balance.data_set.name}")
+        show_chart(figures.over_time_chart(found, now()), f"account-{balance.data_set.name}")
     with releases:
         if balance.releases:
             rows_table(history_rows(balance), f"Every release of {balance.data_set.name}.")

@@ -23,10 +23,10 @@ from dpviz.app.publish.check import n_explorations
 from dpviz.app.publish.data import how_it_adds_up
 from dpviz.app.publish.released import released_tree, text_of
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import chart, rows_table
+from dpviz.app.widgets import rows_table, show_chart
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
-from dpviz.figures.publish.release import odds_rows, spent_figure, spent_sentence
+from dpviz.figures.publish.release import odds_rows, spent_chart, spent_sentence
 from dpviz.figures.publish.report import not_promised
 from dpviz.io.exports.contract import Exportable
 from dpviz.learners import FitRequest
@@ -65,12 +65,10 @@ def running_total(balance: Balance, made: Promise | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header("Permanently spent", anchor=False, width="content")
         how_it_adds_up(balance)
-    sentence = spent_sentence(balance)
-    st.markdown(f"**{plain(sentence)}**")
+    st.markdown(f"**{plain(spent_sentence(balance))}**")
     last = _just_released(balance)
     asked = made if made and not last else None
-    figure = spent_figure(balance, asked.loss if asked else None)
-    chart(figure, sentence, key="publish-spent")
+    show_chart(spent_chart(balance, asked.loss if asked else None), "publish-spent")
     loss, risk = (asked.loss, asked.risk) if asked else (last.loss, released_risk(last)) if last else (None, None)
     rows = odds_rows(balance, loss, risk, is_booked=last is not None)
     rows_table(rows, "Right guesses by this release alone and by all releases together.")

@@ -6,8 +6,8 @@ import streamlit as st
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
 from dpviz.app.tree.forest import effects_screen, one_tree
-from dpviz.app.widgets import chart, table
-from dpviz.figures.tree.boosted import score_name, scores_in_words, steps_figure, steps_of, steps_rows, steps_sentence
+from dpviz.app.widgets import show_chart
+from dpviz.figures.tree.boosted import score_name, scores_in_words, steps_chart, steps_of
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import format_value
 from dpviz.table.dataset import EncodedDataset
@@ -33,10 +33,9 @@ def _row(model: BoostedTrees, loaded: Loaded) -> None:
     place = st.number_input(f"Row, of {loaded.data.n_rows:,}", 1, loaded.data.n_rows, key="boosted-row")
     row = loaded.data.take(slice(place - 1, place), share=1.0)
     st.markdown(_predicted(model, row, place))
-    steps = steps_of(model, row, _ask_score(model))
-    st.markdown(plain(steps_sentence(steps)))
-    chart(steps_figure(steps), f"{steps.unit} after each tree. {steps_sentence(steps)}", key="boosted-steps")
-    table(steps_rows(steps), "What each tree adds, and the total after it.", key="boosted-steps")
+    steps = steps_chart(steps_of(model, row, _ask_score(model)))
+    st.markdown(plain(steps.summary))
+    show_chart(steps, "boosted-steps")
 
 
 def _predicted(model: BoostedTrees, row: EncodedDataset, place: int) -> str:

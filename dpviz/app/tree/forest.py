@@ -9,8 +9,8 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree_view import tree_view
-from dpviz.app.widgets import chart, once_of, whole_number
-from dpviz.figures.tree.effects import amount, answer_name, asked_by, asked_in_words, by_size, effect_figure, effect_rows
+from dpviz.app.widgets import once_of, show_chart, whole_number
+from dpviz.figures.tree.effects import asked_by, asked_in_words, by_size, effect_chart, effect_rows
 from dpviz.figures.tree.svg import tree_svg
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
@@ -55,9 +55,7 @@ def effects_screen(model: Model) -> None:
     order = [effect.feature for effect in by_size(found, answer)]
     place = st.selectbox("Feature", order, format_func=schema.feature_names.__getitem__, key="effect-feature")
     shown = next(effect for effect in found if effect.feature == place)
-    name = schema.feature_names[place]
-    words = f"{answer_name(schema, answer)} over {name}: it moves by {amount(schema, shown.size(answer))}."
-    chart(effect_figure(schema, shown, answer), words, key="effect")
+    show_chart(effect_chart(schema, shown, answer), "effect")
     alt = "How far each feature moves the prediction, most first."
     st.dataframe(effect_rows(schema, found, answer), hide_index=True, height="content", alt=alt)
 

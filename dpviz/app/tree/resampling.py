@@ -12,7 +12,7 @@ from dpviz.app.held_out import rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
 from dpviz.app.trees import Trained, canonical_key
-from dpviz.app.widgets import chart, linked, table
+from dpviz.app.widgets import linked, show_chart
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use, resample
 from dpviz.figures.tree import resampling as drawn_figures
@@ -86,8 +86,6 @@ def resampling_screen(trained: Trained, loaded: Loaded) -> None:
 def _features(drawn: Resamples, loaded: Loaded) -> None:
     st.header("Which features are asked", anchor=False)
     uses = feature_use(drawn)
-    sentence = drawn_figures.feature_sentence(loaded.schema, uses, drawn.n_done)
-    st.markdown(plain(sentence))
+    st.markdown(plain(drawn_figures.feature_sentence(loaded.schema, uses, drawn.n_done)))
     if uses:
-        chart(drawn_figures.feature_figure(loaded.schema, uses, drawn.n_done), sentence, key="resampling-features")
-        table(drawn_figures.feature_rows(loaded.schema, uses), sentence, key="resampling-features")
+        show_chart(drawn_figures.feature_chart(loaded.schema, uses, drawn.n_done), "resampling-features")

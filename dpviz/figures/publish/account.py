@@ -7,7 +7,7 @@ from html import escape
 from itertools import pairwise
 
 from dpviz.accounting.guarantee import NEIGHBOURS, round_up
-from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, line
+from dpviz.figures.charts import LEGEND_ABOVE, Chart, Rows, chart, line
 from dpviz.figures.publish.release import (
     ACCOUNT,
     composed_sentence,
@@ -77,7 +77,7 @@ def cap_steps(found: Account) -> list[tuple[str, float]]:
     return [(change.at, per_unit(change.epsilon_cap, found.balance.data_set.protects)) for change in found.caps]
 
 
-def over_time_figure(found: Account, until: str) -> Figure:
+def over_time_chart(found: Account, until: str) -> Chart:
     """What was spent, as an area that only grows, under the cap there was."""
     up = {"title": _measured(found.balance.data_set), "rangemode": "tozero"}
     figure = chart(240, top=34, legend=LEGEND_ABOVE, yaxis=up, xaxis={"type": "date", "title": None})
@@ -87,7 +87,7 @@ def over_time_figure(found: Account, until: str) -> Figure:
         fill = {"fill": "tozeroy", "fillcolor": translucent(colour, 0.18)} if dash == "solid" else {}
         style = {"mode": "lines", "line": line(colour, 2.5, dash) | {"shape": "hv"}, **fill}
         figure.add_scatter(x=[at for at, _ in steps], y=[value for _, value in steps], name=name, **style)
-    return figure
+    return Chart(figure, over_time_sentence(found))
 
 
 def _measured(data_set: DataSet) -> str:

@@ -1,6 +1,6 @@
 """Who pays for the noise: error and found share per group, by the private test, in words, as a table and as a chart."""
 
-from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Figure, Rows, chart, limits, marker
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Rows, chart, limits, marker
 from dpviz.figures.publish.test_result import percent_with_interval
 from dpviz.figures.theme import BLUE, ORANGE
 from dpviz.figures.tree.labels import visible
@@ -30,7 +30,7 @@ def _sentence(group: tuple[str, str], *known: tuple[str, str]) -> str:
     return f"Where {group[0]} is {group[1]!r}: {', '.join(' '.join(words) for words in known)}."
 
 
-def group_figure(report: ClassReport) -> Figure:
+def group_chart(report: ClassReport) -> Chart:
     """Per group its error and the found share of the least frequent class, each with its 95% interval."""
     rarest = int(report.counts.sum(axis=0).argmin())
     kinds = (("wrong", ORANGE, "x"), (f"finds {visible(report.schema.classes[rarest])!r}", BLUE, "circle"))
@@ -49,7 +49,7 @@ def group_figure(report: ClassReport) -> Figure:
             error_x=bars,
             hovertemplate="%{y}: %{x:.1%}",
         )
-    return figure
+    return Chart(figure, "Error and found share per group, each with its 95% interval.", group_rows(report))
 
 
 def _measures(report: ClassReport, shares: tuple[Estimate, ...]) -> list[tuple[str, Estimate]]:

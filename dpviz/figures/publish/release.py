@@ -6,7 +6,7 @@ from typing import Any
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.figures.charts import LEGEND_ABOVE, Figure, Rows, chart, hatched_bar, line
+from dpviz.figures.charts import LEGEND_ABOVE, Chart, Rows, chart, hatched_bar, line
 from dpviz.figures.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.figures.wording import capital, counted
 from dpviz.release.composed import composed
@@ -34,7 +34,7 @@ def spent_segments(balance: Balance, asked: PrivacyLoss | None) -> list[tuple[st
     return [(what, size) for what, size in segments if size > 0]
 
 
-def spent_figure(balance: Balance, asked: PrivacyLoss | None) -> Figure:
+def spent_chart(balance: Balance, asked: PrivacyLoss | None) -> Chart:
     """One bar from 0 to the cap, which is a line, in epsilons of the unit."""
     unit = balance.data_set.protects
     segments = [(what, per_unit(epsilon, unit)) for what, epsilon in spent_segments(balance, asked)]
@@ -49,7 +49,7 @@ def spent_figure(balance: Balance, asked: PrivacyLoss | None) -> Figure:
         figure.add_bar(x=[size], y=[""], name=what, hovertemplate=hover, **bar)
     note = {"text": f"cap {number_text(cap)}", "xanchor": "right", "yanchor": "bottom", "y": 1.0, "xshift": 4}
     figure.add_vline(cap, line=line(LIGHT.edge, 3), annotation=note)
-    return figure
+    return Chart(figure, spent_sentence(balance))
 
 
 def spent_sentence(balance: Balance) -> str:

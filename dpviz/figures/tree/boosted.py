@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.figures.charts import Figure, Rows, line, panels
+from dpviz.figures.charts import Chart, Rows, line, panels
 from dpviz.figures.theme import BLUE, GREEN, ORANGE
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import format_value
@@ -51,7 +51,7 @@ def score_name(schema: Schema, score: int = 0) -> str:
     return f"log-odds of {classes[1]}" if len(classes) == 2 else f"score of {classes[score]}"
 
 
-def steps_figure(steps: Steps) -> Figure:
+def steps_chart(steps: Steps) -> Chart:
     """Above the total after each tree, below what each tree adds; one axis of trees."""
     figure = panels(2, 380, spacing=0.07, row_heights=[0.55, 0.45], layout={"showlegend": False})
     total = {"mode": "lines", "line": line(GREEN) | {"shape": "hv"}}
@@ -62,10 +62,11 @@ def steps_figure(steps: Steps) -> Figure:
     figure.add_bar(x=steps.trees, y=steps.added, marker=style, hovertemplate=hover, row=2, col=1)
     figure.update_yaxes(title=steps.unit, row=1, col=1, zeroline=False)
     figure.update_yaxes(title="added", row=2, col=1)
-    return figure.update_xaxes(title="tree", row=2, col=1)
+    figure.update_xaxes(title="tree", row=2, col=1)
+    return Chart(figure, f"{steps.unit} after each tree. {_steps_sentence(steps)}", _steps_rows(steps))
 
 
-def steps_sentence(steps: Steps) -> str:
+def _steps_sentence(steps: Steps) -> str:
     """Start, what goes up and down, end: "It starts at 841.2; 61 of 100 trees add 402 in all, 39 take 120 away: 1,123"."""
     ups, downs = [a for a in steps.added if a > 0], [a for a in steps.added if a < 0]
     moved = [f"{len(ups):,} of {len(steps.added):,} trees add {format_value(sum(ups))} in all"] if ups else []
@@ -73,7 +74,7 @@ def steps_sentence(steps: Steps) -> str:
     return f"It starts at {format_value(steps.start)}; {', '.join(moved) or 'no tree changes it'}: {format_value(steps.end)}."
 
 
-def steps_rows(steps: Steps) -> Rows:
+def _steps_rows(steps: Steps) -> Rows:
     """The figure as a table: one line per tree."""
     lines = zip(steps.trees, steps.added, steps.totals, strict=True)
     return [

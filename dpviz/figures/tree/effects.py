@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dpviz.figures.charts import Figure, Rows, chart, line
+from dpviz.figures.charts import Chart, Rows, chart, line
 from dpviz.figures.theme import GREEN
 from dpviz.figures.tree.labels import visible
 from dpviz.models.effects import Effect
@@ -48,7 +48,7 @@ def _value(schema: Schema, effect: Effect, place: int) -> str:
     return visible(feature.categories[int(value)]) if isinstance(feature, CategoricalFeature) else format_value(float(value))
 
 
-def effect_figure(schema: Schema, effect: Effect, answer: int) -> Figure:
+def effect_chart(schema: Schema, effect: Effect, answer: int) -> Chart:
     """The mean answer over the declared range of one feature, or for each of its categories."""
     feature, heights = schema.features[effect.feature], effect.answers[:, answer]
     is_share = not isinstance(schema.target, NumericTarget)
@@ -61,7 +61,10 @@ def effect_figure(schema: Schema, effect: Effect, answer: int) -> Figure:
         figure.add_bar(x=names, y=heights, marker={"color": GREEN}, hovertemplate="%{x}: %{y}<extra></extra>")
         figure.update_xaxes(title=visible(feature.name), type="category")
     wide = {"rangemode": "tozero", "tickformat": ".0%"} if is_share else {}
-    return figure.update_yaxes(title=f"mean {visible(answer_name(schema, answer))}", **wide)
+    figure.update_yaxes(title=f"mean {visible(answer_name(schema, answer))}", **wide)
+    name = visible(feature.name)
+    words = f"{answer_name(schema, answer)} over {name}: it moves by {amount(schema, effect.size(answer))}."
+    return Chart(figure, words)
 
 
 def asked_by(trees: Sequence[Tree]) -> dict[int, tuple[int, ...]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpviz.evaluation.tree.resampling import FeatureUse, Resamples
-from dpviz.figures.charts import NAMES, Figure, chart
+from dpviz.figures.charts import NAMES, Chart, Rows, chart
 from dpviz.figures.theme import BLUE, translucent
 from dpviz.figures.tree.labels import is_anywhere, visible
 from dpviz.models.tree import declared_precision, format_number, rule_in_words
@@ -44,7 +44,7 @@ def agreement_sentence(agreeing: np.ndarray, n_draws: int) -> str:
     return f"For a row taken at random, {n_draws * agreeing.mean():.0f} of {n_draws} draws predict what this tree predicts."
 
 
-def feature_figure(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> Figure:
+def feature_chart(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> Chart:
     """Draws that ask about a feature, by depth: a shaded cell with its number."""
     shown = uses[:MOST_FEATURES]
     places = list(range(len(shown)))
@@ -60,7 +60,7 @@ def feature_figure(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> 
     numbers = {"text": [count for row in counts for count in row], "mode": "text", "textfont": {"size": 13}}
     down_again = [place for place in places for _ in columns]
     figure.add_scatter(x=columns * len(shown), y=down_again, hoverinfo="skip", showlegend=False, **numbers)
-    return figure
+    return Chart(figure, feature_sentence(schema, uses, n_draws), _feature_rows(schema, uses))
 
 
 def _depth_name(level: int) -> str:
@@ -77,13 +77,13 @@ def feature_sentence(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -
     return f"{head} {len(always)} of {len(uses)} features that appear are in every rerun."
 
 
-def feature_rows(schema: Schema, uses: Sequence[FeatureUse]) -> list[dict[str, str | int]]:
+def _feature_rows(schema: Schema, uses: Sequence[FeatureUse]) -> Rows:
     """The same as a table."""
     return [
         {
             "feature": schema.features[use.feature].name,
-            "anywhere": use.anywhere,
-            **{_depth_name(level): count for level, count in enumerate(use.at_level)},
+            "anywhere": f"{use.anywhere}",
+            **{_depth_name(level): f"{count}" for level, count in enumerate(use.at_level)},
         }
         for use in uses
     ]

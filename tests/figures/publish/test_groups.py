@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.figures.publish.groups import group_figure, group_rows, group_sentences
+from dpviz.figures.publish.groups import group_chart, group_rows, group_sentences
 from dpviz.figures.publish.test_result import percent_with_interval
 from dpviz.models.tree import Leaf
 from dpviz.results.exports import export
@@ -27,7 +27,7 @@ def test_every_group_has_its_error_and_what_it_finds_with_intervals_in_table_and
         f"Where g is 'a': wrong {percent_with_interval(REPORT.by_group[0].error)}, finds"
     )
     assert group_rows(ClassReport(SCHEMA, 0.1, 1.0, TABLE)) == group_rows(None) == []
-    wrong, found = group_figure(REPORT).data
+    wrong, found = group_chart(REPORT).figure.data
     assert list(wrong.x) == [entry.error.value for entry in REPORT.by_group]
     assert list(found.x) == [entry.found[1].value for entry in REPORT.by_group]
     assert found.x[0] + found.error_x.array[0] == REPORT.by_group[0].found[1].high

@@ -8,7 +8,7 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.figures.publish.release import (
     history_rows,
     odds_rows,
-    spent_figure,
+    spent_chart,
     spent_segments,
     spent_sentence,
 )
@@ -33,8 +33,8 @@ def test_the_bar_is_as_long_as_what_was_spent_and_is_asked_told_apart_by_more_th
     assert segments == {"released": 0.5, "interrupted": 0.25, "this release": 0.25, "over the cap": 0.25}
     assert sum(segments.values()) == 1.25
     assert spent_segments(balance(()), None) == []
-    assert [trace.name for trace in spent_figure(balance(SPENT[:1]), PrivacyLoss(0.5)).data] == ["released", "this release"]
-    figure = spent_figure(balance(), PrivacyLoss(0.5))
+    assert [trace.name for trace in spent_chart(balance(SPENT[:1]), PrivacyLoss(0.5)).figure.data] == ["released", "this release"]
+    figure = spent_chart(balance(), PrivacyLoss(0.5)).figure
     assert len({trace.marker.pattern.shape for trace in figure.data}) == 4
     assert figure.layout.shapes[0].x0 == 1.0
     assert "add/remove one row" in figure.layout.xaxis.title.text
@@ -68,7 +68,7 @@ def test_guesses_and_history_carry_the_running_total_and_the_person_leads():
 
 def test_a_person_with_three_rows_leads_the_bar_the_sentence_and_the_history():
     of_three = balance(rows=3, cap=2.0)
-    figure = spent_figure(of_three, PrivacyLoss(0.5))
+    figure = spent_chart(of_three, PrivacyLoss(0.5)).figure
     assert [trace.x[0] for trace in figure.data] == [1.5, 0.75, 1.5]
     assert figure.layout.shapes[0].x0 == 6.0
     assert figure.layout.xaxis.title.text == "ε (add/remove one patient, up to 3 rows)"

@@ -1,6 +1,6 @@
 """Effects on screen: the largest first, in the units of the answer."""
 
-from dpviz.figures.tree.effects import answer_name, asked_by, asked_in_words, effect_figure, effect_rows
+from dpviz.figures.tree.effects import answer_name, asked_by, asked_in_words, effect_chart, effect_rows
 from dpviz.models.effects import effects
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -24,11 +24,11 @@ def test_effects_stay_in_their_units_and_categories_have_a_bar_each():
     found = effects(tree)
     assert effect_rows(schema, found, 0)[0]["moves it by"] == "1400"
     assert answer_name(schema, 0) == "rent"
-    figure = effect_figure(schema, found[0], 0)
+    figure = effect_chart(schema, found[0], 0).figure
     assert figure.layout.xaxis.title.text == "x, m"
     assert max(figure.data[0].y) == 1500
     tree = Tree(TWO, Branch(SubsetRule(1, (0,)), Leaf(0), Leaf(1)))
-    (bars,) = effect_figure(TWO, effects(tree)[1], 1).data
+    (bars,) = effect_chart(TWO, effects(tree)[1], 1).figure.data
     assert list(bars.x) == ["red", "<b>green"]
     assert list(bars.y) == [0, 1]
 

@@ -3,8 +3,7 @@ import numpy as np
 from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use
 from dpviz.figures.tree.resampling import (
     agreement_sentence,
-    feature_figure,
-    feature_rows,
+    feature_chart,
     feature_sentence,
     root_sentence,
     survival_sentence,
@@ -41,13 +40,13 @@ def test_roots_and_what_comes_back_first_are_told_with_their_counts():
 
 def test_features_are_shown_by_depth_with_their_numbers_and_agreement_is_told():
     uses = feature_use(DRAWN)
-    cells, numbers = feature_figure(SCHEMA, uses, 10).data
+    cells, numbers = feature_chart(SCHEMA, uses, 10).figure.data
     assert [list(row) for row in cells.z] == [[6, 6], [3, 3]]
     assert list(numbers.text) == ["6", "6", "3", "3"] or list(numbers.text) == [6, 6, 3, 3]
-    assert feature_rows(SCHEMA, uses)[0] == {"feature": "<b>a</b>", "anywhere": 6, "root": 6}
+    assert feature_chart(SCHEMA, uses, 10).rows[0] == {"feature": "<b>a</b>", "anywhere": "6", "root": "6"}
     assert "in 6 of 10 draws" in feature_sentence(SCHEMA, uses, 10)
     assert feature_sentence(SCHEMA, (), 10) == "No rerun splits on any feature."
-    names = feature_figure(SCHEMA, feature_use(DRAWN), 10).layout.yaxis.ticktext
+    names = feature_chart(SCHEMA, feature_use(DRAWN), 10).figure.layout.yaxis.ticktext
     assert "&lt;b>a&lt;/b>" in names
     agreeing = agreement(tree(0, 3.5).predict(ROWS), DRAWN, ROWS)
     assert f"{10 * agreeing.mean():.0f} of 10 draws predict what this tree predicts" in agreement_sentence(agreeing, 10)
