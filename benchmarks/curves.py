@@ -30,7 +30,7 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.results.result import score
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests.forest import ForestShape, fit_packed
 from dpviz.training.forests.random_trees import theorem_2_depth
 

@@ -29,7 +29,7 @@ from dpviz.models.tree import Leaf, Tree
 from dpviz.randomness import generator
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.training.counting.nodes import Place
+from dpviz.training.source_nodes import Place
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.privacy.leaf_labels import LabelRule, LeafCounts
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests.forest import MOST_LEAVES, ForestShape, fit_hashed, fit_packed
 from dpviz.training.forests.random_trees import mean_leaves
 

@@ -14,6 +14,7 @@ from dpviz.engines.address import parse_address
 from dpviz.engines.opening import open_table
 from dpviz.errors import DpvizError, ReadingWarning
 from dpviz.io.large.encode import encode_large
+from dpviz.io.large.rows import FileRows
 from dpviz.io.large.source import is_large
 from dpviz.io.options import ReadOptions
 from dpviz.io.schemas import load_schema
@@ -27,8 +28,7 @@ from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.counting.arrays import ArrayRows
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows
 
 if TYPE_CHECKING:
     from dpviz.engines.rows import EngineRows
@@ -139,7 +139,7 @@ def _schema_of_large(args: Namespace) -> Schema:
     return schema
 
 
-def large_rows(args: Namespace, schema: Schema) -> ArrayRows:
+def large_rows(args: Namespace, schema: Schema) -> FileRows:
     """DATA, read in pieces and encoded."""
     rows = encode_large(args.data, schema, **reading_of(args), progress=console.telling(f"Reading and encoding {args.data}"))
     tell(rows.notes)

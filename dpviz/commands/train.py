@@ -24,7 +24,7 @@ from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.results.wording import signs_spelled
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -39,10 +39,10 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.schema import ClassTarget, Schema
-from dpviz.training.counting.contract import EVERY_COUNT, Count, CountedRows, Measure
-from dpviz.training.counting.nodes import CountedNode, Kind, Place, mirrored, root_of
+from dpviz.training.counted_rows import EVERY_COUNT, Count, CountedRows, Measure, banded_schema
 from dpviz.training.estimate.window import target_cuts
-from dpviz.training.median_splits import banded_schema
+from dpviz.training.nodes import CountedNode, Kind, mirrored
+from dpviz.training.source_nodes import Place, SourceNode
 
 
 class EngineRows(CountedRows):
@@ -131,7 +131,7 @@ class EngineRows(CountedRows):
     def root(self, grid: CandidateGrid) -> CountedNode:
         """All rows, binned by `grid`; counted level by level."""
         self._use(grid)
-        return root_of(grid, len(self._classes), partial(_Levels, self, grid))
+        return SourceNode(grid, len(self._classes), partial(_Levels, self, grid))
 
     def count_level(self, grid: CandidateGrid, parts: np.ndarray | None, places: Sequence[Place], kind: Kind) -> np.ndarray:
         """Class counts of the nodes at `places`, as `Counter.count`: one pass of the engine."""
@@ -221,11 +221,11 @@ class _Levels:
     parts: np.ndarray | None
 
     @property
-    def held(self) -> np.ndarray:
+    def occupied_bins(self) -> np.ndarray:
         """All bins: which of them hold rows would be a question of its own."""
         return np.arange(self.grid.n_bins)
 
-    def count(self, places: Sequence[Place], others: Sequence[Place], kind: Kind) -> np.ndarray:
+    def count(self, places: Sequence[Place], kind: Kind) -> np.ndarray:
         """Class counts of the nodes at `places`."""
         return self.rows.count_level(self.grid, self.parts, places, kind)
 

@@ -20,7 +20,7 @@ from dpviz.engines.outcomes import Outcomes
 from dpviz.models.tree import Branch, Node, SubsetRule, ThresholdRule, Tree
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
 from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema
-from dpviz.training.counting.nodes import Place
+from dpviz.training.source_nodes import Place
 
 #: Rows whose parts are one text; PostgreSQL packs texts of more than 2 kB, and would unpack them for every row.
 BLOCK = 1024

@@ -1,4 +1,4 @@
-"""Sums over the rows of a target that is a number, as SQL: `dpviz/training/counting/measures.py`, operation by operation.
+"""Sums over the rows of a target that is a number, as SQL: `dpviz/training/estimate/measures.py`, operation by operation.
 
 Doubles are subtracted, multiplied and divided one operation at a time, as IEEE 754 settles them to the last bit in all three
 engines; a row's units are whole numbers that add up to one row whatever rounding did, and their sums are exact. A quotient so
@@ -13,8 +13,8 @@ from functools import singledispatch
 
 from dpviz.engines.expressions import double
 from dpviz.engines.statements import VALUE
-from dpviz.training.counting.contract import Measure
-from dpviz.training.counting.measures import BernsteinUnits, Beyond, Errors, Steps
+from dpviz.training.counted_rows import Measure
+from dpviz.training.estimate.measures import BernsteinUnits, Beyond, Errors, Steps
 from dpviz.training.estimate.window import Window, widths
 
 #: Quotients below this are 0.

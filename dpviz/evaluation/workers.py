@@ -20,16 +20,16 @@ from typing import Any, TypeVar
 from dpviz.errors import WorkersEnded
 from dpviz.progress import Progress, Stop, steps
 from dpviz.table.dataset import EncodedDataset
-from dpviz.training.counting.remembered import LIMIT
+from dpviz.training.nodes import NodeCache
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 #: Arrays above this many bytes go to the workers once, through shared memory.
 _SHARED_ABOVE = "100K"
-#: Counts that a worker process remembers, 8 bytes each. loky ends a process that has grown by 300 MB, with all it remembers; two
+#: Bytes of counts that a worker process remembers. loky ends a process that has grown by 300 MB, with all it remembers; two
 #: thirds of that are packages and rows.
-_REMEMBERED = 12_000_000
+_REMEMBERED = 96_000_000
 _MOST_KEPT = 2
 _KEPT: dict[Hashable, EncodedDataset] = {}
 
@@ -156,7 +156,7 @@ def _enter_worker(home: int) -> None:
     It also ends with that process. A worker that waited for its first task to do so would outlive a killed process by minutes.
     """
     Thread(target=_end_after, args=(home,), daemon=True).start()
-    LIMIT.numbers = _REMEMBERED
+    NodeCache.most_bytes = _REMEMBERED
     if hasattr(os, "nice"):
         os.nice(10)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

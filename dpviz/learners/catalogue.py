@@ -15,7 +15,7 @@ from dpviz.results.verdict import Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.counting.contract import EVERY_COUNT, Rows
+from dpviz.training.counted_rows import EVERY_COUNT, Rows
 from dpviz.training.params import controls_of
 
 #: The learner shown first, and the one that an estimator of numbers has by itself: for numbers, many small trees predict better.

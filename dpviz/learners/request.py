@@ -42,7 +42,7 @@ from dpviz.table.encode import encode
 from dpviz.table.raw import load_for
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema, require_no_persons
 from dpviz.training.contract import LearnerSpec, schema_disclosures
-from dpviz.training.counting.contract import CountedRows, Rows
+from dpviz.training.counted_rows import CountedRows, Rows
 from dpviz.training.estimate.testing import fit_with_test, plan_with_test
 from dpviz.training.params import Settings, make_params
 

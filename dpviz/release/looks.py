@@ -10,7 +10,7 @@ from hashlib import sha256
 from dpviz.errors import RefusedRelease
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.schema import Schema
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows
 
 
 def note_look(register: ReleaseRegister, what: str, data: Rows) -> None:

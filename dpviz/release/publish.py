@@ -30,7 +30,7 @@ from dpviz.results.document import AssumptionEntry, Booking, Recorded
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.results.result import TestReport
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.contract import Count, Rows
-from dpviz.training.growing import TreeRecipe, grow, grow_honestly
+from dpviz.training.counted_rows import Count, Rows, counter_of
+from dpviz.training.growing import TreeRecipe, grow_honestly
 from dpviz.training.params import NoParams, Settings
 
 #: What a learner predicts; "any" means both.
@@ -51,7 +50,7 @@ def fit_by_growing(prepare: Prepare) -> Fit:
         if plan.held_out:
             tree, event, report = grow_honestly(counter_of(data), plan, recipe, source)
             return FitOutput(tree, after(recipe.before, event), recipe.disclosures, report)
-        root, event = grow(recipe.root, recipe.step, source)
+        root, event = recipe.grow(source)
         return FitOutput(Tree(data.schema, root), after(recipe.before, event), recipe.disclosures)
 
     return fit

@@ -27,12 +27,12 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.results.result import TestReport
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.schema import NumericTarget
-from dpviz.training.counting.contract import CountedRows
-from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.counted_rows import CountedRows
 from dpviz.training.estimate.groups import divided, names_of
 from dpviz.training.estimate.number_report import TESTED, errors_within, released_sums
 from dpviz.training.estimate.numbers import LEAF_SUMS, with_values
 from dpviz.training.estimate.report import released_counts, with_counts
+from dpviz.training.nodes import CountedNode, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ UNPRICED = NoCost("distribution")
 class TreeRecipe:
     """How to grow a tree: its root, the learner's step, and what was spent before.
 
-    `distribution` is given where a step draws unbounded noise, so that trying every draw cannot enumerate its decisions.
+    `distribution` is given where a step draws unbounded noise, so that trying every draw cannot enumerate its decisions. `kind`
+    says which counts the step needs on a level: a source counts it before the first step.
     """
 
     root: CountedNode
@@ -100,16 +101,24 @@ class TreeRecipe:
     before: tuple[Event, ...] = ()
     disclosures: tuple[Disclosure, ...] = ()
     distribution: StepDistribution | None = None
+    kind: Callable[[int], Kind] = lambda level: "bins"
+
+    def grow(self, source: NoiseSource, held_out: np.ndarray | None = None) -> tuple[Node, Event]:
+        """The tree with its event; of the rows where `held_out`, by row, is 0."""
+        return grow(self.root if held_out is None else self.root.without(held_out), self.step, source, kind=self.kind)
 
 
-def grow(node: CountedNode, step: Step, source: NoiseSource, place: int = 1) -> tuple[Node, Event]:
+def grow(
+    node: CountedNode, step: Step, source: NoiseSource, place: int = 1, *, kind: Callable[[int], Kind] = lambda level: "bins"
+) -> tuple[Node, Event]:
     """Grow the subtree of `node`, which stands at `place`; returns it with its event. `source` is told of every place.
 
-    Level by level, so that whoever counts the rows can count all nodes of a level at once.
+    Level by level, so that a source counts all nodes of a level at once.
     """
     grid, decided, level = node.grid, dict[int, Decision](), [(node, place)]
     while level:
         below: list[tuple[CountedNode, int]] = []
+        level[0][0].count_level([here for here, _ in level], kind(level[0][0].level))
         for here, at in level:
             source.enter(at)
             below += _decided(here, at, step(here), decided)
@@ -245,7 +254,7 @@ def grow_honestly(
     """
     assignment = RandomAssignment(tuple(held_out.share for held_out in plan.held_out))
     parts, shared = assignment.flip(rows.n_rows, persons=rows.persons, source=source), rows.persons is not None
-    root, grown = grow(recipe.root.of_part_0(parts), recipe.step, source)
+    root, grown = recipe.grow(source, parts)
     source.enter(AFTER_GROWING)
     if isinstance(rows.schema.target, NumericTarget):
         tree, held_out_events, tested = _of_numbers(rows, plan, root, parts, source)

@@ -36,10 +36,9 @@ from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid
-from dpviz.table.dataset import EncodedDataset, Memo
-from dpviz.table.schema import ClassTarget, NumericTarget, Schema
-from dpviz.training.counting.nodes import CountedNode, left_counts
+from dpviz.table.schema import NumericTarget
 from dpviz.training.growing import INCLUDED, Label, Split
+from dpviz.training.nodes import CountedNode, left_counts
 from dpviz.training.scores import labelled_utilities, locate_labelled
 
 #: Units of lambda, and of the declared range.
@@ -47,23 +46,6 @@ RANKS, SHARES = 64, 1024
 CUT = Sensitivity(RANKS * SHARES, monotone=False, source="a row moves ranks, distances and their mix by at most 1, up or down")
 #: Declared rows times epsilon up to which ranks alone count, and lambda from twice as many on.
 ENOUGH_FOR_DISTANCES, LEAST_RANKS = 10_000, 0.2
-_BANDED: Memo[EncodedDataset] = Memo()
-
-
-def in_bands(data: EncodedDataset, cuts: np.ndarray) -> EncodedDataset:
-    """The same rows with the band of the target as their class: band b holds numbers in (cuts[b-1], cuts[b]]."""
-    return _BANDED.of(data, cuts.tobytes(), lambda: _banded(data, cuts))
-
-
-def _banded(data: EncodedDataset, cuts: np.ndarray) -> EncodedDataset:
-    target = np.searchsorted(cuts, data.target).astype(np.uint8)
-    return EncodedDataset(banded_schema(data.schema, cuts), data.columns, target, caches_counts=data.caches_counts)
-
-
-def banded_schema(schema: Schema, cuts: np.ndarray) -> Schema:
-    """The schema whose classes are the bands between the cuts."""
-    bands = ClassTarget(schema.target.name, tuple(map(str, range(len(cuts) + 1))))
-    return Schema(schema.features, bands, schema.n_public)
 
 
 def rank_units(n_public: int | None, epsilon: float) -> int:

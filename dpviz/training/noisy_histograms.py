@@ -26,8 +26,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, prefix_candidates, thresholds_candidates
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.nodes import CountedNode, left_counts
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import (
     UNPRICED,
     Decision,
@@ -40,6 +39,7 @@ from dpviz.training.growing import (
     looked,
     stopped,
 )
+from dpviz.training.nodes import CountedNode, left_counts
 from dpviz.training.privatree_budget import EpsilonSplit
 from dpviz.training.scores import weighted_gini
 

@@ -35,7 +35,7 @@ import numpy as np
 from dpviz.privacy.sensitivity import Width
 from dpviz.privacy.two_levels import Nearly, Parts, Sides, TwoLevelUtilities
 from dpviz.table.candidates import CandidateGrid
-from dpviz.training.counting.nodes import CountedNode, left_counts, sum_up
+from dpviz.training.nodes import CountedNode, left_counts, sum_up
 from dpviz.training.scores import SCALE, Weighing, half_impurity, label_pairs, locate_labelled, require_scorable
 
 #: In units of a log weight: float32 holds those below to about .01.
@@ -87,7 +87,7 @@ class _Trees:
 
     @cached_property
     def _pairs(self) -> np.ndarray:
-        return pair_counts(self._node)
+        return candidate_pair_counts(self._node)
 
     def of_roots(self, roots: slice) -> Sides:
         """(uL, uR), int64 of shape (roots, n_below)."""
@@ -175,7 +175,7 @@ def _evenness(counts: np.ndarray) -> np.ndarray:
 # --- class counts of every tree of two levels
 
 # A row in bin i of one feature and bin j of another goes left at the root where i does and left below where j does. So the counts
-# per pair of bins (`CountedNode.pairs`), summed along both axes, are the counts of every pair of candidates.
+# per pair of bins (`CountedNode.pair_counts`), summed along both axes, are the counts of every pair of candidates.
 
 #: Counts per pair of bins of all nodes of a level, and per pair of candidates of one node, that are made at most: 512 and 64 MB.
 MOST_PAIRS_OF_BINS, MOST_PAIRS_OF_CANDIDATES = 1 << 26, 1 << 23
@@ -194,9 +194,9 @@ def fit_into_memory(grid: CandidateGrid, n_classes: int, depth: int) -> bool:
     return nodes * bins <= MOST_PAIRS_OF_BINS and candidates <= MOST_PAIRS_OF_CANDIDATES
 
 
-def pair_counts(node: CountedNode) -> np.ndarray:
+def candidate_pair_counts(node: CountedNode) -> np.ndarray:
     """Rows per class that go left under both of two candidates: int64, (n_classes, n_candidates, n_candidates). Private."""
-    grid, pairs = node.grid, np.ascontiguousarray(node.pairs.swapaxes(1, 2))
+    grid, pairs = node.grid, np.ascontiguousarray(node.all_pair_counts.swapaxes(1, 2))
     first = left_counts(grid, pairs.reshape(len(pairs), -1)).reshape(-1, *pairs.shape[1:])
     by_bin = np.ascontiguousarray(first.transpose(2, 1, 0))
     both = left_counts(grid, by_bin.reshape(len(by_bin), -1)).reshape(-1, *by_bin.shape[1:])
@@ -204,7 +204,7 @@ def pair_counts(node: CountedNode) -> np.ndarray:
 
 
 def distinct_pairs(node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
-    """`pair_counts` of candidates that differ by more than empty bins, and which of these stands for each candidate. Private.
+    """`candidate_pair_counts` but for empty bins, and which of these candidates stands for each. Private.
 
     Much smaller where a node holds few values. Whole numbers, exact, in float32 where that holds them, else in float64. It takes
     longer where more bins hold rows: for simulations alone.
@@ -213,8 +213,8 @@ def distinct_pairs(node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
 
     def counted() -> np.ndarray:
         kind = np.float32 if node.n_rows < _WHOLE_IN_FLOAT32 else np.float64
-        held = np.searchsorted(node.held, distinct.held)
-        pairs = node.held_pairs.take(held, axis=0).take(held, axis=1)
+        held = np.searchsorted(node.occupied_bins, distinct.held)
+        pairs = node.pair_counts.take(held, axis=0).take(held, axis=1)
         pairs = np.ascontiguousarray(pairs.swapaxes(1, 2), dtype=kind)
         first = distinct.sums(pairs)
         return np.ascontiguousarray(distinct.sums(np.ascontiguousarray(first.transpose(2, 1, 0))).swapaxes(0, 1))

@@ -20,8 +20,8 @@ import dpviz
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.training.counting.arrays import ArrayRows, counter_of
-from dpviz.training.counting.measures import BernsteinUnits, Beyond, Errors, Steps
+from dpviz.training.counted_rows import ArrayRows, counter_of
+from dpviz.training.estimate.measures import BernsteinUnits, Beyond, Errors, Steps
 from dpviz.training.estimate.window import Window
 from tests.support import killing_clients, servers
 from tests.support.engine_tables import CANARY, NUMBER, canaries, document, encoded, in_memory, numbered, opened, wide
@@ -64,10 +64,10 @@ def test_pairs_of_bins_are_those_of_memory(engine: Engine) -> None:
         for given_parts in (None, parts):
             level = [[counter_of(each).root(grid) for each in (data, rows)]]
             if given_parts is not None:
-                level = [[root.of_part_0(parts) for root in level[0]]]
+                level = [[root.without(parts) for root in level[0]]]
             for block in range(2):
                 for here, there in level:
-                    np.testing.assert_array_equal(there.pairs, here.pairs)
+                    np.testing.assert_array_equal(there.all_pair_counts, here.all_pair_counts)
                     np.testing.assert_array_equal(there.histogram, here.histogram)
                 for feature in (block, block + 2):
                     left = np.arange(grid.features[feature].n_bins) % 3 == 0

@@ -17,7 +17,7 @@ from dpviz.engines.opening import read_rows
 from dpviz.errors import EngineError
 from dpviz.evaluation.compare.metrics import answered_by_leaf, classifier_answers
 from dpviz.table.schema import Schema
-from dpviz.training.counting.arrays import ArrayRows
+from dpviz.training.counted_rows import ArrayRows
 from tests.support.nasty_cells import SCHEMA, shuffled
 from tests.support.paths import SEED
 from tests.support.servers import Engine

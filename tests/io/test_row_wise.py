@@ -26,7 +26,7 @@ from dpviz.io.text import ENCODINGS
 from dpviz.randomness import generator
 from dpviz.table import columns
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.counting import binned
+from dpviz.training import nodes
 from tests.support.table_files import COLUMNS, PIECES, WRITERS, Rows, arrow_table, csv_bytes, drawn_row
 
 SCHEMA = Schema(
@@ -116,7 +116,7 @@ def broken_tables(source: Callable[[Rows, Path], Encoded], n_tables: int, seed: 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few rows are several pieces."""
-    monkeypatch.setattr(binned, "ROWS_AT_ONCE", 16)
+    monkeypatch.setattr(nodes, "ROWS_AT_ONCE", 16)
     monkeypatch.setattr(large_csv, "_AT_ONCE", 90)
 
 

@@ -8,8 +8,9 @@ from dpviz.models.tree import Branch, Node
 from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
-from dpviz.training.counting.contract import CountedRows
-from dpviz.training.counting.nodes import CountedNode, root_of
+from dpviz.training.counted_rows import CountedRows
+from dpviz.training.nodes import CountedNode
+from dpviz.training.source_nodes import SourceNode
 
 
 class OneByOne(CountedRows):
@@ -33,7 +34,7 @@ class OneByOne(CountedRows):
         return np.array([self.classes.count(code) for code in range(self.n_classes)], dtype=np.int64)
 
     def root(self, grid) -> CountedNode:
-        return root_of(grid, self.n_classes, lambda parts: _Levels(self, grid, parts))
+        return SourceNode(grid, self.n_classes, lambda parts: _Levels(self, grid, parts))
 
     def bin_of(self, grid, feature: int, row: int) -> int:
         value, thresholds = self.data.columns[feature][row], grid.features[feature].thresholds
@@ -78,9 +79,9 @@ class _Levels:
 
     def __init__(self, rows: OneByOne, grid, parts) -> None:
         self.rows, self.grid, self.parts = rows, grid, parts
-        self.held = np.arange(grid.n_bins)
+        self.occupied_bins = np.arange(grid.n_bins)
 
-    def count(self, places, others, kind) -> np.ndarray:
+    def count(self, places, kind) -> np.ndarray:
         rows, grid = self.rows, self.grid
         rows.levels += 1
         found = np.zeros((len(places), *[grid.n_bins] * (1 + (kind == "pairs")), rows.n_classes), dtype=np.int64)

@@ -13,9 +13,9 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of, in_bands
 from dpviz.training.estimate.window import MEDIAN, target_cuts
-from dpviz.training.median_splits import CUT, RANKS, MedianSplitter, cut_utilities, in_bands, places_of
+from dpviz.training.median_splits import CUT, RANKS, MedianSplitter, cut_utilities, places_of
 from tests.support.numbers import rows, schema_of_numbers
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), NumericFeature("z", 0, 1)), NumericTarget("y", 0, 32), n_public=1000)

@@ -11,7 +11,7 @@ from dpviz.table.candidates import equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 from dpviz.training import noisy_histograms
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.privatree_budget import EpsilonSplit
 from tests.support.goodness import FITS, p_value

@@ -9,7 +9,7 @@ from dpviz.errors import NotReleasable
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.counting.nodes import left_counts
+from dpviz.training.nodes import left_counts
 from dpviz.training.noisy_histograms import weighted_gini
 from tests.support.oracles import counts
 from tests.support.recording import Recording

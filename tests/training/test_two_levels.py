@@ -16,7 +16,7 @@ from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training import two_levels
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.scores import SCALE, Weighing, label_pairs
 from dpviz.training.two_levels import TreeScore
 from tests.support.oracles import counts
@@ -153,7 +153,7 @@ def test_a_simulation_weighs_roots_as_the_law_does():
 def test_rows_whose_squares_overflow_are_refused_also_in_units(repeats):
     """50 million rows of a class that counts 100: n^2 would leave 64 bits, and one row could change anything."""
     node = counter_of(rows(2)).root(multiscale_grid(rows(2).schema))
-    many = np.full((len(node.held), len(node.held), 2), 25_000_000)
+    many = np.full((len(node.occupied_bins), len(node.occupied_bins), 2), 25_000_000)
     node.keep("pairs", many)
     with pytest.raises(DpvizError, match="cannot be scored exactly"):
         TreeScore(Weighing.of((1.0, 1.0)), SCALE // 2, repeats).utilities(node)

@@ -24,8 +24,8 @@ from dpviz.models.tree import Node, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.counting.arrays import node_of
 from dpviz.training.growing import TreeRecipe
+from dpviz.training.nodes import node_of
 
 #: Equal rows times epsilon beside which other labels of them are hardly ever chosen, and their largest number.
 _ENOUGH, _MOST_EQUAL = 10, 100

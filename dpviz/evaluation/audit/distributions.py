@@ -24,8 +24,6 @@ from dpviz.progress import Progress
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
-from dpviz.training.counting.arrays import node_of
-from dpviz.training.counting.nodes import CountedNode
 from dpviz.training.estimate.window import target_cuts
 from dpviz.training.growing import (
     Decision,
@@ -36,6 +34,7 @@ from dpviz.training.growing import (
     rule_of,
     subset_rule,
 )
+from dpviz.training.nodes import CountedNode, node_of
 
 #: Runs of a whole learner that are listed at most, all data sets of a universe together.
 MOST_RUNS = 60_000

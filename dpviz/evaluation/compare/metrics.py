@@ -13,7 +13,7 @@ from dpviz.models.tree import Leaf, Tree
 from dpviz.results.result import r_squared
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
-from dpviz.training.counting.contract import CountedRows
+from dpviz.training.counted_rows import CountedRows
 
 #: Metrics that need probabilities; NaN for a model that holds none.
 OF_PROBABILITIES = ("auc", "log_loss", "brier")

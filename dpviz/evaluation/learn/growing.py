@@ -20,7 +20,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.counting.arrays import node_of
+from dpviz.training.nodes import node_of
 
 N_ROWS = 30
 #: Two levels: a split, then splits that choose their labels too. Three nodes.

@@ -28,7 +28,7 @@ from dpviz.io.tables.arrow import (
     without_cells,
 )
 from dpviz.table.raw import RawTable
-from dpviz.training.counting.binned import rows_at_once
+from dpviz.training.nodes import rows_at_once
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,6 +7,8 @@ from operator import add
 from pathlib import Path
 
 from dpviz.errors import DpvizError
+from dpviz.io.large.binned import Binned, in_pieces, with_bins, written
+from dpviz.io.large.rows import FileRows
 from dpviz.io.large.source import is_large, pieces_of, stamp_of
 from dpviz.io.options import ReadOptions
 from dpviz.learners.request import read_rows
@@ -18,9 +20,7 @@ from dpviz.table.notes import Doubt, warn_of
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema, require_no_persons
 from dpviz.table.sums import TableSums
-from dpviz.training.counting.arrays import ArrayRows
-from dpviz.training.counting.binned import Binned, in_pieces, with_bins, written
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows
 
 
 def encode_large(
@@ -33,7 +33,7 @@ def encode_large(
     sheet: str | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
-) -> ArrayRows:
+) -> FileRows:
     """Encode a table that is larger than memory. What becomes of a row is what `read_table` and `encode` make of it.
 
     The encoded rows are in temporary files that nobody else can open and that vanish with their last use, at the latest with
@@ -103,7 +103,7 @@ def encode_large(
         binned, again = Binned.of(bins, candidates, schema), values
     warn_of(notes)
     about = {"report": _joined(reports, wanted), "names": pieces.names, "notes": tuple(notes), "table_sums": sums[0]}
-    return ArrayRows(binned.rows, binned=binned, values=again, stop=stop, **about)  # type: ignore[arg-type]
+    return FileRows(binned, again, stop=stop, **about)  # type: ignore[arg-type]
 
 
 @read_rows.register(str)

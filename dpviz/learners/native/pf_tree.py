@@ -41,14 +41,13 @@ from dpviz.privacy.two_levels import TwoLevelChoice, TwoLevels
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.contract import Rows
-from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.estimate.numbers import LEAF_SUMS
 from dpviz.training.estimate.report import TEST
 from dpviz.training.estimate.window import target_cuts
 from dpviz.training.growing import INCLUDED, LEAF_COUNTS, Decision, Label, Split, TreeRecipe
 from dpviz.training.median_splits import MedianSplitter, places_of, rank_units
+from dpviz.training.nodes import CountedNode
 from dpviz.training.params import Settings, choice, per_class, share_weights
 from dpviz.training.scores import SCALE, Weighing, best_correct_rows, impurity_utilities, labelled_utilities, locate_labelled
 from dpviz.training.two_levels import TreeScore, fit_into_memory, locate_below
@@ -284,7 +283,9 @@ def prepare(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -
             decide = (choosing.labelled_tree if is_joint else choosing.tree_then_labels) if is_last else choosing.tree
         return decide(node, share.epsilon)
 
-    return TreeRecipe(counter_of(data).root(choosing.grid), step)
+    return TreeRecipe(
+        counter_of(data).root(choosing.grid), step, kind=lambda level: "pairs" if shares[level].levels == 2 else "bins"
+    )
 
 
 def _prepare_numbers(data: Rows, plan: BudgetPlan, source: NoiseSource) -> TreeRecipe:

@@ -21,9 +21,9 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
+from dpviz.training.nodes import CountedNode
 from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
 from dpviz.training.scores import gini_sensitivity, gini_utilities

@@ -17,8 +17,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.forests.random_boxes import declared_box, grow_randomly
 from dpviz.training.params import NoParams, Settings
 

@@ -19,9 +19,8 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, n_public_of
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.contract import CountedRows, Rows
-from dpviz.training.counting.measures import Steps
+from dpviz.training.counted_rows import CountedRows, Rows, counter_of
+from dpviz.training.estimate.measures import Steps
 from dpviz.training.params import Settings, flag
 
 NAME = "dp-mean"

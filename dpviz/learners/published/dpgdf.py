@@ -20,9 +20,9 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
+from dpviz.training.nodes import CountedNode
 from dpviz.training.one_against_rest import one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
 from dpviz.training.scores import gini_utilities

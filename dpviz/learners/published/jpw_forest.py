@@ -19,7 +19,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests.forest import ForestShape, label_plan, leaf_counts, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import draw_trees

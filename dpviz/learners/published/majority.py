@@ -12,7 +12,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows
 from dpviz.training.params import NoParams, Settings
 
 NAME = "majority"

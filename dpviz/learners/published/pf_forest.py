@@ -21,8 +21,7 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.forests.forest import OWN_COINS, ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import theorem_2_depth

@@ -28,9 +28,9 @@ from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import Departure, LearnerSpec, fit_by_growing
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
+from dpviz.training.nodes import CountedNode
 from dpviz.training.params import Settings, whole
 from dpviz.training.privatree_budget import PUBLIC_BOUNDS, PrivaTreeParams, shares_field, split_epsilon
 from dpviz.training.scores import gini_change, gini_sensitivity, gini_utilities

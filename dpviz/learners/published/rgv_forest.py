@@ -35,9 +35,9 @@ from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.nodes import CountedNode
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import Decision, Label, Split, grow
+from dpviz.training.nodes import CountedNode
 from dpviz.training.params import Settings, whole
 from dpviz.training.scores import best_correct_rows
 

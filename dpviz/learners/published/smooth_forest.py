@@ -18,7 +18,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import Departure, FitOutput, LearnerSpec, Statement
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests.forest import (
     MOST_LEAVES,
     OWN_COINS,

@@ -38,8 +38,8 @@ from dpviz.results.document import Estimate, TestEntry
 from dpviz.results.result import TestReport
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.counting.measures import Errors
 from dpviz.training.estimate.bernstein import times, weights_of
+from dpviz.training.estimate.measures import Errors
 from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller
 from dpviz.training.estimate.window import MEDIAN, Window, beyond_widths, released_window, target_cuts
 

@@ -28,8 +28,8 @@ from dpviz.models.tree import Branch, Node, NumberLeaf, Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
-from dpviz.training.counting.contract import CountedRows
-from dpviz.training.counting.measures import BernsteinUnits, Beyond
+from dpviz.training.counted_rows import CountedRows
+from dpviz.training.estimate.measures import BernsteinUnits, Beyond
 from dpviz.training.estimate.report import Summed, Z, fieller, summed
 from dpviz.training.estimate.window import Window, released_window
 

@@ -22,7 +22,7 @@ from dpviz.results.result import TestReport
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
-from dpviz.training.counting.contract import Rows
+from dpviz.training.counted_rows import Rows
 from dpviz.training.estimate.groups import codes_of, names_of, with_groups
 from dpviz.training.estimate.number_report import report_of_numbers
 from dpviz.training.estimate.report import BANDS, TEST, released_counts

@@ -23,7 +23,7 @@ from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.contract import Departure
-from dpviz.training.counting.contract import CountedRows
+from dpviz.training.counted_rows import CountedRows
 from dpviz.training.forests.random_trees import deepest_within, draw_trees, rows_to_trees, trees_of_rows
 from dpviz.training.params import Settings, flag
 

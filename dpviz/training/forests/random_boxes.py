@@ -21,7 +21,7 @@ from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRul
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
 from dpviz.table.schema import CategoricalFeature, Feature, Schema
-from dpviz.training.counting.contract import CountedRows
+from dpviz.training.counted_rows import CountedRows
 
 #: Labels a leaf: (exact class counts, level) -> (class code, event).
 LabelLeaf = Callable[[np.ndarray, int], tuple[int, Event]]

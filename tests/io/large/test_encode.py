@@ -21,13 +21,14 @@ import dpviz
 from dpviz.errors import Cancelled, CannotCount, DpvizError, SchemaError, TableError
 from dpviz.installation import bundled
 from dpviz.io import worker
+from dpviz.io.large import binned
 from dpviz.io.large import csv as large_csv
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.randomness import generator
 from dpviz.table.candidates import equal_width_grid, multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from dpviz.training.counting import binned
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training import nodes
+from dpviz.training.counted_rows import counter_of
 
 pytestmark = pytest.mark.verify
 
@@ -114,7 +115,7 @@ WRITERS = {
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """So that a few hundred rows are many pieces."""
-    monkeypatch.setattr(binned, "ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(nodes, "ROWS_AT_ONCE", 64)
     monkeypatch.setattr(large_csv, "_AT_ONCE", 1000)
 
 
@@ -148,7 +149,7 @@ def test_pieces_drop_what_is_missing(tmp_path):
 
 
 def test_a_report_names_columns_in_their_order_wherever_a_cell_was_changed_first(tmp_path):
-    n_rows = 3 * binned.ROWS_AT_ONCE
+    n_rows = 3 * nodes.ROWS_AT_ONCE
     rows = {"note": ["k"] * n_rows, "income": [*[1.0] * (n_rows - 1), 2e3], "age": [120, *[3] * (n_rows - 1)]}
     rows |= {"town": ["Rio"] * n_rows, "ok": ["no"] * n_rows}
     with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
@@ -385,11 +386,11 @@ def test_every_count_of_every_level_is_that_of_memory(tmp_path):
     with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
         for given in (None, parts):
             roots = [counter_of(data).root(grid) for data in (whole, large)]
-            level = [roots if given is None else [root.of_part_0(given) for root in roots]]
+            level = [roots if given is None else [root.without(given) for root in roots]]
             for feature in (0, 2, 1):
                 for here, there in level:
                     np.testing.assert_array_equal(here.histogram, there.histogram)
-                    np.testing.assert_array_equal(here.pairs, there.pairs)
+                    np.testing.assert_array_equal(here.all_pair_counts, there.all_pair_counts)
                 left = np.arange(grid.features[feature].n_bins) % 2 == 0
                 divided = level if len(level) < 4 else level[1:]  # the first node of the last level has ended
                 pairs = [[node.children(feature, left) for node in pair] for pair in divided]

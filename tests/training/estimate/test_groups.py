@@ -16,7 +16,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.estimate.groups import divided
 from dpviz.training.estimate.report import TEST, ClassReport
 from dpviz.training.estimate.testing import report_of_classes

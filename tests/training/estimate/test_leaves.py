@@ -8,7 +8,7 @@ from dpviz.accounting.events import RandomParts
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from tests.support.tables import schema_of, table
 
 DATA = table(schema_of("mixed", 3), 400)
@@ -62,7 +62,7 @@ def test_the_ledger_is_the_largest_of_three_parts_to_the_last_bit(epsilon):
 def test_counts_of_what_is_left_are_those_of_the_rows_that_are_left():
     cached, kept = DATA.with_cached_counts(), np.arange(DATA.n_rows) % 3 > 0
     grid = multiscale_grid(DATA.schema)
-    roots = [counter_of(data).root(grid).of_part_0((~kept).astype(np.uint8)) for data in (DATA, cached)]
+    roots = [counter_of(data).root(grid).without((~kept).astype(np.uint8)) for data in (DATA, cached)]
     bins = np.arange(grid.features[0].n_bins) < 5
     for plain, remembered in zip((roots[0], *roots[0].children(0, bins)), (roots[1], *roots[1].children(0, bins)), strict=True):
         assert plain.n_rows == remembered.n_rows

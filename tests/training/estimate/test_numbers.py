@@ -13,7 +13,7 @@ from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
-from dpviz.training.counting.arrays import counter_of
+from dpviz.training.counted_rows import counter_of
 from dpviz.training.estimate.numbers import LEAF_SUMS, with_values
 from tests.support.numbers import rows, schema_of_numbers
 

@@ -1,6 +1,4 @@
-"""Whoever counts: the same seed gives the same model, to the last bit, and a learner that cannot be served says so."""
-
-from collections.abc import Iterator
+"""Wherever rows are counted, the same seed gives the same model, to the last bit; a learner that cannot be served says so."""
 
 import numpy as np
 import pytest
@@ -8,11 +6,8 @@ import pytest
 import dpviz
 from dpviz.errors import CannotCount
 from dpviz.learners import registry
-from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.counting.arrays import counter_of
-from dpviz.training.counting.nodes import CountedNode
 from tests.support.elsewhere import OneByOne
 from tests.support.fits import FEW
 from tests.support.tables import schema_of, table
@@ -44,7 +39,7 @@ def rows(n_classes: int, n_rows: int) -> EncodedDataset:
 
 @pytest.mark.parametrize("n_rows", [0, 1, 60])
 @pytest.mark.parametrize(("name", "n_classes", "given"), CASES)
-def test_whoever_counts_the_model_is_the_same_to_the_last_bit(name, n_classes, given, n_rows):
+def test_the_model_is_the_same_to_the_last_bit_wherever_rows_are_counted(name, n_classes, given, n_rows):
     data = rows(n_classes, n_rows)
     asked = {"epsilon": 1.0, "max_depth": 3, "seed": 7} | FEW.get(name, {}) | given
     here, there = dpviz.fit(name, data, **asked), dpviz.fit(name, OneByOne(data), **asked)
@@ -58,42 +53,6 @@ def test_a_level_is_one_question():
     together = OneByOne(rows(2, 40))
     dpviz.fit("pf-tree", together, epsilon=1.0, depth=4, seed=1)
     assert together.levels == 2
-
-
-def blocks(root: CountedNode, n_levels: int, choose: int) -> Iterator[list[CountedNode]]:
-    """The nodes below which two levels are chosen at once, block by block; not all of the last ones go on."""
-    open_nodes, grid = [root], root.grid
-    for block in range(n_levels):
-        yield open_nodes
-        below = []
-        for number, node in enumerate(open_nodes):
-            for side, child in enumerate(node.children(*division(grid, choose + block))):
-                if (block, number, side) != (1, 0, 1):
-                    below += child.children(*division(grid, choose + 3 * block + number + side))
-        open_nodes = below
-
-
-def division(grid: CandidateGrid, number: int) -> tuple[int, np.ndarray]:
-    feature, index = grid.locate(number * 37 % grid.n_candidates)
-    return feature, grid.features[feature].left_bins(index)
-
-
-@pytest.mark.parametrize("n_classes", [2, 5])
-@pytest.mark.parametrize("with_parts", [False, True])
-@pytest.mark.parametrize("n_rows", [0, 60])
-def test_pairs_are_counted_row_by_row_a_block_at_a_time(n_rows, with_parts, n_classes):
-    data = rows(n_classes, n_rows)
-    grid, parts = multiscale_grid(data.schema), (np.arange(n_rows) % 5 == 0).astype(np.uint8)
-    asked = OneByOne(data)
-    roots = [each.root(grid) for each in (asked, counter_of(data), counter_of(data.with_cached_counts()))]
-    roots = [root.of_part_0(parts) for root in roots] if with_parts else roots
-    for nodes in zip(*(blocks(root, 3, 5) for root in roots), strict=True):
-        for one, *others in zip(*nodes, strict=True):
-            for other in others:
-                np.testing.assert_array_equal(other.pairs, one.pairs)
-                np.testing.assert_array_equal(other.histogram, one.histogram)
-                np.testing.assert_array_equal(other.class_counts, one.class_counts)
-    assert asked.levels == 3
 
 
 @pytest.mark.parametrize("name", [name for name in registry() if name not in COUNTING])

@@ -1,4 +1,4 @@
-"""Counting the levels of one tree over binned rows, in memory or in files: a level is one pass.
+"""Counting the levels of one tree over binned rows in files: a level is one pass.
 
 Which open node a row has reached is kept in memory, a byte or two per row.
 """
@@ -11,10 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from dpviz.io.large.binned import Binned, Pack
 from dpviz.progress import Progress
 from dpviz.table.candidates import CandidateGrid
-from dpviz.training.counting.binned import Binned, Pack, slices
-from dpviz.training.counting.nodes import Kind, Place, mirrored
+from dpviz.training.nodes import Kind, mirrored, slices
+from dpviz.training.source_nodes import Place
 
 #: So many counts of a column stay in the processor's cache; beyond them its features are counted one by one.
 _MOST_COUNTS = 1 << 17
@@ -36,17 +37,15 @@ class Levels:
         self._slot = np.empty(0, dtype=np.uint8)
 
     @property
-    def held(self) -> np.ndarray:
+    def occupied_bins(self) -> np.ndarray:
         """The bins that may hold rows, numbered through."""
         each = zip(self.binned.held, self._grid.offsets, strict=False)
         return np.concatenate([bins + first for bins, first in each])
 
-    def count(self, places: Sequence[Place], others: Sequence[Place], kind: Kind) -> np.ndarray:
-        """Class counts of the nodes at `places`; rows are followed to `others` too."""
-        wanted = *places, *others
-        if kind == "pairs":
-            return self._pair_counts(self._moved(wanted), len(places))
-        return self._counts(self._moved(wanted), len(places))
+    def count(self, places: Sequence[Place], kind: Kind) -> np.ndarray:
+        """Class counts of the nodes at `places`."""
+        pieces = self._moved(places)
+        return self._pair_counts(pieces, len(places)) if kind == "pairs" else self._counts(pieces, len(places))
 
     def _moved(self, wanted: Sequence[Place]) -> Iterator[tuple[slice, np.ndarray]]:
         """The rows in pieces, each with the places that its rows reach, numbered in this order."""

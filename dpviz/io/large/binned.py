@@ -23,11 +23,9 @@ from dpviz.models.tree import Branch, Node, ThresholdRule
 from dpviz.table.candidates import CandidateGrid, FeatureCandidates, bin_column
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
-
-#: Rows that are read, encoded, binned or counted at once: their bins stay in the processor's cache, their sums exact in float64.
-ROWS_AT_ONCE = 1 << 17
-#: So many cells come unpacked at once; of wider tables fewer rows do, down to a quarter.
-_CELLS_AT_ONCE = 1 << 21
+from dpviz.training import nodes
+from dpviz.training.counted_rows import piece_of
+from dpviz.training.nodes import slices
 
 
 class ColumnFile:
@@ -64,23 +62,6 @@ class ColumnFile:
             return np.asarray(np.memmap(self._file, self.dtype, "r", shape=(self._n_rows,)))
         except OSError as error:
             raise _no_room(error) from error
-
-
-def rows_at_once(n_columns: int) -> int:
-    """How many rows are in memory at once where each of them has so many unpacked cells."""
-    return min(ROWS_AT_ONCE, max(_CELLS_AT_ONCE // max(n_columns, 1), ROWS_AT_ONCE // 4))
-
-
-def slices(n_rows: int, n_columns: int = 1) -> list[slice]:
-    """The rows, some at a time, of which so many columns are unpacked; one empty slice where there are none."""
-    most = rows_at_once(n_columns)
-    return [slice(start, min(start + most, n_rows)) for start in range(0, max(n_rows, 1), most)]
-
-
-def piece_of(data: EncodedDataset, here: slice | np.ndarray, used: Container[int] | None = None) -> EncodedDataset:
-    """Some of the rows. Columns that are not used are empty."""
-    columns = (column[here if used is None or at in used else slice(0)] for at, column in enumerate(data.columns))
-    return EncodedDataset(data.schema, tuple(columns), data.target[here])
 
 
 def in_pieces(data: EncodedDataset) -> Iterator[EncodedDataset]:
@@ -169,17 +150,6 @@ class Binned:
 
         return cls(tuple(features), packs, written(map(packed, pieces)))
 
-    @classmethod
-    def in_memory(cls, data: EncodedDataset, grid: CandidateGrid) -> Binned:
-        """Rows in memory, a column per feature; their bins may be remembered."""
-        packs = tuple(Pack((at,), (feature.n_bins,)) for at, feature in enumerate(grid.features))
-        return cls(grid.features, packs, EncodedDataset(data.schema, grid.bin(data), data.target))
-
-    def taken(self, rows: np.ndarray) -> Binned:
-        """Some of the rows, in memory."""
-        columns = tuple(column[rows] for column in self.rows.columns)
-        return replace(self, rows=EncodedDataset(self.rows.schema, columns, self.rows.target[rows]))
-
     def is_by(self, grid: CandidateGrid) -> bool:
         """Whether these are the bins of a grid."""
         return grid.key == CandidateGrid(grid.schema, self.features, grid.name).key
@@ -187,7 +157,7 @@ class Binned:
     @cached_property
     def held(self) -> tuple[np.ndarray, ...]:
         """Per feature the bins that may hold rows, increasing: all of them, where rows are so many that few would be missing."""
-        if self.rows.n_rows > ROWS_AT_ONCE:
+        if self.rows.n_rows > nodes.ROWS_AT_ONCE:
             return tuple(np.arange(feature.n_bins) for feature in self.features)
         held = dict[int, np.ndarray]()
         for pack, column in zip(self.packs, self.rows.columns, strict=True):
@@ -242,8 +212,3 @@ def by_bins(node: Node, features: Sequence[FeatureCandidates]) -> Node | None:
             return None
         rule = ThresholdRule(rule.feature, float(places[0]))  # bin b holds values in (thresholds[b-1], thresholds[b]]
     return None if left is None or right is None else Branch(rule, left, right)
-
-
-def features_of(node: Node) -> frozenset[int]:
-    """The features that a tree asks for."""
-    return features_of(node.left) | features_of(node.right) | {node.rule.feature} if isinstance(node, Branch) else frozenset()

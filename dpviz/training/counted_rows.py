@@ -1,0 +1,252 @@
+"""Rows that are counted: all that learners which need nothing but counts ask of rows, wherever these are.
+
+In memory it is answered from arrays, some rows at a time, which is what every other answer is compared with; an engine answers
+from a table that never leaves it. Learners do not know which.
+
+Every answer is an exact count, or an exact sum of whole numbers, and private: it leaves `fit` only through a mechanism. Each
+usable row counts once per feature, whatever its values: nothing is sampled, estimated or counted twice.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Container, Iterator
+from typing import Literal, Protocol, Self, get_args
+
+import numpy as np
+
+from dpviz.models.packed_forest import PackedTrees, values_of
+from dpviz.models.tree import Branch, Node, Tree
+from dpviz.privacy.leaf_labels import LeafCounts
+from dpviz.table.candidates import CandidateGrid
+from dpviz.table.dataset import EncodedDataset, EncodingReport, Memo
+from dpviz.table.schema import ClassTarget, Schema
+from dpviz.table.sums import TableSums
+from dpviz.training.forests.random_trees import row_order
+from dpviz.training.nodes import BinnedRows, CountedNode, NodeCache, slices
+
+#: What can be asked of rows: their classes; the bins of the public grid, and pairs of these, in the nodes of a tree; leaves of a
+#: tree that asks for such bins, or for values of its own; leaves of many trees; sums over numeric targets.
+Count = Literal["classes", "bins", "pairs", "leaves", "leaves by value", "leaves of forests", "sums"]
+EVERY_COUNT: frozenset[Count] = frozenset(get_args(Count))
+
+
+class Measure(Protocol):
+    """Whole numbers of one row of a numeric target, which are added up: see `estimate/measures.py`."""
+
+    @property
+    def width(self) -> int:
+        """How many."""
+
+    def __call__(self, target: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+        """int64 of shape (n_rows, width), each row by itself; `target` float64 and `leaf` int64, of shape (n_rows,)."""
+
+
+class CountedRows(ABC):
+    """Encoded rows that are counted.
+
+    Parts, where they are asked for, are those that `dpviz.privacy.random_assignment` drew: at random, in secret, per usable
+    row or per person, in the order in which the rows are numbered, uint8 of shape (n_rows,). One fit gives the same array with
+    every question.
+    """
+
+    schema: Schema
+    not_row_wise: str = ""  #: Why one row of the source may have changed others; nothing is released from such rows
+    rows_per_person: int | None = None  #: The most rows of one person; None where the rows are not bound to persons
+    persons: np.ndarray | None = None  #: Whose row each is, shape (n_rows,), private; None where they are not bound to persons
+    report: EncodingReport | None = None  #: What encoding did, for the owner's eyes only; None where that is not known
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:  # noqa: B027  (rows in memory have nothing to end)
+        """Give up the rows, and end what was made for them. Leaving a `with` block does so."""
+
+    @property
+    def answers(self) -> frozenset[Count]:
+        """What may be asked of these rows. `fit` compares it with what a learner asks before any row is looked at."""
+        return EVERY_COUNT
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Exact number of usable rows. Private."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """What the register knows these rows by, as `EncodedDataset.identity`. Private."""
+
+    @property
+    def table_sums(self) -> TableSums:
+        """What the table is recognised by; unknown where rows are counted in an engine, but for their number. Private."""
+        return TableSums(0 if self.report is None else self.report.rows_read, (), is_known=False)
+
+    @abstractmethod
+    def class_counts(self) -> np.ndarray:
+        """Rows per class, int64 of shape (n_classes,)."""
+
+    @abstractmethod
+    def root(self, grid: CandidateGrid) -> CountedNode:
+        """All rows, binned by `grid`: what a tree grows from."""
+
+    @abstractmethod
+    def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
+        """Rows by part, leaf of the tree (left to right) and class: int64, (n_parts, n_leaves, n_classes).
+
+        Part 0 is not counted; without `parts` every row is in part 1.
+        """
+
+    @abstractmethod
+    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
+        """Rows by leaf and class.
+
+        `tree_of[k]` is the tree that counts the k-th row *in order of values* (by the last feature first, then the one before
+        it, ..., the target last: `row_order`), int64 of shape (n_rows,). None: every tree counts every row.
+        """
+
+    @abstractmethod
+    def banded(self, cuts: np.ndarray) -> CountedRows:
+        """Of a numeric target: the same rows, whose class is the band of their number; band b holds (cuts[b-1], cuts[b]]."""
+
+    @abstractmethod
+    def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
+        """Of a numeric target: sums over the rows of a part (parts None: all rows), int64 of shape (n_leaves, measure.width)."""
+
+
+#: What `fit` takes: rows in memory, or rows that are counted where they are.
+Rows = EncodedDataset | CountedRows
+
+#: Of a grid: the bins of rows, and what is known of nodes, for fits on rows that cache counts.
+_BINNED: Memo[BinnedRows] = Memo()
+_CACHES: Memo[NodeCache] = Memo()
+_BANDED: Memo[EncodedDataset] = Memo()
+
+
+class ArrayRows(CountedRows):
+    """Rows in memory."""
+
+    def __init__(self, rows: EncodedDataset) -> None:
+        self._rows = rows
+        self.schema, self.report, self.not_row_wise = rows.schema, rows.report, rows.not_row_wise
+        self.rows_per_person, self.persons = rows.rows_per_person, rows.persons
+
+    @property
+    def data(self) -> EncodedDataset:
+        """The rows with their values. Private."""
+        return self._rows
+
+    @property
+    def n_rows(self) -> int:
+        """Exact number of rows. Private."""
+        return self._rows.n_rows
+
+    @property
+    def identity(self) -> str:
+        """What the register knows these rows by: the same wherever they are. Private."""
+        return self.data.identity
+
+    @property
+    def table_sums(self) -> TableSums:
+        """What the table is recognised by."""
+        return self.data.table_sums
+
+    def class_counts(self) -> np.ndarray:
+        """Rows per class."""
+        rows = self._rows
+        return np.sum([np.bincount(rows.target[here], minlength=rows.n_classes) for here in slices(rows.n_rows)], axis=0)
+
+    def root(self, grid: CandidateGrid) -> CountedNode:
+        """All rows, binned. Fits on one data set that `caches_counts` share their counts."""
+        rows = self._rows
+        if not grid.is_reused:
+            return _binned(rows, grid).root()
+        binned = _BINNED.of(rows, grid.key, lambda: _binned(rows, grid))
+        return binned.root(_CACHES.of(rows, grid.key, NodeCache).use() if rows.caches_counts else None)
+
+    def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
+        """Rows by part, leaf and class."""
+        shape = n_parts, Tree(self.schema, root).n_leaves, len(self.schema.classes)
+        found = np.zeros(shape, dtype=np.int64)
+        for rows, leaf, target in self._leaves(root, None if parts is None else parts > 0):
+            part = 0 if parts is None else parts[rows].astype(np.int64) - 1
+            found += np.bincount((part * shape[1] + leaf) * shape[2] + target, minlength=found.size).reshape(shape)
+        return found
+
+    def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
+        """Sums over the rows of a part, by leaf: of so few at once that they are exact in float64."""
+        n_leaves = Tree(self.schema, root).n_leaves
+        found = np.zeros((n_leaves, measure.width), dtype=np.int64)
+        for _, leaf, target in self._leaves(root, None if parts is None else parts == part):
+            sums = (np.bincount(leaf, weights=column, minlength=n_leaves) for column in measure(target, leaf).T)
+            found += np.stack(list(sums), axis=1).astype(np.int64)
+        return found
+
+    def _leaves(self, root: Node, chosen: np.ndarray | None) -> Iterator[tuple[slice | np.ndarray, np.ndarray, np.ndarray]]:
+        """(rows, leaf, target) of the chosen rows in pieces."""
+        tree, used, data = Tree(self.schema, root), features_of(root), self.data
+        for here in slices(self.n_rows):
+            wanted = here if chosen is None else here.start + np.flatnonzero(chosen[here])
+            piece = piece_of(data, wanted, used)
+            yield wanted, tree.leaf_of_rows(piece), piece.target
+
+    def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
+        """Rows by leaf and class."""
+        data = self.data
+        n_leaves, n_classes = len(trees.leaves), data.n_classes
+        found = np.zeros(n_leaves * n_classes, dtype=np.int64)
+        own = None if tree_of is None else np.empty_like(tree_of)
+        if own is not None:
+            own[row_order(data)] = tree_of
+        for here in slices(data.n_rows, data.n_features):
+            piece = piece_of(data, here)
+            values = values_of(piece)
+            for tree in range(trees.n_trees) if own is None else (own[here],):
+                leaf = trees.leaf_of(values, np.broadcast_to(trees.roots[tree], len(values)))
+                found += np.bincount(leaf * n_classes + piece.target, minlength=len(found))
+        counts = found.reshape(n_leaves, n_classes)
+        held = np.flatnonzero(counts.any(axis=1))
+        return LeafCounts(n_leaves, held, counts[held])
+
+    def banded(self, cuts: np.ndarray) -> ArrayRows:
+        """The same rows, whose class is the band of their number."""
+        return ArrayRows(in_bands(self._rows, cuts))
+
+
+def counter_of(rows: Rows) -> CountedRows:
+    """These rows, which are counted."""
+    return ArrayRows(rows) if isinstance(rows, EncodedDataset) else rows
+
+
+def _binned(rows: EncodedDataset, grid: CandidateGrid) -> BinnedRows:
+    return BinnedRows(grid, grid.bin(rows), rows.target, rows.n_classes)
+
+
+def in_bands(data: EncodedDataset, cuts: np.ndarray) -> EncodedDataset:
+    """The same rows with the band of the target as their class: band b holds numbers in (cuts[b-1], cuts[b]]."""
+
+    def banded() -> EncodedDataset:
+        target = np.searchsorted(cuts, data.target).astype(np.uint8)
+        return EncodedDataset(banded_schema(data.schema, cuts), data.columns, target, caches_counts=data.caches_counts)
+
+    return _BANDED.of(data, cuts.tobytes(), banded)
+
+
+def banded_schema(schema: Schema, cuts: np.ndarray) -> Schema:
+    """The schema whose classes are the bands between the cuts."""
+    bands = ClassTarget(schema.target.name, tuple(map(str, range(len(cuts) + 1))))
+    return Schema(schema.features, bands, schema.n_public)
+
+
+def piece_of(data: EncodedDataset, here: slice | np.ndarray, used: Container[int] | None = None) -> EncodedDataset:
+    """Some of the rows. Columns that are not used are empty."""
+    columns = (column[here if used is None or at in used else slice(0)] for at, column in enumerate(data.columns))
+    return EncodedDataset(data.schema, tuple(columns), data.target[here])
+
+
+def features_of(node: Node) -> frozenset[int]:
+    """The features that a tree asks for."""
+    return features_of(node.left) | features_of(node.right) | {node.rule.feature} if isinstance(node, Branch) else frozenset()

@@ -1,1 +1,0 @@
-"""Who counts the rows: the contract, and the code that counts where they are."""
