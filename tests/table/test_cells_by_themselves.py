@@ -22,9 +22,23 @@ import pytest
 import dpviz
 from dpviz.errors import DpvizError
 from dpviz.table.cells import text_of
+from dpviz.table.columns import Column
 from dpviz.table.encode import encode_new
 from dpviz.table.raw import table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+
+
+class _EqualToAll:
+    """A cell of an odd library."""
+
+    __hash__ = lambda self: hash("a")  # noqa: E731
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "odd"
+
 
 BERLIN = "Europe/Berlin"
 DAYS = [dt.datetime(2024, 3, 1), dt.datetime(2024, 3, 1, 14, 30), dt.datetime(2024, 3, 31, 2, 30)]
@@ -90,6 +104,8 @@ ODD: dict[str, Any] = {
     "a duration": pd.Timedelta("7s"),
     "bytes": b"\xff",
     "a list": [1, 2],
+    "a complex number": complex(1, 0),
+    "equal to all": _EqualToAll(),
 }
 #: How people add a row, and where.
 WAYS = {
@@ -217,19 +233,29 @@ ARROW = {
     "half": pa.array(np.array([0.1, 2.0], np.float16)),
     "uint64": pa.array([2**64 - 1, 1], pa.uint64()),
     "nothing": pa.nulls(2),
+    "beyond the whole numbers of doubles": pa.array([2**60, 2**60 + 1]),
+    "durations": pa.array([dt.timedelta(hours=1), dt.timedelta(days=1)]),
+    "days": pa.array([dt.date(2024, 3, 1), None]),
     "bytes": pa.array([b"a", b"\xff"]),
 }
 
 
 @pytest.mark.parametrize("kind", ARROW)
-def test_cells_of_arrow_mean_what_the_same_objects_mean(kind: str) -> None:
+def test_cells_of_arrow_pandas_and_polars_mean_what_the_same_objects_mean(kind: str) -> None:
     cells = ARROW[kind]
-    texts = [cell.replace(tzinfo=None) if isinstance(cell, dt.datetime) else cell for cell in cells.to_pylist()]
-    column = table_of(pa.table({"x": cells})).column("x")
-    found = [None if code < 0 else column.texts[code] for code in column.codes.tolist()]
-    assert found == [text_of(cell) or None for cell in texts]
-    frame = table_of(pd.DataFrame({"x": pd.Series(cells.to_pylist(), dtype=object)})).column("x")
-    assert [None if code < 0 else frame.texts[code] for code in frame.codes.tolist()] == found
+    objects = [cell.replace(tzinfo=None) if isinstance(cell, dt.datetime) else cell for cell in cells.to_pylist()]
+    forms: list[Any] = [pa.table({"x": cells}), pd.DataFrame({"x": pd.Series(cells.to_pylist(), dtype=object)})]
+    forms.append(pa.table({"x": cells}).to_pandas(types_mapper=pd.ArrowDtype))
+    if kind not in ("float", "half"):  # which pandas' own types have as other numbers
+        forms.append(pd.DataFrame({"x": pd.Series(cells.to_pylist())}))
+    if not pa.types.is_dictionary(cells.type) and kind != "half":
+        forms.append(pl.DataFrame({"x": pl.from_arrow(cells)}))
+    for form in forms:
+        column = table_of(form).column("x")
+        assert [None if code < 0 else column.texts[code] for code in column.codes.tolist()] == [
+            text_of(cell) or None for cell in objects
+        ], type(form)
+    assert Column.from_values("x", cells).texts == column.texts
 
 
 def test_types_of_polars_mean_what_the_same_objects_mean() -> None:

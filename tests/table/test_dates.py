@@ -9,7 +9,7 @@ import pytest
 import dpviz
 from dpviz.errors import DpvizError, SchemaError
 from dpviz.table.dates import DateFeature
-from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import ClassTarget, Schema
 from dpviz.table.schema_json import schema_from_json
 
 
@@ -68,21 +68,6 @@ def test_rows_with_dates_are_encoded_clipped_and_trained_on():
     result = dpviz.fit("pf-tree", data, epsilon=5, max_depth=1, seed=0)
     frame = pd.DataFrame({"when": pd.to_datetime(["2009-01-01", "2019-12-31"]), "day": ["1.1.2015", "2.1.2015"]})
     assert result.predict(frame).tolist() == ["n", "p"]
-
-
-def test_a_schema_with_dates_is_read_back_and_one_without_is_as_it_was():
-    assert schema_from_json(SCHEMA.to_json()) == SCHEMA
-    plain = Schema((NumericFeature("a", 0, 1),), SCHEMA.target)
-    assert set(json.loads(plain.to_json())["features"][0]) == {
-        "kind",
-        "name",
-        "low",
-        "high",
-        "unit",
-        "whole",
-        "missing_as",
-        "read_from_data",
-    }
 
 
 @pytest.mark.parametrize("rule", [{"part": "hour"}, {"since": "2020-02-30"}, {"order": "ydm"}, {"part": "days", "since": 3}])

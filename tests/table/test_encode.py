@@ -1,6 +1,15 @@
-"""What each row becomes under a schema, and that every row is accounted for."""
+"""What each row becomes under a schema: cell by cell, by the rules as they are written down, and every row accounted for."""
 
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections import Counter
+from dataclasses import fields as fields_of
 from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +18,13 @@ from hypothesis import strategies as st
 
 from dpviz.errors import SchemaError
 from dpviz.io.csv import read_csv
-from dpviz.table.cells import clean, parse_numbers
+from dpviz.table.cells import MISSING_MARKS, clean, number_of, parse_numbers
 from dpviz.table.columns import Column
-from dpviz.table.encode import encode
+from dpviz.table.dates import DateFeature
+from dpviz.table.encode import encode, encode_new
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.support.examples import examples
 
 TARGET = ClassTarget("y", ("n", "p"))
 
@@ -28,22 +39,143 @@ def encoded(cells, feature, labels=None):
     return encode(table(x=cells, y=labels or ["n"] * len(cells)), Schema((feature,), TARGET))
 
 
-def test_numbers_are_clipped_into_the_declared_range_and_counted():
-    data = encoded(["-5", "0.25", "7", "7"], NumericFeature("x", 0, 1))
-    assert data.columns[0].tolist() == [0, 0.25, 1, 1]
-    assert data.columns[0].dtype == np.float64
-    assert data.report.clipped == (("x", 3),)
+# --- an oracle of one cell, and of the report
+
+CELLS = (
+    "0",
+    "1",
+    "1.0",
+    " 1 ",
+    "0.4",
+    "-0.0",
+    "7",
+    "-3",
+    "99",
+    "1,5",
+    "2.50",
+    "abc",
+    "a",
+    "b",
+    "male",
+    "NA",
+    "?",
+    "",
+    "k.A.",
+    "999",
+)
+CELLS += ("999.0", "inf", "042", "true", "TRUE", "2024-03-01", "2023-12-31T10:00", "\ufffd", "São", "Sa\u0303o")
+DECLARED: dict[str, Any] = {
+    "number": NumericFeature("", 0, 1),
+    "number with stand-in and codes": NumericFeature("", -5, 50, missing_as=4, missing_codes=("999", "k.A.")),
+    "whole": NumericFeature("", 0.5, 5.5, whole=True, missing_as=2),
+    "categories": CategoricalFeature("", ("a", "b", "1")),
+    "categories with groups": CategoricalFeature("", ("a", "São", "true", "NA"), groups=(("male", "a"), ("7", "São"))),
+    "categories for all": CategoricalFeature(
+        "", ("042", "2.5", "o"), missing_as="o", unknown_as="o", missing_codes=("999", "abc")
+    ),
+    "month": DateFeature("", 2, 12, part="month", missing_as=6, missing_codes=("k.A.", "1")),
+    "day": DateFeature("", 0, 400, part="days", since="2024-01-01"),
+}
+TARGETS = (ClassTarget("y", ("0", "1")), ClassTarget("y", ("b", "a"), groups=(("male", "a"), ("1", "b"))))
+TARGETS += (NumericTarget("y", 0, 1, missing_codes=("7",)),)
 
 
-def test_whole_numbers_are_rounded_clipped_and_kept_small():
-    data = encoded(["1.4", "2.6", "99", "3"], NumericFeature("x", 0, 10, whole=True))
-    assert data.columns[0].tolist() == [1, 3, 10, 3]
-    assert data.columns[0].dtype == np.int16
-    assert (data.report.rounded, data.report.clipped) == ((("x", 2),), (("x", 1),))
+PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 
 
-def test_whole_numbers_stay_inside_a_range_with_fractions():
-    assert encoded(["0", "9"], NumericFeature("x", 0.5, 3.5, whole=True)).columns[0].tolist() == [1, 3]
+def spells(cell: str, declared: str) -> bool:
+    """Whether a cell is this declared text: equal, or the same plain number or truth value in other letters."""
+    is_plain = PLAIN.fullmatch(cell) and PLAIN.fullmatch(declared) and not declared.endswith(".0")
+    return cell == declared or bool(is_plain and Decimal(cell) == Decimal(declared)) or cell.lower() == declared == "true"
+
+
+def meaning(cell: str, declared: Any) -> tuple[float | None, set[str]]:
+    """(the encoded value, None where the row is dropped; fields of the report that count it)."""
+    cell, codes = clean(cell), getattr(declared, "missing_codes", ())
+    if isinstance(declared, (CategoricalFeature, ClassTarget)):
+        labels = getattr(declared, "categories", None) or declared.classes
+        known = [*zip(labels, labels, strict=True), *declared.groups]
+        label = next((label for text, label in known if spells(cell, text)), None)
+        if label is not None:
+            return labels.index(label), set()
+        what = "missing" if cell in MISSING_MARKS or any(spells(cell, code) for code in codes) else "unknown"
+        instead = getattr(declared, f"{what}_as", None)
+        return (None, {what}) if instead is None else (labels.index(instead), {f"{what}_mapped"})
+    if isinstance(declared, DateFeature):
+        missing = cell in MISSING_MARKS or any(spells(cell, code) for code in codes)
+        try:
+            day = dt.date.fromisoformat(cell[:10])
+            number = float(day.month if declared.part == "month" else (day - dt.date(2024, 1, 1)).days)
+        except ValueError:
+            number = math.nan
+    else:
+        number = number_of(cell)
+        missing = cell in MISSING_MARKS or cell in codes or number in parse_numbers(codes).tolist()
+    changed = set()
+    instead = getattr(declared, "missing_as", None)
+    if missing and instead is None:
+        return None, {"missing"}
+    if missing:
+        number, changed = instead, {"missing_mapped"}
+    elif math.isnan(number):
+        return None, {"unknown"}
+    whole = getattr(declared, "whole", False)
+    low, high = (math.ceil(declared.low), math.floor(declared.high)) if whole else (declared.low, declared.high)
+    rounded = float(np.rint(number)) if whole else number
+    value = min(max(rounded, low), high)
+    if not missing:
+        changed = {what for what, is_so in (("rounded", rounded != number), ("clipped", value != rounded)) if is_so}
+    return value + 0.0, changed
+
+
+FORMS = {
+    "texts": lambda name, cells: Column.from_texts(name, cells),
+    "cells that wait": lambda name, cells: Column(name, packs=["\0".join(cells[:2]), *cells[2:]] if cells else []),
+    "values": lambda name, cells: Column.from_values(name, [cell or None for cell in cells]),
+    "places": lambda name, cells: Column.from_places(name, cells, np.arange(len(cells))),
+}
+
+
+@examples(400)
+@given(st.data())
+def test_every_cell_becomes_what_the_rules_say_and_every_row_is_counted_once(data):
+    """So a row is encoded by itself: what the oracle says of a cell depends on nothing else."""
+    kinds = data.draw(st.lists(st.sampled_from(sorted(DECLARED)), min_size=1, max_size=3))
+    features = tuple(replace(DECLARED[kind], name=f"x{place}") for place, kind in enumerate(kinds))
+    schema = Schema(features, data.draw(st.sampled_from(TARGETS)))
+    pool = data.draw(st.lists(st.sampled_from(CELLS), min_size=1, max_size=8))
+    goal = st.sampled_from(("0", "1", "1.0", "a", "b", "male", "0.5", "7", "9", "", "NA"))
+    rows = data.draw(st.lists(st.tuples(*[st.sampled_from(pool)] * len(features), goal), max_size=12))
+    form, declared = data.draw(st.sampled_from(sorted(FORMS))), (*features, schema.target)
+    cells = [*zip(*rows, strict=True)] or [()] * len(declared)
+    raw = RawTable(tuple(FORMS[form](one.name, [*column]) for one, column in zip(declared, cells, strict=True)))
+
+    kept, fields, unchanged, usable = [], Counter[tuple[str, str]](), 0, []
+    for row in rows:
+        found = [meaning(cell, one) for cell, one in zip(row, declared, strict=True)]
+        dropping = next((k for k, (value, _) in enumerate(found) if value is None), None)
+        usable.append(all(value is not None for value, _ in found[:-1]))
+        if dropping is not None:
+            why = "target" if dropping == len(features) else min(found[dropping][1])
+            fields[f"dropped_{why}", declared[dropping].name] += 1
+            continue
+        kept.append(tuple(value for value, _ in found))
+        unchanged += not any(changes for _, changes in found)
+        fields.update((change, one.name) for one, (_, changes) in zip(declared, found, strict=True) for change in changes)
+    encoded = encode(raw, schema)
+    assert list(zip(*(column.tolist() for column in (*encoded.columns, encoded.target)), strict=True)) == kept
+    report = {name: dict(found) for name, found in vars_of(encoded.report).items() if isinstance(found, tuple) and found}
+    assert report == {
+        field: {name: count for (other, name), count in fields.items() if other == field}
+        for field in {field for field, _ in fields}
+    }
+    told = encoded.report
+    assert (told.rows_read, told.rows_kept, told.unchanged, told.malformed) == (len(rows), len(kept), unchanged, 0)
+    assert encode_new(raw, schema).usable.tolist() == usable
+
+
+def vars_of(report: Any) -> dict[str, Any]:
+    return {field.name: getattr(report, field.name) for field in fields_of(report)}
 
 
 @pytest.mark.parametrize(
@@ -52,52 +184,16 @@ def test_whole_numbers_stay_inside_a_range_with_fractions():
 )
 def test_whole_numbers_take_the_smallest_type_that_holds_the_range(low, high, dtype):
     data = encoded([str(low), str(high)], NumericFeature("x", low, high, whole=True))
-    assert data.columns[0].dtype == dtype
-    assert data.columns[0].tolist() == [low, high]
+    assert (data.columns[0].dtype, data.columns[0].tolist()) == (dtype, [low, high])
 
 
-def test_a_missing_number_takes_its_place_or_drops_the_row():
-    assert encoded(["1", "?"], NumericFeature("x", 0, 5)).report.dropped_missing == (("x", 1),)
-    data = encoded(["1", "?"], NumericFeature("x", 0, 5, missing_as=4))
-    assert data.columns[0].tolist() == [1, 4]
-    assert data.report.missing_mapped == (("x", 1),)
-    assert data.report.rows_kept == 2
-
-
-def test_a_text_where_a_number_is_due_drops_the_row():
-    data = encoded(["1", "abc", "inf", "2.5"], NumericFeature("x", 0, 5, missing_as=4))
-    assert data.columns[0].tolist() == [1, 2.5]
-    assert data.report.dropped_unknown == (("x", 2),)
-
-
-def test_categories_become_codes_in_declared_order():
-    data = encoded(["b", "a", "c"], CategoricalFeature("x", ("c", "b", "a")))
-    assert data.columns[0].tolist() == [1, 2, 0]
-    assert data.columns[0].dtype == np.uint8
-
-
-def test_many_categories_take_two_bytes():
-    names = tuple(f"k{i}" for i in range(257))
-    data = encoded(["k256", "k0"], CategoricalFeature("x", names))
-    assert data.columns[0].dtype == np.uint16
-    assert data.columns[0].tolist() == [256, 0]
-    assert encoded(["k255"], CategoricalFeature("x", names[:256])).columns[0].dtype == np.uint8
-
-
-def test_too_many_categories_are_refused():
+def test_categories_take_one_byte_or_two_and_more_are_refused():
+    names = tuple(f"k{i}" for i in range(65537))
+    for count, dtype in ((256, np.uint8), (257, np.uint16), (65536, np.uint16)):
+        data = encoded([names[count - 1], "k0"], CategoricalFeature("x", names[:count]))
+        assert (data.columns[0].dtype, data.columns[0].tolist()) == (dtype, [count - 1, 0])
     with pytest.raises(SchemaError, match="65,537 categories"):
-        encoded(["k0"], CategoricalFeature("x", tuple(f"k{i}" for i in range(65537))))
-
-
-def test_an_unknown_category_takes_its_place_or_drops_the_row():
-    assert encoded(["a", "z"], CategoricalFeature("x", ("a", "b"))).report.dropped_unknown == (("x", 1),)
-    data = encoded(["a", "z", "?"], CategoricalFeature("x", ("a", "b"), missing_as="a", unknown_as="b"))
-    assert data.columns[0].tolist() == [0, 1, 0]
-    assert (data.report.unknown_mapped, data.report.missing_mapped) == ((("x", 1),), (("x", 1),))
-
-
-def test_a_missing_category_is_not_an_unknown_one():
-    assert encoded(["a", "?"], CategoricalFeature("x", ("a",), unknown_as="a")).report.dropped_missing == (("x", 1),)
+        encoded(["k0"], CategoricalFeature("x", names))
 
 
 def codes(cells, categories, **more):
@@ -130,6 +226,11 @@ def test_a_cell_is_the_category_that_it_spells(categories, of_cells):
     assert codes(of_cells, categories) == [*of_cells.values()]
 
 
+def test_a_text_that_counts_as_a_category_has_a_value_of_its_own():
+    feature = {"categories": ("1", "2"), "groups": (("2.0", "1"),)}
+    assert codes(["2", "2.0", "2.00", "1"], **feature) == [1, 0, None, 0], "2.00 could be both"
+
+
 ALIKE = ["042", "42", "42.0", "4.2e1", "5E1", "50", "NA", "true", "TRUE", "é", "e\u0301"]
 
 
@@ -138,15 +239,6 @@ def test_a_declared_category_is_met_by_its_own_text(categories, count, data):
     declared = tuple(dict.fromkeys(clean(text) for text in categories[:count]))
     text = data.draw(st.sampled_from(declared))
     assert codes([text], declared) == [declared.index(text)]
-
-
-def test_what_is_declared_is_no_mark_of_missing_cells_and_others_are():
-    feature = CategoricalFeature("x", ("NA", "ZA"), missing_as="ZA", missing_codes=("k.A.",))
-    data = encoded(["NA", "ZA", "", "k.A.", "N/A", "other"], feature)
-    assert data.columns[0].tolist() == [0, 1, 1, 1, 1]
-    assert (data.report.missing_mapped, data.report.dropped_unknown) == ((("x", 3),), (("x", 1),))
-    raw = table(x=["1"] * 3, y=["NA", "", "p"])
-    assert encode(raw, Schema((NumericFeature("x", 0, 2),), ClassTarget("y", ("NA", "p")))).target.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -165,24 +257,6 @@ def test_a_text_that_is_a_category_and_a_missing_code_is_refused(categories, mis
         CategoricalFeature("x", categories, missing_codes=missing, groups=groups)
 
 
-def test_rows_without_a_usable_target_are_dropped_last():
-    data = encoded(["1", "?", "1", "1"], NumericFeature("x", 0, 2), ["n", "other", "", "other"])
-    assert data.report.rows_kept == 1
-    assert data.report.dropped_missing == (("x", 1),)
-    assert data.report.dropped_target == (("y", 2),)
-    assert data.target.dtype == np.uint8
-
-
-def test_a_row_is_counted_at_the_first_column_that_drops_it():
-    raw = table(b=["?", "1", "1"], a=["?", "?", "1"], y=["n", "n", "n"])
-    schema = Schema((NumericFeature("a", 0, 2), NumericFeature("b", 0, 2)), TARGET)
-    assert encode(raw, schema).report.dropped_missing == (("a", 2),)
-
-
-def test_changes_are_counted_in_kept_rows_only():
-    assert encoded(["9", "9"], NumericFeature("x", 0, 2), ["n", "?"]).report.clipped == (("x", 1),)
-
-
 def test_columns_follow_the_schema_and_others_are_named():
     raw = table(a=["1", "2"], b=["3", "4"], c=["5", "6"], y=["n", "p"])
     data = encode(raw, Schema((NumericFeature("c", 0, 9), NumericFeature("a", 0, 9)), TARGET))
@@ -190,27 +264,10 @@ def test_columns_follow_the_schema_and_others_are_named():
     assert data.report.ignored_columns == ("b",)
 
 
-def test_a_numeric_target_is_clipped_and_counted():
-    raw = table(x=["1", "1", "1", "1"], y=["-1", "0.5", "?", "a"])
-    data = encode(raw, Schema((NumericFeature("x", 0, 2),), NumericTarget("y", 0, 1)))
-    assert data.target.tolist() == [0, 0.5]
-    assert data.target.dtype == np.float64
-    assert data.report.clipped == (("y", 1),)
-    assert data.report.dropped_target == (("y", 2),)
-
-
 def test_a_column_the_table_lacks_is_named_and_the_others_are_not():
     with pytest.raises(SchemaError, match=r"x: data.csv has no column 'x' among its 2\.") as caught:
         encode(table(a=["1"], y=["n"]), Schema((NumericFeature("x", 0, 1),), TARGET))
     assert caught.value.field == "x"
-
-
-def test_no_usable_row_is_an_empty_data_set_with_its_counts():
-    data = encoded(["?", "abc", "1"], NumericFeature("x", 0, 1), ["n", "n", "other"])
-    assert data.n_rows == 0
-    assert data.report.dropped_missing == (("x", 1),)
-    assert data.report.dropped_unknown == (("x", 1),)
-    assert data.report.dropped_target == (("y", 1),)
 
 
 def test_what_the_reader_says_of_its_rows_reaches_the_data_set():
@@ -231,53 +288,6 @@ def test_encoded_arrays_are_read_only_and_leave_the_table_alone():
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
     assert raw.columns[0].numbers().tolist() == [1, 2]
-
-
-TEXTS = ["0", "1", "1.0", "0.4", "7", "-3", "a", "b", "abc"]
-FEATURES = [
-    NumericFeature("x", 0, 1),
-    NumericFeature("x", 0, 5, whole=True, missing_as=2),
-    CategoricalFeature("x", ("a", "b", "1")),
-    CategoricalFeature("x", ("a", "b", "0"), missing_as="b", unknown_as="a"),
-    CategoricalFeature("x", ("a", "b"), groups=(("7", "a"), ("abc", "b"))),
-]
-
-
-@st.composite
-def cases(draw):
-    """A two-column table and a schema for it."""
-    n_rows = draw(st.integers(1, 20))
-    codes = st.lists(st.integers(-1, len(TEXTS) - 1), min_size=n_rows, max_size=n_rows)
-    columns = tuple(Column(name, tuple(TEXTS), np.array(draw(codes), np.int32)) for name in "xy")
-    target = draw(
-        st.sampled_from(
-            [ClassTarget("y", ("0", "1")), ClassTarget("y", ("0", "1"), groups=(("a", "1"),)), NumericTarget("y", 0, 1)]
-        )
-    )
-    return RawTable(columns), Schema((draw(st.sampled_from(FEATURES)),), target)
-
-
-@given(cases())
-def test_every_row_read_is_kept_or_dropped_once(case):
-    raw, schema = case
-    report = encode(raw, schema).report
-    dropped = sum(count for _, count in report.dropped_missing + report.dropped_unknown + report.dropped_target)
-    assert report.rows_read == raw.n_rows
-    assert report.rows_kept + dropped == raw.n_rows
-
-
-@given(cases())
-def test_each_row_is_encoded_by_itself(case):
-    """Encoding row by row and joining gives what encoding the whole table gives."""
-    raw, schema = case
-    features, targets = [], []
-    for row in range(raw.n_rows):
-        single = RawTable(tuple(Column(column.name, column.texts, column.codes[row : row + 1].copy()) for column in raw.columns))
-        data = encode(single, schema)
-        features += data.columns[0].tolist()
-        targets += data.target.tolist()
-    whole = encode(raw, schema)
-    assert (whole.columns[0].tolist(), whole.target.tolist()) == (features, targets)
 
 
 @pytest.mark.parametrize(

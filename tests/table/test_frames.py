@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -158,24 +157,6 @@ def test_two_columns_of_one_name_are_refused(rows):
         table_of(rows, ["a"])
 
 
-@pytest.mark.parametrize(
-    ("cells", "texts"),
-    [
-        ([2**60, 2**60 + 1], [str(2**60), str(2**60 + 1)]),
-        ([Decimal("1.50"), Decimal(2)], ["1.5", "2"]),
-        ([dt.timedelta(hours=1), dt.timedelta(days=1)], ["3600", "86400"]),
-        ([True, False], ["true", "false"]),
-        (
-            [dt.datetime(2024, 1, 1, tzinfo=dt.UTC), dt.datetime(2024, 1, 1, 3, tzinfo=dt.UTC)],
-            ["2024-01-01", "2024-01-01T03:00:00"],
-        ),
-    ],
-)
-def test_values_have_the_same_text_in_every_frame(cells, texts):
-    for rows in (pd.DataFrame({"a": cells}), pl.DataFrame({"a": cells}), pa.table({"a": cells})):
-        assert list(table_of(rows).column("a").texts) == texts
-
-
 def test_a_frame_may_be_changed_afterwards():
     numbers = np.arange(5.0)
     frame, arrow = pd.DataFrame({"a": numbers}, copy=False), pa.table({"a": numbers})
@@ -183,43 +164,6 @@ def test_a_frame_may_be_changed_afterwards():
     numbers[:] = 9
     frame.loc[0, "a"] = 7
     assert [table.column("a").numbers().tolist() for table in tables] == [[0, 1, 2, 3, 4]] * 2
-
-
-def _rows_per_label(cells: list[object], labels: tuple[str, ...]) -> list[int]:
-    schema = dpviz.Schema((dpviz.CategoricalFeature("cell", labels),), dpviz.ClassTarget("y", ("n", "p")), n_public=10)
-    frame = pd.DataFrame({"cell": pd.Series(cells, dtype=object), "y": "n"})
-    return np.bincount(dpviz.encode(frame, schema).columns[0], minlength=len(labels)).tolist()
-
-
-class _EqualToAll:
-    """A cell of an odd library."""
-
-    __hash__ = lambda self: hash("a")  # noqa: E731
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    def __str__(self) -> str:
-        return "odd"
-
-
-@pytest.mark.parametrize(
-    ("cells", "labels", "odd"),
-    [
-        ([True, False], ("True", "False"), "x"),
-        ([dt.datetime(2024, 1, 2), dt.date(2024, 1, 3)], ("2024-01-02 00:00:00", "2024-01-03 00:00:00"), "x"),
-        ([1, 0], ("1", "0"), True),
-        ([True, False], ("true", "false"), 1.0),
-        ([1, 2], ("1", "2"), complex(1, 0)),
-        (["a", "b"], ("a", "b"), _EqualToAll()),
-    ],
-    ids=["truth values and a text", "moments and a text", "1 and True", "True and 1", "complex", "equal to all"],
-)
-def test_no_cell_decides_what_the_others_are(cells, labels, odd):
-    """A row more, first or last, of another type or equal to others: the others count as before."""
-    alone = _rows_per_label(cells * 3, labels)
-    assert alone == [3, 3]
-    assert _rows_per_label([odd, *cells * 3], labels) == _rows_per_label([*cells * 3, odd], labels) == alone
 
 
 @pytest.mark.parametrize("called", ["Gro\u0308\u00dfe", "Gr\u00f6\u00dfe", "Gr\u00f6\u00dfe\u00a0"])

@@ -1,8 +1,7 @@
-"""Several texts that count as one category or class, as declared: row by row, written, read, refused if they contradict."""
+"""Several texts that count as one category or class, as declared: refused if they contradict, in codebooks and in exports."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +14,7 @@ from dpviz.io.exports import FORMS
 from dpviz.io.exports.contract import WrittenForm
 from dpviz.io.exports.python_function import PYTHON
 from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
-from dpviz.randomness import generator
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.table.schema_json import schema_from_json
 from tests.support.checked import export, golden, run
 from tests.support.exports_models import document
 
@@ -25,43 +22,6 @@ SEX = CategoricalFeature("sex", ("m", "f", "d"), unknown_as="d", groups=(("M", "
 SCHEMA = Schema(
     (SEX, NumericFeature("x", 0, 9)), ClassTarget("y", ("no", "yes"), groups=(("nein", "no"), ("ja", "yes"), ("1", "yes")))
 )
-ROWS = b"sex,x,y\nM,1,ja\nmale,2,nein\nm,3,yes\nW,4,1.0\n1.0,5,no\nx,6,no\nf,7,maybe\n"
-
-
-def test_texts_count_as_their_category_or_class_by_text_or_by_value() -> None:
-    data = dpviz.encode(dpviz.read_csv(ROWS), SCHEMA)
-    assert data.columns[0].tolist() == [0, 0, 0, 1, 0, 2]
-    assert data.target.tolist() == [1, 0, 1, 1, 0, 0]
-    assert data.report is not None
-    assert (data.report.unknown_mapped, data.report.dropped_target) == ((("sex", 1),), (("y", 1),))
-
-
-def test_a_category_keeps_its_own_text_and_its_own_value() -> None:
-    feature = CategoricalFeature("a", ("1", "2"), groups=(("2.0", "1"),))
-    schema = Schema((feature,), ClassTarget("y", ("n", "p")))
-    data = dpviz.encode(dpviz.read_csv(b"a,y\n2,n\n2.0,n\n2.00,n\n1,n\n"), schema)
-    assert data.columns[0].tolist() == [1, 0, 0], "2.00 could be both"
-
-
-def test_each_row_is_encoded_by_itself_with_groups_too() -> None:
-    rng, texts = generator(5), ["M", "male", "m", "W", "f", "x", "1", "1.00", "", "?", "9"]
-    for _ in range(40):
-        rows = [(texts[rng.integers(len(texts))], texts[rng.integers(len(texts))]) for _ in range(rng.integers(1, 9))]
-        lines = [f"{sex},3,{'ja' if y < 'f' else 'nein'}" for sex, y in rows]
-        whole = encoded(lines)
-        assert whole == [row for line in lines for row in encoded([line])]
-
-
-def encoded(lines: list[str]) -> list[tuple[int, int]]:
-    data = dpviz.encode(dpviz.read_csv("\n".join(["sex,x,y", *lines]).encode()), SCHEMA)
-    return list(zip(data.columns[0].tolist(), data.target.tolist(), strict=True))
-
-
-def test_groups_are_written_and_read_and_a_schema_without_prints_as_before() -> None:
-    assert schema_from_json(SCHEMA.to_json()) == SCHEMA
-    plain = SEX.declare(groups=())
-    assert "groups" not in repr(plain) + json.dumps(plain.to_dict())
-    assert "groups=(('M', 'm')" in repr(SEX), "other groups, other rows: another fingerprint"
 
 
 @pytest.mark.parametrize(

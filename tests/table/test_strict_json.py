@@ -1,6 +1,5 @@
 """JSON is read strictly, and whatever is wrong is named by its place in few words."""
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -72,22 +71,14 @@ def test_nothing_is_converted_in_silence(change, says):
         ('{"\\udfff": 1}', "document: This text holds half a character."),
         (b'{"a": "\xff"}', "It is not JSON"),
         ("[" * 100_000, "It is nested too deep."),
+        ('{"a":' * 100_000, "It is nested too deep."),
+        *((text, "It is not JSON") for text in ("", "{", b"\xff\xfe{", "1" * 5000)),
     ],
 )
 def test_values_that_no_file_should_hold_are_refused(text, says):
     with pytest.raises(DocumentError) as caught:
         parse_json(text)
     assert str(caught.value).startswith(says)
-
-
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "\U0001f333", 1e308, 123456e-300, 10**200])
-def test_what_only_looks_like_them_is_read(value):
-    assert parse_json(json.dumps({"a": [value]})) == {"a": [value]}
-
-
-def test_the_first_key_that_comes_twice_is_named_not_the_first_key():
-    with pytest.raises(DocumentError, match="'b'"):
-        parse_json('{"a": 1, "b": 1, "b": 2}')
 
 
 @pytest.mark.parametrize(
