@@ -114,7 +114,7 @@ def lead_sentence(lines: Iterable[AuditLine]) -> str:
     more = f": {rest}" if rest else ""
     is_bug = any("bug" in (line.search, line.attack) for line in asked)
     bug = " What the steps cost is wrong: that is a bug in dpviz." if is_bug else ""
-    return f"{counts['holds']} of {len(asked)} private algorithms are proved to keep the ε they claim{more}.{bug}"
+    return f"{counts['holds']} of {len(asked)} private algorithms provably keep the ε they claim{more}.{bug}"
 
 
 def tried_sentence(lines: Iterable[AuditLine]) -> str:

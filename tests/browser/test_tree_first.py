@@ -22,13 +22,13 @@ SCREEN = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"
 WITH_SETTINGS = ("compare", "robustness")
 #: Pages that say whom an epsilon protects, of the first sample one person.
 OF_A_UNIT = ("budget", "publish", "register")
-#: Words that can be seen beside pictures, icons and the list of pages.
+#: Words that can be seen beside pictures, tables, icons and the list of pages.
 WORDS = """() => {
   const seen = [];
   const walk = (root) => {
     for (const one of root.querySelectorAll("*")) {
       if (one.shadowRoot) walk(one.shadowRoot);
-      if (one.closest("svg, figure, style, script") || !one.checkVisibility({ visibilityProperty: true })) continue;
+      if (one.closest("svg, figure, table, style, script") || !one.checkVisibility({ visibilityProperty: true })) continue;
       if (getComputedStyle(one).fontFamily.includes("Material")) continue;
       for (const text of [...one.childNodes].filter(({ nodeType, data }) => nodeType === 3 && data.trim())) {
         const range = document.createRange();

@@ -162,12 +162,12 @@ class TestSentences:
         beyond = replace(BOUND, bound=1.5, composed=110.0)
         lines = [line("holds", attacked=BOUND), line("violated", attacked=beyond), line("violated", found=None), line("unproven")]
         lines += [line("none"), line("")]
-        assert lead_sentence(lines) == "1 of 4 private algorithms are proved to keep the ε they claim: 1 unproven, 2 violated."
+        assert lead_sentence(lines) == "1 of 4 private algorithms provably keep the ε they claim: 1 unproven, 2 violated."
         assert tried_sentence(lines) == (
             "3 were searched, 1 of them beyond their claim. 2 were attacked, 1 of them beyond their claim."
         )
         lines = [line("holds"), line("violated", "grow complete")]
-        assert lead_sentence(lines) == "1 of 1 private algorithms are proved to keep the ε they claim."
+        assert lead_sentence(lines) == "1 of 1 private algorithms provably keep the ε they claim."
         assert tried_sentence(lines).startswith("1 were searched")
         assert lead_sentence([line("none"), line("")]) == "Nothing is stored yet."
         for bug in (line("holds", found=BUG), line("holds", attacked=replace(BOUND, bound=2.0))):

@@ -177,7 +177,7 @@ def test_every_line_on_screen_is_an_entry_of_the_stored_run() -> None:
 def test_the_lead_counts_what_the_file_says_and_a_violated_claim_is_shown_first(page: Callable[..., AppTest]) -> None:
     test = page()
     said = texts(test)
-    assert "1 of 2 private algorithms are proved to keep the ε they claim: 1 violated." in said
+    assert "1 of 2 private algorithms provably keep the ε they claim: 1 violated." in said
     assert "2 were searched, 1 of them beyond their claim. 0 were attacked, 0 of them beyond their claim." in said
     assert "dpviz 9\\.8\\.7 on 2030\\-" in said
     assert "Add/remove one row." in said
