@@ -1,4 +1,4 @@
-"""What one cell is: its text, its number, whether it is missing, and which declared category it is.
+"""What one cell is: its text, its number or day, whether it is missing, and which declared category it is.
 
 **Texts.** One rule makes a typed value the text of a cell. The text depends on the value alone, never on other rows:
 
@@ -195,6 +195,38 @@ def _plain(text: str, marks: Marks) -> str:
     whole, _, decimals = text.partition(",")
     is_one = commas == 1 and marks is not Marks.POINT and _BY_POINTS.fullmatch(whole)
     return f"{whole.replace('.', '')}.{decimals}" if is_one else ""
+
+
+# --- the day that a text is
+
+#: How dates may be written: which of year, month and day comes first, second, third.
+ORDERS = ("ymd", "dmy", "mdy")
+_WRITTEN = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[T ].*)?", re.DOTALL | re.ASCII)
+
+
+def date_of(text: str, order: str) -> dt.date | None:
+    """The day that a text is, written in this order, with a year of four digits; None where it is none."""
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None:
+        return None
+    of = dict(zip(order, found.groups(), strict=True))
+    if len(of["y"]) != 4 or max(len(of["m"]), len(of["d"])) > 2:
+        return None
+    try:
+        return dt.date(int(of["y"]), int(of["m"]), int(of["d"]))
+    except ValueError:
+        return None
+
+
+def order_of_dates(texts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    """How nine in ten of these texts are written, if they are three days or more, and the others, which are no dates.
+
+    Days come before months where both could be. None for other texts, and for two days or fewer: no more than two categories.
+    """
+    others = {order: tuple(text for text in texts if date_of(text, order) is None) for order in ORDERS}
+    order = min(ORDERS, key=lambda order: len(others[order]))
+    days = {date_of(text, order) for text in texts} - {None}
+    return (order, others[order]) if len(days) > 2 and len(others[order]) <= len(texts) / 10 else None
 
 
 # --- the category that a text is

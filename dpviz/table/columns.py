@@ -25,6 +25,7 @@ from dpviz.table.cells import (
     is_exact,
     is_plain,
     number_of,
+    order_of_dates,
     parse_numbers,
     text_of,
 )
@@ -121,7 +122,7 @@ class Column:
 
     def _changed(self, **values: Any) -> Column:
         made = copy(self)
-        for known in ("text_numbers", "_shown", "notes"):
+        for known in ("text_numbers", "_shown", "notes", "dates"):
             made.__dict__.pop(known, None)
         made.__dict__.update(values)
         return made
@@ -242,6 +243,11 @@ class Column:
     def notes(self) -> tuple[Note, ...]:
         """What is remarkable about its texts (`dpviz.table.notes`); examples are for who may see the rows."""
         return tuple(column_notes(self))
+
+    @cached_property
+    def dates(self) -> tuple[str, tuple[str, ...]] | None:
+        """How most of its texts are written if they are days, and the others; None where they are none."""
+        return None if self.is_numeric else order_of_dates(self.texts)
 
     # --- numbers
 

@@ -4,7 +4,6 @@ A cell becomes a number by its text and this rule alone; what is no date of the 
 """
 
 import datetime as dt
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.errors import SchemaError
+from dpviz.table.cells import ORDERS, date_of
 from dpviz.table.schema import NumericFeature
 
 #: What a date may become, and in which range it always is.
@@ -21,9 +21,6 @@ _NUMBER_OF: dict[str, Callable[[dt.date], int]] = {
     "month": lambda day: day.month,
     "weekday": dt.date.isoweekday,
 }
-#: How dates may be written: which of year, month and day comes first, second, third.
-ORDERS = ("ymd", "dmy", "mdy")
-_WRITTEN = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[T ].*)?", re.DOTALL | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,7 +42,7 @@ class DateFeature(NumericFeature):
         NumericFeature.__post_init__(self)
         _require_one_of(self.name, "part", self.part, tuple(PARTS))
         _require_one_of(self.name, "order", self.order, ORDERS)
-        if _date(str(self.since), "ymd") is None:
+        if date_of(str(self.since), "ymd") is None:
             raise SchemaError(f"since = {self.since!r:.40} is no day.", field=self.name, remedy="Give a day such as 2000-01-01.")
         if not self.unit:
             object.__setattr__(self, "unit", f"days since {self.since}" if self.part == "days" else self.part)
@@ -54,7 +51,7 @@ class DateFeature(NumericFeature):
         """Each text as float64; NaN where it is no date."""
         start = dt.date.fromisoformat(self.since).toordinal()
         number_of = _NUMBER_OF.get(self.part, lambda day: day.toordinal() - start)
-        days = (_date(text, self.order) for text in texts)
+        days = (date_of(text, self.order) for text in texts)
         return np.array([np.nan if day is None else number_of(day) for day in days], float)
 
     @property
@@ -79,30 +76,6 @@ class DateFeature(NumericFeature):
             return None
         parts = {"y": f"{day.year:04d}", "m": f"{day.month:02d}", "d": f"{day.day:02d}"}
         return "-".join(parts[letter] for letter in self.order)
-
-
-def order_of_dates(texts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
-    """How nine in ten of these texts are written, if they are three days or more, and the others, which are no dates.
-
-    Days come before months where both could be. None for other texts, and for two days or fewer: no more than two categories.
-    """
-    others = {order: tuple(text for text in texts if _date(text, order) is None) for order in ORDERS}
-    order = min(ORDERS, key=lambda order: len(others[order]))
-    days = {_date(text, order) for text in texts} - {None}
-    return (order, others[order]) if len(days) > 2 and len(others[order]) <= len(texts) / 10 else None
-
-
-def _date(text: str, order: str) -> dt.date | None:
-    found = _WRITTEN.fullmatch(text.strip())
-    if found is None:
-        return None
-    of = dict(zip(order, found.groups(), strict=True))
-    if len(of["y"]) != 4 or max(len(of["m"]), len(of["d"])) > 2:
-        return None
-    try:
-        return dt.date(int(of["y"]), int(of["m"]), int(of["d"]))
-    except ValueError:
-        return None
 
 
 def _require_one_of(name: str, field: str, value: str, allowed: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from dpviz.errors import ReadingWarning
-from dpviz.table.cells import EITHER, IN_DOUBT, Marks, canonical_number, number_of
+from dpviz.table.cells import EITHER, IN_DOUBT, Marks, canonical_number, date_of, number_of
 
 if TYPE_CHECKING:
     from dpviz.table.columns import Column
@@ -171,6 +171,15 @@ def column_notes(column: Column) -> Iterator[Note]:
         yield from _code_notes(np.unique(values[numbers]))
         if any(map(is_code, column.texts)):
             yield Doubt("Some cells are written as codes are (042, 5E1): as numbers 042 and 42 would be the same.")
+    elif column.dates:
+        order, rest = column.dates
+        if order == "dmy" and all(date_of(text, "mdy") for text in column.texts if text not in rest):
+            yield Doubt(
+                "Dates may have the day or the month first, and the day was taken to be first: correct the order if it is not."
+            )
+        if rest:
+            what = "Some texts among dates are none in the order of the others, and a proposal counts them as missing"
+            yield Doubt(f"{what}: write all dates alike, or declare what they mean.", example=f"For example {rest[0]!r}.")
     elif others.any() and sum(map(bool, map(_MONTH.fullmatch, column.texts))) * 2 > len(column.texts):
         yield Doubt("Texts seem to be dates with names of months, which are not read: write them as 2024-03-01.")
     yield from _spelling_notes(column.texts)

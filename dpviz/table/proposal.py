@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.table.cells import decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
-from dpviz.table.dates import DateFeature, order_of_dates
+from dpviz.table.dates import DateFeature
 from dpviz.table.notes import Doubt, is_code, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
@@ -104,11 +104,19 @@ def _unfit(column: Column) -> str:
     if not column.texts:
         return "every cell is missing"
     if column.is_numeric:
+        texts = column.texts
+        if (
+            len(texts) > MAX_CATEGORIES
+            and len({*map(len, texts)}) == 1
+            and all(map(str.isdecimal, texts))
+            and min(texts)[0] == "0"
+        ):
+            return f"{len(texts):,} codes of {len(texts[0])} digits with zeros in front: an identifier"
         low, high = float(column.text_numbers.min()), float(column.text_numbers.max())
         if not math.isfinite(high - low):
             return "its numbers are too far apart"
         return "its numbers are too close together" if 0 < high - low < LEAST_WIDTH else ""
-    if order_of_dates(column.texts):
+    if column.dates:
         return ""
     if len(column.texts) > MAX_CATEGORIES:
         is_mixed = np.isnan(column.text_numbers).mean() < 0.5
@@ -120,9 +128,8 @@ def _unfit(column: Column) -> str:
 
 
 def _feature(column: Column) -> Feature:
-    dates = None if column.is_numeric else order_of_dates(column.texts)
-    if dates:
-        return _date(column, *dates)
+    if column.dates:
+        return _date(column, *column.dates)
     is_coded = column.is_numeric and len(column.texts) <= MAX_CATEGORIES and any(map(is_code, column.texts))
     values = np.unique(column.text_numbers) if column.is_numeric and not is_coded else None
     if values is None or len(values) <= 2:

@@ -135,6 +135,29 @@ def test_other_texts_and_fewer_than_three_days_stay_categories(cells):
     assert isinstance(feature(cells), CategoricalFeature)
 
 
+@pytest.mark.parametrize(
+    ("cells", "doubts"),
+    [
+        (["01/02/2024", "03/02/2024", "02/01/2024"], ["may have the day or the month first"]),
+        (["01/02/2024", "13/02/2024", "02/01/2024"], []),  # the day is first
+        (["01/02/2024", "02/13/2024", "02/01/2024"], []),  # the month is
+        (["2024-03-01", "2024-04-02", "2024-05-03"], []),
+        ([*(f"{day:02d}.03.2024" for day in range(1, 31)), "2024-03-31"], ["none in the order of the others"]),
+        (["01-MAR-24", "02-MAR-24", "03-APR-24"], ["names of months"]),
+    ],
+)
+def test_an_order_of_dates_that_is_in_doubt_is_pointed_out(cells, doubts):
+    said = table(x=cells, y=["a"] * len(cells)).column("x").notes
+    assert [doubt in note for doubt, note in zip(doubts, said, strict=True)] == [True] * len(doubts)
+
+
+def test_zero_padded_codes_are_categories_or_identifiers_and_decimals_are_numbers():
+    assert isinstance(feature([f"{k:03d}" for k in range(60)]), CategoricalFeature)
+    assert feature([f"{k:05d}" for k in range(0, 12_000, 7)]) is None
+    assert isinstance(feature([f"0.{k:05d}" for k in range(1, 12_000, 7)]), NumericFeature)
+    assert isinstance(feature([str(k) for k in range(10_000, 12_000)]), NumericFeature)
+
+
 def test_missing_texts_become_a_category_of_their_own():
     found = feature(["b", "?", "a"])
     assert found.categories == ("a", "b", "missing")
