@@ -13,7 +13,7 @@ import pytest
 
 from dpviz.app import tree_view as module
 from dpviz.app.component import COLOURS, markup
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import draw_tree
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
@@ -50,7 +50,7 @@ def grown(depth: int) -> Tree:
 
 
 def data(tree: Tree, selected: str | None = None, drawn: str | None = None) -> dict[str, Any]:
-    wide, narrow = (tree_svg(tree, widths=None, selected=drawn, narrow=narrow, title="Tree") for narrow in (False, True))
+    wide, narrow = (draw_tree(tree, selected=drawn, narrow=narrow, title="Tree").standalone() for narrow in (False, True))
     return {"wide": wide, "narrow": narrow, "selected": selected, "key": "k", "steps": "", "epsilon": 1, "said": None}
 
 

@@ -44,7 +44,7 @@ from dpviz.figures.audit import (
 )
 from dpviz.figures.charts import Chart
 from dpviz.figures.theme import UNSOUND
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import draw_tree
 from dpviz.models.tree import ThresholdRule
 from dpviz.results.wording import number_text
 from tests.support.audits import (
@@ -284,7 +284,7 @@ class TestOutput:
     def test_the_tree_that_separates_is_drawn_whatever_its_rules(self) -> None:
         tree = output_tree(VIOLATED)
         assert tree is not None
-        drawing = tree_svg(tree, widths=None, selected=None, title="t")
+        drawing = draw_tree(tree, title="t").standalone()
         assert "is 0" in drawing
         assert "a=0" not in drawing
         assert output_in_words(VIOLATED) == "If a is 0: x; otherwise: y."

@@ -17,7 +17,7 @@ from dpviz.evaluation.audit.smooth_leaf import RULES, leaf_curve
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, script_of
 from dpviz.figures import audit as text
 from dpviz.figures.departures import HERE, PAPER, WHY, departure_rows, statement_rows
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import draw_tree
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
 from dpviz.results.wording import number_text
@@ -148,7 +148,7 @@ def worst_pair(result: AuditResult) -> None:
     if tree is None:
         st.caption(plain(words))
     else:
-        wide, narrow = (tree_svg(tree, widths=None, selected=None, narrow=small, title=words) for small in (False, True))
+        wide, narrow = (draw_tree(tree, title=words, narrow=small).standalone() for small in (False, True))
         tree_view(wide, narrow, selected=None, key="audit-output", height=260)
     if tree is not None and tree.n_leaves > MOST_LEAVES:
         with st.expander(f"All {tree.n_leaves} leaves in words", icon=":material/notes:"):

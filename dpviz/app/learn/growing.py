@@ -1,7 +1,5 @@
 """Lesson: growing a private tree, one draw per node, on thirty visible rows."""
 
-from typing import Any
-
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
@@ -9,7 +7,7 @@ from dpviz.app.learn.desk import Desk, Numbers
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, growing_tree, lesson_rows
 from dpviz.figures import learn as figures
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import chance
 from dpviz.results.wording import number_text
@@ -81,9 +79,11 @@ def _tree(desk: Desk, now: GrowingTree) -> str:
 
 def _drawing(now: GrowingTree, selected: str) -> None:
     marks = {node.path: f"{len(node.rows)} rows" for node in (*now.nodes, *now.waiting)}
-    style: dict[str, Any] = {"widths": None, "selected": selected, "marks": marks}
+    notes = NodeNotes(marks=marks)
     title = f"The tree after {len(now.nodes)} of {N_STEPS} draws"
-    wide, narrow = (tree_svg(now.tree, narrow=narrow, title=title, **style) for narrow in (False, True))
+    wide, narrow = (
+        draw_tree(now.tree, notes, narrow=narrow, title=title, selected=selected).standalone() for narrow in (False, True)
+    )
     tree_view(wide, narrow, selected=selected, key=_VIEW)
 
 

@@ -10,7 +10,7 @@ from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.report import drawn_tree
 from dpviz.figures.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import draw_tree
 from dpviz.figures.wording import capital
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import test_result_of
@@ -39,5 +39,5 @@ def released_tree(text: str, unit: Unit, *, key: str) -> None:
     tree = drawn_tree(given)
     if tree is not None:
         title = f"The released tree of {given.schema.target.name}"
-        wide, narrow = (tree_svg(tree, widths=None, selected=None, narrow=narrow, title=title) for narrow in (False, True))
+        wide, narrow = (draw_tree(tree, title=title, narrow=narrow).standalone() for narrow in (False, True))
         tree_view(wide, narrow, selected=chosen_node(key), key=key)

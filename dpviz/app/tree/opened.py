@@ -19,7 +19,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.compare.metrics import metrics
 from dpviz.figures.compare import measure_text
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import draw_tree
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import capital
 from dpviz.io.results import result_from_json, with_our_verdict
@@ -90,8 +90,8 @@ def _picture(result: FitResult) -> None:
         return
     shown = collapse_leaves(tree, result.plan)
     chosen, _ = chosen_in(_VIEW, shown)
-    style: dict[str, Any] = {"widths": None, "selected": chosen, "title": get_learner(result.learner).title}
-    wide, narrow = (tree_svg(shown, narrow=narrow, **style) for narrow in (False, True))
+    title = get_learner(result.learner).title
+    wide, narrow = (draw_tree(shown, title=title, selected=chosen, narrow=narrow).standalone() for narrow in (False, True))
     tree_view(wide, narrow, selected=chosen, key=_VIEW)
     with st.expander("The same tree as text", icon=":material/notes:"):
         st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))

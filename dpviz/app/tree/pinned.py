@@ -26,6 +26,7 @@ from dpviz.evaluation.intervals import paired_difference
 from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.figures.compare import gap_text, gap_unit, measure_text
 from dpviz.figures.tree.pair import Side, pair_rows, pair_sentence
+from dpviz.figures.tree.svg import NodeNotes
 from dpviz.figures.wording import capital
 from dpviz.learners import get_learner
 from dpviz.models.tree import Tree
@@ -83,16 +84,16 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
     assert complete is not None
     shown = collapse_leaves(complete, plan) if fold else complete
     widths = exact_trace(complete, rows_of_the_tree(loaded)).shares(shown) if loaded.role.may_show_rows else None
-    style: dict[str, Any] = {"widths": widths, "bars": intervals(complete, shown, plan, pinned.result.unit.rows)}
+    notes = NodeNotes(widths or {}, bars=intervals(complete, shown, plan, pinned.result.unit.rows))
     drawn = _draws(pinned, loaded)
     if drawn is not None:
-        style |= {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "between": drawn.between(shown)}
-    return named("Pinned", pinned, shown, style)
+        notes = replace(notes, came_back=drawn.coming_back(shown), n_draws=drawn.n_done, between=drawn.between(shown))
+    return named("Pinned", pinned, shown, notes)
 
 
 def key_of(pinned: Trained, side: Side, loaded: Loaded) -> str:
     """One text per drawing of a pinned tree that can be drawn again."""
-    drawn = {"n_nodes": len(side.tree.leaves), "n_draws": side.style.get("n_draws")}
+    drawn = {"n_nodes": len(side.tree.leaves), "n_draws": side.notes.n_draws}
     return canonical_key(loaded, pinned.asked.request, draw=pinned.asked.draw, **drawn)
 
 
@@ -109,11 +110,11 @@ def _draws(pinned: Trained, loaded: Loaded) -> Resamples | None:
     return drawn[0] if drawn and drawn[0].n_done else None
 
 
-def named(name: str, trained: Trained, shown: Tree, style: dict[str, Any]) -> Side:
+def named(name: str, trained: Trained, shown: Tree, notes: NodeNotes) -> Side:
     """A tree under its settings, as far as a reader of two trees needs them."""
     settings = f"ε = {number_text(trained.result.settings.epsilon)}, depth {trained.result.plan.depth}"
     seed = "" if trained.result.seed is None else f", seed {trained.result.seed}"
-    return Side(f"{name}: {get_learner(trained.result.learner).title}, {settings}{seed}", shown, style)
+    return Side(f"{name}: {get_learner(trained.result.learner).title}, {settings}{seed}", shown, notes)
 
 
 def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], loaded: Loaded) -> None:

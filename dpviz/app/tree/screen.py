@@ -1,5 +1,6 @@
 """The tree on its page: the picture with its two choices, the chosen node, and the same tree as text."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -23,9 +24,9 @@ from dpviz.app.widgets import on_demand
 from dpviz.evaluation.tree.resampling import Resamples
 from dpviz.figures.split import split_html, split_of
 from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
-from dpviz.figures.tree.pair import Side, pair_svg
+from dpviz.figures.tree.pair import Side, draw_pair
 from dpviz.figures.tree.resampling import survival_sentence
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
@@ -63,7 +64,7 @@ def tree_screen(trained: Trained, loaded: Loaded, row: Any) -> None:
     fold = st.session_state.get("tree", FOLDED) == FOLDED
     shown = collapse_leaves(complete, trained.result.plan) if fold else complete
     drawn = resamples_now(trained.asked.request, loaded)
-    now = named("Now", trained, shown, _style(trained, shown, drawn, trace, loaded))
+    now = named("Now", trained, shown, _notes(trained, shown, drawn, trace, loaded))
     if pinned is None:
         path = _picture(trained, now, loaded, None, fold=fold)
     else:
@@ -119,15 +120,15 @@ def _depth_of_a_release(trained: Trained, loaded: Loaded) -> list[str]:
     return [f"Automatic depth: {plan.depth} for these rows; a release, trained on all rows, would have {whole.depth}."]
 
 
-def _style(trained: Trained, shown: Tree, drawn: Resamples | None, trace: ExactTrace | None, loaded: Loaded) -> dict[str, Any]:
+def _notes(trained: Trained, shown: Tree, drawn: Resamples | None, trace: ExactTrace | None, loaded: Loaded) -> NodeNotes:
     """How the tree is drawn: lines as wide as the share of the rows where rows may be shown, ink where it is drawn again."""
     assert trained.tree is not None
     bars = intervals(trained.tree, shown, trained.result.plan, trained.result.unit.rows)
-    style = {"widths": trace.shares(shown) if trace else None, "bars": bars}
+    notes = NodeNotes(trace.shares(shown) if trace else {}, bars=bars)
     if drawn is None:  # room for what is to come
         request, schema = trained.asked.request, rows_of_the_tree(loaded).schema
-        return style | {"n_draws": draws_of(request, schema) if is_resampled(request, loaded) else 0}
-    return style | {"came_back": drawn.coming_back(shown), "n_draws": drawn.n_done, "between": drawn.between(shown)}
+        return replace(notes, n_draws=draws_of(request, schema) if is_resampled(request, loaded) else 0)
+    return replace(notes, came_back=drawn.coming_back(shown), n_draws=drawn.n_done, between=drawn.between(shown))
 
 
 def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Side] | None, *, fold: bool) -> str:
@@ -146,7 +147,7 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
     epsilon = trained.asked.request.settings.epsilon
     tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=epsilon, said=said)
     with st.container(key=frame.WORK):
-        if "came_back" not in now.style and is_resampled(trained.asked.request, loaded):
+        if not now.notes.came_back and is_resampled(trained.asked.request, loaded):
             background.watch_missing(resampling_task(trained.asked.request, loaded), "Training the tree again with new noise")
         elif climbing is not None:
             background.watch(climbing, WORDS, at_end=True)  # half of the steps shows nothing
@@ -157,9 +158,10 @@ def _picture(trained: Trained, now: Side, loaded: Loaded, pinned: tuple[str, Sid
 
 def _drawing(trained: Trained, now: Side, pinned: tuple[str, Side] | None, chosen: str, *, narrow: bool) -> str:
     if pinned is not None:
-        return pair_svg(pinned[1], now, selected=chosen, narrow=narrow)
+        return draw_pair(pinned[1], now, selected=chosen, narrow=narrow).standalone()
     levels = level_epsilons(trained.result.plan)
-    return tree_svg(now.tree, narrow=narrow, selected=chosen, levels=levels, title=_title(trained, now.tree), **now.style)
+    title = _title(trained, now.tree)
+    return draw_tree(now.tree, now.notes, narrow=narrow, selected=chosen, levels=levels, title=title).standalone()
 
 
 def chosen_in(view: str, shown: Tree) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from functools import partial
 from html import escape
 
 from dpviz.figures.publish.report import Signed, drawn_tree, report_html
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import draw_tree
 from dpviz.io.exports.contract import Exportable, WrittenForm, export
 from dpviz.models.document import model_body
 from dpviz.results.exports import Exported, Form
@@ -42,7 +42,7 @@ def _picture(given: Exportable, words: str) -> str:
     if tree is None or tree.n_leaves > _MOST_LEAVES:
         many = "many trees" if tree is None else f"{tree.n_leaves:,} leaves"
         return f"<p>A model of {many}: not drawn.</p>"
-    drawing = tree_svg(tree, widths=None, selected=None, title=words)
+    drawing = draw_tree(tree, title=words).standalone()
     packed = b64encode(drawing.encode()).decode("ascii")
     return f'<img style="max-width:100%" alt="{escape(words)}" src="data:image/svg+xml;base64,{packed}">'
 
@@ -55,8 +55,7 @@ def _write_svg(given: Exportable) -> str:
     assert tree is not None  # one_tree
     title = f"Tree of {given.schema.target.name}. {' '.join(given.facts[1:])}"
     data = {"format": "dpviz-tree/1", "kind": "tree", **model_body(tree), "schema": tree.schema.to_dict()}
-    inside = f"<metadata>{escape(json.dumps(data), quote=False)}</metadata>\n<style>"
-    return tree_svg(tree, widths=None, selected=None, title=title).replace("<style>", inside, 1)
+    return draw_tree(tree, title=title).standalone(json.dumps(data))
 
 
 SVG = WrittenForm(

@@ -21,7 +21,7 @@ from dpviz.figures.publish.groups import WIDE, group_rows
 from dpviz.figures.publish.test_result import beside_always, is_better_than_always, percent_with_interval, result_sentences
 from dpviz.figures.tree.labels import text_width, visible
 from dpviz.figures.tree.layout import layout_within
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import draw_tree
 from dpviz.figures.wording import counted
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import entry_text, test_result_of
@@ -181,12 +181,12 @@ def _model(given: Exportable) -> Iterator[str]:
         yield f"<p>{f'The model is {count:,} trees' if count else 'The model is not a tree'}; it is not drawn.</p>"
         return
     title = f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves"
-    draw = partial(tree_svg, tree, widths=None, selected=None, title=title)
+    draw = partial(draw_tree, tree, title=title)
     layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
-    kept, paper = max(len(placed.path) for placed in layout.nodes), _at_measured_width(draw(layout=layout))
+    kept, paper = max(len(placed.path) for placed in layout.nodes), _at_measured_width(draw(layout=layout).standalone())
     large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(kept, 'level')} of {tree.depth} are drawn here."
     if not large:
-        screens = _at_measured_width(draw()) + _at_measured_width(draw(narrow=True))
+        screens = _at_measured_width(draw().standalone()) + _at_measured_width(draw(narrow=True).standalone())
         yield f"<figure class=screen>{screens}{_caption()}</figure>"
     yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if kept < tree.depth else "")}</figure>'
 

@@ -1,14 +1,13 @@
 """Two trees side by side, or one above the other: the same place at the same height, what differs in colour and in words."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.figures.tree.labels import visible
 from dpviz.figures.tree.layout import NARROW_WIDTH, Layout, aligned, outline
 from dpviz.figures.tree.style import tree_css
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import NodeNotes, TreeDrawing, draw_tree
 from dpviz.figures.tree.text import SIDES, node_in_short
 from dpviz.figures.wording import counted
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Tree, format_value
@@ -19,14 +18,11 @@ SIDE_WIDTH, BETWEEN, HEAD = 460.0, 16.0, 26.0
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two trees, as it is shown; `name` stands above the drawing ("Pinned: ε = 0.1").
-
-    `style` are arguments of `tree_svg`: widths, bars, came_back, n_draws, between.
-    """
+    """One of the two trees, as it is shown; `name` stands above the drawing ("Pinned: ε = 0.1")."""
 
     name: str
     tree: Tree
-    style: dict[str, Any]
+    notes: NodeNotes
 
 
 def differences(tree: Tree, other: Tree) -> dict[str, str]:
@@ -58,8 +54,8 @@ def _difference(node: Node, other: Node) -> str:
     return "different"
 
 
-def pair_svg(pinned: Side, now: Side, *, selected: str | None, narrow: bool = False) -> str:
-    """Both trees as one SVG document, for the view of a single tree: each is a `tree` of its own for screen readers.
+def draw_pair(pinned: Side, now: Side, *, selected: str | None, narrow: bool = False) -> TreeDrawing:
+    """Both trees as one drawing, for the view of a single tree: each is a `tree` of its own for screen readers.
 
     The node `selected` is drawn as chosen in both. With `narrow` the pinned tree stands below: the other one is dragged.
     """
@@ -70,35 +66,25 @@ def pair_svg(pinned: Side, now: Side, *, selected: str | None, narrow: bool = Fa
     places = ((0.0, 0.0), (0.0, HEAD + layouts[0].height + BETWEEN) if narrow else (width + BETWEEN, 0.0))
     across = width + places[1][0]
     down = max(y + HEAD + layout.height for (_, y), layout in zip(places, layouts, strict=True))
-    numbers = any(side.tree.values for side in sides)
-    size = f'width="{across:g}" height="{down:g}" viewBox="0 0 {across:g} {down:g}" data-layout="narrow"'
-    name = quoteattr(visible(f"{pinned.name}. {now.name}."))
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" {size} role="group" aria-label={name}>',
-            f"<style>{escape(tree_css(numbers=numbers, pair=True))}</style>",
-            f'<rect class="dp-ground" width="{across:g}" height="{down:g}"/>',
-            *(
-                _side(side, layout, note, place, selected, is_pinned=side is pinned)
-                for side, layout, note, place in zip(sides, layouts, notes, places, strict=True)
-            ),
-            "</svg>\n",
-        ]
+    body = "\n".join(
+        _side(side, layout, note, place, selected, is_pinned=side is pinned)
+        for side, layout, note, place in zip(sides, layouts, notes, places, strict=True)
     )
+    css = tree_css(numbers=any(side.tree.values for side in sides), pair=True)
+    return TreeDrawing(body, css, (0.0, across, down), f"{pinned.name}. {now.name}.", role="group", is_narrow=True)
 
 
 def _side(
     side: Side, layout: Layout, notes: Mapping[str, str], place: tuple[float, float], selected: str | None, *, is_pinned: bool
 ) -> str:
     """One tree below its name: what the drawing of that tree alone has on its ground."""
-    alone = tree_svg(side.tree, **side.style, selected=selected, marks=notes, layout=layout, title=side.name)
-    inside = alone.split('<rect class="dp-ground"', 1)[1].split("\n", 1)[1].removesuffix("</svg>\n")
+    inside = draw_tree(side.tree, replace(side.notes, marks=notes), selected=selected, layout=layout, title=side.name).body
     x, y = place
     which = "pinned" if is_pinned else "now"
     name, at = visible(side.name), f"translate({x:g} {y + HEAD:g})"
     return (
         f'<text class="name" x="{x + 10:g}" y="{y + 19:g}" aria-hidden="true">{escape(name)}</text>\n'
-        f'<g role="tree" aria-label={quoteattr(name)} data-side="{which}" transform="{at}">\n{inside}</g>'
+        f'<g role="tree" aria-label={quoteattr(name)} data-side="{which}" transform="{at}">\n{inside}\n</g>'
     )
 
 

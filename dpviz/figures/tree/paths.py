@@ -14,9 +14,8 @@ from dpviz.evaluation.tree.paths import PathStep, has_rare_classes
 from dpviz.figures.split import split_html, split_of
 from dpviz.figures.tree.headline import guarantee_said
 from dpviz.figures.tree.levels import level_epsilons, shape_in_words
-from dpviz.figures.tree.pair import Side, pair_sentence, pair_svg
-from dpviz.figures.tree.style import tree_css
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.pair import Side, draw_pair, pair_sentence
+from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.wording import explained
 from dpviz.learners import result_verdict
 from dpviz.models.tree import Tree
@@ -40,9 +39,9 @@ CONSTANT_AT = 1 / 3
 class DrawnStep:
     """One path_step as it is drawn: its epsilon, and both drawings without their style sheet.
 
-    `beside` is what the tree is compared with, by name; `shown` and `style` are the tree and how `tree_svg` draws it. `verdict`
-    is what may be said of it, `shape` what the public rule makes of this epsilon, `split` where epsilon goes, `note` what else
-    there is to say.
+    `beside` is what the tree is compared with, by name; `shown` and `notes` are the tree and what is drawn at its nodes.
+    `verdict` is what may be said of it, `shape` what the public rule makes of this epsilon, `split` where epsilon goes, `note`
+    what else there is to say.
     """
 
     value: float
@@ -51,7 +50,7 @@ class DrawnStep:
     score: float
     beside: Mapping[str, float]
     shown: Tree
-    style: Mapping[str, Any]
+    notes: NodeNotes
     verdict: Verdict
     shape: str = ""
     split: str = ""
@@ -76,27 +75,20 @@ def step(
     shown = collapse_leaves(complete, plan) if fold else complete
     bars = intervals(complete, shown, plan, path_step.result.unit.rows)
     widths = None if rows is None else exact_trace(shown, rows).shares(shown)
-    style: dict[str, Any] = {"widths": widths, "bars": bars, "n_draws": draws}
-    drawn: dict[str, Any] = {"selected": None, "title": "Tree", "levels": level_epsilons(plan), **style}
-    both = (tree_svg(shown, narrow=narrow, **drawn) for narrow in (False, True))
-    wide, narrow = (_without(tree_css(numbers=bool(shown.values)), drawing) for drawing in both)
+    notes = NodeNotes(widths or {}, bars=bars, n_draws=draws)
+    wide, narrow = (
+        draw_tree(shown, notes, title="Tree", levels=level_epsilons(plan), narrow=narrow).embedded() for narrow in (False, True)
+    )
     said = replace(result_verdict(path_step.result), unit=unit)
     split = split_html(split_of(replace(path_step.result, unit=unit)))
-    return DrawnStep(value, wide, narrow, path_step.score, beside, shown, style, said, shape_in_words(plan), split)
+    return DrawnStep(value, wide, narrow, path_step.score, beside, shown, notes, said, shape_in_words(plan), split)
 
 
 def beside_pinned(one: DrawnStep, pinned: Side) -> DrawnStep:
     """The step with the pinned tree beside it."""
-    now = Side(f"Now: ε = {number_text(one.value)}", one.shown, dict(one.style))
-    both = (pair_svg(pinned, now, selected=None, narrow=narrow) for narrow in (False, True))
-    numbers = bool(pinned.tree.values or one.shown.values)
-    wide, narrow = (_without(tree_css(numbers=numbers, pair=True), drawing) for drawing in both)
+    now = Side(f"Now: ε = {number_text(one.value)}", one.shown, one.notes)
+    wide, narrow = (draw_pair(pinned, now, selected=None, narrow=narrow).embedded() for narrow in (False, True))
     return replace(one, wide=wide, narrow=narrow, note=pair_sentence(pinned, now))
-
-
-def _without(sheet: str, drawing: str) -> str:
-    """The drawing without its style sheet, which the view has already."""
-    return drawing.replace(f"<style>{escape(sheet)}</style>\n", "", 1)
 
 
 def scale_of(constant: float, best: float = 1.0) -> tuple[float, float]:

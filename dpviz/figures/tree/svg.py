@@ -5,7 +5,7 @@ The drawing is complete XML on its own, fetches nothing, and carries its meaning
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from xml.sax.saxutils import escape, quoteattr
 
@@ -24,18 +24,63 @@ LEFT_TO_RIGHT = "\u200e"
 
 
 @dataclass(frozen=True)
+class NodeNotes:
+    """What is drawn at nodes, by their paths ("L", "LR", ...).
+
+    `widths` are shares in [0, 1] of the edge that leads there, of the public budget or of the rows where rows may be shown:
+    values outside are clipped, and a path left out draws a thin edge. `came_back` says in how many of `n_draws` fresh draws a
+    node comes back, which is its ink and the note in its corner, unless `marks` has short notes: those of DIFFERENCES have a
+    colour. `bars` are (share, low, high), the probability of a leaf's label and the ends of its interval, drawn along its lower
+    edge. `between` are thresholds with which a question comes back. With `n_draws` alone there is room for what comes back.
+    """
+
+    widths: Mapping[str, float] = field(default_factory=dict)
+    came_back: Mapping[str, int] = field(default_factory=dict)
+    n_draws: int = 0
+    bars: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    between: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    marks: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class TreeDrawing:
+    """A drawing in parts: `body` is what stands on its ground, `css` its style sheet, `size` (left, width, height) in pixels."""
+
+    body: str
+    css: str
+    size: tuple[float, float, float]
+    title: str
+    role: str = "tree"
+    is_narrow: bool = False
+
+    def standalone(self, metadata: str = "") -> str:
+        """One SVG document with its style sheet; `metadata` is text for programs."""
+        data = f"<metadata>{escape(metadata)}</metadata>\n" if metadata else ""
+        return self._document(f"{data}<style>{escape(self.css)}</style>\n")
+
+    def embedded(self) -> str:
+        """The same for a page that has the style sheet."""
+        return self._document("")
+
+    def _document(self, style: str) -> str:
+        left, width, height = map(_n, self.size)
+        name = visible(self.title)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" width="{width}" height="{height}" '
+            f'viewBox="{left} 0 {width} {height}" role="{self.role}" aria-label={quoteattr(name)} '
+            f'data-layout="{"narrow" if self.is_narrow else "wide"}">\n<title>{escape(name)}</title>\n{style}'
+            f'<rect class="dp-ground" x="{left}" width="{width}" height="{height}"/>\n{self.body}\n</svg>\n'
+        )
+
+
+@dataclass(frozen=True)
 class _Drawing:
     """What every part of the picture needs to know."""
 
     tree: Tree
     layout: Layout
-    widths: Mapping[str, float] | None
     selected: str | None
-    marks: Mapping[str, str] | None
-    came_back: Mapping[str, int]
-    n_draws: int
-    bars: Mapping[str, tuple[float, float, float]]
-    between: Mapping[str, tuple[float, float]]
+    notes: NodeNotes
 
     @cached_property
     def first_stop(self) -> str:
@@ -54,58 +99,37 @@ class _Drawing:
         return min(ends), max(ends)
 
 
-def tree_svg(
+def draw_tree(
     tree: Tree,
+    notes: NodeNotes = NodeNotes(),
     *,
-    widths: Mapping[str, float] | None,
-    selected: str | None,
-    marks: Mapping[str, str] | None = None,
-    came_back: Mapping[str, int] | None = None,
-    n_draws: int = 0,
-    bars: Mapping[str, tuple[float, float, float]] | None = None,
-    between: Mapping[str, tuple[float, float]] | None = None,
+    title: str,
+    selected: str | None = None,
     narrow: bool = False,
     layout: Layout | None = None,
     levels: Mapping[tuple[int, int], float] | None = None,
-    title: str,
-) -> str:
-    """The tree as one SVG document; its `title` is read out first.
+) -> TreeDrawing:
+    """The tree with its notes; its `title` is read out first.
 
-    Mappings are from a node's path ("L", "LR", ...). `widths` are shares in [0, 1] of the edge that leads there, of the public
-    budget or of the rows where rows may be shown: values outside are clipped, and None, or a path left out, draws a thin edge.
-    The node of the id `selected` ("root", "root.L", ...) is drawn as chosen, with the edges that lead to it. `came_back` says in
-    how many of `n_draws` fresh draws a node comes back, which is its ink and the note in its corner, unless `marks` has short
-    notes: those of DIFFERENCES have a colour. `bars` are (share, low, high), the probability of a leaf's label and the ends of
-    its interval, drawn along its lower edge.
-
-    `between` are thresholds with which a question comes back. The layout does not depend on what came back: with `n_draws` alone
-    it has room for that. With `narrow` the drawing is one outline 340 px wide, for telephones. `layout` is where nodes stand
-    instead. `levels` is epsilon by the first and the last of the levels it pays for, for a strip in the left margin of a wide
-    drawing.
+    The node of the id `selected` ("root", "root.L", ...) is drawn as chosen, with the edges that lead to it. With `narrow` the
+    drawing is one outline 340 px wide, for telephones. `layout` is where nodes stand instead. `levels` is epsilon by the first
+    and the last of the levels it pays for, for a strip in the left margin of a wide drawing. The layout does not depend on what
+    came back.
     """
-    came_back = came_back or {}
-    notes = marks.values() if marks is not None else [f"{n_draws} of {n_draws}"] if n_draws else []
-    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, notes, " (only 49%)" if bars else ""))
-    drawing = _Drawing(tree, layout, widths, selected, marks, came_back, n_draws, bars or {}, between or {})
+    words = notes.marks.values() if notes.marks is not None else [f"{notes.n_draws} of {notes.n_draws}"] if notes.n_draws else []
+    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, words, " (only 49%)" if notes.bars else ""))
+    drawing = _Drawing(tree, layout, selected, notes)
     strip = [] if narrow else list(strip_lines(levels or {}, layout))
-    start = _n(-STRIP) if strip else "0"
-    width, height = _n(layout.width + STRIP * bool(strip)), _n(layout.height)
-    name = quoteattr(visible(title))
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" width="{width}" height="{height}" '
-        f'viewBox="{start} 0 {width} {height}" role="tree" aria-label={name} data-layout="{"narrow" if narrow else "wide"}">',
-        f"<title>{escape(visible(title))}</title>",
-        f"<style>{escape(tree_css(numbers=bool(tree.values)))}</style>",
-        f'<rect class="dp-ground" x="{start}" width="{width}" height="{height}"/>',
         '<g role="none" aria-hidden="true">',
         *strip,
         *(_edge(drawing, placed) for placed in _thin_last(drawing)),
         *(side for placed in layout.nodes for side in _side(drawing, placed)),
         "</g>",
         *(line for placed in layout.nodes for line in _node(drawing, placed)),
-        "</svg>",
     ]
-    return "\n".join(lines) + "\n"
+    size = (-STRIP if strip else 0.0, layout.width + STRIP * bool(strip), layout.height)
+    return TreeDrawing("\n".join(lines), tree_css(numbers=bool(tree.values)), size, title, is_narrow=narrow)
 
 
 def _thin_last(drawing: _Drawing) -> list[Placed]:
@@ -114,7 +138,7 @@ def _thin_last(drawing: _Drawing) -> list[Placed]:
 
 
 def _thickness(drawing: _Drawing, placed: Placed) -> float:
-    share = 0.0 if drawing.widths is None else min(1.0, max(0.0, drawing.widths.get(placed.path, 0.0)))
+    share = min(1.0, max(0.0, drawing.notes.widths.get(placed.path, 0.0)))
     return THINNEST + share * ((THICKEST_ROW if placed.hangs else THICKEST) - THINNEST)
 
 
@@ -147,12 +171,12 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
     words = node_in_words(drawing.tree, placed.path)
     if placed.node is MORE:
         words += f" {leaves_below(drawing.tree, placed.path)} below it are not drawn."
-    if placed.path in drawing.bars and placed.node is not MORE:
-        share, low, high = drawing.bars[placed.path]
+    if placed.path in drawing.notes.bars and placed.node is not MORE:
+        share, low, high = drawing.notes.bars[placed.path]
         words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
-    if placed.path in drawing.came_back:
+    if placed.path in drawing.notes.came_back:
         words += f" Came back in {_times(drawing, placed)} draws."
-    if mark and drawing.marks is not None:
+    if mark and drawing.notes.marks is not None:
         words += f" {mark}."
     x, y, width, height = map(_n, (placed.x, placed.y, placed.width, placed.height))
     yield f"<g {_attributes(drawing, placed)} aria-label={quoteattr(words)}>"
@@ -165,18 +189,18 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
 
 
 def _mark(drawing: _Drawing, placed: Placed) -> str:
-    if drawing.marks is None:
-        return _times(drawing, placed) if placed.path in drawing.came_back else ""
-    return visible(drawing.marks[placed.path]) if drawing.marks.get(placed.path) else ""
+    if drawing.notes.marks is None:
+        return _times(drawing, placed) if placed.path in drawing.notes.came_back else ""
+    return visible(drawing.notes.marks[placed.path]) if drawing.notes.marks.get(placed.path) else ""
 
 
 def _times(drawing: _Drawing, placed: Placed) -> str:
-    return f"{drawing.came_back.get(placed.path)} of {drawing.n_draws}"
+    return f"{drawing.notes.came_back.get(placed.path)} of {drawing.notes.n_draws}"
 
 
 def _ink(drawing: _Drawing, path: str) -> float:
     """Share of the draws in which a node comes back; 1 where nothing is drawn again."""
-    return drawing.came_back.get(path, drawing.n_draws) / drawing.n_draws if drawing.n_draws else 1.0
+    return drawing.notes.came_back.get(path, drawing.notes.n_draws) / drawing.notes.n_draws if drawing.notes.n_draws else 1.0
 
 
 def _attributes(drawing: _Drawing, placed: Placed) -> str:
@@ -207,7 +231,9 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     middle = placed.y + placed.height / 2
     one_line = placed.hangs or not isinstance(placed.node, Branch)
     inset = SIDE_WIDTH if placed.hangs else 0.0
-    if drawing.marks is None and not _has_room_for_answer(drawing, placed, right - left - inset - text_width(mark, SMALL) - 6):
+    if drawing.notes.marks is None and not _has_room_for_answer(
+        drawing, placed, right - left - inset - text_width(mark, SMALL) - 6
+    ):
         mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
     if mark:
         shown = fitted(mark, placed.width * 0.4, SMALL)
@@ -222,7 +248,7 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing, placed.node.rule, left, right, middle, placed)
     else:
-        bar = drawing.bars.get(placed.path)
+        bar = drawing.notes.bars.get(placed.path)
         drawn = _places(drawing, placed.node) or bar
         if drawn is not None:
             yield from _bar(drawn, placed)
@@ -233,7 +259,7 @@ def _has_room_for_answer(drawing: _Drawing, placed: Placed, room: float) -> bool
     """True for what is no leaf, and for a leaf whose words fit."""
     if placed.node is MORE or isinstance(placed.node, Branch):
         return True
-    words = " ".join(_answer(drawing, placed.node, drawing.bars.get(placed.path)))
+    words = " ".join(_answer(drawing, placed.node, drawing.notes.bars.get(placed.path)))
     return text_width(words, TEXT, bold=True) <= room - SWATCH - 6
 
 
@@ -299,7 +325,7 @@ def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: floa
         yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
     else:
         yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
-        near = drawing.between.get(placed.path)
+        near = drawing.notes.between.get(placed.path)
         is_place = near is not None and near[0] < near[1] and not is_anywhere(schema.features[rule.feature], near)
         more = f"{asked} ({between_in_words(schema, rule, near)})" if near and is_place else asked
         asked = more if text_width(more, TEXT) <= right - left else fitted(asked, right - left, TEXT)

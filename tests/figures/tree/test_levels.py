@@ -3,7 +3,7 @@ import re
 
 import dpviz
 from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import draw_tree
 from tests.support.tables import schema_of, table
 
 DATA = table(schema_of("mixed"), 300)
@@ -24,8 +24,8 @@ def test_levels_add_up_to_epsilon_and_what_is_exact_has_none():
 
 def test_a_label_stands_beside_each_row_of_cards_and_one_bracket_around_levels_chosen_together():
     result = fitted(depth=2, leaves="labels", lookahead=1)
-    style = {"widths": None, "selected": None, "title": "Tree", "levels": level_epsilons(result.plan)}
-    wide, narrow = (tree_svg(result.model, narrow=small, **style) for small in (False, True))
+    levels = level_epsilons(result.plan)
+    wide, narrow = (draw_tree(result.model, title="Tree", levels=levels, narrow=small).standalone() for small in (False, True))
     assert re.findall(r">ε ([0-9.]+)<", wide) == ["0.417", "0.583"]
     first, second = (float(width) for width in re.findall(r'class="spent"[^>]* width="([0-9.]+)"', wide))
     assert abs(first / second - 0.417 / 0.583) < 0.01
@@ -34,6 +34,6 @@ def test_a_label_stands_beside_each_row_of_cards_and_one_bracket_around_levels_c
     assert shape_in_words(plan) == "depth 3, two levels at once"
     assert shape_in_words(fitted(depth=2, lookahead=1).plan) == "depth 2, one level at once"
     result = fitted(depth=3, leaves="labels")
-    wide = tree_svg(result.model, widths=None, selected=None, title="Tree", levels=level_epsilons(plan))
+    wide = draw_tree(result.model, title="Tree", levels=level_epsilons(plan)).standalone()
     assert re.findall(r">ε ([0-9.]+)<", wide) == ["0.229", "0.771"]
     assert wide.count('class="block"') == 1

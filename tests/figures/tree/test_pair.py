@@ -5,7 +5,8 @@ import pytest
 
 from dpviz.figures.theme import DARK, DIFFERENCES, LIGHT, contrast
 from dpviz.figures.tree.layout import aligned, outline
-from dpviz.figures.tree.pair import Side, differences, pair_rows, pair_sentence, pair_svg
+from dpviz.figures.tree.pair import Side, differences, draw_pair, pair_rows, pair_sentence
+from dpviz.figures.tree.svg import NodeNotes
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
@@ -25,8 +26,8 @@ def tree(root: Node) -> Tree:
     return Tree(SCHEMA, root)
 
 
-def side(root: Node, name: str = "Now", **style) -> Side:
-    return Side(name, tree(root), {"widths": None} | style)
+def side(root: Node, name: str = "Now") -> Side:
+    return Side(name, tree(root), NodeNotes())
 
 
 OLD = age(30, debt(5, NO, YES), NO)
@@ -64,7 +65,7 @@ def test_the_same_place_stands_at_the_same_height_and_nothing_overlaps():
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_both_trees_are_trees_with_names_whose_nodes_say_how_they_differ(narrow: bool):
-    drawn = ElementTree.fromstring(pair_svg(side(OLD, "Pinned: <1>"), side(NEW), selected="root.L", narrow=narrow))
+    drawn = ElementTree.fromstring(draw_pair(side(OLD, "Pinned: <1>"), side(NEW), selected="root.L", narrow=narrow).standalone())
     trees = [element for element in drawn.iter() if element.get("role") == "tree"]
     assert [element.get("aria-label") for element in trees] == (["Now", "Pinned: <1>"] if narrow else ["Pinned: <1>", "Now"])
     of_side = {"pinned": differences(tree(OLD), tree(NEW)), "now": differences(tree(NEW), tree(OLD))}

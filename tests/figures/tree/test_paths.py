@@ -14,6 +14,7 @@ from dpviz.figures.tree.paths import (
     step_in_words,
     strip_svg,
 )
+from dpviz.figures.tree.svg import NodeNotes
 from dpviz.models.tree import Leaf, Tree
 from dpviz.results.verdict import Verdict
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
@@ -29,7 +30,7 @@ SCORES = (0.7, 0.75, 0.85)
 
 
 def step(score: float = 0.8, beside: Mapping[str, float] = LINES) -> DrawnStep:
-    return DrawnStep(0.1, "<svg/>", "<svg/>", score, beside, TREE, {"widths": None}, VERDICT)
+    return DrawnStep(0.1, "<svg/>", "<svg/>", score, beside, TREE, NodeNotes(), VERDICT)
 
 
 def places(svg: str, kind: str) -> list[float]:

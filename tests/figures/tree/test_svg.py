@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from dataclasses import fields
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.figures.theme import N_STEPS
-from dpviz.figures.tree.svg import tree_svg
+from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.tree.text import node_in_words
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -44,8 +45,9 @@ HOSTILE = [
 
 
 def draw(tree: Tree, **options: object) -> ElementTree.Element:
-    wanted = {"widths": None, "selected": None, "title": "Decision tree", **options}
-    return ElementTree.fromstring(tree_svg(tree, **wanted))  # type: ignore[arg-type]
+    """With `options` of `draw_tree`, or of its notes."""
+    notes = NodeNotes(**{field.name: options.pop(field.name) for field in fields(NodeNotes) if field.name in options})  # type: ignore[arg-type]
+    return ElementTree.fromstring(draw_tree(tree, notes, **{"title": "Decision tree", **options}).standalone())  # type: ignore[arg-type]
 
 
 def named(name: str, category: str, label: str, unit: str = "") -> Tree:
@@ -84,7 +86,7 @@ def test_names_are_shown_as_they_are_and_no_control_reaches_the_file() -> None:
     assert "<b> 1" in texts
     assert 'is "&"' in "\n".join(texts)
     assert "'<i>'" in texts
-    svg = tree_svg(named("\u202ea\x1b", "\u2067b", "c\x00"), widths=None, selected=None, title="\u202et")
+    svg = draw_tree(named("\u202ea\x1b", "\u2067b", "c\x00"), title="\u202et").standalone()
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f]", svg)
     svg.encode("utf-8")
     lines = ["".join(text.itertext()) for text in draw(named("שלום", "c", "l"), narrow=True).iter(f"{SVG}text")]
@@ -96,7 +98,7 @@ def test_names_are_shown_as_they_are_and_no_control_reaches_the_file() -> None:
 
 
 def test_the_file_stands_alone() -> None:
-    svg = tree_svg(named("a", "b", "c"), widths=None, selected=None, title="Tree")
+    svg = draw_tree(named("a", "b", "c"), title="Tree").standalone()
     assert "prefers-color-scheme:dark" in svg
     assert not re.search(r"href|@import|url\(|<script|<image|foreignObject", svg)
     assert set(re.findall(r"https?://[^\"]+", svg)) == {"http://www.w3.org/2000/svg"}
@@ -140,14 +142,14 @@ def test_the_chosen_node_is_where_the_tab_key_goes_and_its_path_is_marked(small_
 
 
 def test_edges_grow_with_their_share(small_tree: Tree) -> None:
-    def thickness(widths: dict[str, float] | None) -> dict[str, float]:
+    def thickness(widths: dict[str, float]) -> dict[str, float]:
         edges = draw(small_tree, widths=widths).iter(f"{SVG}path")
         return {str(edge.get("data-to")): float(str(edge.get("stroke-width"))) for edge in edges}
 
     drawn = thickness({"L": 0.75, "R": 0.25, "LL": 7.0, "LR": -1.0})
     assert drawn["root.L"] > drawn["root.R"] > drawn["root.L.R"]
     assert drawn["root.L.L"] == max(drawn.values())
-    assert len(set(thickness(None).values())) == 1
+    assert len(set(thickness({}).values())) == 1
 
 
 def test_a_node_has_the_ink_of_the_draws_in_which_it_comes_back_and_says_their_thresholds(small_tree: Tree) -> None:
@@ -198,22 +200,18 @@ def test_a_leaf_with_a_number_shows_it_with_gauge_and_interval_in_order(rents: T
     assert [str(node.get("class")).split()[-1] for node in nodes(root)] == [f"s{N_STEPS // 2}"]
     schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100))
     both = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0, (10.0, 30.0)), NumberLeaf(50.0, (40.0, 60.0)))
-    svg = tree_svg(Tree(schema, both), widths=None, selected=None, title="t")
+    svg = draw_tree(Tree(schema, both), title="t").standalone()
     assert svg.count('class="band"') == 2
     assert "Predicts 20, mean 10 to 30 (95%). Depth 1, reached by true." in svg
     plain = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0), NumberLeaf(50.0))
-    assert 'class="band"' not in tree_svg(Tree(schema, plain), widths=None, selected=None, title="t")
+    assert 'class="band"' not in draw_tree(Tree(schema, plain), title="t").standalone()
 
 
 def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
-    svg = tree_svg(
-        small_tree,
-        widths={"L": 0.75, "R": 0.25},
-        selected="root.L",
-        came_back={"": 19, "L": 12, "R": 12},
-        n_draws=30,
-        title="Decision tree for repaid",
-    )
+    notes = NodeNotes({"L": 0.75, "R": 0.25}, came_back={"": 19, "L": 12, "R": 12}, n_draws=30)
+    drawing = draw_tree(small_tree, notes, selected="root.L", title="Decision tree for repaid")
+    svg = drawing.standalone()
+    assert drawing.embedded() == re.sub(r"<style>.*?</style>\n", "", svg, flags=re.S)
     if os.environ.get("DPVIZ_WRITE_GOLDEN") == "1":
         GOLDEN.write_text(svg, encoding="utf-8")
     assert svg == GOLDEN.read_text(encoding="utf-8")
