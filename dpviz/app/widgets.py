@@ -24,8 +24,9 @@ def show_chart(chart: Chart, key: str, *, png: str = "", on_select: Callable[[],
         config |= {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
         config |= {"toImageButtonOptions": {"format": "png", "scale": 2, "filename": png}}
     clicks: dict[str, Any] = {} if on_select is None else {"on_select": on_select, "selection_mode": "points"}
-    along = chart.figure.layout.xaxis.title.text
-    alt = f"{chart.summary} Along: {along}." if along and along not in chart.summary else chart.summary
+    along = chart.figure.layout.xaxis.title.text or ""
+    relation = along.partition("ε ")[2]  # what neighbours of an axis of epsilon are
+    alt = f"{chart.summary} Along: {along}." if relation and relation not in chart.summary else chart.summary
     st.plotly_chart(chart.figure, config=config, key=key, alt=alt, **clicks)
     if chart.rows is not None:
         table(chart.rows, chart.summary, key=key)
