@@ -4,17 +4,19 @@ DATA needs the columns the model asks for and no target. The output has the colu
 probabilities, `p_CLASS` for every class; for a number the column `value`. A line is empty where the model's schema has no
 answer (a missing or unknown cell that drops the row) and where the line of DATA is no record of the table; a record whose
 quoted cell spans lines has one answer. With --key the first column is that column of DATA. Keys and labels are written as they
-are; --guard-formulas puts an apostrophe before those that a spreadsheet might run (=, +, -, @), but not before numbers.
+are, in Parquet with the type that they have in Parquet, Feather and databases. --guard-formulas puts an apostrophe before those
+that a spreadsheet might run (=, +, -, @), but not before numbers.
 
 With ENGINE://PLACE?table=NAME&order=KEY the rows are read from a database in the order of the column KEY, which comes first in
 the output. The model's columns and KEY leave the database for that; `dpviz export --to duckdb` writes SQL that answers inside.
 """
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
@@ -52,10 +54,10 @@ def run(args: Namespace) -> int:
     """Read, predict, write, and say how many rows got an answer."""
     check_output(args.out, force=args.force, inputs=[path for path in (args.model, args.data) if isinstance(path, Path)])
     model = model_from_json(read_model_file(args.model))
-    unanswered, formulas = Unanswered(), _Formulas()
+    unanswered, formulas = Unanswered(), _Formulas(args.out.suffix.lower() == ".parquet")
     found = formulas.seen(_answers(model, _pieces(args, model), unanswered))
     write_whole(args.out, parts(args.out.suffix, found, guard=args.guard_formulas), force=args.force)
-    if formulas.found and not args.guard_formulas and args.out.suffix.lower() != ".parquet":
+    if formulas.found and not (args.guard_formulas or formulas.is_parquet):
         console.warn(
             "Some keys or labels begin like formulas of a spreadsheet and are written as they are; see --guard-formulas."
         )
@@ -74,21 +76,23 @@ class _Piece:
 
     table: RawTable
     key: str = ""
-    keys: Sequence[object] | None = None  #: None: they are in the table
+    keys: Any = None  #: An Arrow array; None: they are in the table
 
 
 @dataclass
 class _Formulas:
     """Whether a key, a label or a name among answers begins like a formula, and whether a key has lost letters."""
 
+    is_parquet: bool
     found: bool = False
     lost: bool = False
 
     def seen(self, pieces: Iterable[Answers]) -> Iterator[Answers]:
         """The same answers, looked at."""
         for piece in pieces:
-            self.found = self.found or any(map(is_formula, chain(piece.header, piece.labels, piece.keys)))
-            self.lost = self.lost or any(isinstance(key, str) and UNREADABLE in key for key in piece.keys)
+            keys = [] if self.is_parquet and not isinstance(piece.keys, list) else piece.written
+            self.found = self.found or any(map(is_formula, chain(piece.header, piece.labels, keys)))
+            self.lost = self.lost or any(isinstance(key, str) and UNREADABLE in key for key in keys)
             yield piece
 
 
@@ -103,14 +107,14 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
             yield _Piece(table_of_batch(batch, ReadOptions(str(address))), address.order, keys)
     elif is_large(args.data) or (args.data.suffix.lower() in IN_BATCHES and args.data.is_file()):
         wanted = tuple(dict.fromkeys([*names, *([key] if key else [])]))
-        asked = ReadOptions(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True)
+        asked = ReadOptions(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True, key=key)
         pieces = pieces_of(args.data, asked)
         tell(pieces.notes)
         for table in pieces.read(console.telling(f"Predicting {args.data}")):
             tell(note for note in table.notes if isinstance(note, Doubt))
             yield _Piece(table, key)
     else:
-        yield _Piece(table_of(args, by_record=True), key)
+        yield _Piece(table_of(args, by_record=True, key=key), key)
 
 
 def _answers(model: Model, pieces: Iterable[_Piece], unanswered: Unanswered) -> Iterator[Answers]:
@@ -120,7 +124,7 @@ def _answers(model: Model, pieces: Iterable[_Piece], unanswered: Unanswered) -> 
         unanswered.add(new)
         keys = piece.keys
         if keys is None:
-            keys = keys_of(piece.table.column(piece.key), new.usable, piece.table.left_out) if piece.key else ()
+            keys = keys_of(piece.table, piece.key) if piece.key else None
         found, why = answers_to(model, new, piece.key, keys)
         if why and number == 0:
             console.warn(f"Only labels are written. {why}")

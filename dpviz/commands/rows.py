@@ -146,11 +146,11 @@ def large_rows(args: Namespace, schema: Schema) -> FileRows:
     return rows
 
 
-def table_of(args: Namespace, *, by_record: bool = False) -> RawTable:
-    """DATA as it is; `by_record` as in `ReadOptions`."""
+def table_of(args: Namespace, *, by_record: bool = False, key: str = "") -> RawTable:
+    """DATA as it is; `by_record` and `key` as in `ReadOptions`."""
     console.doing(f"Reading {args.data}")
     step = watched(console.telling(f"Reading {args.data}"), None)
-    table = read_asked(args.data, ReadOptions(args.data.name, **reading_of(args), step=step, by_record=by_record))
+    table = read_asked(args.data, ReadOptions(args.data.name, **reading_of(args), step=step, by_record=by_record, key=key))
     tell(table.notes)
     return table
 

@@ -68,7 +68,7 @@ def require_driver(address: Address) -> None:
     require_extra(address.engine, "A table in an engine", *_PACKAGES[address.engine])
 
 
-def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[list[object], pa.RecordBatch]]:
+def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[pa.Array, pa.RecordBatch]]:
     """(what the column named behind `order=` holds, the columns) of every row, in this column's order, some rows at a time.
 
     Nothing is kept of the rows here. Raises EngineError, SchemaError or MissingExtra: before a row is read, but for failures and
@@ -86,7 +86,7 @@ def read_rows(address: str, columns: Sequence[str]) -> Iterator[tuple[list[objec
             what = "A row has no key, or two rows have the same, so nobody could tell which answer is whose."
             raise EngineError("order", what, remedy="Name a column that is different in every row: &order=COLUMN.")
         last = keys[-1:] or last
-        yield keys, batch.select(list(columns))
+        yield batch.column(found.order), batch.select(list(columns))
 
 
 def read_columns(address: str, most_rows: int) -> Iterator[tuple[float, pa.RecordBatch]]:

@@ -5,20 +5,23 @@ Most models say few different things, so each is spelled once; what is different
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Context, Decimal
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpviz.errors import NoProbabilities
+from dpviz.errors import NoProbabilities, TableError
 from dpviz.installation import require_extra
 from dpviz.io.csv import told_apart
 from dpviz.io.csv_text import csv_text, harmless
 from dpviz.models.base import Model
 from dpviz.table.cells import canonical_number, number_of
-from dpviz.table.columns import Column
+from dpviz.table.columns import is_text
 from dpviz.table.encode import NewRows
+from dpviz.table.raw import RawTable
 from dpviz.table.schema import NumericTarget
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -31,7 +34,7 @@ class Answers:
     """One per row. Private."""
 
     key: str  #: Name of the column that says whose answer it is; empty for none
-    keys: Sequence[Any]  #: Its cells
+    keys: Any  #: Its cells: a list, or an Arrow array of the type they have where they come from
     labels: tuple[str, ...]  #: Classes; empty for a number
     codes: np.ndarray  #: int16 of shape (n_rows,): which class, -1 for no answer; for a number 0 throughout
     names: tuple[str, ...]  #: Of `numbers`
@@ -43,9 +46,15 @@ class Answers:
         label = ["label"] if self.labels else []
         return tuple(told_apart([*([self.key] if self.key else []), *label, *self.names]))
 
+    @cached_property
+    def written(self) -> list[Any]:
+        """Keys as CSV has them: numbers, texts, and None for no key."""
+        return self.keys if isinstance(self.keys, list) else _texts_of(self.keys)
 
-def answers_to(model: Model, new: NewRows, key: str = "", keys: Sequence[Any] = ()) -> tuple[Answers, str]:
+
+def answers_to(model: Model, new: NewRows, key: str = "", keys: Any = None) -> tuple[Answers, str]:
     """(what a model says about rows, why there are no probabilities; empty where there are or where it is a number)."""
+    keys = [] if keys is None else keys
     if isinstance(model.schema.target, NumericTarget):
         numbers = _spread(new.usable, model.predict(new.data)[:, None], np.nan)
         return Answers(key, keys, (), np.zeros(len(numbers), dtype=np.int16), ("value",), numbers), ""
@@ -67,15 +76,45 @@ def _spread(usable: np.ndarray, found: np.ndarray, nothing: float) -> np.ndarray
     return every
 
 
-def keys_of(column: Column, usable: np.ndarray, left_out: Sequence[int]) -> list[Any]:
-    """The cells of a column as they are given, one per record; None where it is missing or the record was left out."""
-    cells = column.cells()
-    if not left_out:
-        return cells
-    every: list[Any] = [None] * len(usable)
-    for place, cell in zip(np.setdiff1d(np.arange(len(usable)), left_out).tolist(), cells, strict=True):
-        every[place] = cell
-    return every
+def keys_of(table: RawTable, name: str) -> Any:
+    """Cells of a column as they are given, one per record: a list, or an Arrow array of the type they have where they come from.
+
+    Nothing (None) where a cell is missing or the record was left out. Of a value with a label the value.
+    """
+    if table.key is not None:
+        return table.key
+    cells = table.column(name).cells()
+    every, left_out = iter(cells), frozenset(table.left_out)
+    n_records = len(cells) + len(left_out)
+    return [None if place in left_out else next(every) for place in range(n_records)] if left_out else cells
+
+
+def _texts_of(keys: Any) -> list[Any]:
+    """Each cell of an Arrow array as the text that says all of it, by the type: 1.0, 1.50, 2024-03-01 14:30:00.000000001+0100.
+
+    What are no letters in UTF-8 is lost.
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    kind = keys.type
+    if types.is_dictionary(kind):
+        return _texts_of(keys.cast(kind.value_type))
+    if types.is_integer(kind):
+        return keys.to_pylist()  # type: ignore[no-any-return]
+    if types.is_floating(kind):
+        return [None if key is None else repr(key) for key in keys.to_pylist()]
+    if types.is_duration(kind):
+        digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
+        return [None if key is None else _seconds(key, digits) for key in keys.cast(pa.int64()).to_pylist()]
+    if not (is_text(kind) or types.is_fixed_size_binary(kind)):
+        return keys.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
+    letters = keys if types.is_fixed_size_binary(kind) else keys.cast(pa.large_binary())
+    return [None if key is None else key.decode("utf-8", "replace") for key in letters.to_pylist()]
+
+
+def _seconds(count: int, digits: int) -> str:
+    return format(Decimal(count).scaleb(-digits, Context(prec=20)), "f")
 
 
 # --- CSV
@@ -109,8 +148,8 @@ def _csv(piece: Answers, guard: bool) -> str:
         every = map("{}\n".format, map(",".join, zip(*columns, strict=True)))
     if not piece.key:
         return "".join(every)
-    is_whole = all(type(key) is int for key in piece.keys)
-    keys = map(str, piece.keys) if is_whole else (_line([key, ""], guard)[:-2] for key in piece.keys)
+    is_whole = all(type(key) is int for key in piece.written)
+    keys = map(str, piece.written) if is_whole else (_line([key, ""], guard)[:-2] for key in piece.written)
     return "".join(f"{key},{rest}" for key, rest in zip(keys, every, strict=True))
 
 
@@ -146,13 +185,21 @@ def parquet_parts(pieces: Iterable[Answers]) -> Iterator[bytes]:
     require_extra("tables", "Writing a Parquet file", "pyarrow")
     import pyarrow.parquet as pq
 
-    written, writer = _Written(), None
+    written, writer, empty = _Written(), None, None
     for piece in pieces:
         table = _arrow(piece)
+        if not table.num_rows:  # of an engine, without types
+            empty = table.schema
+            continue
         if writer is None:
             writer = pq.ParquetWriter(written, table.schema)
-        writer.write_table(table.cast(writer.schema))
+        if table.schema != writer.schema:
+            what = f"The column {piece.key!r:.80} has one type in some files of DATA and another in others."
+            raise TableError("several-files", what, remedy="Write CSV, or predict the files one by one.")
+        writer.write_table(table)
         yield written.taken()
+    if writer is None and empty is not None:
+        writer = pq.ParquetWriter(written, empty)
     if writer is not None:
         writer.close()
         yield written.taken()
@@ -193,7 +240,11 @@ class _Written:
 def _arrow(piece: Answers) -> Any:
     import pyarrow as pa
 
-    columns: list[Any] = [pa.array(piece.keys)] if piece.key else []
+    columns: list[Any] = []
+    if piece.key:
+        is_list = isinstance(piece.keys, list)
+        has_numbers = is_list and any(isinstance(key, (int, float)) for key in piece.keys)
+        columns = [piece.keys if not is_list else pa.array(piece.keys, None if has_numbers else pa.string())]
     if piece.labels:
         labels = pa.DictionaryArray.from_arrays(pa.array(piece.codes, mask=piece.codes < 0), pa.array(piece.labels))
         columns.append(labels.cast(pa.string()))

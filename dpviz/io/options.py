@@ -30,6 +30,7 @@ class ReadOptions:
     step: Progress = watched(None, None)
     wanted: tuple[str, ...] | None = None
     by_record: bool = False  #: Of text: a cell in quotes may span lines; for rows that are predicted, never for rows to train on
+    key: str = ""  #: A column whose cells are to come out again as they are
     keep_empty: bool = False  #: Of a typed file in pieces: keep rows in which every wanted cell is missing
 
     def __post_init__(self) -> None:

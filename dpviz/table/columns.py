@@ -218,7 +218,7 @@ class Column:
         """Every cell as near as can be to what was given: a number, a text as it is written; None where it is empty. Private."""
         if self.packs is not None:
             return [cell or None for cell in self._cells()]
-        if self.typed is not None and not self.labels:
+        if self.typed is not None:
             return [None if cell != cell else cell for cell in self.typed.tolist()]
         texts = [*self.texts, *MARKS[:0:-1], None]
         return [texts[code] for code in self.codes.tolist()]

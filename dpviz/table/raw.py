@@ -39,6 +39,9 @@ class RawTable:
     left_out: tuple[int, ...] = ()
     #: Why one row of the source may have changed others; empty where it cannot. Nothing is released from such a table.
     not_row_wise: str = ""
+    #: Cells of the column asked for (`ReadOptions.key`), one per record, as an Arrow array of the type they have where they come
+    #: from; None where its texts say all there is. Private.
+    key: Any = None
 
     def __repr__(self) -> str:
         """Where it came from; no cell, no number of rows, and no name: the first line of a file may be a row."""

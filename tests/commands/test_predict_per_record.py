@@ -1,14 +1,18 @@
 """Keys and labels come out as they went in, and every record has one answer, whatever its cells hold."""
 
 import csv
+import gzip
 import io
 import json
 import random
+from decimal import Decimal
+from functools import partial
 
-import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import dpviz
 from dpviz.io.large import csv as large_csv
@@ -108,30 +112,105 @@ def test_labels_come_out_as_declared_below_names_that_differ(run, tmp_path, clas
     assert table.iloc[:, int(bool(key))].tolist() == list(classes)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def _typed_keys():
+    """(the type, three values and no value, what CSV says of them), as files of Arrow and DuckDB have them."""
+    D = Decimal
+    at = 1_700_000_000_123_456_789
+    return [
+        (pa.float64(), [1.0, -0.0, 1e20, None], ["1.0", "-0.0", "1e+20", ""]),
+        (pa.float64(), [float("inf"), float("-inf"), float("nan"), 0.1], ["inf", "-inf", "nan", "0.1"]),
+        (pa.float32(), [0.1, 7, -0.0, None], ["0.10000000149011612", "7.0", "-0.0", ""]),
+        (pa.int64(), [2**62, -5, 7, None], ["4611686018427387904", "-5", "7", ""]),
+        (pa.uint64(), [2**64 - 1, 0, 7, None], ["18446744073709551615", "0", "7", ""]),
+        (pa.bool_(), [True, False, True, None], ["true", "false", "true", ""]),
+        (pa.decimal128(6, 2), [D("1.50"), D("-0.00"), D("100.00"), None], ["1.50", "0.00", "100.00", ""]),
+        (pa.decimal128(38, 0), [D(10**37 + 1), D(-7), D(0), None], [str(10**37 + 1), "-7", "0", ""]),
+        (pa.timestamp("ns"), [at, at + 1, 0, None], ["2023-11-14 22:13:20.123456789", "2023-11-14 22:13:20.123456790"]),
+        (pa.timestamp("ns", "Europe/Berlin"), [at, 1, 0, None], ["2023-11-14 23:13:20.123456789+0100"]),
+        (pa.timestamp("us", "UTC"), [10**15, 1, 0, None], ["2001-09-09 01:46:40.000000Z"]),
+        (pa.timestamp("ms", "+05:30"), [10**12, 1, 0, None], ["2001-09-09 07:16:40.000+0530"]),
+        (pa.date32(), [19783, 0, -1, None], ["2024-03-01", "1970-01-01", "1969-12-31", ""]),
+        (pa.time64("ns"), [1, 0, 2, None], ["00:00:00.000000001"]),
+        (pa.duration("ns"), [1_500_000_001, 0, -1, None], ["1.500000001", "0.000000000", "-0.000000001", ""]),
+        (pa.string(), [" a ", "NA", "x,y", None], [" a ", "NA", "x,y", ""]),
+        (pa.string(), ["e\u0301", "\u00a0", "007", None], ["e\u0301", "\u00a0", "007", ""]),
+        (pa.dictionary(pa.int8(), pa.string()), [" a ", "b", "b", None], [" a ", "b", "b", ""]),
+        (pa.large_string(), ["nan", "null", "?", None], ["nan", "null", "?", ""]),
+        (pa.binary(), [b"a", b"b ", b"", None], ["a", "b ", "", ""]),
+    ]
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+@pytest.mark.parametrize("source", ["parquet", "feather"])
 @pytest.mark.parametrize(
-    ("keys", "texts"),
-    [
-        ([np.inf, -np.inf, np.nan, 1.5], ["inf", "-inf", "", "1.5"]),
-        ([1e20, 7.0, np.nan, -0.5], ["100000000000000000000", "7", "", "-0.5"]),
-        ([2**62, -5, 0, 7], ["4611686018427387904", "-5", "0", "7"]),
-        ([None, "=x", "", "NA"], None),
-        ([True, False, True, True], ["true", "false", "true", "true"]),
-        (pd.to_datetime(["2024-03-01", None, "2024-03-01 14:30", "1999-12-31"], format="mixed"), None),
-    ],
+    ("kind", "keys", "texts"), _typed_keys(), ids=lambda given: str(given) if isinstance(given, pa.DataType) else ""
 )
-def test_typed_keys_come_out_without_a_traceback(run, tmp_path, keys, texts, kind):
-    pd.DataFrame({"k": keys, "age": [20.0, 80, 20, np.nan]}).to_parquet(tmp_path / "rows.parquet")
+def test_typed_keys_come_out_as_they_went_in(run, tmp_path, kind, keys, texts, source, packed):
+    """In Parquet with their type and all of their value; in CSV as the text that says all of it."""
+    cells = pa.array(keys, kind)
+    rows, table = tmp_path / f"rows.{source}", pa.table({"k": cells, "age": [20.0, 80, 20, None]})
+    pq.write_table(table, rows, row_group_size=3) if source == "parquet" else feather.write_feather(table, rows)
+    if packed:
+        rows = rows.rename(tmp_path / f"rows.{source}.gz")
+        rows.write_bytes(gzip.compress(rows.read_bytes()))
+    for out in ("o.csv", "o.parquet"):
+        code, _, said = run("predict", model_of(tmp_path / "m.json"), rows, "--key", "k", "--out", tmp_path / out)
+        assert code == 0, said
+        assert "are lost" not in said
+    found = pq.read_table(tmp_path / "o.parquet")
+    assert (found["k"].type, found["k"].to_pylist()[-1]) == (kind, keys[-1])
+    assert found["k"].combine_chunks().cast(_plain(kind)).view(_bits(kind)).equals(cells.cast(_plain(kind)).view(_bits(kind)))
+    said = pd.read_csv(tmp_path / "o.csv", dtype=str, keep_default_na=False)
+    assert said["label"].tolist() == ["no", "yes", "no", ""]
+    assert said["k"].tolist()[: len(texts)] == texts
+
+
+def _plain(kind):
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _bits(kind):
+    """A type that tells -0.0 from 0.0."""
+    return {pa.float64(): pa.int64(), pa.float32(): pa.int32()}.get(kind, _plain(kind))
+
+
+def test_keys_that_are_a_feature_too_or_stand_in_many_pieces(run, tmp_path, monkeypatch):
+    """The key may be one of the model's columns, and a file of many pieces, or a folder of files, has the keys of each."""
+    ages = [20.0, 80.5, -0.0, None] * 700
+    pq.write_table(pa.table({"age": ages, "more": ages}), tmp_path / "rows.parquet", row_group_size=900)
     code, _, said = run(
-        "predict", model_of(tmp_path / "m.json"), tmp_path / "rows.parquet", "--key", "k", "--out", tmp_path / f"o.{kind}"
+        "predict", model_of(tmp_path / "m.json"), tmp_path / "rows.parquet", "--key", "age", "--out", tmp_path / "o.parquet"
     )
     assert code == 0, said
-    if kind == "csv":
-        found = pd.read_csv(tmp_path / "o.csv", dtype=str, keep_default_na=False)
-        assert found["label"].tolist() == ["no", "yes", "no", ""]
-        assert texts is None or found["k"].tolist() == texts
-    elif isinstance(keys, list) and isinstance(keys[0], float):
-        np.testing.assert_array_equal(pq.read_table(tmp_path / "o.parquet")["k"].to_pandas(), keys)
+    assert list(map(repr, pq.read_table(tmp_path / "o.parquet")["age"].to_pylist())) == list(map(repr, ages))
+
+
+@pytest.mark.parametrize("others", [pa.int32(), pa.string(), pa.timestamp("ns")])
+def test_a_folder_whose_files_have_keys_of_other_types_is_refused_in_parquet(run, refused, tmp_path, others):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for place, kind in enumerate((pa.int64(), others)):
+        cells = pa.array([5, 7], pa.int64()).cast(kind)
+        pq.write_table(pa.table({"k": cells, "age": [20.0, 80.0]}), folder / f"{place}.parquet")
+    model = model_of(tmp_path / "m.json")
+    said = refused("predict", model, folder, "--key", "k", "--out", tmp_path / "o.parquet")
+    assert "'k'" in said
+    assert "CSV" in said
+    assert not (tmp_path / "o.parquet").exists()
+    assert run("predict", model, folder, "--key", "k", "--out", tmp_path / "o.csv")[0] == 0
+
+
+@pytest.mark.parametrize("source", ["xlsx", "dta", "csv", "csv.gz"])
+def test_keys_of_texts_keep_their_blanks_in_every_kind_of_file(run, tmp_path, source):
+    frame = pd.DataFrame({"k": [" a", "b  c", "007", "1.50", "NA", "e\u0301"], "age": [20.0, 80, 20, 80, 20, 80]})
+    rows = tmp_path / f"rows.{source}"
+    {"xlsx": frame.to_excel, "dta": partial(frame.to_stata, write_index=False, version=118)}.get(
+        source, partial(frame.to_csv, index=False)
+    )(rows, **({"index": False} if source == "xlsx" else {}))
+    for out, read in (("o.csv", partial(pd.read_csv, dtype=str, keep_default_na=False)), ("o.parquet", pd.read_parquet)):
+        code, _, said = run("predict", model_of(tmp_path / "m.json"), rows, "--key", "k", "--out", tmp_path / out)
+        assert code == 0, said
+        assert read(tmp_path / out)["k"].tolist() == frame["k"].tolist()
 
 
 WIDE = ["plain", "two\nlines", "a\r\nb", "\n", "x\n\n\ny", 'say "hi"\nthere', "1,2\n3,4", "end\n", "", "ends \\"]

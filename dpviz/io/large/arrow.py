@@ -25,6 +25,7 @@ from dpviz.io.tables.arrow import (
     text_columns,
     unpacked,
     wanted_of,
+    with_type,
     without_cells,
 )
 from dpviz.table.raw import RawTable
@@ -117,9 +118,9 @@ def _pieces(options: ReadOptions, schema: pa.Schema, batches: Batches) -> Iterat
         is_empty = False
         options.step(share)
         options.require_bytes(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(wanted)))
-        yield pa.Table.from_batches([as_bytes(batch)])
+        yield with_type(pa.Table.from_batches([as_bytes(batch)]), schema, options)
     if is_empty:
-        yield schema.empty_table().select(wanted)
+        yield with_type(schema.empty_table().select(wanted), schema, options)
 
 
 def table_of_batch(batch: pa.RecordBatch, options: ReadOptions) -> RawTable:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpviz.io.csv import check_names
@@ -32,6 +32,8 @@ _DELTA = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
 _MOST_NAMED = 20
 #: Where a field holds the labels of its values, as JSON.
 _LABELS = b"labels"
+#: Where the field of keys holds the type that they have in the file, as a schema of one column.
+_TYPE = b"type"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def read_parquet(raw: bytes, options: ReadOptions) -> Iterator[Any]:
             if column.num_rows != about.num_rows:  # damaged: cells would meet those of other rows
                 raise ValueError("a column of another length")
             spent.add(column.nbytes)
-            yield table_of_batches(map(as_bytes, column.to_batches()), column.schema)
+            yield with_type(table_of_batches(map(as_bytes, column.to_batches()), column.schema), schema, options)
 
 
 def _least(about: Any) -> int:
@@ -116,7 +118,7 @@ def read_feather(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         table = table_of_batches(batches, pa.schema([schema.field(name) for name in names]))
         for place, name in enumerate(names):
             options.step(place / len(names))
-            yield table.select([name])
+            yield with_type(table.select([name]), schema, options)
 
 
 def unpacked(packed: pa.Buffer, schema: pa.Schema, names: Sequence[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
@@ -154,6 +156,17 @@ def _as_bytes(column: pa.Array) -> pa.Array:
         return pa.DictionaryArray.from_arrays(column.indices, _as_bytes(column.dictionary), safe=False)
     wide = types.is_large_string(column.type)
     return column.cast(pa.large_binary() if wide else pa.binary()) if wide or types.is_string(column.type) else column
+
+
+def with_type(table: pa.Table, schema: pa.Schema, options: ReadOptions) -> pa.Table:
+    """The table, in which the column of keys says which type it has in the file."""
+    import pyarrow as pa
+
+    if options.key not in table.column_names:
+        return table
+    place = table.column_names.index(options.key)
+    kind = pa.schema([pa.field("", schema.field(options.key).type)]).serialize().to_pybytes()
+    return table.cast(table.schema.set(place, table.schema.field(place).with_metadata({_TYPE: kind})))
 
 
 class _Spent:
@@ -243,6 +256,7 @@ def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
     """The table of the columns that a reader yields, without empty rows; raises TableError."""
     facts, spent = Facts(()), _Spent(options)
     columns: list[Column] = []
+    key = None
     with redact_errors("file"):
         for part in parts:
             if isinstance(part, Facts):
@@ -250,10 +264,12 @@ def received_table(parts: Iterator[Any], options: ReadOptions) -> RawTable:
                 continue
             spent.add(max(part.nbytes, LEAST_CELL * part.num_rows * part.num_columns))
             columns += [_column(part, place, spent) for place in range(part.num_columns)]
+            key = _key_of(part, options) if options.key in part.column_names else key
         if tuple(column.name for column in columns) != facts.names or len({column.n_rows for column in columns}) != 1:
             raise ValueError("columns are missing or of several lengths")
         notes = (*facts.notes, *map(Doubt, facts.doubts))
-        return table_of_columns(columns, options.title, notes, facts.malformed)
+        found = table_of_columns(columns, options.title, notes, facts.malformed)
+        return replace(found, key=_spread(key, facts.malformed))
 
 
 def received_rows(parts: Iterator[Any], options: ReadOptions) -> Iterator[RawTable]:
@@ -278,7 +294,36 @@ def table_of_arrow(table: pa.Table, options: ReadOptions) -> RawTable:
     """The rows of an Arrow table without lists or records; raises TableError where their texts take too much memory."""
     spent = _Spent(options)
     columns = [_column(table, place, spent) for place in range(table.num_columns)]
-    return RawTable(tuple(columns), options.title) if options.keep_empty else table_of_columns(columns, options.title, ())
+    found = RawTable(tuple(columns), options.title) if options.keep_empty else table_of_columns(columns, options.title, ())
+    return replace(found, key=_key_of(table, options)) if options.key in table.column_names else found
+
+
+def _key_of(table: pa.Table, options: ReadOptions) -> Any:
+    """The cells of the column of keys, as they are in the file; None for numbers of a file that has one type of them alone."""
+    import pyarrow as pa
+
+    column, field = table.column(options.key), table.schema.field(options.key)
+    kind, written = pa.large_string(), (field.metadata or {}).get(_TYPE)
+    if written is not None:
+        kind = pa.ipc.read_schema(pa.py_buffer(written)).field(0).type
+    elif not is_text(column.type):
+        return None
+    if not _is_readable(kind):
+        raise ValueError("no type of a key")
+    try:
+        return column.cast(kind)
+    except pa.ArrowInvalid:  # texts that are no UTF-8
+        return column
+
+
+def _spread(key: Any, malformed: Sequence[int]) -> Any:
+    """With no key for records that are none."""
+    import pyarrow as pa
+
+    if key is None or not malformed:
+        return key
+    found, others = iter(range(len(key))), frozenset(malformed)
+    return key.take(pa.array([None if at in others else next(found) for at in range(len(key) + len(others))], pa.int64()))
 
 
 def _column(table: pa.Table, place: int, spent: _Spent) -> Column:
