@@ -1,4 +1,4 @@
-"""The learners that there are: a file in `ours`, `published` or `references` that defines LEARNER is one."""
+"""The learners that there are: every LearnerSpec in a file of `native`, `published` or `references`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -32,8 +32,8 @@ def declared() -> tuple[LearnerSpec, ...]:
     """All learners; the default first, private learners before baselines."""
     package = import_module("dpviz.learners")
     modules = (import_module(module.name) for module in walk_packages(package.__path__, "dpviz.learners.") if not module.ispkg)
-    specs = [module.LEARNER for module in modules if hasattr(module, "LEARNER")]
-    return tuple(sorted(specs, key=lambda spec: (spec.name != DEFAULT, spec.is_baseline, spec.name)))
+    specs = {spec.name: spec for module in modules for spec in vars(module).values() if isinstance(spec, LearnerSpec)}
+    return tuple(sorted(specs.values(), key=lambda spec: (spec.name != DEFAULT, spec.is_baseline, spec.name)))
 
 
 @cache

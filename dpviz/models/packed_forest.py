@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import overload
 
 import numpy as np
@@ -44,6 +45,16 @@ class PackedTrees(OfArrays):
         tree, feature, threshold, first = map(np.array, zip(*nodes, strict=True))
         arrays = tree.astype(np.int32), feature.astype(np.int16), threshold.astype(np.float64), first.astype(np.int64)
         return cls(schema, n_trees, *arrays)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[PackedTrees]) -> PackedTrees:
+        """The trees of all parts, of which there is at least one, in order."""
+        starts = accumulate((len(part.tree) for part in parts), initial=0)
+        trees = accumulate((part.n_trees for part in parts), initial=0)
+        firsts = [np.where(part.first_child > 0, part.first_child + start, 0) for part, start in zip(parts, starts, strict=False)]
+        number = np.concatenate([part.tree + tree for part, tree in zip(parts, trees, strict=False)]).astype(np.int32)
+        feature, threshold = (np.concatenate([getattr(part, name) for part in parts]) for name in ("feature", "threshold"))
+        return cls(parts[0].schema, sum(part.n_trees for part in parts), number, feature, threshold, np.concatenate(firsts))
 
     @cached_property
     def roots(self) -> np.ndarray:

@@ -6,8 +6,7 @@ Categories are split as prefixes of their declared order (the integer coding of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,48 +70,22 @@ def _rule(schema: Schema, feature: int, threshold: float) -> Rule:
     return ThresholdRule(feature, threshold)
 
 
-@dataclass(frozen=True, eq=False)
-class NodeArrays:
-    """The nodes of one tree, breadth first as in `PackedTrees`."""
-
-    #: feature, threshold, first_child: shape (n_nodes,). LEAF, NaN and 0 at a leaf; children are numbered from the tree's own
-    #: root.
-    feature: np.ndarray
-    threshold: np.ndarray
-    first_child: np.ndarray
-    #: Shape (n_leaves,). The number of each leaf in the original tree.
-    leaves: np.ndarray
-
-    @classmethod
-    def of(
-        cls, feature: np.ndarray, threshold: np.ndarray, left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray
-    ) -> NodeArrays:
-        """The tree with root 0 in which node k has the children left[k] and right[k]."""
-        order = _breadth_first(left, right, is_leaf)
-        ends = is_leaf[order]
-        first = np.where(ends, 0, 1 + 2 * ((~ends).cumsum() - 1))
-        return cls(np.where(ends, LEAF, feature[order]), np.where(ends, np.nan, threshold[order]), first, order[ends])
-
-    @classmethod
-    def single(cls) -> NodeArrays:
-        """A tree of a single leaf."""
-        return cls(np.array([LEAF]), np.array([np.nan]), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
-
-
-def _breadth_first(left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray) -> np.ndarray:
+def packed_tree(
+    schema: Schema, feature: np.ndarray, threshold: np.ndarray, left: np.ndarray, right: np.ndarray, is_leaf: np.ndarray
+) -> tuple[PackedTrees, np.ndarray]:
+    """The tree with root 0 in which node k has the children left[k] and right[k]; the node k of each of its leaves."""
     levels = [np.zeros(1, dtype=np.int64)]
     while len(levels[-1]):
         inner = levels[-1][~is_leaf[levels[-1]]]
         levels.append(np.column_stack([left[inner], right[inner]]).astype(np.int64).ravel())
-    return np.concatenate(levels)
+    order = np.concatenate(levels)
+    ends = is_leaf[order]
+    features = np.where(ends, LEAF, feature[order]).astype(np.int16)
+    first = np.where(ends, 0, 1 + 2 * ((~ends).cumsum() - 1))
+    tree = np.zeros(len(order), dtype=np.int32)
+    return PackedTrees(schema, 1, tree, features, np.where(ends, np.nan, threshold[order]), first), order[ends]
 
 
-def pack(schema: Schema, trees: Sequence[NodeArrays]) -> PackedTrees:
-    """The trees one after another; there must be at least one."""
-    sizes = [len(tree.feature) for tree in trees]
-    offsets = np.cumsum([0, *sizes[:-1]])
-    feature = np.concatenate([tree.feature for tree in trees]).astype(np.int16)
-    threshold = np.concatenate([tree.threshold for tree in trees])
-    first = [np.where(tree.first_child > 0, tree.first_child + start, 0) for tree, start in zip(trees, offsets, strict=True)]
-    number = np.repeat(np.arange(len(trees), dtype=np.int32), sizes)
-    return PackedTrees(schema, len(trees), number, feature, threshold, np.concatenate(first))
+def single_leaf(schema: Schema) -> PackedTrees:
+    """A tree of a single leaf."""
+    return PackedTrees.of(schema, 1, [(0, LEAF, math.nan, 0)])

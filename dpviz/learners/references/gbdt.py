@@ -17,12 +17,12 @@ from dpviz.accounting.events import NonPrivate
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.base import n_scores
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.packed_forest import values_of
+from dpviz.models.packed_forest import PackedTrees, values_of
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput
-from dpviz.training.exact_trees import NodeArrays, pack, reference_learner, require_numbers_to_square
+from dpviz.training.exact_trees import packed_tree, reference_learner, require_numbers_to_square, single_leaf
 from dpviz.training.forests.random_trees import row_order
 from dpviz.training.params import number, whole
 
@@ -30,8 +30,8 @@ NAME = "gbdt"
 #: The score of a class without training rows, below every other score.
 NEVER = -1e9
 
-#: The nodes of one tree, and the values of its leaves.
-_Tree = tuple[NodeArrays, np.ndarray]
+#: A tree, and the values of its leaves.
+_Tree = tuple[PackedTrees, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ def _of_numbers(data: EncodedDataset, plan: BudgetPlan, params: Params) -> Boost
     if not data.n_rows:
         return _model(data.schema, [], target.low / 2 + target.high / 2)
     grower = _boosted(HistGradientBoostingRegressor, data, plan, params)
-    return _model(data.schema, [_tree(rounds[0]) for rounds in grower._predictors], float(grower._baseline_prediction[0, 0]))
+    return _model(
+        data.schema, [_tree(data.schema, rounds[0]) for rounds in grower._predictors], float(grower._baseline_prediction[0, 0])
+    )
 
 
 def _of_classes(data: EncodedDataset, plan: BudgetPlan, params: Params) -> BoostedTrees:
@@ -74,7 +76,8 @@ def _of_classes(data: EncodedDataset, plan: BudgetPlan, params: Params) -> Boost
     grower = _boosted(HistGradientBoostingClassifier, data, plan, params)
     learned = present[-grower._baseline_prediction.shape[1] :]  # the second of two classes, or all that occur
     start[learned] = grower._baseline_prediction[0]
-    found = [dict(zip(learned.tolist(), map(_tree, rounds), strict=True)) for rounds in grower._predictors]
+    grown = ([_tree(data.schema, predictor) for predictor in rounds] for rounds in grower._predictors)
+    found = [dict(zip(learned.tolist(), trees, strict=True)) for trees in grown]
     return _scored(data.schema, start, found)
 
 
@@ -87,29 +90,29 @@ def _boosted(kind: Callable[..., Any], data: EncodedDataset, plan: BudgetPlan, p
         return grower.fit(values_of(data)[order], data.target[order])
 
 
-def _tree(predictor: Any) -> _Tree:
+def _tree(schema: Schema, predictor: Any) -> _Tree:
     nodes = predictor.nodes
-    grown = NodeArrays.of(nodes["feature_idx"], nodes["num_threshold"], nodes["left"], nodes["right"], nodes["is_leaf"] == 1)
-    return grown, nodes["value"][grown.leaves]
+    feature, threshold, left, right = (nodes[name] for name in ("feature_idx", "num_threshold", "left", "right"))
+    tree, leaves = packed_tree(schema, feature, threshold, left, right, nodes["is_leaf"] == 1)
+    return tree, nodes["value"][leaves]
 
 
-def _constant(value: float) -> _Tree:
-    return NodeArrays.single(), np.array([value])
+def _constant(schema: Schema, value: float) -> _Tree:
+    return single_leaf(schema), np.array([value])
 
 
 def _scored(schema: Schema, start: np.ndarray, rounds: list[dict[int, _Tree]]) -> BoostedTrees:
     """Class `code` starts from start[code]; each round adds a tree per class, one that adds nothing where it has none."""
     if n_scores(schema) == 1:
         return _model(schema, [found[1] for found in rounds], float(start[1] - start[0]))
-    nothing = _constant(0.0)
-    first = list(map(_constant, start.tolist()))
+    nothing = _constant(schema, 0.0)
+    first = [_constant(schema, score) for score in start.tolist()]
     return _model(schema, [*first, *(found.get(code, nothing) for found in rounds for code in range(len(start)))], 0.0)
 
 
 def _model(schema: Schema, trees: list[_Tree], initial: float) -> BoostedTrees:
-    trees = trees or [_constant(0.0)]
-    nodes, values = zip(*trees, strict=True)
-    return BoostedTrees(pack(schema, nodes), np.concatenate(values), initial)
+    nodes, values = zip(*(trees or [_constant(schema, 0.0)]), strict=True)
+    return BoostedTrees(PackedTrees.concatenate(nodes), np.concatenate(values), initial)
 
 
 LEARNER = reference_learner(

@@ -13,12 +13,12 @@ import numpy as np
 
 from dpviz.accounting.events import NonPrivate
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.models.packed_forest import PackedForest, values_of
+from dpviz.models.packed_forest import PackedForest, PackedTrees, values_of
 from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitOutput
-from dpviz.training.exact_trees import NodeArrays, pack, reference_learner, require_single_precision
+from dpviz.training.exact_trees import packed_tree, reference_learner, require_single_precision, single_leaf
 from dpviz.training.forests.random_trees import row_order
 from dpviz.training.params import whole
 
@@ -39,20 +39,20 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     event = NonPrivate("exact splits and labels", "tree")
     require_single_precision(data.schema, NAME)
     if not data.n_rows:
-        return FitOutput(PackedForest(pack(data.schema, [NodeArrays.single()]), np.zeros(1, dtype=np.uint8)), event)
+        return FitOutput(PackedForest(single_leaf(data.schema), np.zeros(1, dtype=np.uint8)), event)
     order = row_order(data)
     seed = int(SecretKeys().choose(1, source=source)[0] % 2**32)
     grower = RandomForestClassifier(params.trees, max_depth=plan.depth, random_state=seed)
     grower.fit(values_of(data)[order], data.target[order])
-    trees = [tree.tree_ for tree in grower.estimators_]
-    nodes = [_nodes(tree) for tree in trees]
-    labels = [tree.value[grown.leaves, 0].argmax(axis=1) for tree, grown in zip(trees, nodes, strict=True)]
-    return FitOutput(PackedForest(pack(data.schema, nodes), grower.classes_[np.concatenate(labels)].astype(np.uint8)), event)
+    trees, labels = zip(*(_tree(data, tree.tree_) for tree in grower.estimators_), strict=True)
+    codes = grower.classes_[np.concatenate(labels)].astype(np.uint8)
+    return FitOutput(PackedForest(PackedTrees.concatenate(trees), codes), event)
 
 
-def _nodes(tree: Any) -> NodeArrays:
+def _tree(data: EncodedDataset, tree: Any) -> tuple[PackedTrees, np.ndarray]:
     left, right = tree.children_left, tree.children_right
-    return NodeArrays.of(tree.feature, tree.threshold, left, right, is_leaf=left == -1)
+    packed, leaves = packed_tree(data.schema, tree.feature, tree.threshold, left, right, left == -1)
+    return packed, tree.value[leaves, 0].argmax(axis=1)
 
 
 LEARNER = reference_learner(

@@ -6,7 +6,6 @@ value; a number at a uniform point of what the path has left of its declared ran
 Source: Fletcher & Islam 2017, Algorithm 2 and Theorem 2.
 """
 
-from itertools import accumulate
 from math import comb
 
 import numpy as np
@@ -105,23 +104,7 @@ def draw_trees(schema: Schema, n_trees: int, depth: int, source: NoiseSource) ->
     boxes = mean_leaves(schema, max(0, depth - 1)) * schema.n_features
     at_once = int(max(1, min(n_trees, _CELLS_AT_ONCE // max(boxes, 1))))
     starts = range(0, n_trees, at_once)
-    return _joined(schema, [_Drawing(schema, min(at_once, n_trees - s), depth, source).trees() for s in starts])
-
-
-def _joined(schema: Schema, parts: list[PackedTrees]) -> PackedTrees:
-    """Trees one after another, each breadth first."""
-    offsets = accumulate((len(part.tree) for part in parts), initial=0)
-    trees = accumulate((part.n_trees for part in parts), initial=0)
-    firsts = [np.where(part.first_child > 0, part.first_child + offset, 0) for part, offset in zip(parts, offsets, strict=False)]
-    numbers = [part.tree + tree for part, tree in zip(parts, trees, strict=False)]
-    tree, first = np.concatenate(numbers), np.concatenate(firsts)
-    feature, threshold = (np.concatenate([getattr(part, name) for part in parts]) for name in ("feature", "threshold"))
-    order = np.argsort(tree, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    first = np.where(first > 0, place[first], 0)
-    n_trees = sum(part.n_trees for part in parts)
-    return PackedTrees(schema, n_trees, tree[order].astype(np.int32), feature[order], threshold[order], first[order])
+    return PackedTrees.concatenate([_Drawing(schema, min(at_once, n_trees - s), depth, source).trees() for s in starts])
 
 
 class _Drawing:
@@ -136,7 +119,7 @@ class _Drawing:
         self.first: list[np.ndarray] = []
 
     def trees(self) -> PackedTrees:
-        """All trees, level after level."""
+        """All trees, one after another."""
         tree, trees = np.arange(self.n_trees), []
         low, high = (np.tile(side, (self.n_trees, 1)) for side in starting_box(self.schema))
         met = 0
@@ -147,8 +130,12 @@ class _Drawing:
             parents, place = self._split(free, low, high, met)
             tree = tree[parents]
             low, high = self._boxes(low, high, parents, place, level)
-        joined = (np.concatenate(arrays) for arrays in (self.feature, self.threshold, self.first))
-        return PackedTrees(self.schema, self.n_trees, np.concatenate(trees).astype(np.int32), *joined)
+        by_level = np.concatenate(trees).astype(np.int32)
+        order = np.argsort(by_level, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        feature, threshold, first = (np.concatenate(arrays)[order] for arrays in (self.feature, self.threshold, self.first))
+        return PackedTrees(self.schema, self.n_trees, by_level[order], feature, threshold, np.where(first > 0, place[first], 0))
 
     def _split(self, free: np.ndarray, low: np.ndarray, high: np.ndarray, met: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw the splits of a level; returns (parent, place among its children) of every node of the next level."""
