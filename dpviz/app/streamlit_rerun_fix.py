@@ -3,7 +3,8 @@
 Streamlit drops what a run has still in line for the browser once another runner takes the session. A whole run that asks for
 one may do so, since it draws everything again. But the poll of a fragment also gets a new runner when it arrives just after a
 run has ended: on a busy server the page then stays without its tree, and without the polls that would bring it. There is no
-public switch for that; without the private names used here this changes nothing (`tests/app/test_streamlit_rerun_fix.py` notices).
+public switch for that; without the private names used here this changes nothing (`tests/app/test_streamlit_rerun_fix.py`
+notices).
 """
 
 from dataclasses import replace

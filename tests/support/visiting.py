@@ -28,6 +28,7 @@ IS_DARK = "() => getComputedStyle(document.querySelector('[data-testid=stApp]'))
 PICTURES = {
     "tree": "svg.dp-tree",
     "": "svg.dp-tree",
+    "audit": "svg.dp-tree",
     "budget": "[class*=st-key-spending] .main-svg",
     "data": "[data-testid=stDataFrame]",
     "plan": "text=Compute the three curves",
