@@ -15,17 +15,17 @@ from dpviz.io.csv import read_csv
 from dpviz.io.csv_text import csv_text, unguarded
 from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.text import Source, name_of, read_bytes
-from dpviz.table.column_draft import ColumnDraft, Use, feature_of, number_in, target_of
+from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, feature_of, number_in, of_column, target_of
 from dpviz.table.dates import ORDERS, PARTS
-from dpviz.table.schema import Feature, Schema, Target
+from dpviz.table.schema import Schema
 
 #: The columns of a codebook, in the order of a template; only `name` must be there.
 COLUMNS = ("name", "type", "low", "high", "categories", "labels", "missing", "if missing", "if unknown", "unit", "role")
-_EVERY = {"name", "type", "missing", "if missing", "role"}
-_NUMBER = {*_EVERY, "low", "high", "unit"}
+_EVERY = {"name", "type", "missing", "role"}
+_NUMBER = {*_EVERY, "low", "high", "if missing", "unit"}
 #: Which columns a line of a type may fill.
 _HELD = {"": _EVERY, "number": _NUMBER, "integer": _NUMBER, "date": _NUMBER, "leave out": {*COLUMNS}}
-_HELD["categories"] = {*_EVERY, "categories", "labels", "if unknown"}
+_HELD["categories"] = {*_EVERY, "categories", "labels", "if missing", "if unknown"}
 _TYPES = "number, integer, categories, date (such as date month dmy) or leave out"
 #: What the name of a line begins with that shows how one is written: it is about no column.
 EXAMPLE = "# example: "
@@ -141,17 +141,23 @@ def _column(line: Mapping[str, str], target: str | None) -> ColumnDraft:
             raise SchemaError(error.what, field=f"{field}, {column}", remedy=error.remedy) from None
 
     missing = cell("missing", codes_in, ())
-    if kind in ("", "categories"):
-        use, instead = Use.CATEGORIES if kind else None, (line.get("if missing") or None, line.get("if unknown") or None)
+    if not kind:
+        return ColumnDraft(name, missing_codes=missing)
+    if kind == "categories":
+        instead = line.get("if missing") or None, line.get("if unknown") or None
         lists = {"categories": cell("categories", codes_in, ()), "groups": cell("labels", groups_in, ())}
-        draft = ColumnDraft(name, use, missing_number=None, missing_codes=missing, **lists)
+        draft = ColumnDraft(name, Use.CATEGORIES, missing_codes=missing, **lists)
         return replace(draft, missing_as=instead[0], unknown_as=instead[1])
     date = _date_rule(rule, field) if kind == "date" else {}
     usual = PARTS[date["part"]] if date and date["part"] != "year" else None
     low, high = (cell(end, number_in, number) for end, number in zip(("low", "high"), usual or (None, None), strict=True))
     how: dict[str, Any] = {"unit": line.get("unit", ""), "whole": kind != "number", "missing_codes": missing, **date}
-    nothing: dict[str, Any] = {"missing_as": None, "unknown_as": None}
-    return ColumnDraft(name, Use.NUMBER, low, high, missing_number=cell("if missing", number_in), **how, **nothing)
+    return ColumnDraft(name, Use.NUMBER, low, high, missing_number=cell("if missing", _stand_in), **how)
+
+
+def _stand_in(text: str) -> float | str:
+    """A number, or the middle of the range."""
+    return MIDDLE if text.lower() == MIDDLE else number_in(text)
 
 
 def _date_rule(words: Sequence[str], field: str) -> dict[str, str]:
@@ -179,12 +185,20 @@ def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str
     names = list(names)
     if not all(isinstance(name, str) for name in names):
         raise ParameterError("codebook_template", "names", names, "a list of texts")
-    if schema is None:
-        lines: list[Mapping[str, Any]] = [{**line, "name": EXAMPLE + line["name"]} for line in _EXAMPLES]
-        lines += [{"name": name} for name in names]
-    else:
-        known = {column.name: column for column in (*schema.features, schema.target)}
-        lines = [_line(name, known.get(name), schema) for name in names]
+    if schema is not None:
+        known = {column.name: of_column(column) for column in (*schema.features, schema.target)}
+        columns = [known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names]
+        return codebook_text(columns, schema.target.name, schema.person)
+    lines = [{**line, "name": EXAMPLE + line["name"]} for line in _EXAMPLES]
+    return _text([*lines, *({"name": name} for name in names)])
+
+
+def codebook_text(columns: Iterable[ColumnDraft], target: str | None, person: str | None) -> str:
+    """What descriptions of columns declare, complete or not, as CSV. What was read from the data is left empty."""
+    return _text(_line(column, {target: "target", person: "person"}.get(column.name)) for column in columns)
+
+
+def _text(lines: Iterable[Mapping[str, Any]]) -> str:
     return csv_text(COLUMNS, [[_kept(line.get(column)) for column in COLUMNS] for line in lines])
 
 
@@ -201,31 +215,24 @@ _EXAMPLES: tuple[dict[str, str], ...] = (
     {"name": "patient", "type": "leave out", "role": "person"},
     {"name": "readmitted", "type": "categories", "categories": "no; yes", "labels": "0 = no; 1 = yes", "role": "target"},
 )
-_TYPE_OF = {"numeric": "number", "number": "number", "date": "date", "categorical": "categories", "classes": "categories"}
 
 
-def _line(name: str, column: Feature | Target | None, schema: Schema) -> dict[str, Any]:
-    role = "target" if name == schema.target.name else "person" if name == schema.person else None
-    if column is None:
-        return {"name": name, "type": "leave out", "role": role}
-    said = {field: value for field, value in column.to_dict().items() if field not in column.read_from_data}
-    if "kind" not in said:
-        return {"name": name, "role": role}
-    kind = "integer" if said.get("whole") and said["kind"] != "date" else _TYPE_OF[said["kind"]]
-    rule = [said.get("part"), said.get("order"), said.get("since") if said.get("part") == "days" else None]
-    return {
-        "name": name,
-        "type": " ".join(filter(None, [kind, *rule])),
-        "low": _unmistakable(said.get("low")),
-        "high": _unmistakable(said.get("high")),
-        "categories": list_text(said.get("categories") or said.get("classes") or ()),
-        "labels": groups_text(said.get("groups", ())),
-        "missing": list_text(said.get("missing_codes", ())),
-        "if missing": said.get("missing_as"),
-        "if unknown": said.get("unknown_as"),
-        "unit": said.get("unit"),
-        "role": role,
-    }
+def _line(column: ColumnDraft, role: str | None) -> dict[str, Any]:
+    def said(field: str, empty: Any = None) -> Any:
+        return empty if field in column.read_now else getattr(column, field)
+
+    line = {"name": column.name, "missing": list_text(said("missing_codes", ())), "role": role}
+    if column.use in (None, Use.LEFT_OUT) or "kind" in column.read_now:
+        return {**line, "type": "leave out" if column.use is Use.LEFT_OUT else None}
+    if column.use is Use.CATEGORIES:
+        lists = {"categories": list_text(said("categories", ())), "labels": groups_text(said("groups", ()))}
+        instead = {"if missing": said("missing_as"), "if unknown": said("unknown_as")}
+        return {**line, "type": "categories", **lists, **({} if role == "target" else instead)}
+    kind = "date" if column.part else "integer" if said("whole") else "number"
+    rule = [column.part, column.order, column.since if column.part == "days" else ""] if column.part else []
+    ends = {"low": _unmistakable(said("low")), "high": _unmistakable(said("high"))}
+    instead = {} if role == "target" else {"if missing": said("missing_number")}
+    return {**line, "type": " ".join(filter(None, [kind, *rule])), **ends, **instead, "unit": said("unit")}
 
 
 def _unmistakable(number: float | None) -> float | str | None:

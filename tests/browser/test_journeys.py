@@ -90,7 +90,7 @@ def to_report(page: Any, address: str, table: tuple[str, bytes], codebook: bytes
     owner.click(page.get_by_text("Column names", exact=True).first, "Column names", rests=True)
     owner.choose("Table", *table)
     page.get_by_text(" columns · being declared").wait_for()
-    owner.choose("Schema or draft saved by dpviz, or a codebook", "codebook.csv", codebook)
+    owner.choose("Schema saved by dpviz, or a codebook", "codebook.csv", codebook)
     # what is typed before it has been taken would go into fields that it replaces
     page.get_by_test_id("stCaptionContainer").filter(has_text="codebook.csv").wait_for()
     for name, text in (("Public row count", "6000"), ("Rows kept of each person, at most", "3")):

@@ -55,9 +55,7 @@ def use_private(page: Any, app: str, table: Path, schema: Path) -> None:
     idle(page)
     page.get_by_test_id("stFileUploader").filter(has_text="Table").locator("input").set_input_files(table)
     page.get_by_text("Public schema").wait_for()
-    page.get_by_test_id("stFileUploader").filter(has_text="Schema or draft saved by dpviz").locator("input").set_input_files(
-        schema
-    )
+    page.get_by_test_id("stFileUploader").filter(has_text="Schema saved by dpviz").locator("input").set_input_files(schema)
     page.get_by_role("button", name="Use this data").and_(page.locator(":enabled")).wait_for()
     press(page, page.get_by_role("button", name="Use this data"))
     page.get_by_text("This is the data in use").wait_for()

@@ -1,4 +1,4 @@
-"""Ten thousand spoiled files: whatever is wrong with a table, schema, draft or model, the answer is a typed error or a value.
+"""Ten thousand spoiled files: whatever is wrong with a table, schema, codebook or model, the answer is a typed error or a value.
 
 A few of each kind are tried with every change, all of them in `make verify`.
 """
@@ -18,7 +18,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.app.data.draft_json import draft_from_dict, draft_to_json
 from dpviz.errors import DpvizError
 from dpviz.io.results import result_from_json
 from dpviz.io.tables.read import read_table
@@ -26,8 +25,6 @@ from dpviz.models.document import model_from_json
 from dpviz.results.exports import export, export_names
 from dpviz.table.raw import RawTable
 from dpviz.table.schema_json import schema_from_json
-from dpviz.table.strict_json import parse_json
-from tests.support.drafts import KEPT
 from tests.support.mutations import exchanged, spoiled
 from tests.support.release_rows import SCHEMA, small_numbers, small_rows
 from tests.support.table_files import WRITERS, drawn_rows
@@ -74,9 +71,14 @@ def one_model() -> dict[str, Any]:
     return json.loads(dpviz.fit("pf-tree", small_rows(), epsilon=1.0, max_depth=2, seed=0).to_json())
 
 
-@cache
-def draft() -> dict[str, Any]:
-    return json.loads(draft_to_json(KEPT))
+#: Of every type of column.
+BOOK = """name,type,low,high,categories,labels,missing,if missing,if unknown,unit,role
+who,leave out,,,,,,,,,person
+age,integer,0,120,,,999; k.A.,7,,years,
+when,date days dmy 2000-01-01,1,9000,,,,,,,
+city,categories,,,São; 日本; "x;y",a = São,,São,"x;y",,
+y,categories,,,<=50K; >50K,,,,,,target
+""".encode()
 
 
 def is_short(problem: DpvizError) -> None:
@@ -118,6 +120,14 @@ def read_schema(text: bytes | str) -> None:
     assert schema is None or schema_from_json(schema.to_json()) == schema
 
 
+def read_book(text: bytes) -> None:
+    """A schema that a codebook declares is declared again by its template."""
+    schema = attempt(dpviz.import_codebook, text)
+    if schema is not None:
+        names = [*schema.feature_names, schema.target.name, *filter(None, [schema.person])]
+        assert dpviz.import_codebook(dpviz.codebook_template(names, schema).encode()) == schema
+
+
 def predict(text: bytes | str) -> None:
     """A model that is read predicts rows of its own schema, or refuses rows of another."""
     model = attempt(model_from_json, text)
@@ -137,10 +147,6 @@ def write_everywhere(text: str) -> None:
     write_in([name for name in export_names() if name != "duckdb"], text)
 
 
-def open_draft(text: bytes | str) -> None:
-    attempt(lambda: draft_from_dict(parse_json(text)))
-
-
 def as_bytes(documents: tuple[Any, ...]) -> tuple[bytes, ...]:
     return tuple(json.dumps(document).encode() for document in documents)
 
@@ -158,8 +164,7 @@ SPOILED: dict[str, tuple[Callable[[], st.SearchStrategy], Callable[[Any], None],
     "model, bytes": (lambda: spoiled(as_bytes(dicts(models()))), predict, 30, 1000),
     "model, parts": (lambda: exchanged(dicts(models())), predict, 30, 2000),
     "model, written": (lambda: exchanged((one_model(),)), write_everywhere, 5, 60),
-    "draft, bytes": (lambda: spoiled(as_bytes((draft(),))), open_draft, 20, 200),
-    "draft, parts": (lambda: exchanged((draft(),)), open_draft, 50, 600),
+    "codebook, bytes": (lambda: spoiled((BOOK,)), read_book, 50, 600),
     **{kind: (lambda kind=kind: spoiled(files(kind)), read_as_file, 10, 1000) for kind in KINDS},
 }
 
@@ -206,20 +211,6 @@ def test_no_byte_of_an_spss_file_ends_the_process() -> None:
 def test_every_kind_of_model_has_a_document() -> None:
     assert {"tree", "constant", "linear", "packed-forest"} <= {document["kind"] for document in dicts(models())}
     assert all(attempt(model_from_json, text) for text in models())
-
-
-@pytest.mark.slow
-@pytest.mark.verify
-def test_a_draft_without_one_entry_is_refused_in_words_or_opened() -> None:
-    for part in ("", "draft"):
-        for name in draft()[part] if part else draft():
-            for instead in (..., None, [], {}, "x", -1, 1e300, [[]], "\u202e" * 9):
-                document = json.loads(json.dumps(draft()))
-                holder = document[part] if part else document
-                del holder[name]
-                if instead is not ...:
-                    holder[name] = instead
-                open_draft(json.dumps(document))
 
 
 @pytest.mark.slow

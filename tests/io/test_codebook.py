@@ -148,7 +148,7 @@ def test_an_empty_template_names_what_is_to_be_filled_in_and_its_examples_show_w
     written = dpviz.codebook_template(["a", "y"])
     with pytest.raises(SchemaError, match="does not say what it is"):
         dpviz.import_codebook(written.encode(), target="y")
-    assert read_codebook(written.encode()).columns[0] == ColumnDraft("a", missing_number=None, missing_as=None, unknown_as=None)
+    assert read_codebook(written.encode()).columns[0] == ColumnDraft("a")
     taken = "\n".join(line.removeprefix(EXAMPLE) for line in written.splitlines()[:6])
     schema = dpviz.import_codebook(taken.encode())
     assert (schema.target.name, schema.person) == ("readmitted", "patient")

@@ -15,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app.data import schema_editor, schema_files
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.draft_json import KeptDraft, draft_to_json
 from dpviz.app.data.files.on_server import tables_on_server
 from dpviz.app.data.prepared import Prepared
 from dpviz.errors import Cancelled, DpvizError
@@ -32,10 +31,6 @@ HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :mate
 CSV = b"age,city,y\n" + b"".join(
     b"%d,%s,%s\n" % (20 + i % 40, b"abc"[i % 3 : i % 3 + 1], b"ny"[i % 2 : i % 2 + 1]) for i in range(120)
 )
-
-
-def _other_columns() -> bytes:
-    return draft_to_json(KeptDraft(DataRole.PUBLIC, SchemaDraft.blank(("age", "z")))).encode()
 
 
 def _page() -> AppTest:
@@ -244,20 +239,19 @@ def test_hostile_names_reach_the_page_as_they_are() -> None:
 
 
 @pytest.mark.slow
-def test_an_unfinished_schema_is_downloaded_as_a_draft_that_opens_again() -> None:
+def test_an_unfinished_schema_is_downloaded_as_a_codebook_that_opens_again() -> None:
     at = _upload(_page(), CSV, role="private")
     at.selectbox(key=f"person-{_work(at).revision}").set_value("city").run()
     _edit(at, "kinds", {0: {"use": "number"}})
     _edit(at, "numbers", {0: {"low": "0,5"}})
-    assert not next(button for button in at.download_button if button.label == "Download draft").disabled
+    assert [button.label for button in at.download_button if button.label.startswith("Download ")] == ["Download codebook"]
     assert "Still missing: the column to predict." in _texts(at)
-    kind, text, why_not = schema_files.document(_draft(at), DataRole.PRIVATE)
-    assert (kind, why_not) == ("draft", "Still missing: the column to predict.")
-    before = _draft(at)
+    text, before = schema_files.codebook(_draft(at)), _draft(at)
+    assert schema_files.document(before) == ("", "Still missing: the column to predict.")
     at = _upload(_page(), b"y,city,age\n1,2,3\n", role="private")
-    at.file_uploader[1].set_value(("d.json", text.encode(), "application/json")).run()
+    at.file_uploader[1].set_value(("d.csv", text.encode(), "text/csv")).run()
     assert not at.error
-    assert _draft(at) == before.for_table(("y", "city", "age"))
+    assert {column.name: column for column in _draft(at).columns} == {column.name: column for column in before.columns}
     assert (_draft(at).person, _draft(at).column("age").low) == ("city", 0.5)
 
 
@@ -470,8 +464,8 @@ def test_a_schema_travels_with_its_person_column_and_a_broken_file_changes_nothi
     at = _filled(_upload(_page(), CSV))
     draft = _draft(at).with_persons("city", 3)
     _work(at).replace_draft(draft)
-    kind, text, why_not = schema_files.document(draft, DataRole.PUBLIC)
-    assert (kind, why_not) == ("schema", "")
+    text, why_not = schema_files.document(draft)
+    assert not why_not
     assert schema_from_json(text) == replace(draft.schema(), person="city")
     again = _filled(_upload(_page(), CSV))
     again.file_uploader[1].set_value(("s.json", text.encode(), "application/json")).run()
@@ -484,8 +478,7 @@ def test_a_schema_travels_with_its_person_column_and_a_broken_file_changes_nothi
         (b"[]", "This must be an object"),
         (b"7", "This must be an object"),
         (b"{}", "This entry is missing"),
-        (b'{"format": "dpviz-draft/1", "role": "public"}', "This entry is missing"),
-        (_other_columns(), "which the table does not have"),
+        (text.replace('"age"', '"z"').encode(), "which the table does not have"),
         (b'{"format": "dpviz-session/1", "schema": {}}', "It is a session file of an earlier version"),
     ):
         again.file_uploader[1].set_value(("s.json", document, "application/json")).run()

@@ -79,16 +79,6 @@ class SchemaDraft:
             source=schema.source,
         )
 
-    def for_table(self, names: Sequence[str]) -> SchemaDraft:
-        """The same for a table with these columns, in its order; raises SchemaError unless it has all of them and no other."""
-        _require_columns(self.names, names)
-        known = {column.name: column for column in self.columns}
-        for name in names:
-            if name not in known:
-                what = f"The table has a column {name!r}, of which the draft does not know."
-                raise SchemaError(what, field=name, remedy="Choose the table of this draft, or forget the draft.")
-        return replace(self, columns=tuple(known[name] for name in names))
-
     @property
     def names(self) -> tuple[str, ...]:
         """All columns, target included."""

@@ -1,4 +1,4 @@
-"""A schema as a file: put a saved one in place of the draft, save the draft."""
+"""A schema as a file: put a saved one or a codebook in place of the draft, save the draft as either."""
 
 import json
 from collections.abc import Sequence
@@ -9,26 +9,24 @@ import streamlit as st
 
 from dpviz.app import parts
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.draft_json import FORMAT, KeptDraft, draft_from_dict, draft_to_json
 from dpviz.app.data.prepared import Prepared, prepared
 from dpviz.app.data.schema_editor import missing_text
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.as_python import file_stem
-from dpviz.io.codebook import Codebook, codebook_template, read_codebook
-from dpviz.table.role import DataRole
+from dpviz.io.codebook import Codebook, codebook_template, codebook_text, read_codebook
 from dpviz.table.schema_json import schema_from_dict
 from dpviz.table.strict_json import parse_json, read_entry
 
 _MOST_MEGABYTES = 10
-_FILE = "Schema or draft saved by dpviz, or a codebook"
+_FILE = "Schema saved by dpviz, or a codebook"
 _CODES = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
 _MOST = "rows_per_person"
 _TYPES = ["json", "csv"]
 
 
 def ask_schema_file(work: Prepared) -> None:
-    """Upload or download the schema as JSON, finished or not, or what a codebook says."""
+    """Upload or download the schema, as JSON where it is finished, or as a codebook."""
     is_own = work.draft is not None and work.delivered is None  # nobody has described these columns yet
     with st.expander("Codebook or schema as a file", is_own, icon=":material/description:"):
         options = {"type": _TYPES, "max_upload_size": _MOST_MEGABYTES, "help": _CODES}
@@ -36,12 +34,13 @@ def ask_schema_file(work: Prepared) -> None:
         if work.aside:
             st.info(work.aside, icon=":material/info:")
         if work.draft is not None:
-            template = codebook_template(work.draft.names)
-            download("Download codebook template", template, f"{file_stem(work.title)}.codebook.csv", "text/csv")
-            kind, text, why_not = document(work.draft, work.role)
-            download(f"Download {kind}", text, f"{file_stem(work.title)}.{kind}.json", "application/json")
-            if why_not:
-                st.caption(f"A draft, to be opened here again. {why_not}")
+            stem = file_stem(work.title)
+            download("Download codebook", codebook(work.draft), f"{stem}.codebook.csv", "text/csv")
+            text, why_not = document(work.draft)
+            if text:
+                download("Download schema", text, f"{stem}.schema.json", "application/json")
+            else:
+                st.caption(f"Not finished; the codebook opens here again. {why_not}")
 
 
 def _take(file: Any) -> None:
@@ -55,8 +54,6 @@ def _draft_of(draft: SchemaDraft, file: Any) -> tuple[SchemaDraft, str]:
     """The draft that a schema, or as far as it goes a codebook, declares for these columns, and what of it was left aside."""
     if file.name.lower().endswith(".json"):
         document = parse_json(file.getvalue())
-        if isinstance(document, dict) and document.get("format") == FORMAT:
-            return draft_from_dict(document).draft.for_table(draft.names), ""
         schema = schema_from_dict(document)
         if schema.person is None:
             return SchemaDraft.of(schema, draft.names), ""
@@ -77,15 +74,22 @@ def _aside(book: Codebook, names: Sequence[str]) -> str:
     return f"Not taken from the codebook: {'; '.join(told)}." if told else ""
 
 
-def document(draft: SchemaDraft, role: DataRole) -> tuple[str, str, str]:
-    """("schema", its JSON, "") where the draft makes one; else ("draft", its JSON, why it makes none, as Markdown)."""
+def codebook(draft: SchemaDraft) -> str:
+    """What the draft declares so far, as a codebook; a template with examples where it declares nothing."""
+    if draft == SchemaDraft.blank(draft.names):
+        return codebook_template(draft.names)
+    return codebook_text(draft.columns, draft.target, draft.person)
+
+
+def document(draft: SchemaDraft) -> tuple[str, str]:
+    """(the schema as JSON, "") where the draft makes one; else ("", why it makes none, as Markdown)."""
     why_not = missing_text(draft)
-    if not why_not:
-        try:
-            return "schema", _with_persons(draft), ""
-        except DpvizError as problem:
-            why_not = parts.plain(str(problem))
-    return "draft", draft_to_json(KeptDraft(role, draft)), why_not
+    if why_not:
+        return "", why_not
+    try:
+        return _with_persons(draft), ""
+    except DpvizError as problem:
+        return "", parts.plain(str(problem))
 
 
 def _with_persons(draft: SchemaDraft) -> str:
