@@ -46,7 +46,7 @@ def run(args: Namespace) -> int:
         with large_rows(args, model.schema) as rows:
             assert rows.report is not None
             return _evaluate(args, model, rows.data, rows.report.rows_read)
-    table = table_of(args)
+    table = table_of(args, (*model.schema.feature_names, model.schema.target.name))
     return _evaluate(args, model, encode(table, model.schema), table.n_rows)
 
 

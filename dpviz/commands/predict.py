@@ -114,7 +114,7 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
             tell(note for note in table.notes if isinstance(note, Doubt))
             yield _Piece(table, key)
     else:
-        yield _Piece(table_of(args, by_record=True, key=key), key)
+        yield _Piece(table_of(args, names, by_record=True, key=key), key)
 
 
 def _answers(model: Model, pieces: Iterable[_Piece], unanswered: Unanswered) -> Iterator[Answers]:

@@ -40,7 +40,7 @@ _NOT_IN_ENGINE = "This is not for a table in an engine."
 def table_and_schema(args: Namespace) -> tuple[RawTable, Schema]:
     """DATA with its `--schema`, or with one read from the data."""
     declared = _declared(args)
-    table = table_of(args)
+    table = table_of(args, (*declared.feature_names, declared.target.name) if declared else None)
     return table, declared or _proposed(_without(table, getattr(args, "person", None)), args.target)
 
 
@@ -146,11 +146,12 @@ def large_rows(args: Namespace, schema: Schema) -> FileRows:
     return rows
 
 
-def table_of(args: Namespace, *, by_record: bool = False, key: str = "") -> RawTable:
-    """DATA as it is; `by_record` and `key` as in `ReadOptions`."""
+def table_of(args: Namespace, wanted: tuple[str, ...] | None = None, *, by_record: bool = False, key: str = "") -> RawTable:
+    """DATA as it is; `wanted`, `by_record` and `key` as in `ReadOptions`."""
     console.doing(f"Reading {args.data}")
     step = watched(console.telling(f"Reading {args.data}"), None)
-    table = read_asked(args.data, ReadOptions(args.data.name, **reading_of(args), step=step, by_record=by_record, key=key))
+    options = ReadOptions(args.data.name, **reading_of(args), step=step, wanted=wanted, by_record=by_record, key=key)
+    table = read_asked(args.data, options)
     tell(table.notes)
     return table
 

@@ -1,13 +1,14 @@
 """CSV files to `RawTable`, one record at a time: what happens to a row depends on no other row.
 
-A record is a physical line. The delimiter and the encoding come from the caller, a byte-order mark or the header line, never
-from the rows. A line with another number of cells than the header, or with a quote that is never closed, is left out and
-counted; a byte that cannot be read spoils its own cell only. So a row that is added or removed changes one row of the table at
-most (`tests/io/test_row_wise.py`).
+A record is a physical line. Names, delimiter and encoding come from the caller, a byte-order mark, a line such as sep=; or the
+header line: the first that is not blank, or of the first 20 the one that holds all declared names. They never come from the rows.
+A line with another number of cells than the header, or with a quote that is never closed, is left out and counted; an empty cell
+behind the last column is none; a byte that cannot be read spoils its own cell only. So a row that is added or removed changes one
+row of the table at most (`tests/io/test_row_wise.py`).
 
-`TableError.code` is one of not-a-file, empty, gzip, not-csv, encoding, line-ends, too-many-bytes, too-many-rows,
-too-many-columns, no-header, header-numbers, one-column, blank-name, duplicate-name. All but the three limits, which belong to the
-declared domain, speak of the file or its header. No message quotes a cell, or the header: it may be a row.
+`TableError.code` is one of not-a-file, empty, gzip, not-csv, encoding, too-many-bytes, too-many-rows, too-many-columns,
+no-header, header-numbers, one-column, blank-name, long-name, duplicate-name, delimiter. All but the three limits, which belong to
+the declared domain, speak of the file or its header. No message quotes a cell, or the header: it may be a row.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -26,9 +27,9 @@ from dpviz.errors import TableError
 from dpviz.io.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, require_rows
 from dpviz.io.options import ReadOptions
 from dpviz.io.records import Aligned, Chunks, table_of_records
-from dpviz.io.text import LONGEST_LINE, UNREADABLE, Source, name_of, read_text
+from dpviz.io.text import LONGEST_LINE, UNREADABLE, UTF8_MARK, Source, checked_encoding, encoding_of, lines_of, name_of, read_text
 from dpviz.progress import Progress, Stop, watched
-from dpviz.table.cells import MARKS_OF, Marks, parse_numbers
+from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
 from dpviz.table.notes import Doubt, warn_of
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import LONGEST_NAME
@@ -39,7 +40,13 @@ _LINES_AT_ONCE = 1024
 _FIRST_LINE = "The first line holds the names of two columns or more: lines above it and blank columns beside it have to go."
 #: How Spark and MySQL write a quote inside a cell.
 ESCAPED = '\\"'
-_LOST = "lost"
+#: Stands for a line that is no record: a quote that is never closed.
+_NO_RECORD = '"\n'
+#: Lines that may stand above the one with the declared names.
+MOST_ABOVE = 20
+_BLANK_LINE = re.compile(rb"[ \t\r\n\v\f]*")
+#: How Excel says what separates cells.
+_SEPARATOR = re.compile(rb'"?sep=([,;\t|])"?', re.IGNORECASE)
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))  # of Python: 131,072
 
 
@@ -73,8 +80,8 @@ def read_csv(
     encoding : str, optional
         By default UTF-8, or Windows-1252 where the header line is no UTF-8. One of `dpviz.io.text.ENCODINGS`.
     row_wise : bool
-        False lets a cell in quotes span lines and accepts UTF-16, so that one row can change others: only for rows that are
-        not private. Nothing can be released from such a table.
+        False lets a cell in quotes span lines, so that one row can change others: only for rows that are not private. Nothing
+        can be released from such a table.
     rename_duplicates : bool
         True tells columns of the same name apart ("age", "age (2)") instead of refusing them. Only the header line counts.
     max_bytes, max_rows, max_columns : int
@@ -93,142 +100,147 @@ def read_csv(
     given = None if names is None else tuple(names)
     limits, told = (max_bytes, max_rows, max_columns), watched(progress, stop)
     asked = ReadOptions(name_of(source, name), *limits, given, delimiter, encoding, rename=rename_duplicates, step=told)
-    table = read_lines(source, asked, row_wise=row_wise)
+    asked = replace(asked, by_record=not row_wise)
+    table = read_lines(source, asked)
     warn_of(table.notes)
     return table
 
 
-def read_lines(source: Source, asked: ReadOptions, *, row_wise: bool = True) -> RawTable:
-    """As `read_csv`."""
-    has_header = asked.names is None
-    text = read_text(source, header=has_header, encoding=asked.encoding, row_wise=row_wise, max_bytes=asked.max_bytes)
-    n_lines = text.raw.count(b"\n")  # blank ones included
-    require_rows(n_lines - has_header, asked.max_rows, "lines")
-    lines = text.lines()
-    header = Header.of(lines, asked)
-    escaped = set[str]()
-    followed = _followed(lines, n_lines + 1, asked.step)
-    if asked.by_record:
-        records = _spanning(followed, header.delimiter, header.width, escaped)
-    else:
-        records = _records(followed, header, row_wise, escaped)
-    reason = "" if row_wise and not asked.by_record else "its reader let cells in quotes span lines"
+def read_lines(source: Source, options: ReadOptions) -> RawTable:
+    """As `read_csv`; `by_record` lets a cell in quotes span lines."""
+    has_header = options.names is None
+    raw, notes = read_text(source, has_header=has_header, max_bytes=options.max_bytes)
+    header = find_header(raw, options)
+    n_lines = raw.count(b"\n", header.end)  # blank ones included
+    require_rows(n_lines, options.max_rows, "lines")
+    reader = _Lines(lines_of(raw, header.end, header.encoding), n_lines + 1, header, options.step)
+    records = reader.by_record() if options.by_record else reader.by_line()
+    reason = "its reader let cells in quotes span lines" if options.by_record else ""
     marks = MARKS_OF.get(header.delimiter, Marks.UNKNOWN)
-    table = table_of_records(records, header.names, asked.title, (*text.notes, *header.notes), reason, marks)
-    return replace(table, notes=(*table.notes, *_doubts(table, escaped, text.encoding)))
+    table = table_of_records(records, header.names, options.title, (*notes, *header.notes), reason, marks)
+    return replace(table, notes=(*table.notes, *reader.doubts(table)))
 
 
-def _followed(lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[str]:
-    """The lines; `step` is told now and then how many of them are read."""
-    for place, line in enumerate(lines):
-        if place % _LINES_AT_ONCE == 0:
-            step(min(1.0, place / n_lines))
-        yield line
+class _Lines:
+    """The lines behind the header, their records, and what is remarkable about them."""
 
+    def __init__(self, lines: Iterator[str], n_lines: int, header: Header, step: Progress) -> None:
+        self.header, self.delimiter, self.width = header, header.delimiter, len(header.names)
+        self.lines = self._followed(lines, n_lines, step)
+        self.n_escaped = self.n_lost = self.n_longer = self.n_behind = 0
+        self.repeated: int | None = None  #: Line that is the header line once more
+        self.n_read = 0
 
-def _doubts(table: RawTable, escaped: set[str], encoding: str) -> Iterator[str]:
-    if 2 * table.n_malformed > table.n_rows + len(table.left_out):
-        yield Doubt("Most lines have another number of cells than the first line.", help="delimiter")
-    if _LOST in escaped:
-        what = "Some lines are left out where a backslash stands before a quote or before what separates cells."
-        yield Doubt(f"{what} Write such cells in quotes, and a quote in them twice.")
-    if ESCAPED in escaped:
-        yield Doubt("In some lines a backslash stands before a quote: the quote was read as part of its cell.")
-    if any(UNREADABLE in pack for column in table.columns for pack in column.packs or ()):
-        yield Doubt(f"Some cells are not {encoding.upper()}: letters in them are lost.", help="encoding")
+    def _followed(self, lines: Iterator[str], n_lines: int, step: Progress) -> Iterator[str]:
+        """The lines; `step` is told now and then how many of them are read."""
+        for place, line in enumerate(lines):
+            if place % _LINES_AT_ONCE == 0:
+                step(min(1.0, place / n_lines))
+            yield line
 
+    def by_line(self) -> Chunks:
+        """Records in order, some at a time, each a line; None for a line that is none."""
+        while some := list(islice(self.lines, _LINES_AT_ONCE)):
+            if self.repeated is None and self.header.line in some:
+                self.repeated = self.n_read + some.index(self.header.line)
+            self.n_read += len(some)
+            if sum(map(len, some)) <= LONGEST_LINE:
+                yield self._records(some)
+            else:  # one at a time, for cells take up to ten times the memory of their text
+                yield from (self._records([line if len(line) <= LONGEST_LINE else _NO_RECORD]) for line in some)
 
-def _records(lines: Iterator[str], header: Header, row_wise: bool, escaped: set[str]) -> Chunks:
-    """Records in order, some at a time; None for a line that is none. `escaped` hears what backslashes did."""
-    if not row_wise:
-        yield from _joined(lines, header.delimiter)
-        return
-    while some := list(islice(lines, _LINES_AT_ONCE)):
-        if sum(map(len, some)) > LONGEST_LINE:  # one at a time, for cells take up to ten times the memory of their text
-            for line in some:
-                yield from _records(iter([line if len(line) <= LONGEST_LINE else '"\n']), header, row_wise, escaped)
-            continue
-        columns = columns_of(some, header.delimiter, header.width)
+    def _records(self, lines: list[str]) -> Aligned | list[list[str] | None]:
+        columns = columns_of(lines, self.delimiter, self.width)
         if columns is not None:
-            yield Aligned(columns)
-            continue
-        records, lost = cells_of(some, header.delimiter), f"\\{header.delimiter}"
-        for place, line in enumerate(some):
-            if ESCAPED in line and _strict_cells(line, header.delimiter, header.width) is None:
-                records[place] = escaped_cells(line, header.delimiter, header.width)
-                escaped |= {ESCAPED} if records[place] is not None else {_LOST}
-            elif lost in line and len(records[place] or ()) != header.width:
-                escaped.add(_LOST)
-        yield records
+            return Aligned(columns)
+        return [self._fitted(line, cells) for line, cells in zip(lines, cells_of(lines, self.delimiter), strict=True)]
 
+    def _fitted(self, line: str, cells: list[str] | None) -> list[str] | None:
+        """The cells of a line, once a backslash before a quote and an empty cell behind the last column are seen to."""
+        if ESCAPED in line and _strict_cells(line, self.delimiter, self.width) is None:
+            cells = escaped_cells(line, self.delimiter, self.width)
+            self.n_escaped, self.n_lost = self.n_escaped + (cells is not None), self.n_lost + (cells is None)
+        elif len(cells or ()) != self.width and f"\\{self.delimiter}" in line:
+            self.n_lost += 1
+        if cells is not None and len(cells) == self.width + 1:
+            if cells[-1].strip():
+                self.n_longer += 1
+            else:
+                self.n_behind, cells = self.n_behind + 1, cells[:-1]
+        return cells
 
-def _joined(lines: Iterable[str], delimiter: str) -> Iterator[list[list[str] | None]]:
-    """Records whose quoted cells may span lines."""
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    while True:
-        some: list[list[str] | None] = []
-        try:
-            some.extend(islice(reader, _LINES_AT_ONCE))
-        except csv.Error:
-            some.append(None)
-        if not some:
-            return
-        yield some
+    def by_record(self) -> Chunks:
+        """Records as a spreadsheet counts them: an open quote takes lines in up to its end, and is no record where it has none.
 
+        What a line without quotes holds stays as it is written, blanks too.
+        """
+        waiting = deque[str]()
+        while True:
+            waiting.extend(islice(self.lines, _LINES_AT_ONCE))
+            if not waiting:
+                return
+            is_short = sum(map(len, waiting)) <= LONGEST_LINE
+            columns = columns_of(list(waiting), self.delimiter, self.width) if is_short else None
+            if columns is not None:
+                waiting.clear()
+                yield Aligned(columns)
+            while waiting:
+                records: list[list[str] | None] = []
+                while waiting and len(records) < (_LINES_AT_ONCE if is_short else 1):
+                    line, cells = waiting[0], None
+                    if ESCAPED in line and len(line) <= LONGEST_LINE and _strict_cells(line, self.delimiter, self.width) is None:
+                        cells = escaped_cells(line, self.delimiter, self.width)
+                    self.n_escaped += cells is not None
+                    records.append(cells if cells and waiting.popleft() else self._fitted("", self._next_record(waiting)))
+                yield records
 
-def _spanning(lines: Iterator[str], delimiter: str, width: int, escaped: set[str]) -> Chunks:
-    """Records as a spreadsheet counts them: an open quote takes lines in up to its end, and is no record where it has none.
+    def _next_record(self, waiting: deque[str]) -> list[str] | None:
+        """The cells of the first waiting line, and of what its quotes take in; these lines wait no longer."""
+        bare, delimiter = waiting[0].removesuffix("\n").removesuffix("\r"), self.delimiter
+        if '"' not in bare and "\r" not in bare:
+            waiting.popleft()
+            return bare.split(delimiter) if max(map(len, bare.split(delimiter))) <= csv.field_size_limit() else None
+        skips = re.search(f'(?:^|{re.escape(delimiter)}) +"', bare) is not None
+        record, n_lines = cells_of([waiting[0]], delimiter, skips)[0], 1
+        if record is None:
+            reader = csv.reader(self._up_to_longest(waiting), delimiter=delimiter, skipinitialspace=skips, strict=True)
+            with suppress(csv.Error, StopIteration):
+                record = next(reader)
+                n_lines = reader.line_num
+        for _ in range(n_lines):
+            waiting.popleft()
+        return record
 
-    What a line without quotes holds stays as it is written, blanks too.
-    """
-    waiting = deque[str]()
-    while True:
-        waiting.extend(islice(lines, _LINES_AT_ONCE))
-        if not waiting:
-            return
-        is_short = sum(map(len, waiting)) <= LONGEST_LINE
-        columns = columns_of(list(waiting), delimiter, width) if is_short else None
-        if columns is not None:
-            waiting.clear()
-            yield Aligned(columns)
-        while waiting:
-            records: list[list[str] | None] = []
-            while waiting and len(records) < (_LINES_AT_ONCE if is_short else 1):
-                line, cells = waiting[0], None
-                if ESCAPED in line and len(line) <= LONGEST_LINE and _strict_cells(line, delimiter, width) is None:
-                    cells = escaped_cells(line, delimiter, width)
-                escaped |= {ESCAPED} if cells is not None else set()
-                records.append(cells if cells and waiting.popleft() else _next_record(waiting, lines, delimiter))
-            yield records
+    def _up_to_longest(self, waiting: deque[str]) -> Iterator[str]:
+        """The waiting lines and then further ones, which wait from then on; no more letters than a line may have."""
+        n_letters = 0
+        for place in count():
+            if place == len(waiting):
+                waiting.extend(islice(self.lines, 1))
+            if place == len(waiting) or (n_letters := n_letters + len(waiting[place])) > LONGEST_LINE:
+                return
+            yield waiting[place]
 
-
-def _next_record(waiting: deque[str], lines: Iterator[str], delimiter: str) -> list[str] | None:
-    """The cells of the first waiting line, and of what its quotes take in; these lines wait no longer."""
-    bare = waiting[0].removesuffix("\n").removesuffix("\r")
-    if '"' not in bare and "\r" not in bare:
-        waiting.popleft()
-        return bare.split(delimiter) if max(map(len, bare.split(delimiter))) <= csv.field_size_limit() else None
-    skips = re.search(f'(?:^|{re.escape(delimiter)}) +"', bare) is not None
-    record, n_lines = cells_of([waiting[0]], delimiter, skips)[0], 1
-    if record is None:
-        reader = csv.reader(_up_to_longest(waiting, lines), delimiter=delimiter, skipinitialspace=skips, strict=True)
-        with suppress(csv.Error, StopIteration):
-            record = next(reader)
-            n_lines = reader.line_num
-    for _ in range(n_lines):
-        waiting.popleft()
-    return record
-
-
-def _up_to_longest(waiting: deque[str], lines: Iterator[str]) -> Iterator[str]:
-    """The waiting lines and, once they are used up, further ones, which wait then; no more letters than a line may have."""
-    n_letters = 0
-    for place in count():
-        if place == len(waiting):
-            waiting.extend(islice(lines, 1))
-        if place == len(waiting) or (n_letters := n_letters + len(waiting[place])) > LONGEST_LINE:
-            return
-        yield waiting[place]
+    def doubts(self, table: RawTable) -> Iterator[str]:
+        """What the owner is told about the lines, without a cell."""
+        n_records = table.n_rows + len(table.left_out)
+        if 2 * self.n_longer > n_records:
+            what = "Most lines have one cell more than the first line, which may lack the name of a column, such as of row names."
+            yield Doubt(what, help="delimiter")
+        elif 2 * table.n_malformed > n_records:
+            yield Doubt("Most lines have another number of cells than the first line.", help="delimiter")
+        if self.n_behind:
+            what = f"An empty cell behind the last column was left out of {self.n_behind:,} line{'s'[: self.n_behind > 1]}."
+            yield Doubt(f"{what} Other lines have a value there.") if self.n_longer else what
+        if self.n_lost:
+            what = "Some lines are left out where a backslash stands before a quote or before what separates cells."
+            yield Doubt(f"{what} Write such cells in quotes, and a quote in them twice.")
+        if self.n_escaped:
+            yield Doubt("In some lines a backslash stands before a quote: the quote was read as part of its cell.")
+        if any(UNREADABLE in pack for column in table.columns for pack in column.packs or ()):
+            yield Doubt(f"Some cells are not {self.header.encoding.upper()}: letters in them are lost.", help="encoding")
+        if self.repeated is not None:
+            yield Doubt(f"Row {self.repeated + 1:,} holds the names of the columns once more. Delete such lines.")
 
 
 # --- the header
@@ -236,48 +248,98 @@ def _up_to_longest(waiting: deque[str], lines: Iterator[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Header:
-    """Column names, the delimiter that divides every line, and notes for the owner."""
+    """Column names, what reads every line, where the lines begin, and notes for the owner."""
 
     names: list[str]
     delimiter: str
+    encoding: str
+    end: int = 0  #: Byte behind the header line
+    line: str = ""  #: The header line
     notes: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, lines: Iterator[str], asked: ReadOptions) -> Header:
-        """Names and delimiter (commas unless somebody says otherwise) from the caller, else from the first line alone."""
-        if asked.names is None:
-            header = cls._read(lines, asked)
-        else:
-            header = cls(list(asked.names), _checked_delimiter(asked.delimiter) or ",")
-        if header.width == 1:
-            what = "There is only one column. Cells may be separated by commas, semicolons, tabs or vertical bars."
-            remedy = f"Save the file with one of these delimiters. {_FIRST_LINE}"
-            raise TableError("one-column", what, row=1, remedy=remedy)
-        check_names(header.names, asked.max_columns)
-        return header
 
-    @classmethod
-    def _read(cls, lines: Iterator[str], asked: ReadOptions) -> Header:
-        line = next(lines, "")
-        if not line.strip():
-            remedy = "Choose a CSV file with one line of column names and then the data."
-            raise TableError("empty", "The file is empty.", remedy=remedy)
-        chosen = _checked_delimiter(asked.delimiter) or max(DELIMITERS, key=lambda mark: len(cells_of([line], mark)[0] or ()))
-        if line.count(chosen) >= asked.max_columns and '"' not in line:
-            raise _too_many_columns(line.count(chosen) + 1, asked.max_columns)
-        header = cells_of([line], chosen)[0]
-        if header is None or (len(header) == 1 and line.count('"') % 2):
-            what = "The first line has a quote that is never closed, or is too long."
-            raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
-        names = [cell.strip() for cell in header]
-        check_header(names)
-        notes = tuple(_header_notes(names, header, chosen))
-        return cls(told_apart(names) if asked.rename else names, chosen, notes)
+def find_header(raw: bytes, options: ReadOptions) -> Header:
+    """The header of a text whose lines end with a line feed; raises TableError."""
+    if options.names is not None:
+        delimiter = _checked_delimiter(options.delimiter) or ","
+        header = Header(list(options.names), delimiter, checked_encoding(options.encoding or "utf-8"))
+    else:
+        header = _read_header(raw, options)
+    if len(header.names) == 1:
+        what = "There is only one column. Cells may be separated by commas, semicolons, tabs or vertical bars."
+        raise TableError("one-column", what, row=1, remedy=f"Save the file with one of these delimiters. {_FIRST_LINE}")
+    check_names(header.names, options.max_columns)
+    return header
 
-    @property
-    def width(self) -> int:
-        """Cells of a record."""
-        return len(self.names)
+
+def _read_header(raw: bytes, options: ReadOptions) -> Header:
+    notes, delimiter = list[str](), _checked_delimiter(options.delimiter)
+    lines = _first_lines(raw)
+    first = next(lines, None)
+    if first is not None and (found := _SEPARATOR.fullmatch(first[0].removesuffix(b"\n").removesuffix(b"\r"))):
+        delimiter, first = delimiter or _checked_delimiter(found[1].decode()), next(lines, None)
+    if first is None:
+        remedy = "Choose a CSV file with one line of column names and then the data."
+        raise TableError("empty", "The file is empty.", remedy=remedy)
+    line, end = first
+    if options.wanted:
+        for place, (other, its_end) in enumerate((first, *islice(lines, MOST_ABOVE))):
+            fitting = next((mark for mark in (delimiter, *DELIMITERS) if mark and _holds(other, mark, options)), None)
+            if fitting is not None:
+                line, end, delimiter = other, its_end, fitting
+                notes += [f"Lines above the names of the columns were left out: {place}."] if place else []
+                break
+    if len(line) > LONGEST_LINE:
+        what = f"The first line is longer than {LONGEST_LINE:,} bytes."
+        raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
+    if b"\0" in line:
+        what = "The first line holds NUL bytes, which no text contains: a binary file, or UTF-16 without its mark."
+        raise TableError("encoding", what, row=1, remedy="Save the file as CSV in UTF-8 and try again.")
+    encoding, assumed = encoding_of(line, options.encoding)
+    text = line.decode(encoding, "replace")
+    chosen = delimiter or _best_delimiter(text)
+    if text.count(chosen) >= options.max_columns and '"' not in text:
+        raise _too_many_columns(text.count(chosen) + 1, options.max_columns)
+    cells = cells_of([text], chosen)[0]
+    if cells is None or (len(cells) == 1 and text.count('"') % 2):
+        what = "The first line has a quote that is never closed, or is too long."
+        raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
+    names = [cell.strip() for cell in cells]
+    if len(names) > 2 and not names[-1] and all(names[:-1]):
+        names.pop()
+        notes.append("The first line ends with what separates cells: nothing behind it is a column.")
+    check_header(names)
+    notes += [*assumed, *_header_notes(names, cells[: len(names)], chosen)]
+    line_text = text if text.endswith("\n") else f"{text}\n"
+    return Header(told_apart(names) if options.rename else names, chosen, encoding, end, line_text, tuple(notes))
+
+
+def _first_lines(raw: bytes) -> Iterator[tuple[bytes, int]]:
+    """(a line that is not blank, the byte behind it), from the first on."""
+    end = len(UTF8_MARK) if raw.startswith(UTF8_MARK) else 0
+    while end < len(raw):
+        start, end = end, raw.find(b"\n", end) + 1 or len(raw)
+        if not _BLANK_LINE.fullmatch(raw, start, end):
+            yield raw[start:end], end
+
+
+def _holds(line: bytes, delimiter: str, options: ReadOptions) -> bool:
+    """Whether a line holds all names that are wanted."""
+    if len(line) > LONGEST_LINE:
+        return False
+    encoding, _ = encoding_of(line, options.encoding)
+    cells = cells_of([line.decode(encoding, "replace")], delimiter)[0]
+    return cells is not None and {*map(clean, options.wanted or ())} <= {*map(clean, cells)}
+
+
+def _best_delimiter(line: str) -> str:
+    """The one that divides a line into most cells; one before a blank may belong to a sentence and counts less."""
+
+    def n_cells(mark: str) -> tuple[int, int]:
+        count = len(cells_of([line], mark)[0] or ())
+        return count - line.count(f"{mark} "), count
+
+    return max(DELIMITERS, key=n_cells)
 
 
 def _checked_delimiter(delimiter: str | None) -> str | None:

@@ -15,7 +15,8 @@ class ReadOptions:
 
     `names`, `rename`, `delimiter` and `encoding` are for files of text, `sheet`, `rename` and `names` for workbooks. `step` is
     told the share that is read, by bytes, lines or columns, and raises Cancelled once nobody wants the rest. `wanted` are the
-    columns that are needed of a table in pieces (None: all).
+    columns that are needed (None: all): of a table in pieces no others are read, and in text the line that holds them is the
+    header.
     """
 
     title: str

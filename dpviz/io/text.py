@@ -1,6 +1,6 @@
 """From a path, a file object or bytes to the lines of a text: size limit, gzip, encoding.
 
-How a line is read depends on that line and on the first one alone. Nothing here knows about cells.
+How a line is read depends on that line and on the header line alone. Nothing here knows about cells.
 """
 
 import codecs
@@ -9,7 +9,6 @@ import io
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -20,7 +19,7 @@ Source = str | Path | bytes | BinaryIO
 
 GZIP = b"\x1f\x8b"
 UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 #: First bytes of files people take for CSV files.
 _OTHER_KINDS = {
     b"PK\x03\x04": "an Excel workbook or a ZIP archive",
@@ -92,7 +91,8 @@ _JSON = re.compile(rb"""(?:\xef\xbb\xbf)?\s*(?:\{\s*["'}]|\[\s*[\[({"'\]])""")
 _ARFF = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|%[^\n]*\n)*@relation\s", re.IGNORECASE)
 #: How a file begins that holds tables of TOML, which Python's lists do not.
 _TOML = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\[[\w.\- ]+\]\]\s")
-_AS_UTF8 = "Save the file as CSV in UTF-8 and try again."
+#: How a text begins whose lines end with carriage returns alone.
+_MAC_LINE = re.compile(rb"[\r\n]*[^\r\n]+\r(?!\n)")
 
 
 def name_of(source: Source, name: str | None) -> str:
@@ -103,67 +103,55 @@ def name_of(source: Source, name: str | None) -> str:
     return Path(path).name if isinstance(path, (str, Path)) else "table"
 
 
-@dataclass(frozen=True)
-class Text:
-    """Bytes of a text, how to read them, and notes on what was assumed."""
-
-    raw: bytes
-    encoding: str
-    notes: tuple[str, ...] = ()
-    row_wise: bool = True
-
-    def lines(self) -> Iterator[str]:
-        """Physical lines without byte-order marks, each with its line feed.
-
-        A byte that cannot be read becomes U+FFFD, a NUL byte U+001A.
-        """
-        raw = self.raw.replace(b"\0", b"\x1a") if b"\0" in self.raw else self.raw
-        newline = "\n" if self.row_wise else None
-        lines: Iterator[str] = io.TextIOWrapper(io.BytesIO(raw), encoding=self.encoding, errors="replace", newline=newline)
-        if UTF8_MARK in raw:
-            lines = (line.removeprefix("\ufeff") for line in lines)
-        return (line if line.endswith("\n") else f"{line}\n" for line in lines)
-
-
-def read_text(source: Source, *, header: bool, encoding: str | None, row_wise: bool, max_bytes: int) -> Text:
-    """The text of `source`. Its encoding is `encoding`, else what a mark or the header line says, else UTF-8.
+def read_text(source: Source, *, has_header: bool, max_bytes: int) -> tuple[bytes, tuple[str, ...]]:
+    """(the bytes of a text whose lines end with a line feed, notes).
 
     Without a header the first bytes belong to a row, so they decide nothing: a file is unpacked when its name ends in .gz, and
     other kinds of file become lines that fit no column. At most `max_bytes` + 1 bytes are ever unpacked.
-    Raises TableError for no file, a damaged archive, another kind of file, too many bytes, or an encoding in which a byte can
-    change other rows.
+    Raises TableError for no file, a damaged archive, another kind of file, or too many bytes.
     """
     refuse_other_endings(name_of(source, None))
-    raw = read_bytes(source, max_bytes)
-    if raw.startswith(GZIP) if header else name_of(source, None).endswith(".gz"):
+    raw, notes = read_bytes(source, max_bytes), list[str]()
+    if raw.startswith(GZIP) if has_header else name_of(source, None).endswith(".gz"):
         raw = gunzip(raw, max_bytes)
-    if not header:
-        return Text(raw, _checked(encoding or "utf-8"), row_wise=row_wise)
+    if not has_header:
+        return raw, ()
     _refuse_other_kinds(raw)
-    if raw.startswith(_UTF16_MARKS):
-        return _utf16(raw, row_wise)
-    raw = raw.removeprefix(UTF8_MARK).lstrip(b"\r\n")
-    first = raw[: raw.find(b"\n") + 1 or len(raw)]
-    if len(first) > LONGEST_LINE:
-        what = f"The first line is longer than {LONGEST_LINE:,} bytes."
-        raise TableError("no-header", what, row=1, remedy="Put the column names into the first line.")
-    if row_wise:
-        _check_first_line(first)
-    return Text(raw, *_encoding_of(first, encoding), row_wise)
+    if raw.startswith(UTF16_MARKS):
+        raw = raw.decode("utf-16", "replace").encode("utf-8")
+        notes.append("Read as UTF-16.")
+    if _MAC_LINE.match(raw):
+        raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        notes.append("Lines end with carriage returns.")
+    return raw, tuple(notes)
 
 
-def _encoding_of(first: bytes, encoding: str | None) -> tuple[str, tuple[str, ...]]:
-    """(encoding, notes) from the caller or the first line."""
+def lines_of(raw: bytes, start: int, encoding: str) -> Iterator[str]:
+    """Physical lines from a byte on, without byte-order marks, each with its line feed.
+
+    A byte that cannot be read becomes U+FFFD, a NUL byte U+001A.
+    """
+    file = io.BytesIO(raw.replace(b"\0", b"\x1a") if b"\0" in raw else raw)
+    file.seek(start)
+    lines: Iterator[str] = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="\n")
+    if UTF8_MARK in raw:
+        lines = (line.removeprefix("\ufeff") for line in lines)
+    return (line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def encoding_of(line: bytes, encoding: str | None) -> tuple[str, tuple[str, ...]]:
+    """(encoding, notes) from the caller or the header line."""
     if encoding is not None:
-        return _checked(encoding), ()
+        return checked_encoding(encoding), ()
     try:
-        first.decode("utf-8")
+        line.decode("utf-8")
     except UnicodeDecodeError:
         return "cp1252", ("The first line is not UTF-8: read as Windows-1252. Check accented letters.",)
     return "utf-8", ()
 
 
-def _checked(encoding: str) -> str:
+def checked_encoding(encoding: str) -> str:
+    """Its name; raises TableError for one in which a byte can change other rows."""
     try:
         known = codecs.lookup(encoding).name
     except (LookupError, ValueError):
@@ -172,23 +160,6 @@ def _checked(encoding: str) -> str:
         what = f"{encoding[:40]!r} is no encoding in which every row can be read by itself."
         raise TableError("encoding", what, remedy=f"Choose one of {', '.join(ENCODINGS)}.")
     return known
-
-
-def _check_first_line(first: bytes) -> None:
-    """The header is public, so what is wrong with it may be said."""
-    if b"\0" in first:
-        what = "The first line holds NUL bytes, which no text contains: a binary file, or UTF-16 without its mark."
-        raise TableError("encoding", what, row=1, remedy=_AS_UTF8)
-    if b"\r" in first.removesuffix(b"\n").removesuffix(b"\r"):
-        what = "Lines end with a carriage return alone."
-        raise TableError("line-ends", what, row=1, remedy="Save the file with line feeds (LF or CRLF).")
-
-
-def _utf16(raw: bytes, row_wise: bool) -> Text:
-    if row_wise:
-        what = "The file is UTF-16, in which one lost byte changes every row after it."
-        raise TableError("encoding", what, remedy=_AS_UTF8)
-    return Text(raw.decode("utf-16", "replace").encode("utf-8"), "utf-8", ("Read as UTF-16.",), row_wise)
 
 
 def read_bytes(source: Any, max_bytes: int) -> bytes:
@@ -262,9 +233,6 @@ def _refuse_other_kinds(raw: bytes) -> None:
                 remedy = f"Read it with dpviz.read_table, or {remedy[0].lower()}{remedy[1:]}"
             raise TableError("not-csv", f"This is {kind}, not a CSV file.", remedy=remedy)
     begins = raw[:100].removeprefix(UTF8_MARK).lstrip().lower()
-    if begins.startswith(b"sep="):
-        what = "The first line says only how cells are separated, as Excel has it (sep=)."
-        raise TableError("no-header", what, row=1, remedy="Delete it: the names of the columns say so, too.")
     for start, kind in {b"<": "HTML or XML", b"---\n": "YAML", b"insert into ": "SQL", b"create table ": "SQL"}.items():
         if begins.startswith(start):
             _refuse(kind)

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import DpvizError, TableError
+from dpviz.errors import DpvizError, ReadingWarning, TableError
 from dpviz.io import csv as module
-from dpviz.io.csv import read_csv, told_apart
+from dpviz.io.csv import read_csv, read_lines, told_apart
+from dpviz.io.large.encode import encode_large
+from dpviz.io.options import ReadOptions
 from dpviz.table.encode import encode
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.examples import examples
 from tests.support.outcomes import cells, problem_of
 
@@ -83,14 +85,82 @@ def test_cells_in_quotes_span_lines_only_where_rows_need_not_stand_alone():
     assert (cells(table), table.not_row_wise) == ([['line 2"', "x"], ["3", "4"]], "")
 
 
-def test_every_line_end_is_read():
-    for end in [b"\n", b"\r\n"]:
+def test_every_line_end_is_read_and_its_likes_inside_quotes_end_lines_too():
+    for end in [b"\n", b"\r\n", b"\r", b"\r\r\n"]:
         assert cells(read_csv(end.join([b"a,b", b"1,2", b"3,4"]))) == [["1", "2"], ["3", "4"]]
+    assert cells(read_csv(b'a,b\r1,"2\r3,4')) == [["3", "4"]]
 
 
-def test_carriage_returns_alone_end_lines_only_where_rows_need_not_stand_alone():
-    assert problem(b"a,b\r1,2\r3,4").code == "line-ends"
-    assert cells(read_csv(b"a,b\r1,2\r3,4", row_wise=False)) == [["1", "2"], ["3", "4"]]
+SAME = [["1", "2", "n"], ["3", None, "p"]]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("a,b,y,", ["1,2,n,", "3,,p,"]),  # a delimiter ends every line
+        ("a,b,y,", ["1,2,n", "3,,p"]),
+        ("a,b,y", ["1,2,n,", "3,,p, "]),
+        ("sep=,\na,b,y", ["1,2,n", "3,,p"]),  # as Excel says what separates cells
+        ('"sep=,"\r\na,b,y', ["1,2,n", "3,,p"]),
+        ("\n  \n\r\na,b,y", ["1,2,n", "3,,p"]),  # blank lines above
+    ],
+)
+def test_what_programs_add_to_lines_is_read_by_line(header: str, rows: list[str], mark: str):
+    for codec in ("utf-8", "utf-8-sig", "utf-16"):
+        text = "\n".join([header, *rows]).replace(",", mark).encode(codec)
+        for by_line in (True, False):
+            table = read_csv(text, row_wise=by_line)
+            assert (table.names, cells(table)) == (("a", "b", "y"), SAME)
+
+
+@pytest.mark.parametrize(
+    "above", ["A title\n", "A title,,\n\n", "# exported, by somebody\n", "first;line\nsecond|line\n", "1,2,3\n"]
+)
+@pytest.mark.parametrize("names", ["age,Größe,y", 'y,"Größe",age,other', "y;age;Größe", "age,Gro\u0308\u00dfe,y"])
+def test_the_line_that_holds_the_declared_names_is_the_header(above: str, names: str, tmp_path: Path):
+    schema = Schema((NumericFeature("age", 0, 100), NumericFeature("Größe", 0, 100)), ClassTarget("y", ("1", "2")), n_public=10)
+    mark = ";" if ";" in names else ","
+    for codec in ("utf-8", "cp1252") if names.isascii() or "\u0308" not in names else ("utf-8",):
+        path = tmp_path / "t.csv"
+        path.write_bytes(f"{above}{names}\n{mark.join('1' * (names.count(mark) + 1))}\n".encode(codec))
+        assert encode(path, schema).report.rows_kept == 1
+        with encode_large(path, schema) as large:
+            assert large.report.rows_kept == 1
+
+
+def test_rows_are_no_header_where_the_first_line_is_one():
+    wanted = ReadOptions("t", wanted=("a", "b"))
+    assert cells(read_lines(b"a,b\n1,2\na,b\n", wanted)) == [["1", "2"], ["a", "b"]]
+    assert read_lines(b"x,y\n1,2\n", wanted).names == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("Nr;Alter, in Jahren;BMI, gemessen, kg/m2", ("Nr", "Alter, in Jahren", "BMI, gemessen, kg/m2")),
+        ("a, b, c", ("a", "b", "c")),
+        ('"a, x";b', ("a, x", "b")),
+        ("a; b|c", ("a; b", "c")),
+    ],
+)
+def test_a_mark_before_a_blank_may_belong_to_a_name(header: str, names: tuple[str, ...]):
+    assert read_csv(header.encode()).names == names
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('"a","b"\n"r1",1,2\n"r2",3,4\n', "Most lines have one cell more than the first line"),
+        ("a,b,\n1,2,3\n4,5,6\n", "Most lines have one cell more than the first line"),
+        ("a,b\n1\n2\n3,4\n", "Most lines have another number of cells"),
+        ("a,b\n1,2,\n3,4,5\n3,4\n3,4\n", "Other lines have a value there"),
+        ("a,b\n1,2\na,b\n3,4\n", "Row 2 holds the names of the columns once more"),
+    ],
+)
+def test_lines_that_cannot_be_meant_so_are_doubted_with_their_cause(text: str, words: str):
+    with pytest.warns(ReadingWarning, match=words):
+        read_csv(text.encode())
 
 
 def test_names_may_be_given_for_a_file_without_a_header():
@@ -232,6 +302,7 @@ def test_each_problem_is_typed_and_located():
         (b"a,b, a\n1,2,3\n", "duplicate-name", 1),
         (b'"a,b\n1,2\n', "no-header", 1),
         (b"a,b\0\n1,2\n", "encoding", 1),
+        ("a,b\n1,2\n".encode("utf-16-le"), "encoding", 1),
     ]:
         error = problem(text)
         assert (error.code, error.row) == (code, row)

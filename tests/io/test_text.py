@@ -63,15 +63,16 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name():
     assert read_csv("a,b\n1,ä\n".encode("utf-8-sig")).names == ("a", "b")
 
 
-def test_utf16_is_read_only_where_rows_need_not_stand_alone():
-    for encoding in ["utf-16", "utf-16-le", "utf-16-be"]:
-        mark = {"utf-16": b"", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}[encoding]
-        text = mark + "a\tb\nö\t2\n".encode(encoding)
-        table = read_csv(text, row_wise=False)
-        assert cells(table) == [["ö", "2"]]
-        assert "Read as UTF-16." in table.notes
-        assert problem(text).code == "encoding"
-        assert problem(text.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff")).code == "encoding", "without its mark"
+def test_utf16_is_read_line_by_line():
+    """Also beside units that are no letter, which spoil their own cell."""
+    for mark, codec in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        for odd in ("\ud800", "\udc00", "\ud800\ud800"):
+            text = mark + f"a\tb\nö\t2{odd}\n{odd}\tx\n".encode(codec, "surrogatepass")
+            spoiled = odd.replace("\ud800", "\ufffd").replace("\udc00", "\ufffd")
+            table = read_csv(text)
+            assert cells(table) == [["ö", f"2{spoiled}"], [spoiled, "x"]]
+            assert "Read as UTF-16." in table.notes
+        assert problem(text.removeprefix(mark)).code == "encoding", "without its mark"
 
 
 def test_the_header_line_decides_the_encoding():

@@ -15,10 +15,10 @@ from typing import BinaryIO
 import numpy as np
 
 from dpviz.errors import TableError
-from dpviz.io.csv import Header, read_lines
+from dpviz.io.csv import MOST_ABOVE, find_header, read_lines
 from dpviz.io.large.pieces import Pieces
 from dpviz.io.options import ReadOptions
-from dpviz.io.text import LONGEST_LINE, UTF8_MARK, read_text
+from dpviz.io.text import LONGEST_LINE, read_text
 from dpviz.progress import Progress
 from dpviz.table.raw import RawTable
 
@@ -30,24 +30,25 @@ _LONGEST = 4 * LONGEST_LINE
 _NO_RECORD = b'"\n'
 
 
-def csv_pieces(path: Path, asked: ReadOptions) -> Pieces:
+def csv_pieces(path: Path, options: ReadOptions) -> Pieces:
     """A CSV file, also packed as .gz; raises TableError."""
-    has_header = asked.names is None
     with _opened(path) as (_, file):
-        first = _read_header(file) if has_header else b""
-    text = read_text(first, header=has_header, encoding=asked.encoding, row_wise=True, max_bytes=_LONGEST + 1)
-    header = Header.of(text.lines(), asked)
-    known = replace(asked, names=tuple(header.names), delimiter=header.delimiter, encoding=text.encoding)
+        head = b"" if options.names is not None else _head(file)
+    raw, notes = read_text(head, has_header=options.names is None, max_bytes=len(head))
+    if notes:
+        what = "UTF-16, and lines that end with carriage returns alone, are not read in pieces."
+        raise TableError("encoding", what, remedy="Save the file as CSV in UTF-8, with line feeds.")
+    header = find_header(raw, options)
+    about = {"names": tuple(header.names), "delimiter": header.delimiter, "encoding": header.encoding}
 
     def table(piece: bytes) -> RawTable:
-        return read_lines(piece, replace(known, max_bytes=len(piece), max_rows=len(piece)))
+        return read_lines(piece, replace(options, **about, max_bytes=len(piece), max_rows=len(piece)))  # type: ignore[arg-type]
 
     def read(step: Progress) -> Iterator[RawTable]:
         size, n_pieces = max(path.stat().st_size, 1), 0
         with _opened(path) as (packed, file):
-            if has_header:
-                _read_header(file)
-            end_of = _end_of_records if asked.by_record else _end_of_lines
+            file.read(header.end)
+            end_of = _end_of_records if options.by_record else _end_of_lines
             for piece in _whole_lines(iter(partial(file.read, _AT_ONCE), b""), end_of):
                 step(min(1.0, packed.tell() / size))
                 n_pieces += 1
@@ -55,7 +56,7 @@ def csv_pieces(path: Path, asked: ReadOptions) -> Pieces:
         if not n_pieces:
             yield table(b"")
 
-    return Pieces(asked.title, tuple(header.names), read, (*text.notes, *header.notes), is_text=True)
+    return Pieces(options.title, tuple(header.names), read, header.notes, is_text=True)
 
 
 @contextmanager
@@ -70,15 +71,13 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
             raise TableError(code, "The file is damaged or cut short.", remedy="Save it again.") from None
 
 
-def _read_header(file: BinaryIO) -> bytes:
-    """The first line, with blank lines before it; the file stands behind it."""
-    read = b""
-    while not read.removeprefix(UTF8_MARK).strip(b"\r\n"):
-        line = file.readline(_LONGEST)
-        if not line:
-            break
-        read += line
-    return read
+def _head(file: BinaryIO) -> bytes:
+    """The lines among which the header is."""
+    lines, n_bytes, n_filled = list[bytes](), 0, 0
+    while n_filled <= MOST_ABOVE + 1 and n_bytes <= _LONGEST and (line := file.readline(_LONGEST)):
+        lines.append(line)
+        n_bytes, n_filled = n_bytes + len(line), n_filled + bool(line.strip())
+    return b"".join(lines)
 
 
 def _end_of_lines(rest: bytes, block: bytes) -> int:

@@ -108,7 +108,8 @@ def read_asked(source: Source, asked: ReadOptions) -> RawTable:
 @in_this_form.register(io.IOBase)
 def _read_rows(rows: Source, names: Sequence[str] | None = None, by_record: bool = False) -> RawTable:
     """Rows of a file that holds its column names."""
-    return read_asked(rows, ReadOptions(name_of(rows, None), by_record=by_record))
+    wanted = None if names is None else tuple(names)
+    return read_asked(rows, ReadOptions(name_of(rows, None), wanted=wanted, by_record=by_record))
 
 
 def has_header_line(file_name: str) -> bool:
