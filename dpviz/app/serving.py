@@ -43,6 +43,10 @@ _REFUSED, _NOT_FOUND, _FAILED = 403, 404, 500
 _STARTS = ("http.response.start", "websocket.accept", "websocket.http.response.start")
 _FRAMES = ("iframe", "frame", "fencedframe", "embed", "object")
 
+# Until `st.navigation` has run once, Streamlit takes the files in `pages/` for an app of its own: the first visitor would see
+# their names in the sidebar, and by a link a page without app.py around it. There is no public switch for that.
+PagesManager.uses_pages_directory = False
+
 
 class OnlyHere:
     """ASGI middleware that lets through what is addressed to this computer or to `public`, and comes from no other page.
@@ -114,9 +118,6 @@ def checked_requests(public: str | None = None) -> dict[str, Any]:
     """What a server of the dashboard has beside Streamlit's own, as arguments of `streamlit.starlette.App`."""
     # takes most of a second, and every page that says what a row risks needs it: done before the first visitor is there
     Thread(target=import_module, args=("dp_accounting.pld.pld_pmf",), daemon=True).start()
-    # Until `st.navigation` has run once, Streamlit takes the files in `pages/` for an app of its own: the first visitor would see
-    # their names in the sidebar, and by a link a page without app.py around it. There is no public switch for that.
-    PagesManager.uses_pages_directory = False
     check = Middleware(OnlyHere, public=public)  # type: ignore[arg-type]
     return {"middleware": [check], "routes": _documentation(), "exception_handlers": {Exception: _failed}}
 

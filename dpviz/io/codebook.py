@@ -96,9 +96,9 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     # It is public, so a cell in quotes may hold several lines. A line per column of the table.
     table = read_csv(raw, name=name_of(source, None), row_wise=False, max_rows=20_000, max_columns=200)
     names = [name.lower() for name in table.names]
-    if strange := [name for name in table.names if name.lower() not in COLUMNS]:
-        what = "The codebook has a column that is not known."
-        raise SchemaError(what, field=strange[0][:60], remedy=f"Call its columns {', '.join(COLUMNS)}; leave others out.")
+    if strange := [place for place, name in enumerate(names, start=1) if name not in COLUMNS]:
+        what = f"Column {strange[0]} of the codebook is not known."  # by its place: rows given by mistake may have no header
+        raise SchemaError(what, remedy=f"Call its columns {', '.join(COLUMNS)}; leave others out.")
     if "name" not in names:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
     cells = [map(unguarded, column.written()) for column in table.columns]  # NA is a text here

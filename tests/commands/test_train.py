@@ -167,7 +167,7 @@ def test_bad_tables_and_schemas_are_one_line(refused, table, schema, tmp_path):
     out = ("--epsilon", "1", "--out", tmp_path / "tree.json")
     assert "'absent.csv' cannot be read: No such file" in refused("train", tmp_path / "absent.csv", *out)
     assert "The schema file cannot be read: No such file" in refused("train", table, "--schema", tmp_path / "no.json", *out)
-    assert "not JSON" in refused("train", table, "--schema", table, *out)
+    assert "Column 1 of the codebook is not known" in refused("train", table, "--schema", table, *out)
     heard = refused("train", table, "--target", "lable", *out)
     assert "table.csv has no column 'lable' among its 3." in heard
     assert "'label'" not in heard, "without a header line it is a cell"

@@ -196,9 +196,9 @@ def test_what_is_no_codebook_is_refused_with_what_to_do():
         with pytest.raises(SchemaError, match=words):
             dpviz.import_codebook(text)
     for name in ["min", "values", "Spalte", "Variable / Field Name", "date as"]:
-        with pytest.raises(SchemaError, match=r"not known.*Call its columns name, type, low, high, categories") as caught:
+        with pytest.raises(SchemaError, match=r"Column 3 .*not known.*Call its columns name, type, low, high, categor") as caught:
             read_codebook(f"name,type,{name}\ny,categories,3\n".encode())
-        assert caught.value.field == name
+        assert name not in str(caught.value).split("Call")[0]  # of rows given by mistake it may be a cell
 
 
 def test_a_column_may_have_any_name():

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.serving import CHECKED, checked_requests
+from dpviz.app.serving import CHECKED
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
+from tests.support.pages import whole_app
 from tests.support.paths import ROOT
 
-SCRIPT = f"""
-import runpy
-runpy.run_path({str(ROOT / "app.py")!r}, run_name="__main__")
-"""
 DATA = str(ROOT / "pages" / "data.py")
-
-
-def _app(**query: str) -> AppTest:
-    at = AppTest.from_string(SCRIPT, default_timeout=120)
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
 
 
 def _line(at: AppTest) -> str:
@@ -35,7 +26,7 @@ def _line(at: AppTest) -> str:
 
 @pytest.mark.slow
 def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
-    at = _app().switch_page(DATA).run()
+    at = whole_app().switch_page(DATA).run()
     at.radio(key="role").set_value("public").run()
     at.segmented_control(key="way-public").set_value("A file").run()
     at.file_uploader[0].set_value(("mine.csv", b"age,y\n1,2\n2,3\n", "text/csv")).run()
@@ -56,7 +47,7 @@ def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
 
 @pytest.mark.slow
 def test_an_unknown_sample_in_a_link_is_an_error_and_the_default_is_used() -> None:
-    at = _app(data=":red[x]")
+    at = whole_app(data=":red[x]")
     assert "There is no sample called" in at.error[0].value
     assert "\\:red\\[x\\]" in at.error[0].value
     assert _line(at).startswith("**Health check**")
@@ -64,7 +55,7 @@ def test_an_unknown_sample_in_a_link_is_an_error_and_the_default_is_used() -> No
 
 @pytest.mark.slow
 def test_an_upload_leaves_only_settings_in_the_address() -> None:
-    at = _app(data="clinic").switch_page(DATA).run()
+    at = whole_app(data="clinic").switch_page(DATA).run()
     at.radio(key="role").set_value("private").run()
     at.radio(key="first-line-private").set_value("Column names").run()
     at.file_uploader[0].set_value(("secret.csv", b"diagnosis,y\n1,a\n2,b\n", "text/csv")).run()
@@ -76,7 +67,7 @@ def test_an_upload_leaves_only_settings_in_the_address() -> None:
 
 @pytest.mark.slow
 def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
-    at = _app().switch_page(DATA).run()
+    at = whole_app().switch_page(DATA).run()
     key = at.session_state["numbers-base"][1]
     at.session_state[key] = {"edited_rows": {0: {"low": 5.0}}, "added_rows": [], "deleted_rows": []}
     at.run()
@@ -88,12 +79,12 @@ def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
     assert at.data_editor[1].value["low"][0] == "5"
 
 
-def test_the_files_of_pages_are_no_app_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_files_of_pages_are_no_app_of_their_own() -> None:
     """Also tells when Streamlit no longer has the private switch: see whether the first visitor of a fresh server needs it."""
     assert "uses_pages_directory" in vars(PagesManager)
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", True)
-    checked_requests()
-    assert PagesManager.uses_pages_directory is False
+    words = "import dpviz.app.serving, streamlit.runtime.pages_manager as found; print(found.PagesManager.uses_pages_directory)"
+    done = subprocess.run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.slow
@@ -101,7 +92,7 @@ def test_the_files_of_pages_are_no_app_of_their_own(monkeypatch: pytest.MonkeyPa
 def test_private_rows_need_a_server_that_checks_requests_and_others_do_not(checks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     headers = {"Host": "localhost:8501"} | ({CHECKED: "1"} if checks else {})
     monkeypatch.setattr(ContextProxy, "headers", headers)
-    at = _app()
+    at = whole_app()
     assert at.title[0].value == "Tree"
     assert any("dpviz app" in line.value for line in at.caption) is not checks
     at.switch_page(DATA).run()
@@ -117,14 +108,14 @@ def test_a_register_of_private_rows_needs_such_a_server(page, role, monkeypatch,
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     ReleaseRegister().declare("clinic", epsilon_cap=1.0, role=role)
     monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501"})
-    at = _app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
+    at = whole_app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
     assert any("not shown here" in problem.value for problem in at.error) is (role is DataRole.PRIVATE)
     assert ("clinic" in " ".join(box.value for box in at.header)) <= (role is not DataRole.PRIVATE)
 
 
 @pytest.mark.slow
 def test_the_line_on_every_page_names_the_sample_in_use_and_the_address_holds_it() -> None:
-    at = _app()
+    at = whole_app()
     assert at.title[0].value == "Tree"
     assert _line(at).startswith("**Health check** · 2,500 rows · predicts `diagnosis`")
     at.switch_page(DATA).run()
@@ -135,4 +126,4 @@ def test_the_line_on_every_page_names_the_sample_in_use_and_the_address_holds_it
         at.switch_page(str(page)).run()
         assert not at.exception, page
         assert page.stem in ("epsilon", "learn", "register", "audit") or _line(at).startswith("**Clinic**"), page
-    assert _line(_app(data="clinic")).startswith("**Clinic**")
+    assert _line(whole_app(data="clinic")).startswith("**Clinic**")

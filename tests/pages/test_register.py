@@ -12,10 +12,9 @@ from dpviz.figures.publish.account import account_html
 from dpviz.release import sidecar
 from dpviz.release.publish import publish
 from dpviz.release.register import ReleaseRegister
-from tests.support.pages import PAGES, said_in_boxes, shown, texts
+from tests.support.pages import PAGES, said_in_boxes, shown, texts, whole_app
 from tests.support.release_rows import requested, small_rows
 
-ROOT = PAGES.parent
 NAME = "clinic <2024>"
 
 
@@ -61,7 +60,7 @@ def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(monk
     book.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
     book.assign(small_rows().identity, NAME)
     content = Path(publish(book, small_rows(), requested(0.25)).file).read_bytes()
-    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).switch_page("pages/register.py").run()
+    test = whole_app().switch_page(str(PAGES / "register.py")).run()
     assert "predicts" not in shown(test)  # no table is named
     test.file_uploader[0].set_value(("release.json", content, "application/json")).run()
     assert not test.exception
