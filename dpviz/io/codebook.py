@@ -5,6 +5,7 @@ or refused, never dropped. `docs/reference/codebook.md` describes the form.
 """
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,9 @@ from dpviz.table.schema import Schema
 
 #: The columns of a codebook, in the order of a template; only `name` must be there.
 COLUMNS = ("name", "type", "low", "high", "categories", "labels", "missing", "if missing", "if unknown", "unit", "role")
+#: What columns were called, which are read with a warning for one version; those of a date stand in its type now.
+_FORMER = {"min": "low", "max": "high", "values": "categories", "groups": "labels", "missing codes": "missing"}
+_FORMER_DATE = ("date as", "date written", "date since")
 _EVERY = {"name", "type", "missing", "role"}
 _NUMBER = {*_EVERY, "low", "high", "if missing", "unit"}
 #: Which columns a line of a type may fill.
@@ -95,15 +99,25 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         raise SchemaError(f"This is {'a workbook' if raw.startswith(b'PK') else 'JSON'}, not a codebook.", remedy=remedy)
     # It is public, so a cell in quotes may hold several lines. A line per column of the table.
     table = read_csv(raw, name=name_of(source, None), row_wise=False, max_rows=20_000, max_columns=200)
-    names = [name.lower() for name in table.names]
-    if strange := [place for place, name in enumerate(names, start=1) if name not in COLUMNS]:
-        what = f"Column {strange[0]} of the codebook is not known."  # by its place: rows given by mistake may have no header
+    names = [_FORMER.get(name.lower(), name.lower()) for name in table.names]
+    if strange := [place for place, name in enumerate(names, start=1) if name not in (*COLUMNS, *_FORMER_DATE)]:
+        # by its place: rows given by mistake may have no header
+        what = f"Column {strange[0]} of the codebook is not known."
+        if "variable / field name" in names:
+            what = "This is a data dictionary of REDCap, not a codebook."
         raise SchemaError(what, remedy=f"Call its columns {', '.join(COLUMNS)}; leave others out.")
     if "name" not in names:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
     cells = [map(unguarded, column.written()) for column in table.columns]  # NA is a text here
     lines = [dict(zip(names, line, strict=True)) for line in zip(*cells, strict=True)]
     lines = [line for line in lines if line["name"] and not line["name"].startswith(EXAMPLE.strip())]
+    if former := [name.lower() for name in table.names if name.lower() not in COLUMNS]:
+        now = f"{', '.join(COLUMNS)}; how a date is read is said in its type"
+        what = f"The column {former[0]!r} of a codebook has another name now: {now}."
+        warnings.warn(what, DeprecationWarning, stacklevel=2)
+        for line in lines:
+            said = [word for name in _FORMER_DATE if (word := line.pop(name, ""))]
+            line["type"] = " ".join((line.get("type", ""), *said))
     name, times = next(iter(Counter(line["name"] for line in lines).most_common(1)), ("", 0))
     if times > 1:
         raise SchemaError(f"The codebook has two lines for {name!r:.60}.", field=name[:60], remedy="Keep one of them.")
@@ -257,10 +271,13 @@ def listed_in(text: str) -> tuple[str, ...]:
 def codes_in(text: str) -> tuple[str, ...]:
     """The entries, each once; of "1 = male" the code.
 
-    Raises SchemaError for an equals sign with something else than a code before it, or nothing behind.
+    Raises SchemaError for an equals sign with something else than a code before it, or nothing behind, or "1, male | 2, female".
     """
-    codes = []
-    for entry in _entries(text):
+    entries, codes = _entries(text), []
+    if len(entries) > 1 and ";" not in text and "|" in text and all(re.match(r"\s*-?\d+,\s*\S", one) for one in entries):
+        remedy = "Write each code, =, and its label, such as 1 = male; 2 = female."
+        raise SchemaError("The entries seem to be codes and labels as REDCap writes them.", remedy=remedy)
+    for entry in entries:
         code, *label = _split(entry, _EQUALS, at_most=2)
         if label and not (label[0].strip() and re.fullmatch(rf"[\w.+-]+|{_QUOTED}", code.strip())):
             remedy = "Write the code, =, and the label, such as 1 = male; or the value in quotes if = belongs to it."

@@ -195,10 +195,25 @@ def test_what_is_no_codebook_is_refused_with_what_to_do():
     for text, words in [(b"{}", "This is JSON, not"), (b"PK\x03\x04", "This is a workbook, not")]:
         with pytest.raises(SchemaError, match=words):
             dpviz.import_codebook(text)
-    for name in ["min", "values", "Spalte", "Variable / Field Name", "date as"]:
+    with pytest.raises(SchemaError, match="This is a data dictionary of REDCap"):
+        dpviz.import_codebook(b"Variable / Field Name,Form Name\nage,demo\n")
+    for entries in ["1, Male | 2, Female", "0, No|1, Yes"]:
+        with pytest.raises(SchemaError, match="as REDCap writes them"):
+            dpviz.import_codebook(f'name,type,categories,role\ny,categories,"{entries}",target\n'.encode())
+    for name in ["smallest", "Spalte", "date"]:
         with pytest.raises(SchemaError, match=r"Column 3 .*not known.*Call its columns name, type, low, high, categor") as caught:
             read_codebook(f"name,type,{name}\ny,categories,3\n".encode())
         assert name not in str(caught.value).split("Call")[0]  # of rows given by mistake it may be a cell
+
+
+def test_former_names_of_columns_are_read_with_a_warning():
+    head = "name,type,min,max,values,missing codes,groups,date as,date written,date since,role\n"
+    lines = "age,integer,1,9,,99,,,,,\nd,date,,,,,,days,dmy,2020-01-01,\ny,categories,,,no; yes,,0 = no,,,,target\n"
+    now = "name,type,low,high,categories,missing,labels,role\nage,integer,1,9,,99,,\nd,date days dmy 2020-01-01,,,,,,\n"
+    lines, now = lines.replace("d,date,,,", "d,date,0,900,"), now.replace("2020-01-01,,,", "2020-01-01,0,900,")
+    with pytest.warns(DeprecationWarning, match="'min' of a codebook has another name now"):
+        former = dpviz.import_codebook((head + lines).encode())
+    assert former == dpviz.import_codebook((now + "y,categories,,,no; yes,,0 = no,target\n").encode())
 
 
 def test_a_column_may_have_any_name():
