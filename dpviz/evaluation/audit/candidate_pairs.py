@@ -1,13 +1,10 @@
 """Chosen pairs of neighbouring data sets, for flaws that no small universe shows.
 
-A pair is searched node by node along the path of the added row, so the number of rows does not matter. The other child of a node
-holds the same rows in both data sets and gets its likeliest subtree.
+A pair is searched as a universe is, node by node along the path of the added row, so the number of rows does not matter.
 """
 
-import json
 import math
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,17 +12,12 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DpvizError, NotEnumerable
-from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, whole_distribution
-from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.findings import AuditResult, Separation, WorstPair
+from dpviz.evaluation.audit.exact import NodeLaws
+from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.evaluation.audit.planned import PUBLIC_ROWS, PlannedLearner
-from dpviz.models.document import model_body
-from dpviz.models.tree import Node, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.growing import TreeRecipe
-from dpviz.training.nodes import node_of
 
 #: Equal rows times epsilon beside which other labels of them are hardly ever chosen, and their largest number.
 _ENOUGH, _MOST_EQUAL = 10, 100
@@ -160,13 +152,14 @@ def verify_pair(
     planned = PlannedLearner.of(learner, smaller.schema, epsilon=epsilon, depth=depth, **params)
     if planned.plan.held_out:
         raise NotEnumerable("Rows are held out at random, and pairs are searched without that.", remedy="Search a universe.")
-    search = _search_whole if planned.request.spec.prepare is None else _search_tree
-    grows = search(planned, larger, smaller)
-    shrinks = search(planned, smaller, larger)
-    best = grows if grows.log_ratio >= shrinks.log_ratio else shrinks
-    likely, unlikely = math.exp(best.likely), math.exp(best.unlikely)
-    pair = WorstPair.of(smaller, larger, (unlikely, likely) if best is grows else (likely, unlikely))
-    found = Separation(best.log_ratio, best.body(smaller.schema), pair)
+    _, first_places, counts = np.unique(_rows_of(larger), axis=0, return_index=True, return_counts=True)
+    kinds = larger.take(first_places, share=1.0)
+    added = (Counter(map(tuple, _rows_of(larger).tolist())) - Counter(map(tuple, _rows_of(smaller).tolist()))).popitem()[0]
+    kind = _rows_of(kinds).tolist().index(list(added))
+    counts[kind] -= 1
+    found = NodeLaws(planned, kinds).largest([(tuple(counts.tolist()), kind)])
+    if found.pair is not None:
+        found = replace(found, pair=WorstPair.of(smaller, larger, found.pair.probabilities))
     return planned.result(found, planned.composed(smaller, larger), searched=title, n_sets=2, n_pairs=1)
 
 
@@ -174,83 +167,10 @@ def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:
     """Raise DpvizError unless one data set is the other with one row more."""
     if first.schema != second.schema:
         raise DpvizError("The two data sets have different schemas.", remedy="Encode both by one schema.")
-    one, other = (Counter(zip(*(c.tolist() for c in (*d.columns, d.target)), strict=True)) for d in (first, second))
+    one, other = (Counter(map(tuple, _rows_of(data).tolist())) for data in (first, second))
     if sorted((sum((one - other).values()), sum((other - one).values()))) != [0, 1]:
         raise DpvizError("The two data sets are not neighbours.", remedy="Add or remove exactly one row.")
 
 
-@dataclass(frozen=True)
-class _Found:
-    """An output (a node, or the body of a whole model) and bounds on its log probability on either data set."""
-
-    log_ratio: float
-    output: Node | dict[str, Any]
-    likely: float
-    unlikely: float
-
-    def body(self, schema: Schema) -> dict[str, Any]:
-        return self.output if isinstance(self.output, dict) else model_body(Tree(schema, self.output))
-
-
-def _search_whole(planned: PlannedLearner, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
-    source = Enumeration()
-    up, down = (whole_distribution(planned, data, source) for data in (likely, unlikely))
-    ratios = {body: _ratio(chance, down.get(body, 0.0)) for body, chance in up.items() if chance > 0}
-    best = max(ratios, key=lambda body: ratios[body])
-    return _Found(ratios[best], json.loads(best), math.log(up[best]), _log(down.get(best, 0.0)))
-
-
-def _search_tree(planned: PlannedLearner, likely: EncodedDataset, unlikely: EncodedDataset) -> _Found:
-    source = Enumeration()
-    growths = planned.prepare(likely, source), planned.prepare(unlikely, source)
-    return _TreeSearch(growths, (likely, unlikely), source).best(np.arange(likely.n_rows), np.arange(unlikely.n_rows), 0)
-
-
-@dataclass(frozen=True)
-class _TreeSearch:
-    growths: tuple[TreeRecipe, TreeRecipe]
-    data: tuple[EncodedDataset, EncodedDataset]
-    source: Enumeration
-
-    def best(self, up: np.ndarray, down: np.ndarray, level: int) -> _Found:
-        """Best over the subtrees of a node that holds other rows on either side, given by their positions."""
-        return max(self._each(up, down, level, same=False), key=lambda found: found.log_ratio)
-
-    def likeliest(self, up: np.ndarray, down: np.ndarray, level: int) -> _Found:
-        """The likeliest subtree of a node that holds the same rows on both sides."""
-        return max(self._each(up, down, level, same=True), key=lambda found: found.likely)
-
-    def _each(self, up: np.ndarray, down: np.ndarray, level: int, *, same: bool) -> Iterable[_Found]:
-        nodes = (node_of(growth.root, rows, level) for growth, rows in zip(self.growths, (up, down), strict=True))
-        (chances, _), (other, cut) = (node_distribution(*both, self.source) for both in zip(self.growths, nodes, strict=True))
-        cancels = same and chances == other  # one step on the same rows: whatever was cut off
-        possible = {key: chance for key, chance in chances.items() if chance > 0}
-        if same:
-            likeliest = max(possible, key=lambda key: possible[key])
-            possible = {likeliest: possible[likeliest]}
-        for key, chance in possible.items():
-            unlikely = chance if cancels else other.get(key, 0.0) + max(0.0, cut)
-            here = _Found(_ratio(chance, unlikely), {}, math.log(chance), _log(unlikely))
-            yield self._with_children(key, here, up, down, level)
-
-    def _with_children(self, key: Any, here: _Found, up: np.ndarray, down: np.ndarray, level: int) -> _Found:
-        outcomes = [outcome_of(data, key) for data in self.data]
-        found = [here]
-        for parts in zip(*(outcome.open for outcome in outcomes), strict=True):
-            own = tuple(rows[part[rows]] for rows, part in zip((up, down), parts, strict=True))
-            search = self.best if len(own[0]) != len(own[1]) else self.likeliest
-            found.append(search(own[0], own[1], level + outcomes[0].depth))
-        return _Found(
-            sum(part.log_ratio for part in found),
-            outcomes[0].complete([part.output for part in found[1:]]),  # type: ignore[misc]
-            sum(part.likely for part in found),
-            sum(part.unlikely for part in found),
-        )
-
-
-def _ratio(likely: float, unlikely: float) -> float:
-    return math.log(likely) - _log(unlikely)
-
-
-def _log(chance: float) -> float:
-    return math.log(chance) if chance > 0 else -math.inf
+def _rows_of(data: EncodedDataset) -> np.ndarray:
+    return np.column_stack((*data.columns, data.target))

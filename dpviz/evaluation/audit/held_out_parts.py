@@ -24,7 +24,7 @@ import numpy as np
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.distributions import Level
+from dpviz.evaluation.audit.exact import NodeLaws
 from dpviz.evaluation.audit.findings import Separation, WorstPair
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.models.document import model_body
@@ -52,10 +52,10 @@ class _Listed:
     n_leaves: int
 
 
-def separation_with_held_out(tables: Universe, levels: list[Level], held_out: tuple[HeldOutPart, ...]) -> Separation:
+def separation_with_held_out(tables: Universe, laws: NodeLaws, held_out: tuple[HeldOutPart, ...]) -> Separation:
     """The output, over all neighbouring pairs, with the largest log ratio. Raises NotEnumerable."""
     smaller, kinds = np.nonzero(tables.plus_one >= 0)
-    mixtures = [_Mixture(tables, group, held_out) for group in partings(tables, levels, len(smaller)).values()]
+    mixtures = [_Mixture(tables, group, held_out) for group in partings(tables, laws, len(smaller)).values()]
     order = np.argsort(tables.counts[smaller].sum(axis=1), kind="stable")  # among equals the fewest rows, which read best
     pairs = zip(smaller[order].tolist(), kinds[order].tolist(), strict=True)
     best: Separation | None = None
@@ -66,16 +66,14 @@ def separation_with_held_out(tables: Universe, levels: list[Level], held_out: tu
     return best
 
 
-def partings(tables: Universe, levels: list[Level], n_pairs: int) -> dict[tuple[int, ...], list[_Listed]]:
+def partings(tables: Universe, laws: NodeLaws, n_pairs: int) -> dict[tuple[int, ...], list[_Listed]]:
     """All trees, by which kinds of rows share a leaf. Raises NotEnumerable where a search of so many pairs takes too long.
 
     Larger universes of the same kinds have no fewer of either.
     """
-    if any(not np.array_equal(level.low, level.high) for level in levels):
-        raise NotEnumerable("The growing of this tree is known up to bounds only.", remedy="Use a universe of categories.")
     everywhere = np.ones(tables.kinds.n_rows, dtype=bool)
     groups: dict[tuple[int, ...], list[_Listed]] = {}
-    for number, tree in enumerate(_trees(tables, levels, 0, everywhere)):
+    for number, tree in enumerate(_trees(tables, laws, 0, everywhere)):
         if number == MOST_TREES:
             raise NotEnumerable(f"There are more than {MOST_TREES:,} trees.", remedy="Use a smaller universe.")
         groups.setdefault(_parting(tree.leaf), []).append(tree)
@@ -90,12 +88,12 @@ def _parting(leaf: np.ndarray) -> tuple[int, ...]:
     return tuple(first.setdefault(number, len(first)) for number in leaf.tolist())
 
 
-def _trees(tables: Universe, levels: list[Level], depth: int, reached: np.ndarray) -> Iterator[_Listed]:
+def _trees(tables: Universe, laws: NodeLaws, level: int, reached: np.ndarray) -> Iterator[_Listed]:
     """Every subtree that can grow from the kinds of rows that reach a node."""
-    here = tables.part(reached)
-    for number, outcome in enumerate(levels[depth].outcomes):
-        log_chance = levels[depth].low[here, number]
-        below = [list(_trees(tables, levels, depth + 1, reached & part)) for part in outcome.open]
+    log_chances = laws.table(tables.counts, level)[tables.part(reached)]
+    for number, outcome in enumerate(laws.outcomes[level]):
+        log_chance = log_chances[:, number]
+        below = [list(_trees(tables, laws, level + 1, reached & part)) for part in outcome.open]
         for chosen in product(*below):
             node = outcome.complete([tree.node for tree in chosen])
             assert not isinstance(node, dict)

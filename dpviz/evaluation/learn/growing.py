@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.audit.distributions import node_distribution, outcome_of, published_part
 from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.exact import node_distribution, outcome_of, published_part
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.learners import DEFAULT
 from dpviz.models.tree import Leaf, Node, Tree, rule_in_words

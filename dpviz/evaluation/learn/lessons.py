@@ -12,8 +12,8 @@ import numpy as np
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.distributions import node_distribution, outcome_of
 from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.exact import node_distribution, outcome_of
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.planned import PlannedLearner, typical
 from dpviz.evaluation.audit.universe import Universe

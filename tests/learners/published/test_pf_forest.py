@@ -7,8 +7,8 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import Parallel, Sequential
-from dpviz.evaluation.audit.distributions import whole_distribution
 from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.exact import whole_distribution
 from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify_each
