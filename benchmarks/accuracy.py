@@ -24,6 +24,7 @@ from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.compare.sweep import sweep
 from dpviz.io.csv import read_csv
 from dpviz.learners import DEFAULT, fit, get_learner, learner_names
+from dpviz.learners.papers import COLUMNS
 from dpviz.table.dataset import EncodedDataset
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ def read_printed(path: Path) -> Printed:
 def tabled_learners() -> list[str]:
     """The default learner, every learner with a column in the papers' tables, and the private baselines."""
     specs = (get_learner(name) for name in learner_names())
-    return [spec.name for spec in specs if spec.name == DEFAULT or spec.published or (spec.is_baseline and spec.spends_epsilon)]
+    return [
+        spec.name for spec in specs if spec.name == DEFAULT or spec.name in COLUMNS or (spec.is_baseline and spec.spends_epsilon)
+    ]
 
 
 def seconds_per_fit(name: str, data: EncodedDataset, rounds: int = 5) -> float:
@@ -110,7 +113,7 @@ def seconds_per_fit(name: str, data: EncodedDataset, rounds: int = 5) -> float:
 
 def _beside(one: Any, epsilon: float, data: str, printed: Printed) -> list[dict[str, Any]]:
     """What is printed of a cell, in each version of the tables."""
-    _, method = get_learner(one.learner).published or ("", "")
+    _, method = COLUMNS.get(one.learner, ("", ""))
     versions = [key[0] for key in printed if key[1:] == (epsilon, data, method)]
     found: list[dict[str, Any]] = []
     for version in versions:

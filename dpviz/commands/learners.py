@@ -19,10 +19,11 @@ from dpviz.commands.arguments import number
 from dpviz.commands.verify import bounds_in_words
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
-from dpviz.figures.departures import departure_rows, statement_rows
+from dpviz.figures.departures import statement_rows
 from dpviz.io.schemas import load_schema
 from dpviz.learners import get_learner, registry
 from dpviz.learners.catalogue import parameters
+from dpviz.learners.papers import DIFFERENCES
 from dpviz.learners.which import which_learner
 from dpviz.training.contract import LearnerSpec
 
@@ -74,16 +75,13 @@ def _differences(spec: LearnerSpec) -> int:
         console.show_title("parameters (--param NAME=VALUE; in Python arguments of fit)")
         lines = [(item.name, str(item.default), item.allowed, item.about) for item in found]
         console.show_table("parameters", ("NAME", "DEFAULT", "MUST BE", "WHAT IT IS"), lines)
-    rows = departure_rows(spec)
+    differences = DIFFERENCES.get(spec.name, ())
     if console.is_json():
-        console.show_values({"differences": rows, "statements": statement_rows(spec)})
+        console.show_values({"differences": differences, "statements": statement_rows(spec.name)})
         return 0
-    if not rows:
-        console.show_title("No difference is known.")
-    for place, row in enumerate(rows, 1):
-        console.show_title(f"difference {place}")
-        console.show_pairs(list(row.items()))
-    for row in statement_rows(spec):
+    console.show_title("differences from the source" if differences else "No difference is known.")
+    console.show_pairs([(str(place), one) for place, one in enumerate(differences, 1)])
+    for row in statement_rows(spec.name):
         console.show_title("statement of the paper")
         console.show_pairs(list(row.items()))
     return 0

@@ -1,14 +1,12 @@
-"""Where learners differ from their sources, and what their sources state; all of it stands in the learners' own files."""
+"""Where learners differ from their papers, and what these state, as tables and as a page (`dpviz/learners/papers.py`)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from dpviz.training.contract import LearnerSpec, Status
+from dpviz.learners.papers import DIFFERENCES, STATEMENTS, ClaimedStatus
+from dpviz.training.contract import LearnerSpec
 
-#: Columns of the tables.
-PAPER, HERE, WHY = "the paper", "here", "why"
-STATEMENT, SAYS, STATUS, EVIDENCE = "statement", "what it says", "status", "evidence"
 #: Status -> its words.
-STATUSES: dict[Status, str] = {
+STATUSES: dict[ClaimedStatus, str] = {
     "holds": "holds",
     "corrected": "corrected here",
     "refuted": "refuted",
@@ -16,16 +14,11 @@ STATUSES: dict[Status, str] = {
 }
 
 
-def departure_rows(spec: LearnerSpec) -> list[dict[str, str]]:
-    """One row per difference, with the columns above; empty for none."""
-    return [{PAPER: item.paper, HERE: item.here, WHY: item.why} for item in spec.departures]
-
-
-def statement_rows(spec: LearnerSpec) -> list[dict[str, str]]:
-    """One row per numbered statement of its paper, with the columns above; empty for none."""
+def statement_rows(learner: str) -> list[dict[str, str]]:
+    """One row per numbered statement of the learner's paper; empty for none."""
     return [
-        {STATEMENT: one.name, SAYS: one.says, STATUS: STATUSES[one.status], WHY: one.because, EVIDENCE: one.evidence}
-        for one in spec.statements
+        {"statement": one.name, "status": STATUSES[one.status], "what it says, and why": one.says, "evidence": one.evidence}
+        for one in STATEMENTS.get(learner, ())
     ]
 
 
@@ -36,24 +29,20 @@ def departures_page(specs: Iterable[LearnerSpec]) -> str:
 
 _HEAD = (
     "# Differences from the papers\n\n"
-    "Every known difference between a learner and its source, as the learner's own file declares it. This page is made from "
-    "those declarations; `make check` fails where it is not. Rerun: `python -m benchmarks differences --out "
-    "data/benchmarks/differences.md`.\n\n"
+    "Every known difference between a learner and its source, from `dpviz/learners/papers.py`; `make check` fails where this "
+    "page is another. Rerun: `python -m benchmarks differences --out data/benchmarks/differences.md`.\n\n"
     "For all: epsilon is for adding or removing one row, whatever relation a paper takes. Noise of a release comes from exact "
     "samplers, or there is no release."
 )
 
 
 def departures_section(spec: LearnerSpec) -> str:
-    """The section of one learner: its source, a table or that no difference is known, and the statements of its paper."""
+    """The section of one learner: its source, its differences or that none is known, and the statements of its paper."""
     head = f"## {spec.title} (`{spec.name}`)\n\nSource: {spec.citation}."
-    rows = departure_rows(spec)
-    tables = [_table(rows)] if rows else []
-    if spec.statements:
-        tables += ["Its theorems, lemmas and corollaries as printed:", _table(statement_rows(spec))]
-    return "\n\n".join([head if rows else f"{head} No difference is known.", *tables])
-
-
-def _table(rows: Sequence[dict[str, str]]) -> str:
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    differences = DIFFERENCES.get(spec.name, ())
+    parts = ["\n".join(f"- {one}" for one in differences)] if differences else []
+    if rows := statement_rows(spec.name):
+        lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+        table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+        parts += ["Its theorems, lemmas and corollaries as printed:", table]
+    return "\n\n".join([head if differences else f"{head} No difference is known.", *parts])

@@ -1,15 +1,32 @@
-"""The learners that there are: every LearnerSpec in a file of `native`, `published` or `references`."""
+"""The registry of learners. A learner is a file in `native`, `published` or `references`, and a line here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib import import_module
-from pkgutil import walk_packages
 from types import MappingProxyType
 from typing import Any
 
 from dpviz.accounting.claim import why_uncovered
 from dpviz.errors import CannotCount, UnknownName, WrongTask
+from dpviz.learners.native import pf_tree, s_gbdt
+from dpviz.learners.published import (
+    bdpt,
+    diffprivlib_tree,
+    dp_mean,
+    dpgdf,
+    fs_tree,
+    jpw_forest,
+    logistic,
+    majority,
+    pf_forest,
+    privatree,
+    privatree_corrected,
+    privatree_star,
+    rgv_forest,
+    smooth_forest,
+)
+from dpviz.learners.published.boosted import dpboost, s_gbdt_published
+from dpviz.learners.references import cart, dpa, gbdt, random_forest
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
@@ -28,12 +45,37 @@ FORMER_PARAMETERS = {
 }
 
 
+#: Every learner: the default first, private learners before baselines.
+LEARNERS: tuple[LearnerSpec, ...] = (
+    pf_tree.LEARNER,
+    bdpt.LEARNER,
+    diffprivlib_tree.LEARNER,
+    dpboost.LEARNER,
+    dpgdf.LEARNER,
+    fs_tree.LEARNER,
+    jpw_forest.LEARNER,
+    logistic.LEARNER,
+    pf_forest.LEARNER,
+    privatree.LEARNER,
+    privatree_corrected.LEARNER,
+    privatree_star.LEARNER,
+    rgv_forest.LEARNER,
+    s_gbdt.LEARNER,
+    s_gbdt_published.LEARNER,
+    smooth_forest.LEARNER,
+    cart.LEARNER,
+    cart.LEARNER_OF_NUMBERS,
+    dp_mean.LEARNER,
+    dpa.LEARNER,
+    gbdt.LEARNER,
+    majority.LEARNER,
+    random_forest.LEARNER,
+)
+
+
 def declared() -> tuple[LearnerSpec, ...]:
     """All learners; the default first, private learners before baselines."""
-    package = import_module("dpviz.learners")
-    modules = (import_module(module.name) for module in walk_packages(package.__path__, "dpviz.learners.") if not module.ispkg)
-    specs = {spec.name: spec for module in modules for spec in vars(module).values() if isinstance(spec, LearnerSpec)}
-    return tuple(sorted(specs.values(), key=lambda spec: (spec.name != DEFAULT, spec.is_baseline, spec.name)))
+    return LEARNERS
 
 
 @cache

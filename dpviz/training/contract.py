@@ -66,32 +66,6 @@ def always_claims(source: str, verdict: Standing, because: str, evidence: str = 
     return lambda plan, params, schema: Claim(plan.epsilon, source, verdict, because, plan.delta, evidence)
 
 
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """One difference between a learner and its source. Pages, screens and the command line show these."""
-
-    #: paper, here: what the source does (or what was measured there), and what this learner does: one sentence each.
-    paper: str
-    here: str
-    why: str  #: The reason, in one sentence
-
-
-#: Of a statement as printed. corrected: false or incomplete as printed, and what is used here holds instead.
-Status = Literal["holds", "corrected", "refuted", "withdrawn"]
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A numbered theorem, lemma or corollary of a paper, and what is known of it; shown on pages and screens."""
-
-    name: str  #: As the paper numbers it; "Theorems 9 and 14" where it prints one twice
-    says: str  #: What it says, in one sentence
-    status: Status
-    because: str  #: Why, and what is used here instead where it does not hold: one sentence or two
-    #: Files of this project with the proof, the check or the counterexample, then the literature.
-    evidence: str
-
-
 @dataclass(frozen=True)
 class LearnerSpec:
     """One learner."""
@@ -110,26 +84,29 @@ class LearnerSpec:
     event: Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Event] | None = None
     #: For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
     prepare: Prepare | None = None
-    #: Every known difference from the source that `citation` names; empty for a learner that has no paper.
-    departures: tuple[Departure, ...] = ()
-    #: Every numbered statement of its paper that is about this learner, in the paper's order; each stands with one learner.
-    statements: tuple[Statement, ...] = ()
     #: Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     Params: type = NoParams
     task: Task = "classes"  #: What it predicts
     usual_cap: int = Settings().max_depth  #: Its `Settings.max_depth` where none is asked for
-    #: is_baseline, spends_epsilon: drawn as a line for comparison; False for a learner without privacy, for which epsilon and the
-    #: noise change nothing.
-    is_baseline: bool = False
-    spends_epsilon: bool = True
+    #: A baseline is drawn as a line for comparison; a reference is one without privacy: epsilon and noise change nothing.
+    role: Literal["private", "baseline", "reference"] = "private"
     exact: bool = True  #: True if every mechanism has an exact sampler, whatever the parameters; others are only simulated
     #: True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
     one_voter_per_row: bool = False
-    published: tuple[str, str] | None = None  #: (version, method) of its column in the papers' accuracy tables
     #: True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/estimate/testing.py` does.
     tests_itself: bool = False
     #: What it asks of rows, which may then be anywhere; empty if it needs the rows themselves.
     counts: frozenset[Count] = frozenset()
+
+    @property
+    def is_baseline(self) -> bool:
+        """True if it is drawn as a line for comparison."""
+        return self.role != "private"
+
+    @property
+    def spends_epsilon(self) -> bool:
+        """False for a learner without privacy."""
+        return self.role != "reference"
 
     @property
     def releases(self) -> bool:

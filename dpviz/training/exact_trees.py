@@ -28,7 +28,7 @@ LARGEST_TARGET = 1e18
 def reference_learner(**about: Any) -> LearnerSpec:
     """A learner without privacy: no budget, because everything is exact, and no claim. `about` holds the rest of its spec."""
     claim = always_claims("none", "none", "Splits and labels are exact; there is no privacy.")
-    return LearnerSpec(plan=_no_budget, claim=claim, is_baseline=True, spends_epsilon=False, **about)
+    return LearnerSpec(plan=_no_budget, claim=claim, role="reference", **about)
 
 
 def _no_budget(schema: Schema, settings: Settings, params: object) -> BudgetPlan:

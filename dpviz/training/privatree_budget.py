@@ -14,15 +14,8 @@ from dpviz.accounting.guarantee import round_down, split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import Departure, n_public_of
+from dpviz.training.contract import n_public_of
 from dpviz.training.params import Settings, number, share_weights, whole
-
-#: Of PrivaTree in all its forms.
-PUBLIC_BOUNDS = Departure(
-    "Assumes that ranges, categories, classes and the row count are public; its experiments read them from the data.",
-    "They are declared in the schema; the benchmark pages read them from the data too, and say so.",
-    "A range or count read from the rows is a disclosure that no epsilon covers.",
-)
 
 
 def shares_field(*parts: str) -> Any:

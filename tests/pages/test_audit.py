@@ -16,6 +16,7 @@ from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
+from dpviz.learners.papers import DIFFERENCES, STATEMENTS
 from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
 from tests.support.pages import after_work, buttons, said_in_boxes, shown, texts
 from tests.support.paths import ROOT
@@ -78,7 +79,7 @@ class TestWhatIsStored:
         assert "Attacked: not attacked]" in texts(test)
         assert ("How likely is this tree?" in texts(test)) == (result.worst_pair is not None)
         _, searched_places, *statements = test.dataframe
-        assert len(statements) == bool(get_learner(result.learner).statements)
+        assert len(statements) == (result.learner in STATEMENTS)
         assert len(searched_places.value)
 
     def test_a_refusal_says_why_and_an_attack_says_what_it_showed(self, page: Callable[..., AppTest]) -> None:
@@ -157,7 +158,7 @@ def test_what_a_learner_does_otherwise_than_its_paper_stands_beside_it_and_nothi
         opened = page(learner=get_learner(learner).title)
         return [box.label for box in opened.expander if box.label.startswith("Differences from the paper")]
 
-    assert declared("privatree") == [f"Differences from the paper ({len(get_learner('privatree').departures)})"]
+    assert declared("privatree") == [f"Differences from the paper ({len(DIFFERENCES['privatree'])})"]
     assert declared("pf-tree") == []
 
 

@@ -16,10 +16,11 @@ from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.smooth_leaf import RULES, leaf_curve
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, script_of
 from dpviz.figures import audit as text
-from dpviz.figures.departures import HERE, PAPER, WHY, departure_rows, statement_rows
+from dpviz.figures.departures import statement_rows
 from dpviz.figures.tree.svg import draw_tree
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
+from dpviz.learners.papers import DIFFERENCES
 from dpviz.results.wording import number_text
 
 TEXTS = "audit"
@@ -181,16 +182,15 @@ def _place_row(found: SearchedPlace) -> dict[str, str]:
 
 
 def differences(search: Search) -> None:
-    """Where the chosen learner differs from its source, as its own file declares it; nothing for one without a paper."""
+    """Where the chosen learner differs from its source, nothing for one without a paper."""
     spec = get_learner(search.learner)
-    rows = departure_rows(spec)
-    if rows:
-        with st.expander(f"Differences from the paper ({len(rows)})", icon=":material/difference:"):
+    if found := DIFFERENCES.get(spec.name, ()):
+        with st.expander(f"Differences from the paper ({len(found)})", icon=":material/difference:"):
             st.caption(f"Source: {spec.citation}.")
-            st.markdown("\n".join(f"- {row[PAPER]} **Here:** {row[HERE]} **Why:** {row[WHY]}" for row in rows))
-    if spec.statements:
-        with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(spec.statements)})", icon=":material/gavel:"):
-            st.dataframe(statement_rows(spec), hide_index=True, alt="Every numbered statement, whether it holds, and why.")
+            st.markdown("\n".join(f"- {one}" for one in found))
+    if rows := statement_rows(spec.name):
+        with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(rows)})", icon=":material/gavel:"):
+            st.dataframe(rows, hide_index=True, alt="Every numbered statement, whether it holds, and why.")
 
 
 def meaning() -> None:

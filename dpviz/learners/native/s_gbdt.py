@@ -30,7 +30,7 @@ from dpviz.training.boosting.histograms import numbers_of, release_histograms
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import BoostingTrees, Drawing, cells_by_part, draw_boosting_trees
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, after, always_claims, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import Settings, flag, number, whole
 
@@ -226,52 +226,6 @@ LEARNER = LearnerSpec(
     title="S-GBDT",
     idea="A redesign of S-GBDT: boosts random trees whose leaves are noisy sums of gradients; for numbers and classes.",
     citation="Kirschte, Peinemann, Stock, Cotrini & Mohammadi 2023",
-    departures=(
-        Departure(
-            "Every round draws its rows by a Poisson sample.",
-            "Every row takes part in every round.",
-            "All rounds without sampling are one Gaussian with a closed form, which costs the least.",
-        ),
-        Departure(
-            "An individual Renyi filter stops rows whose own budget is spent, and extra rounds use what the others have left.",
-            "There is no filter.",
-            "Its fixed Renyi order costs noise, and in extra rounds the rows with large gradients are gone. On "
-            "abalone at epsilon .5, R2 is .378 without it, .374 with it and .345 after 50 extra rounds.",
-        ),
-        Departure(
-            "The noisy support of a leaf is bounded from below by lambda.",
-            "A public rule adds smoothing to the support, so that over all rounds noise alone moves no score by more "
-            "than `spread`.",
-            "The same settings then suit every epsilon and every number of rows.",
-        ),
-        Departure(
-            "Every node of a tree draws a feature and a point of its range.",
-            "Trees cut one or two features at quantiles of noisy histograms (Maddock et al. 2022), those with more left "
-            "to learn more often; `histogram_share` = 0 cuts declared ranges.",
-            "Cells of equal mass learn most for the same noise. Chosen on other tables than abalone and adult.",
-        ),
-        Departure(
-            "A leaf's value is its sum of gradients over its number of rows.",
-            "For two classes rows are weighed by their curvature (Newton's step); `newton` = False does without.",
-            "Chosen on abalone and adult.",
-        ),
-        Departure(
-            "The initial score divides by the exact row count. Algorithm 6 prints noise of scale 2m/(n epsilon), "
-            "Theorem 20 prices m/(n epsilon).",
-            "It divides by the declared row count, and noise of scale m/(n epsilon) covers all that one row changes.",
-            "The exact row count is private, and it would set the scale of the noise too.",
-        ),
-        Departure(
-            "The initial score and the trees are composed as Renyi divergences.",
-            "Their epsilons are added.",
-            "The score's noise is pure epsilon-DP, sampled exactly; the trees are then priced without Renyi bounds.",
-        ),
-        Departure(
-            "Its figures show the best of many settings at every epsilon.",
-            "One set of defaults for every epsilon, chosen on abalone and adult.",
-            "A search for settings on private rows would cost budget of its own.",
-        ),
-    ),
     plan=plan,
     fit=fit,
     event=whole_event,

@@ -20,7 +20,7 @@ from dpviz.privacy.selection import ExponentialMechanism
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
 from dpviz.training.nodes import CountedNode
@@ -87,25 +87,6 @@ LEARNER = LearnerSpec(
     title="BDPT",
     idea="One value against the rest, chosen by the exponential mechanism at a noisy sensitivity.",
     citation="Guan, Sun, Shi, Wu & Du 2020, Computers & Security 96",
-    departures=(
-        Departure(
-            "Where the number of distinct values is a multiple of five, the code behind the papers' tables leaves "
-            "the start of one group unset.",
-            "Every group has its start.",
-            "It is an error of that code. It explains breast-w: .614 at epsilon .1 and .559 at 1 in the papers, .81 "
-            "and .92 here. With the error copied it is .52 to .86 at 1.",
-        ),
-        Departure(
-            "A group of values in the middle of a range is one split.",
-            "It is written as two thresholds, with the same subtree on both sides of the group.",
-            "A tree of thresholds can be read, exported and drawn; it is one split in the ledger.",
-        ),
-        Departure(
-            "Claims epsilon.",
-            "The same, marked as violated.",
-            "The sensitivity is taken at a noisy row count, and the stopping rule reads exact counts.",
-        ),
-    ),
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
@@ -117,5 +98,4 @@ LEARNER = LearnerSpec(
         evidence="dpviz/learners/published/privatree.py: one row against two",
     ),
     exact=False,
-    published=("arXiv", "BDPT"),
 )

@@ -16,7 +16,7 @@ from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
 from dpviz.training.counted_rows import Rows, counter_of
 from dpviz.training.forests.random_boxes import declared_box, grow_randomly
 from dpviz.training.params import NoParams, Settings
@@ -48,18 +48,6 @@ LEARNER = LearnerSpec(
     title="DiffPrivLib tree",
     idea="Random splits, private labels.",
     citation="Holohan, Braghin, Mac Aonghusa & Levacher 2019, arXiv 1907.02444",
-    departures=(
-        Departure(
-            "The package cuts categories and whole numbers at a real number, which can leave one side empty.",
-            "They are cut between two values.",
-            "A cut that separates nothing wastes a level.",
-        ),
-        Departure(
-            "The experiments of Vos et al. read ranges from the training rows.",
-            "Ranges come from the schema.",
-            "A range or count read from the rows is a disclosure that no epsilon covers.",
-        ),
-    ),
     plan=plan,
     fit=fit,
     claim=always_claims(
@@ -68,6 +56,5 @@ LEARNER = LearnerSpec(
         "Splits look at no row; every row is in one leaf, labelled by one permute-and-flip on counts.",
         evidence="dpviz/learners/published/diffprivlib_tree.py; McKenna & Sheldon 2020",
     ),
-    published=("arXiv", "DiffPrivLib"),
     counts=frozenset({"leaves by value"}),
 )

@@ -18,7 +18,7 @@ from dpviz.models.tree import NumberLeaf, Tree
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
 from dpviz.training.counted_rows import CountedRows, Rows, counter_of
 from dpviz.training.estimate.measures import Steps
 from dpviz.training.params import Settings, flag
@@ -80,19 +80,11 @@ LEARNER = LearnerSpec(
     title="Noisy mean",
     idea="Predicts one number for everybody.",
     citation="Kirschte et al. 2023",
-    departures=(
-        Departure(
-            "The mean over the exact row count, with Laplace noise (Algorithm 6).",
-            "A sum of whole steps with geometric noise, over the declared row count, or over a noisy one that costs "
-            "half of epsilon.",
-            "The sum can be sampled exactly, and the exact row count is private.",
-        ),
-    ),
     plan=plan,
     fit=fit,
     claim=claim,
     Params=Params,
     task="number",
-    is_baseline=True,
+    role="baseline",
     counts=frozenset({"sums"}),
 )

@@ -19,7 +19,7 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
 from dpviz.training.nodes import CountedNode
@@ -73,18 +73,6 @@ LEARNER = LearnerSpec(
     title="DPGDF",
     idea="Categories only; leaves labelled with smooth sensitivity.",
     citation="Xin, Yang, Wang & Huang 2019, ICASSP",
-    departures=(
-        Departure(
-            "The code behind the papers' tables never offers a category again on the same path.",
-            "It remains a candidate, without gain.",
-            "The candidates are then the same at every node.",
-        ),
-        Departure(
-            "Claims epsilon by smooth sensitivity at the leaves.",
-            "The same rule, marked as violated.",
-            "One row can change the odds of a label without limit, and the stopping rule reads exact counts.",
-        ),
-    ),
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
@@ -96,5 +84,4 @@ LEARNER = LearnerSpec(
         evidence="dpviz/privacy/smooth.py; addendum of August 2021 to Fletcher & Islam 2017",
     ),
     exact=False,
-    published=("arXiv", "DPGDF"),
 )

@@ -25,7 +25,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import UniformPoint
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import NoParams, Settings
 
@@ -176,15 +176,6 @@ LEARNER = LearnerSpec(
     title="FS tree",
     idea="A greedy tree that pays for every cut of every number.",
     citation="Friedman & Schuster 2010, KDD, Data mining with differential privacy",
-    departures=(
-        Departure(
-            "The grown tree is pruned.",
-            "It is not pruned.",
-            "Not built: what is compared here is the description by Fletcher & Islam, which gives number of trees, "
-            "depth and epsilon.",
-        ),
-        Departure("The depth is a setting.", "It is 5 where none is asked for.", "Fletcher & Islam compare with depth 5."),
-    ),
     plan=plan,
     fit=fit,
     claim=always_claims(

@@ -18,7 +18,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests.forest import ForestShape, label_plan, leaf_counts, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
@@ -67,18 +67,6 @@ LEARNER = LearnerSpec(
     title="JPW forest",
     idea="Ten shallow random trees with noisy counts at every leaf.",
     citation="Jagannathan, Pillaipakkamnatt & Wright 2012, Transactions on Data Privacy 5",
-    departures=(
-        Departure(
-            "Noise on the counts of leaves is Laplace noise.",
-            "It is geometric.",
-            "It can be sampled exactly, so the forest can be released.",
-        ),
-        Departure(
-            "The depth rule takes the average number of values of a feature.",
-            "A number counts as two values and is cut at random points, as in the smooth random forest.",
-            "Numbers have no list of values, and a random cut looks at no row.",
-        ),
-    ),
     plan=plan,
     fit=fit,
     claim=always_claims(

@@ -26,7 +26,7 @@ from dpviz.privacy.objective_perturbation import ObjectivePerturbation
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset, Memo
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, always_claims, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.params import Settings, number
 
 NAME = "logistic"
@@ -89,24 +89,6 @@ LEARNER = LearnerSpec(
     title="Logistic regression",
     idea="A linear model whose objective carries noise.",
     citation="Chaudhuri, Monteleoni & Sarwate 2011, JMLR 12",
-    departures=(
-        Departure(
-            "Rows are at most 1 long; the experiments of Vos et al. standardise with exact means and deviations and "
-            "read the norm from the rows.",
-            "Features are scaled to 0 .. 1 by the schema, and rows longer than the declared norm are shortened.",
-            "A range or count read from the rows is a disclosure that no epsilon covers.",
-        ),
-        Departure(
-            "n in the penalty is the exact row count.",
-            "It is the declared row count.",
-            "The exact row count is private under add/remove one row.",
-        ),
-        Departure(
-            "Two classes.",
-            "More classes are one against the rest, each with an equal part of epsilon.",
-            "So that it can stand beside trees on every table.",
-        ),
-    ),
     plan=plan,
     fit=fit,
     claim=always_claims(

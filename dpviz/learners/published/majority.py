@@ -42,6 +42,6 @@ LEARNER = LearnerSpec(
         "One permute-and-flip on counts.",
         evidence="dpviz/learners/published/majority.py; McKenna & Sheldon 2020",
     ),
-    is_baseline=True,
+    role="baseline",
     counts=frozenset({"classes"}),
 )

@@ -20,9 +20,9 @@ from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import Rows, counter_of
-from dpviz.training.forests.forest import OWN_COINS, ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
+from dpviz.training.forests.forest import ForestShape, disjoint_field, fit_packed, label_plan, publishable_depth
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import theorem_2_depth
 from dpviz.training.params import Settings, whole
@@ -94,26 +94,6 @@ LEARNER = LearnerSpec(
     title="Smooth random forest (sound)",
     idea="The sound twin of the smooth random forest: leaves labelled by permute-and-flip, as its addendum asks.",
     citation="Fletcher & Islam 2017, arXiv 1606.03572, as corrected in its addendum of August 2021",
-    departures=(
-        Departure(
-            "Leaves are labelled by the exponential mechanism with smooth sensitivity; the addendum of 2021 "
-            "withdraws this and asks for a one-sided noisy arg max.",
-            "Leaves are labelled by permute-and-flip on their counts.",
-            "The first rule is not private; permute-and-flip is what a one-sided noisy arg max amounts to, and has "
-            "an exact sampler.",
-        ),
-        OWN_COINS,
-        Departure(
-            "The number of trees is a setting, 100 in the paper's main comparison.",
-            "A public rule of declared rows, classes, categories and epsilon, unless a number is asked for.",
-            "Chosen on five public and seven synthetic data sets: fewer trees hold more rows each.",
-        ),
-        Departure(
-            "The depth follows Theorem 2.",
-            "The same, but no deeper than a complete tree that can be published.",
-            "A list of the leaves that hold rows would show where rows are, so every leaf is published.",
-        ),
-    ),
     plan=plan,
     fit=fit,
     claim=claim,

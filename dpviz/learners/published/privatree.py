@@ -26,11 +26,11 @@ from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
-from dpviz.training.contract import Departure, LearnerSpec, Statement, fit_by_growing
+from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.growing import TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, least_gini_distribution, quantile_grid
 from dpviz.training.params import Settings, flag
-from dpviz.training.privatree_budget import PUBLIC_BOUNDS, PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
+from dpviz.training.privatree_budget import PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree"
 #: Equal rows in the counterexample to the complete tree.
@@ -117,81 +117,15 @@ def _last_split_loss(epsilon: float, n_features: int) -> float:
     return math.log(max(1.0, with_row / (without + cut)))
 
 
-_COMPOSITION = "dpviz/accounting/guarantee.py; McSherry 2009"
-_ERRORS = "dpviz/training/privatree_budget.py; tests/training/test_privatree_budget.py"
-_CERTIFICATES = "dpviz/evaluation/robustness/certificates.py; Ma, Zhu & Hsu 2019"
-STATEMENTS = (
-    Statement("Theorem 1", "Epsilons of steps on the same rows add up.", "holds", "Sequential composition.", _COMPOSITION),
-    Statement("Theorem 2", "Steps on disjoint rows cost the largest.", "holds", "Parallel composition.", _COMPOSITION),
-    Statement(
-        "Corollary 1",
-        "How much epsilon the leaves need so that their labels cost at most a share of the rows.",
-        "corrected",
-        "The inequality sign is reversed: that much is enough, as the proof of Corollary 4 says, and less is not shown to be.",
-        _ERRORS,
-    ),
-    Statement(
-        "Theorem 3",
-        "PrivaTree is epsilon-DP.",
-        "refuted",
-        "Its proof composes features of the same rows in parallel, and the stopping rule reads exact counts.",
-        "data/counterexamples/exact_stopping.py; dpviz/learners/published/privatree.py: last_feature_loss",
-    ),
-    Statement(
-        "Theorem 4",
-        "k poisoned rows change what an attacker gets, on average, by a factor of at most exp(k epsilon).",
-        "holds",
-        "Group privacy, for pure epsilon and costs of one sign; a changed row counts as two.",
-        _CERTIFICATES,
-    ),
-    Statement(
-        "Corollary 2",
-        "At least exp(-k epsilon) of the accuracy is left.",
-        "holds",
-        "For learners whose claim holds, PrivaTree not among them; the bound used here is never lower.",
-        _CERTIFICATES,
-    ),
-    Statement(
-        "Corollary 3",
-        "The same for attacks that fail.",
-        "holds",
-        "For learners whose claim holds, PrivaTree not among them; the bound used here is never lower.",
-        _CERTIFICATES,
-    ),
-    Statement(
-        "Corollary 4",
-        "Corollary 1 with its proof.",
-        "corrected",
-        "Its last line has the right sign; of the statement, the one printed first, it is reversed.",
-        _ERRORS,
-    ),
-)
-
 LEARNER = LearnerSpec(
     name=NAME,
     title="PrivaTree",
     idea="Noisy class histograms of every feature at every node; the least Gini impurity splits.",
     citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
-    departures=(
-        Departure(
-            "Proves Theorem 3 by composing features in parallel.",
-            "Grows as in Algorithm 1. The claim is marked as violated; grown complete (`grow_complete`), as unproven "
-            "where no counterexample is known.",
-            "Features of one row are not disjoint data, and the stopping rule reads exact counts.",
-        ),
-        Departure(
-            "Equation (4) writes epsilon for the parameter of the geometric distribution.",
-            "The parameter is exp(-epsilon).",
-            "Only so is the noise epsilon-DP.",
-        ),
-        PUBLIC_BOUNDS,
-    ),
-    statements=STATEMENTS,
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
     claim=claim,
     Params=Params,
     exact=False,
-    published=("arXiv", "PrivaTree"),
 )

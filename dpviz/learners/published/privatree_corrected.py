@@ -27,12 +27,12 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
-from dpviz.training.contract import Departure, LearnerSpec, fit_by_growing
+from dpviz.training.contract import LearnerSpec, fit_by_growing
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import UNPRICED, Decision, Label, Split, TreeRecipe, leaf_distribution
 from dpviz.training.nodes import CountedNode
 from dpviz.training.params import Settings, whole
-from dpviz.training.privatree_budget import PUBLIC_BOUNDS, PrivaTreeParams, shares_field, split_epsilon
+from dpviz.training.privatree_budget import PrivaTreeParams, shares_field, split_epsilon
 from dpviz.training.scores import gini_change, gini_sensitivity, gini_utilities
 
 NAME = "privatree-corrected"
@@ -149,19 +149,10 @@ LEARNER = LearnerSpec(
     title="PrivaTree (corrected)",
     idea="A noisy count and one private choice per node, on equal-width bins.",
     citation="Vos, Vos, Li, Erkin & Verwer, appendix of December 2024 to arXiv 2305.15394",
-    departures=(
-        Departure(
-            "Takes the sensitivity of Gini at a noisy row count.",
-            "The same; the claim is marked as violated at small node budgets and as unproven at larger ones.",
-            "The noisy count can exceed the true one, so the sensitivity is no bound.",
-        ),
-        PUBLIC_BOUNDS,
-    ),
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
     claim=claim,
     Params=Params,
     exact=False,
-    published=("corrected", "PrivaTree"),
 )

@@ -13,11 +13,11 @@ from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
-from dpviz.training.contract import Departure, LearnerSpec, always_claims, fit_by_growing
+from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.growing import STOPPING_DISCLOSURE, TreeRecipe
 from dpviz.training.noisy_histograms import NoisyHistogramGrower, quantile_grid
 from dpviz.training.params import Settings
-from dpviz.training.privatree_budget import PUBLIC_BOUNDS, PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
+from dpviz.training.privatree_budget import PrivaTreeParams, epsilon_split_of, privatree_plan, split_epsilon
 
 NAME = "privatree-star"
 Params = PrivaTreeParams
@@ -54,14 +54,6 @@ LEARNER = LearnerSpec(
     title="PrivaTree*",
     idea="PrivaTree with exact quantiles: shows what private quantiles cost.",
     citation="Vos, Vos, Li, Erkin & Verwer 2023, arXiv 2305.15394",
-    departures=(
-        Departure(
-            "Reads exact quantiles of the data, and says so.",
-            "The same; each fit records them as a disclosure, and the claim is marked as violated.",
-            "A quantile is the value of a row.",
-        ),
-        PUBLIC_BOUNDS,
-    ),
     plan=plan,
     fit=fit_by_growing(prepare),
     prepare=prepare,
@@ -72,5 +64,4 @@ LEARNER = LearnerSpec(
         evidence="dpviz/learners/published/privatree.py: one row against two",
     ),
     Params=Params,
-    published=("arXiv", "PrivaTree*"),
 )

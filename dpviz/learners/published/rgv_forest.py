@@ -34,7 +34,7 @@ from dpviz.privacy.uniform import UniformChoice
 from dpviz.table.candidates import CandidateGrid, equal_width_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.growing import Decision, Label, Split, grow
 from dpviz.training.nodes import CountedNode
@@ -139,26 +139,6 @@ LEARNER = LearnerSpec(
     title="RGV forest (weaker privacy)",
     idea="Many greedy trees, each with all of epsilon; protects the values of a row, not whether it is there.",
     citation="Rana, Gupta & Venkatesh 2015, ICDM, Differentially private random forest with high utility",
-    departures=(
-        Departure(
-            "The number of trees follows from the data by formulas (110 to 1385 trees).",
-            "It is a setting.",
-            "The paper itself was not available; this is a reconstruction from Fletcher & Islam, and a number read "
-            "from rows would be a disclosure.",
-        ),
-        Departure(
-            "Built like FS, with modifications that the description leaves open.",
-            "A random share of features per node, equal parts of epsilon over the levels, ten equal-width bins for "
-            "numbers. Prefixes of the declared list for categories, no resampling of rows, and geometric noise.",
-            "These are our choices: its accuracy says little about theirs.",
-        ),
-        Departure(
-            "Protects the values of a row, but not whether the row is there.",
-            "Every epsilon is for adding or removing one row, so the claim is marked as violated for forests of more "
-            "than depth + 1 trees.",
-            "One relation for all learners: otherwise their epsilons cannot be compared.",
-        ),
-    ),
     plan=plan,
     fit=fit,
     claim=claim,

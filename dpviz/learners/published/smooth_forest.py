@@ -17,11 +17,10 @@ from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, Statement
+from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.forests.forest import (
     MOST_LEAVES,
-    OWN_COINS,
     ForestShape,
     disjoint_field,
     fit_hashed,
@@ -104,41 +103,6 @@ LEARNER = LearnerSpec(
     title="Smooth random forest",
     idea="Random trees on disjoint rows; leaves labelled with smooth sensitivity.",
     citation="Fletcher & Islam 2017, arXiv 1606.03572",
-    departures=(
-        OWN_COINS,
-        Departure(
-            "The depth follows Theorem 2, whatever the number of leaves.",
-            "The same, but no deeper than a complete tree that can be published; `publishable` = False grows the full depth.",
-            "A list of the leaves that hold rows would show where rows are.",
-        ),
-        Departure(
-            "Theorem 2 prints a depth that is one less than in Table 4, which its experiments use.",
-            "The depth of Table 4.",
-            "It is what was measured in the paper.",
-        ),
-        Departure(
-            "Claims epsilon by smooth sensitivity.",
-            "The same rule, marked as violated; `smooth` = False takes the global sensitivity.",
-            "One row can change the odds of the majority without limit; the author withdrew the rule in August 2021.",
-        ),
-    ),
-    statements=(
-        Statement(
-            "Theorem 1",
-            "The exponential mechanism releases a leaf's largest class with smooth sensitivity exp(-j epsilon).",
-            "withdrawn",
-            "No finite epsilon covers it: one row changes the odds of a label by a factor that grows with j without limit. The "
-            "author's addendum of August 2021 asks for a one-sided noisy arg max instead, which holds.",
-            "data/counterexamples/smooth_sensitivity.py; dpviz/evaluation/audit/smooth_leaf.py",
-        ),
-        Statement(
-            "Theorem 2",
-            "How many numbers a path of depth d leaves out, and the depth that follows.",
-            "corrected",
-            "The expectation holds; the depth as printed is one less than in Table 4, which is used here.",
-            "dpviz/training/forests/random_trees.py; tests/training/forests/test_random_trees.py",
-        ),
-    ),
     plan=plan,
     fit=fit,
     claim=claim,

@@ -69,7 +69,6 @@ LEARNER = reference_learner(
     idea="The ordinary decision tree.",
     citation="Breiman, Friedman, Olshen & Stone 1984",
     fit=fit,
-    published=("arXiv", "decision tree"),
 )
 LEARNER_OF_NUMBERS = reference_learner(
     name=OF_NUMBERS,

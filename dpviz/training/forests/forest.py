@@ -22,19 +22,12 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
-from dpviz.training.contract import Departure
 from dpviz.training.counted_rows import CountedRows
 from dpviz.training.forests.random_trees import deepest_within, draw_trees, rows_to_trees, trees_of_rows
 from dpviz.training.params import Settings, flag
 
 #: A forest with more leaves (on average) is too large to publish, because every leaf needs a label.
 MOST_LEAVES = 4_000_000
-#: Of forests on disjoint rows.
-OWN_COINS = Departure(
-    "Rows are divided into one disjoint subset per tree, by sampling without replacement.",
-    "Every row draws its tree by itself.",
-    "One more row must move no other row, or parallel composition does not apply.",
-)
 
 M = TypeVar("M")
 

@@ -27,7 +27,7 @@ from dpviz.training.boosting.greedy import GreedyTree
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import in_target_units
 from dpviz.training.boosting.trees import Nested, pack
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, Statement, always_claims, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, always_claims, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.forests.random_trees import row_order, rows_to_trees
 from dpviz.training.params import Settings, flag, number, whole
@@ -177,41 +177,6 @@ LEARNER = LearnerSpec(
     title="DPBoost",
     idea="Boosts trees on disjoint rows; every split and every leaf costs budget. For numbers and classes.",
     citation="Li, Wu, Wen & He 2020; Kirschte et al. 2023",
-    departures=(
-        Departure(
-            "50 trees, a learning rate and a ridge of .1, and rows whose gradients exceed the limit leave the tree.",
-            f"{_FOR_CLASSES} trees for classes, {_FOR_NUMBER} for a number, a rate of 1, a ridge of 100, and larger gradients "
-            "are cut; `trees`, `learning_rate`, `ridge` and `filter` set the published values.",
-            "Fewer trees on more rows performed best on other tables than abalone and adult.",
-        ),
-        Departure(
-            "Every tree has fewer rows than the one before, by the learning rate (Li et al., Algorithm 2).",
-            "Every row draws its tree by itself, each as likely.",
-            "One more row must move no other row, or parallel composition does not apply.",
-        ),
-        Departure(
-            "The first score is a noisy mean; for classes none is described.",
-            "Classes start from even odds.",
-            "From the log-odds of their share, first-order steps left nearly all rows in the larger class.",
-        ),
-    ),
-    statements=(
-        Statement("Theorem 5", "The exponential mechanism is epsilon-DP.", "holds", "Cited.", "tests/privacy/test_selection.py"),
-        Statement(
-            "Lemma 26",
-            "So is the one over all thresholds at once, without a grid.",
-            "holds",
-            "Where the bounds are declared and one row moves every gain by no more than the sensitivity.",
-            "dpviz/training/boosting/greedy.py; tests/training/boosting/test_greedy.py",
-        ),
-        Statement(
-            "Corollary 27",
-            "So is the choice of one split.",
-            "holds",
-            "A row changes a gain by at most three times the squared limit; the levels of a tree add up.",
-            "dpviz/training/boosting/greedy.py; tests/training/boosting/test_greedy.py",
-        ),
-    ),
     plan=plan,
     fit=fit,
     claim=always_claims(

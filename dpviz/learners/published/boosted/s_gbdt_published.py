@@ -23,7 +23,7 @@ from dpviz.training.boosting.filter import FilterTerms
 from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import BoostingTrees, draw_boosting_trees
-from dpviz.training.contract import Departure, FitOutput, LearnerSpec, Statement, after, always_claims, n_public_of
+from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
 from dpviz.training.forests.random_boxes import declared_box
 from dpviz.training.params import Settings, flag, number, whole
 
@@ -142,114 +142,11 @@ def draw(schema: Schema, plan: BudgetPlan, params: Params, recipe: Recipe, sourc
     return draw_boosting_trees(schema, "random", recipe.rounds, plan.depth, 0.0, **how, source=source)
 
 
-_FILTER = "dpviz/training/boosting/filter.py; Feldman & Zrnic 2021"
-_GAUSSIAN = "dpviz/accounting/gaussian.py; tests/training/boosting/test_rounds.py"
-_SAMPLED = "dpviz/accounting/gaussian.py; Zhu & Wang 2019"
-_RENYI = "dpviz/accounting/gaussian.py; Mironov 2017"
-_FIRST_SCORE = "data/counterexamples/sgbdt_first_score.py"
-STATEMENTS = (
-    Statement("Theorem 7", "A filter stops before Rényi losses add up to more than a bound.", "holds", "Cited.", _FILTER),
-    Statement("Theorem 8", "Rounds with a filter for every row have that bound.", "holds", "Cited; at one fixed order.", _FILTER),
-    Statement(
-        "Theorems 9 and 14",
-        "What sampling rows leaves of a Rényi loss.",
-        "holds",
-        "Cited, and loose: the exact value is used here.",
-        _SAMPLED,
-    ),
-    Statement(
-        "Theorem 10",
-        "The Rényi loss of Gaussian noise with a scale for every coordinate.",
-        "holds",
-        "Losses of independent coordinates add up.",
-        _GAUSSIAN,
-    ),
-    Statement(
-        "Theorems 11 and 19",
-        "S-GBDT has Rényi loss rho(alpha).",
-        "corrected",
-        "The proof adds the loss of the first score, by Theorem 20, which does not hold. Here the first score has noise over the "
-        "declared row count, and the epsilons are added.",
-        f"{_FIRST_SCORE}; dpviz/training/boosting/filter.py",
-    ),
-    Statement("Theorem 12", "What is computed from a release loses no more.", "holds", "Cited.", _RENYI),
-    Statement("Lemma 13", "A Rényi loss of all rows bounds that of each.", "holds", "By definition.", _RENYI),
-    Statement("Theorem 16", "Rényi losses add up.", "holds", "Cited.", _RENYI),
-    Statement("Corollary 17", "So do those of one row.", "holds", "The same proof, with fewer neighbours.", _RENYI),
-    Statement(
-        "Theorem 18",
-        "Epsilon and delta of a Rényi loss.",
-        "corrected",
-        "The exponent lacks a factor alpha - 1, so noise is three to five times too small. Here: the conversion of Canonne, "
-        "Kamath & Steinke.",
-        "data/counterexamples/sgbdt_conversion.py; dpviz/accounting/gaussian.py",
-    ),
-    Statement(
-        "Theorem 20",
-        "The Rényi loss of the first score.",
-        "corrected",
-        "The proof finds that a row moves the mean by 2m/n and then uses m/n; and the noise follows the exact row count, so that "
-        "one row changes its scale. Here: noise over the declared row count, for all that one row changes.",
-        f"{_FIRST_SCORE}; tests/training/boosting/test_rounds.py",
-    ),
-    Statement("Corollary 21", "Theorem 10 for all rows.", "holds", "The largest sensitivity.", _GAUSSIAN),
-    Statement(
-        "Corollary 22", "Theorem 10 for a leaf.", "holds", "A row moves the count by 1, the sum by its gradient.", _GAUSSIAN
-    ),
-    Statement("Theorem 23", "The loss of one row in one tree.", "holds", "A row is in one leaf; Theorem 14 for it.", _GAUSSIAN),
-    Statement("Corollary 24", "The loss of all rows in one tree.", "holds", "The largest gradient.", _GAUSSIAN),
-)
-
 LEARNER = LearnerSpec(
     name=NAME,
     title="S-GBDT (as published)",
     idea="Boosts random trees on Poisson samples, with an account of loss for every row; for numbers and classes.",
     citation="Kirschte, Peinemann, Stock, Cotrini & Mohammadi 2023",
-    departures=(
-        Departure(
-            "The initial score divides by the exact row count. Algorithm 6 prints noise of scale 2m/(n epsilon), Theorem 20 "
-            "prices m/(n epsilon).",
-            "It divides by the declared row count, and noise of scale m/(n epsilon) covers all that one row changes.",
-            "The exact row count is private, and it would set the scale of the noise too.",
-        ),
-        Departure(
-            "The initial score and the trees are composed as Renyi divergences.",
-            "Their epsilons are added.",
-            "The score's noise is pure epsilon-DP, sampled exactly.",
-        ),
-        Departure(
-            "Theorem 18 and Algorithm 7 turn a Rényi divergence rho of order alpha into (epsilon, delta) by "
-            "exp(rho - alpha epsilon) = delta. This lacks a factor alpha - 1: noise is three to five times too small.",
-            "The conversion of Canonne, Kamath & Steinke.",
-            "Without the factor one row is found beyond the claim, and Gaussian noise would be (epsilon, 0)-DP.",
-        ),
-        Departure(
-            "Theorem 9 bounds the Rényi divergence of sampled rounds from above.",
-            "Its exact value where rows have accounts; privacy loss distributions where they have none.",
-            "Less noise for the same guarantee.",
-        ),
-        Departure(
-            "Every row has an individual filter.",
-            "Where epsilon is too small for any Renyi order there is none, and there are no extra rounds; the plan says so.",
-            "At delta 5e-8 no order up to 512 can keep an epsilon below about .02.",
-        ),
-        Departure(
-            "Gaussian and Laplace noise are drawn as real numbers.",
-            "Noise is drawn on a grid of whole steps, and its distance from the Gaussian is priced.",
-            "So that a release comes from exact samplers.",
-        ),
-        Departure(
-            "Its figures show the best of many settings at every epsilon, which the paper does not print.",
-            "One set of defaults for every epsilon, the best of a few settings tried on abalone and adult.",
-            "A search for settings on private rows would cost budget of its own.",
-        ),
-        Departure(
-            "Two classes, or a number.",
-            "More classes have a score each.",
-            "So that it can stand beside the others on every table.",
-        ),
-    ),
-    statements=STATEMENTS,
     plan=plan,
     fit=fit,
     event=whole_event,
