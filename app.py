@@ -25,7 +25,6 @@ GROUPS = {
     "Ask": (
         ("compare", "Compare", ":material/compare_arrows:"),
         ("robustness", "Robustness", ":material/shield:"),
-        ("plan", "Plan", ":material/straighten:"),
     ),
     "Trust": (
         ("audit", "Audit", ":material/fact_check:"),
@@ -39,7 +38,6 @@ HELP = {
     "data": "how-to/declare-the-schema",
     "compare": "how-to/compare-algorithms",
     "robustness": "explanation/poisoning",
-    "plan": "how-to/choose-epsilon",
     "audit": "explanation/verdicts",
     "publish": "how-to/release-and-sign",
     "register": "how-to/back-up-the-register",
@@ -48,6 +46,8 @@ HELP = {
 }
 #: What stands at the bare address: a newcomer sees a trained tree at once.
 FIRST = "tree"
+#: Addresses of pages that stand elsewhere: (file in pages/, what the address says beside).
+LEAD_TO: dict[str, tuple[str, dict[str, str]]] = {FIRST: (FIRST, {}), "plan": ("compare", {"tab": frame.PLAN_TAB})}
 #: Pages that may be about something else than the table in use, and say what.
 LINES = {"data": using.data_line, FIRST: opened.data_line, "register": checked.data_line}
 LINES |= dict.fromkeys(("audit", "learn", "epsilon"), parts.no_data_line)
@@ -75,7 +75,7 @@ def dashboard() -> None:
         ]
         for group, entries in GROUPS.items()
     }
-    pages["Explore"].append(frame.also_at(FIRST, FOLDER / f"{FIRST}.py"))
+    pages["Explore"] += [frame.also_at(name, FOLDER / f"{file}.py", **more) for name, (file, more) in LEAD_TO.items()]
     chosen = st.navigation(pages)
 
     about = HELP.get(chosen.url_path, "tutorials/first-tree")

@@ -1,14 +1,472 @@
-"""Page "Compare": how accurate each learner is over epsilon, depth or rows, with what one draw may turn out to be."""
+"""Page "Compare": how accurate each learner is over epsilon, depth or rows; on its second tab, which epsilon a goal needs."""
 
-from dpviz.app import explorations, frame, parts
-from dpviz.app.compare import ask, screen
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.app import background, controls, explorations, frame, parts, plan_tab
+from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
+from dpviz.app.parts import plain
+from dpviz.app.protected import unit_in_use
+from dpviz.app.state import hidden_seed, loaded, rows_read
+from dpviz.app.widgets import download, learner_title, linked, one_of, show_chart
+from dpviz.errors import DpvizError, UnknownName
+from dpviz.evaluation.compare import comparison
+from dpviz.evaluation.compare.comparison import METRICS, metrics_for
+from dpviz.evaluation.compare.grid import KEYS, SweepGrid, pending
+from dpviz.evaluation.compare.sweep import as_frame, run_batches
+from dpviz.figures import as_python
+from dpviz.figures import compare as figures
+from dpviz.figures.wording import capital
+from dpviz.io.csv_text import frame_csv
+from dpviz.learners import get_learner
+from dpviz.learners.variants import parse_variant, variant, variant_of_title
+from dpviz.learners.which import which_learner
+from dpviz.results.verdict import right_guesses
+from dpviz.results.wording import number_text
+from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
+from dpviz.training.params import NoParams, controls_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpviz.progress import Progress, Stop
+
+SLOT = "compare"
+EPSILON, DEPTH, ROWS = "epsilon", "max_depth", "n_rows"
+VIEWS = {EPSILON: "over ε", DEPTH: "over depth", ROWS: "over number of rows"}
+FIRST_OF_NUMBERS = ("pf-tree", "s-gbdt", "dp-mean", "cart-regression", "gbdt")
+#: Right guesses of 100 at which learners may be compared.
+MOST_GUESSES = (50.1, 50.2, 50.5, 51, 52, 53, 55, 60, 65, 70, 75, 80, 90, 95, 99)
+#: Most fits of a first look, which begins unasked after every change; and such looks, the finest first: so many splits, draws
+#: per split, and every so manieth place of the axis.
+FIRST_LOOK = 300
+LOOKS = ((2, 5, 1), (2, 5, 2), (2, 4, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2), (1, 1, 2), (1, 1, 4))
+#: Fits of other comparisons that stay; seconds after which nobody looks any more, and which the page waits for first points.
+KEPT, PATIENCE, SHORT = 30_000, 120, 0.8
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The fits of `grid`, with `metric` drawn `along` a column of the frame; `axis` is over what curves along ε are drawn.
+
+    `n_train` is where "all rows" stands on an axis of rows: as many as are trained on, from the public count.
+    """
+
+    along: str
+    metric: str
+    grid: SweepGrid
+    n_train: int
+    axis: figures.Axis
+
+    @property
+    def places(self) -> tuple[float, ...]:
+        """The places of the axis."""
+        found: tuple[Any, ...] = {EPSILON: self.grid.epsilons, DEPTH: self.grid.max_depths, ROWS: self.grid.n_rows}[self.along]
+        return tuple(place or self.n_train for place in found)
+
 
 parts.page("Compare", "How accurate is a private tree at this ε, against what you would use instead?")
-
-loaded = explorations.rows_to_explore()
-request = ask.ask_request(loaded)
-
-if request is not None:
-    screen.compare_screen(request, loaded)
+first, second = st.tabs(("Accuracy", frame.PLAN_TAB), key="tab", bind="query-params")
+if second.open:
+    with second:
+        code = plan_tab.plan_tab(loaded())
     frame.go_on("compare")
-    frame.as_python(request.as_python)
+    frame.as_python(lambda: code)
+    st.stop()
+
+with first:
+    rows = explorations.rows_to_explore()
+schema, data = rows.schema, rows.data
+is_private, of_numbers = rows.role is DataRole.PRIVATE, isinstance(schema.target, NumericTarget)
+suffix = "-of-numbers" * of_numbers  # what was chosen for one kind of target stays there
+public_rows = data.n_rows if schema.n_public is None and not is_private else schema.n_public
+
+
+# --- settings
+
+
+def two_digits(number: float) -> int:
+    """A number of rows, to two digits."""
+    return int(float(f"{number:.1e}"))
+
+
+def ask_learners() -> list[str]:
+    """Those to compare, as `sweep` takes them. In the box and in the link a variant is called as on screen."""
+    names = rows.learners
+    usual: tuple[str, ...] = FIRST_OF_NUMBERS if of_numbers else controls.FIRST_LEARNERS
+    if schema.n_public is not None:
+        usual = tuple(dict.fromkeys((usual[0], which_learner(schema, epsilon=1.0).learner, *usual[1:])))
+    ideas = "\n".join(f"- **{plain(spec.title)}**: {plain(spec.idea)}" for spec in map(get_learner, names))
+    words = f"{ideas}\n\nYou can type a variant too: PF-tree (lookahead=1)."
+
+    def as_listed(name: str) -> str:
+        try:
+            return learner_title(name)
+        except DpvizError:  # a variant as it is called already, or what somebody typed
+            return name
+
+    options = {"format_func": as_listed, "accept_new_options": True, "help": words, **linked(f"learners{suffix}")}
+    chosen, wrong = dict[str, None](), list[DpvizError]()
+    for name in st.multiselect("Algorithms", names, default=[name for name in usual if name in names] or names[:1], **options):
+        try:
+            text = variant_of_title(name)
+            if parse_variant(text)[0] not in names:
+                raise UnknownName("algorithm for this target", name, map(learner_title, names))
+            chosen[text] = None
+        except DpvizError as problem:
+            wrong.append(problem)
+    for one in wrong:
+        parts.error(one, kept="The others are compared.")
+    return list(chosen)
+
+
+def offer_variant() -> None:
+    """A learner with one parameter set otherwise, as a line of its own."""
+    able = [name for name in rows.learners if get_learner(name).Params is not NoParams]
+    with st.popover("Variant", icon=":material/add:"):
+        learner = st.selectbox("Algorithm", able, format_func=learner_title, key="variant-of")
+        kind = get_learner(learner).Params
+        known = controls_of(kind)
+        name = st.selectbox("Parameter", known, format_func=lambda name: known[name].label, key=f"variant-{learner}")
+        value = controls.ask_param(f"variant-{learner}.{name}", name, learner, known[name], "auto")
+        text = variant(learner, {} if value in (None, getattr(kind(), name)) else {name: value})
+
+        def add() -> None:
+            before, key = st.session_state[f"learners{suffix}"], f"learners{suffix}"
+            st.session_state[key] = list(dict.fromkeys([*before, learner_title(text)]))
+
+        st.button(f"Add {plain(learner_title(text))}", icon=":material/add:", on_click=add, disabled=text == learner)
+
+
+def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
+    """The places of the axis, and the one place of each of the others: arguments of the grid."""
+
+    def one_epsilon() -> tuple[float, ...]:
+        start = controls.nearest_step(float(st.session_state.get("epsilon", 1.0)))
+        label, options = f"ε ({NEIGHBOURS})", {"format_func": number_text, **linked("one-epsilon")}
+        return (float(st.select_slider(label, EPSILONS, value=start, **options)),)
+
+    def one_depth() -> dict[str, Any]:
+        options = {"value": controls.first_depth(), "help": auto_in_words(), **linked("depth")}
+        found = depth_of(st.select_slider("Depth", DEPTHS, **options))
+        return {"max_depths": (found["max_depth"],), "depth": found["depth"]}
+
+    if along == EPSILON:
+        label, options = f"ε from – to ({NEIGHBOURS})", {"format_func": number_text, **linked("epsilons")}
+        low, high = st.select_slider(label, EPSILONS, value=(0.01, 5.0), **options)
+        digits = st.selectbox("Steps of ε per decade", ("1, 2, 3, 5", "1, 3", "1"), **linked("steps")).split(", ")
+        between = tuple(e for e in EPSILONS if e in (low, high) or (low < e < high and f"{e:.0e}"[0] in digits))
+        return {"epsilons": between, **one_depth()}
+    if along == DEPTH:
+        deepest = int(st.select_slider("Deepest", range(2, 11), value=8, **linked("deepest")))
+        words = "An algorithm with a public depth rule may then use fewer levels than allowed."
+        by_rule = st.toggle("Let depth rules stop earlier", help=words, **linked("by-rule"))
+        depths = tuple(range(1, deepest + 1))
+        return {"epsilons": one_epsilon(), "max_depths": depths, "depth": "auto" if by_rule else "exact"}
+    return {"epsilons": one_epsilon(), **one_depth(), "n_rows": sizes}
+
+
+def ask() -> Asked:
+    """Fill the row of settings; the page ends here where no learner is chosen. Private rows are not counted for it."""
+    halved = (two_digits(0.8 * (public_rows or 0) / 2**halving) for halving in range(7, 0, -1))
+    sizes = (*dict.fromkeys(size for size in halved if size >= 20), None)
+    balanced = "Balanced accuracy counts every class alike. Of probabilities, which not every algorithm gives: AUC, how well they"
+    balanced += " order the rows; log loss and Brier score, how far they are off, 0 at best."
+    explained = "R²: the share of the spread that is explained, 0 for the mean. The errors are in the target's units."
+    guesses = (
+        "Right guesses: best is the algorithm that predicts best where all let others guess equally well. Equal ε is not equal"
+    )
+    guesses += " risk: what an algorithm does may tell less than its ε allows. Composed: what its steps add up to."
+    unknown = None if len(sizes) > 1 else "Over number of rows: needs a public row count. Declare one on the Data page."
+    axes: dict[figures.Axis, str] = {"asked": "ε asked for", "guesses": "right guesses of 100", "composed": "ε composed"}
+    majority = 0.0 if of_numbers or is_private or not data.n_rows else float(data.class_counts().max() / data.n_rows)
+    with controls.settings_row():
+        chosen = ask_learners()
+        offer_variant()
+        views = tuple(view for view in VIEWS if len(sizes) > 1 or view != ROWS)
+        options = {"format_func": VIEWS.__getitem__, "help": unknown, "width": "content", **linked("view")}
+        along = one_of("Curves", views, **options)
+        options = {"format_func": lambda metric: capital(METRICS[metric]), "width": 180, **linked(f"measure{suffix}")}
+        metric = st.selectbox("Measure", metrics_for(schema, majority), help=explained if of_numbers else balanced, **options)
+        with st.popover("More", icon=":material/tune:"):
+            options = {"format_func": axes.__getitem__, "help": guesses, **linked("x-axis")}
+            axis = one_of("x axis", tuple(axes), **options) if along == EPSILON else "asked"
+            places = ask_axis(along, sizes)
+            words = "Each draw trains every algorithm again, with other noise."
+            usual = 5 if of_numbers else 20  # fewer: what is private about numbers boosts hundreds of trees
+            options = {"value": usual, "help": words, **linked(f"draws{suffix}")}
+            repeats = st.select_slider("Draws per split", (3, 5, 10, 20, 30, 50, 100), **options)
+            words = "Rows are split so many times into a part to train on and a part held out, the same way for every algorithm."
+            folds = st.select_slider("Splits", (1, 3, 5, 10), value=5, help=words, **linked("splits"))
+    if not chosen:
+        st.info("Choose at least one algorithm.", icon=":material/info:")
+        st.stop()
+    seed = hidden_seed(rows.role, "_compare_secret")
+    grid = SweepGrid(tuple(chosen), **places, folds=int(folds), repeats=int(repeats), seed=seed)
+    return Asked(along, str(metric), grid, two_digits(grid.train_share * (public_rows or 1)), axis)
+
+
+# --- the fits: a part each, so that another learner or more draws only add to what is there
+
+
+def fits_of(asked: Asked) -> background.Task:
+    """The fits of a comparison; values are rows of its frame. Those of a bundled sample are the same in every session."""
+    grid = asked.grid
+    origin = json.dumps(
+        [data.fingerprint, str(rows.role), grid.seed, grid.folds, grid.depth, asdict(grid)["params"]], sort_keys=True
+    )
+
+    def run(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterator[tuple[Hashable, background.Result]]:
+        import pandas as pd
+
+        wanted, every = set(missing), (key for batch in grid.batches() for key in batch.row_keys())
+        done = pd.DataFrame([key for key in every if (origin, *key) not in wanted], columns=list(KEYS))
+        names, began, n_timed = {str(key[1]) for key in wanted}, 0.0, 0  # type: ignore[index]
+        for batch in run_batches(grid, data, pending(grid, done), workers=background.WORKERS, stop=stop):
+            yield from (((origin, *(row[name] for name in KEYS)), background.Result(row)) for row in batch)
+            if not began:  # the first ones also wait for the counts and for worker processes
+                began = monotonic()
+                continue
+            n_timed += len(batch)
+            if n_timed > len(names):
+                pace.update(dict.fromkeys(names, (monotonic() - began) / n_timed))
+
+    keys = tuple((origin, *key) for batch in grid.batches() for key in batch.row_keys())
+    more: dict[str, Any] = {"keep": KEPT, "patience": PATIENCE, "shared": rows.is_as_bundled}
+    return background.Task(SLOT, keys, run, fallback_key=(data.fingerprint, asked.along), asked=asked, **more)
+
+
+@st.cache_resource(show_spinner=False)
+def pace_of_samples() -> dict[str, float]:
+    """Learner -> seconds per fit in the last comparison of a bundled sample that it was part of."""
+    return {}
+
+
+def first_look_at(asked: Asked, whole: background.Task) -> background.Task:
+    """All where there are few, else the fits of the finest of LOOKS that has at most FIRST_LOOK."""
+    fold, repeat, axis = (1 + KEYS.index(name) for name in ("fold", "repeat", asked.along))
+    keys: tuple[Any, ...] = whole.keys
+    places = list(dict.fromkeys(key[axis] for key in keys if key[axis] != math.inf))
+    for folds, repeats, stride in LOOKS:
+        if len(keys) <= FIRST_LOOK:
+            break
+        kept = {*places[::stride], places[-1], math.inf}
+        keys = tuple(key for key in whole.keys if key[fold] < folds and key[repeat] < repeats and key[axis] in kept)  # type: ignore[index]
+    return replace(whole, keys=keys)
+
+
+def begin(task: background.Task) -> None:
+    """Begin; on private rows that is an exploration no guarantee covers, and it is noted."""
+    learners, times = ", ".join(task.asked.grid.learners), max(1, background.state(task).n_missing)
+    explorations.keep_unnoted(explorations.note(rows, "curves on the Compare page", learners, {}, times=times))
+    st.session_state["_compare_whole"] = task.keys
+    background.start(task)
+
+
+def offer_to_compute(task: background.Task, status: background.Status, first_look: background.Task) -> None:
+    """Nothing when all is there; else what is missing, and the button that computes it."""
+    for problem in status.problems:
+        parts.error(problem, kept="Curves computed before are below." if status.shown else "")
+    if not status.n_missing:
+        return
+    label, words = "Compute {}", ":material/show_chart: No curves of these rows yet."
+    if not status.is_current and len(status.shown) == len(first_look.keys) > 0:
+        label, fits = "Refine: {}", f"{len(status.shown):,} of {len(task.keys):,} fits"
+        words = f":material/speed: A first look: {fits}. Too few for the spread of a single tree."
+    elif status.is_current:
+        label = "Go on with {}"
+        words = f":material/pause: Stopped: {status.n_missing:,} fits are missing. The curves below show what is done."
+    elif status.shown:
+        words = ":material/history: The curves below are for the settings before."
+    missing = [str(key[1]) for key, found in zip(task.keys, status.results, strict=True) if found is None]  # type: ignore[index]
+    seconds = sum(pace[name] for name in missing) if pace.keys() >= set(missing) else None
+    about = f" (about {background.duration_text(seconds)})" if seconds else ""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        label = label.format(f"{status.n_missing:,} fits") + about
+        st.button(label, icon=":material/play_arrow:", on_click=begin, args=(task,))
+        st.caption(words, width="content")
+
+
+# --- what is drawn
+
+
+def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) -> tuple[comparison.Curve, ...]:
+    """The curves with their headline at the place that was `chosen`; without one, as far as they are there."""
+    along, metric, axis, unit = asked.along, asked.metric, asked.axis, unit_in_use()
+    found = comparison.curves(frame, along, metric)
+    if axis == "guesses":
+        trained = schema.scaled(asked.grid.train_share)
+
+        def proven(learner: str, epsilon: float) -> float:
+            said = asked.grid.request(learner, epsilon, asked.grid.max_depths[0]).verdict(trained, unit)
+            return said.right_guesses if said.proven.is_finite else math.inf
+
+        found = comparison.with_guesses(found, proven, lambda epsilon: right_guesses(PrivacyLoss(epsilon), unit))
+    if not found:
+        words = f"None of these algorithms gives probabilities, so there is no {METRICS[metric]}."
+        st.info(words, icon=":material/info:")
+        return found
+    banded, bandable = None, figures.bandable(found)
+    if chosen is not None and bandable:  # several bands would hide each other
+        sound = [curve.learner for curve in found if curve.is_sound and curve.learner in bandable]
+        start = 1 + bandable.index((sound or bandable)[0])
+        options = {"format_func": lambda name: learner_title(name) if name else "none", "key": "banded", "width": 260}
+        banded = st.selectbox("Show the spread of", ("", *bandable), start, **options) or None
+    level = comparison.majority_level(frame, metric)
+    x = chosen if chosen is not None else asked.places[len(asked.places) // 2]
+    if axis == "guesses":
+        words = figures.headline_at_risk(found, most=x, metric=metric, level=level, about=unit.words)
+    else:
+        words = figures.headline(found, along=along, x=x, metric=metric, level=level)
+    if chosen is None and not any(curve.is_sound and curve.at(x) for curve in found):
+        words = "Points appear as they are computed."
+    words = f"On made-up rows: {words}" if rows.is_made_up else words
+    st.markdown(plain(words))
+    look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles_of(found)}
+    show_chart(figures.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
+    if figures.is_cut(found, metric):
+        st.caption(f"R² below −{-figures.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
+    st.caption(figures.lines_text(found, banded, axis))
+    return found
+
+
+def styles_of(found: Sequence[comparison.Curve]) -> dict[str, figures.LineStyle]:
+    """As they were in this session: another learner changes nobody's colour."""
+    before = st.session_state.setdefault("_compare_styles", {})
+    styles = figures.line_styles({curve.learner: curve.verdict for curve in found}, before)
+    before.update(styles)
+    return styles
+
+
+def saved_as(name: str) -> str:
+    """The name of a chart's file; none for a chart of private rows, which is not to be saved."""
+    return "" if is_private else f"compare-{asked.along}-{name}"
+
+
+def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
+    """Where the curves are looked at in detail."""
+    if shown.axis == "guesses":
+        label, options = "In detail where at most so many of 100 guesses may be right", {"key": "place-guesses"}
+        return float(st.select_slider(label, MOST_GUESSES, value=60, format_func=number_text, **options))
+    places = [place for place in shown.places if (frame[shown.along] == place).any()]
+    if len(places) == 1:
+        return places[0]
+    near = {EPSILON: 1.0, DEPTH: 4, ROWS: places[-1]}[shown.along]
+    words = {EPSILON: f"In detail at ε ({NEIGHBOURS})", DEPTH: "In detail at this many levels"}
+    name = number_text if shown.along == EPSILON else "{:,.0f}".format
+    start = min(places, key=lambda place: abs(place - near))
+    label = words.get(shown.along, "In detail at this many training rows")
+    return float(st.select_slider(label, places, value=start, format_func=name, key=f"place-{shown.along}"))
+
+
+def draw_boxes(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
+    """What single draws may give; nothing until there are enough of every learner."""
+    known = there.dropna(subset=[shown.metric])
+    if known[np.isfinite(known.epsilon)].groupby("learner").size().min() < figures.ENOUGH:
+        return
+    styles = styles_of(found)
+    outcomes = {name: np.asarray(known.loc[known.learner == name, shown.metric], dtype=float) for name in styles}
+    outcomes = {name: values for name, values in outcomes.items() if len(values)}
+    if outcomes:
+        st.divider()
+        st.header("What a single draw may give", anchor=False)
+        st.markdown(figures.WHAT_A_BOX_IS)
+        show_chart(figures.box_chart(outcomes, styles, shown.metric), "boxes", png=saved_as("draws"))
+
+
+def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
+    """Who is better on the same splits, by how much, and how sure that is."""
+    st.divider()
+    st.header("Who beats whom on the same splits", anchor=False)
+    styles = styles_of(found)
+    if shown.axis == "guesses" and (without := figures.unbounded(found, "guesses")):
+        named = plain(", ".join(map(learner_title, without)))
+        st.caption(f"Nothing bounds them, so they are not compared at equal risk: {named}.")
+    names = [name for name in styles if (there.learner == name).any()]
+    if len(names) < 2:
+        st.caption("Choose at least two algorithms to compare them.")
+        return
+    ours = st.selectbox("Algorithm", names, format_func=learner_title, key="ours")
+    pairs = [comparison.difference(there, ours, other, shown.metric) for other in names if other != ours]
+    known = [pair for pair in pairs if pair is not None]
+    lines = (f"- beats {plain(learner_title(p.other))} with probability **{figures.probability_text(p)}**" for p in known)
+    st.markdown("\n".join([plain(learner_title(ours)), "", *lines]))
+    show_chart(figures.difference_chart(known, styles, shown.metric), "differences", png=saved_as("differences"))
+    st.caption(figures.WHAT_A_PROBABILITY_IS)
+
+
+def draw(shown: Asked, frame: pd.DataFrame) -> None:
+    """The curves, claims that do not hold, and one place of the curves in detail."""
+    drawn = st.container()
+    x = ask_place(shown, frame)
+    with drawn:
+        found = draw_curves(shown, frame, x)
+    doubtful = [curve for curve in found if curve.verdict in ("unproven", "violated")]
+    if doubtful:
+        with st.expander(f":material/gpp_bad: Claims that do not hold ({len(doubtful)})"):
+            for curve in doubtful:
+                claim = shown.grid.request(curve.learner, shown.grid.epsilons[0], shown.grid.max_depths[0]).claim(schema)
+                st.markdown(f"- **{plain(learner_title(curve.learner))}** ({curve.verdict}): {plain(claim.because)}")
+    if shown.axis == "guesses":
+        there = comparison.rows_at_risk(frame, comparison.at_equal_risk(found, x))
+    else:
+        there = comparison.rows_at(frame, shown.along, x)
+    draw_boxes(shown, there, found)
+    draw_differences(shown, there, found)
+
+
+def placed(shown: Asked, values: Sequence[Any]) -> pd.DataFrame:
+    """The frame with a number for "all rows" where rows are the axis."""
+    frame = as_frame(values)
+    return frame.assign(n_rows=frame.n_rows.replace(0, shown.n_train)) if shown.along == ROWS else frame
+
+
+# --- the page: a first look begins unasked, but never at private rows; the whole when it is asked for
+
+with first:
+    pace = pace_of_samples() if rows.is_as_bundled else st.session_state.setdefault("_compare_pace", {})
+    asked = ask()
+    task = fits_of(asked)
+    first_look = first_look_at(asked, task)
+    status = background.state(first_look if st.session_state.get("_compare_whole") != task.keys else task)
+    if st.session_state.get("_compare_whole") != task.keys:
+        st.session_state.pop("_compare_whole", None)
+        if len(status.values) < len(first_look.keys):
+            if not is_private and len(first_look.keys) <= FIRST_LOOK:
+                status = background.autostart(first_look)
+            task = first_look
+        else:
+            status = background.state(task)
+    if status.job is not None:
+        background.await_first(task, SHORT)
+        background.watch(task, "Computing", unit="fits", render=lambda now: draw_curves(asked, placed(asked, now.values)))
+    else:
+        offer_to_compute(task, status, first_look)
+        if status.shown:
+            shown = replace(status.asked, metric=asked.metric, axis=asked.axis)
+            frame_of_fits = placed(shown, status.shown)
+            draw(shown, frame_of_fits)
+            st.divider()
+            if is_private:
+                st.caption("No file: computed on private rows, not covered by ε, not to be published.")
+            else:
+                fits = as_frame(status.shown)
+                download("Download every fit (CSV)", lambda: frame_csv(fits), f"compare-{shown.along}.csv")
+frame.go_on("compare")
+grid = asked.grid
+axes = {EPSILON: list(grid.epsilons), DEPTH: list(grid.max_depths), ROWS: list(grid.n_rows)}
+axes = {name: places for name, places in axes.items() if places != [None]}  # as they are by themselves
+named = axes | {"folds": grid.folds, "repeats": grid.repeats, "seed": grid.seed, "depth": grid.depth}
+frame.as_python(partial(as_python.compare, rows_read(), grid.learners, asked.along, asked.metric, named))

@@ -4,9 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.app import controls, frame, parts, state
+from dpviz.app import controls, expected, frame, parts, state
 from dpviz.app.data import checking
-from dpviz.app.plan import expected
 from dpviz.app.publish import check, data, history, release
 from dpviz.figures import as_python
 

@@ -1,24 +1,252 @@
-"""Page "Robustness": how many poisoned rows a tree provably stands, and what attacks really do."""
+"""Page "Robustness": how many poisoned rows a tree provably withstands, and what attacks really do."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dpviz.app import explorations, frame, parts
-from dpviz.app.robustness import ask, screen
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app import background, explorations, frame, parts
+from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, depth_of, settings_row
+from dpviz.app.parts import plain
+from dpviz.app.prose import prose
+from dpviz.app.state import hidden_seed, rows_read
+from dpviz.app.widgets import download, learner_title, linked, on_demand, one_of, show_chart, table
+from dpviz.errors import SchemaError
+from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
+from dpviz.evaluation.robustness.poisoning import certify
+from dpviz.figures import as_python
+from dpviz.figures import robustness as figures
+from dpviz.figures.robustness import Certified
+from dpviz.io.csv_text import frame_csv
+from dpviz.learners import FitRequest, get_learner
+from dpviz.results.wording import number_text
+from dpviz.table.role import DataRole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dpviz.table.dataset import EncodedDataset
+
+CURVES, ATTACK = "robustness", "robustness-attack"
+#: Other curves, or attacks, that can be shown again without computing: of this session, and of all about the bundled samples.
+KEPT = 400
+TEST_SHARE = 0.2
+#: Shares of the training rows at which attacks are measured, and how often each.
+ATTACKED, RUNS = (0.005, 0.01), 2
+#: Fits of rows anyone may see that are begun without being asked for.
+MOST_UNASKED = 3000
+#: The axis shows so many poisoned rows, of however few rows.
+FEWEST = 5
+MAJORITY, OWN = "the majority class", "an accuracy of my own"
+#: A curve: a learner with its ε, None where it spends none.
+Cell = tuple[str, float | None]
+
+
+def meaning() -> None:
+    """What the words on this page mean."""
+    st.divider()
+    with on_demand("How to read this page", icon=":material/help:") as box:
+        if box.open:
+            for column, section in zip(st.columns(3, gap="large"), ("bound", "band", "eyes"), strict=True):
+                column.markdown(prose("robustness", section))
+
 
 parts.page("Robustness", "How many poisoned rows can this tree provably withstand?")
-
 loaded = explorations.rows_to_explore()
-asked = ask.ask_request(loaded)
+is_private = loaded.role is DataRole.PRIVATE
+if parts.needs_classes(loaded, "A poisoning guarantee"):
+    meaning()
+    st.stop()
 
-if asked is not None:
-    request, view = asked
-    verdict = st.container()
-    found = screen.robustness(request, view, loaded, verdict)
-    st.divider()
-    screen.attacks(request, found, loaded)
+# --- settings
+
+spending = [name for name in FIRST_LEARNERS if name in loaded.learners and get_learner(name).spends_epsilon][:2]
+first = (spending or list(loaded.learners[:1])) + [name for name in loaded.learners if get_learner(name).one_voter_per_row]
+more_draws = "More draws prove more. They prove something up to about as many rows k as e^(kε) is well below the draws."
+more_splits = "Rows are split so many times into a part to train on and a part held out; each is certified, then averaged."
+units: dict[figures.Unit, str] = {"rows": "rows", "share": "% of the rows"}
+wanted = None
+with settings_row():
+    learners = st.multiselect(
+        "Algorithms", loaded.learners, default=first, format_func=learner_title, **linked("robust-learners")
+    )
+    options: dict[str, Any] = {"format_func": number_text, "max_selections": 3, **linked("robust-epsilons")}
+    epsilons = st.multiselect(f"ε ({NEIGHBOURS})", EPSILONS, default=[0.01, 0.1], width=220, **options)
+    if st.selectbox("Stay above", (MAJORITY, OWN), width=210, **linked("robust-goal")) == OWN:
+        options = {"format": "%g", "width": 110, **linked("robust-wanted")}
+        wanted = st.number_input("Accuracy, %", 0.0, 100.0, 80.0, 1.0, **options) / 100
+    with st.popover("More", icon=":material/tune:"):
+        depth = st.select_slider("Depth", DEPTHS, value="auto", help=auto_in_words(), **linked("robust-depth"))
+        options = {"format_func": "{:,}".format, "help": more_draws, **linked("robust-draws")}
+        draws = int(st.select_slider("Draws", (100, 300, 1000, 3000, 10_000), value=300, **options))
+        n_splits = int(st.select_slider("Splits", (1, 3, 5), value=1, help=more_splits, **linked("robust-splits")))
+        unit = one_of("Poisoned rows as", tuple(units), format_func=units.__getitem__, **linked("robust-unit"))
+        options = {"format_func": lambda share: f"{100 * share:g}%", **linked("robust-up-to")}
+        up_to = float(st.select_slider("Up to", (0.0005, 0.001, 0.002, 0.005, 0.01), value=0.01, **options))
+if not learners or not epsilons:
+    st.info("Choose at least one algorithm and one ε.", icon=":material/info:")
+    meaning()
+    st.stop()
+
+seed = hidden_seed(loaded.role, "_robustness_secret")
+cells: list[Cell] = list(
+    dict.fromkeys(
+        (name, epsilon if get_learner(name).spends_epsilon else None) for name in learners for epsilon in sorted(epsilons)
+    )
+)
+
+
+def fit_of(cell: Cell) -> FitRequest:
+    """The learner of a curve with its settings; ε changes nothing where none is spent."""
+    learner, epsilon = cell
+    return FitRequest.of(learner, epsilon=epsilon or 1.0, **depth_of(depth))
+
+
+# --- what is computed: a part per curve, and per attack on each
+
+data, schema = loaded.data, loaded.schema
+
+
+def split_rows() -> list[tuple[EncodedDataset, EncodedDataset]]:
+    """The splits, of which each is trained and tested on."""
+    both = (data.split(TEST_SHARE, seed=seed + number) for number in range(n_splits))
+    return [(train.with_cached_counts(), test) for train, test in both]
+
+
+def public_count(train: EncodedDataset) -> int:
+    """Training rows as they may be told: of private rows the public count. Raises SchemaError where there is none."""
+    if not is_private:
+        return train.n_rows
+    if train.schema.n_public is None:
+        what = "Poisoned rows are counted against all rows, and of private rows no count is public."
+        remedy = "Declare a public row count on the Data page; rounded is fine."
+        raise SchemaError(what, field="n_public", remedy=remedy)
+    return train.schema.n_public
+
+
+def curve(cell: Cell, **how: Any) -> Certified:
+    """What is proved of one learner."""
+    asked, splits = fit_of(cell), split_rows()
+    n_train = public_count(splits[0][0])
+    found = certify(asked, splits, draws=draws, seed=seed, workers=background.WORKERS, **how)
+    risk = None if cell[1] is None else asked.risk(schema)
+    return Certified(cell[1], asked.claim(schema).verdict, replace(found, n_train=n_train), risk)
+
+
+def attacked(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:
+    """What an attack really does to one learner."""
+    train, test = split_rows()[0]
+    n_train = public_count(train)
+    n_poisoned = sorted({max(2, round(share * n_train)) for share in ATTACKED})
+    runs = RUNS if cell[1] is not None else 1  # without noise a run says all there is to say
+    how |= {"draws": draws // runs, "runs": runs, "seed": seed, "workers": background.WORKERS}
+    found = attack_curve(attack, fit_of(cell), train, test, poisoned_rows=n_poisoned, **how)
+    return found.assign(poisoned_share=found["poisoned_rows"] / n_train)
+
+
+def key_of(kind: str, cell: Cell) -> Hashable:
+    """One per curve, or attack on one."""
+    return (kind, data.fingerprint, str(loaded.role), *cell, depth, draws, n_splits, seed)
+
+
+def attacks_task(attacks: list[str]) -> background.Task:
+    """The attacks on every curve."""
+    makes = {key_of(attack, cell): partial(attacked, attack, cell) for attack in attacks for cell in cells}
+    return background.in_parts(ATTACK, makes, keep=KEPT, shared=loaded.is_as_bundled)
+
+
+def attacks_there() -> pd.DataFrame | None:
+    """Every attack that was measured with these settings; None when none was."""
+    import pandas as pd
+
+    frames = background.values_of(attacks_task(list(ATTACKS)))
+    return pd.concat(frames, ignore_index=True) if frames else None
+
+
+def begin(task: background.Task) -> None:
+    """Begin; on private rows that is an exploration no guarantee covers, and it is noted."""
+    times = max(1, background.state(task).n_missing * draws * n_splits)
+    named = ", ".join(learners)
+    explorations.keep_unnoted(explorations.note(loaded, "curves on the Robustness page", named, {}, times=times))
+    background.start(task)
+
+
+# --- the curves
+
+verdict = st.container()
+task = background.in_parts(
+    CURVES,
+    {key_of("curve", cell): partial(curve, cell) for cell in cells},
+    fallback_key=(data.fingerprint, str(loaded.role)),
+    keep=KEPT,
+    shared=loaded.is_as_bundled,
+)
+status = background.state(task)
+if not is_private and status.n_missing * draws * n_splits <= MOST_UNASKED:
+    status = background.autostart(task, 1.0)
+background.show(task, "Drawing the curves", stale="")
+if status.job is None and status.n_missing:
+    label = f"Compute {status.n_missing:,} of {len(cells):,} curves (up to {status.n_missing * draws * n_splits:,} fits)"
+    st.button(label, icon=":material/play_arrow:", on_click=begin, args=(task,))
+found: tuple[Certified, ...] = status.shown
+measured = attacks_there()
+if found:
+    up_to = max(up_to, FEWEST / max(1, found[0].table.n_train))
+    with verdict:
+        st.markdown(f"**{plain(figures.headline(found, wanted))}**")
+        if not status.is_current:
+            st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
+    attacks = measured if status.is_current else None
+    chart = figures.guarantee_chart(found, up_to=up_to, unit=unit, wanted=wanted, attacks=attacks)
+    show_chart(chart, "robust-curves")
+    st.caption(prose("robustness", "counted"))
+    st.caption(figures.marks_text(found, wanted, are_attacked=attacks is not None))
+    icons = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
+    lines = []
+    for item in found:
+        stands = item.kind not in icons or item.table.protected_rows(wanted) is not None
+        icon = icons.get(item.kind, ":material/gpp_bad:") if stands else ":material/help:"
+        struck = figures.struck_text(item, wanted)
+        crossed = f"~~{plain(struck)}~~ " if struck else ""
+        lines.append(f"- {icon} **{plain(figures.full_name(item))}**: {crossed}{plain(figures.verdict_text(item, wanted))}")
+    st.markdown("\n".join(lines))
+    if any(figures.is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
+        st.caption("Some curves were stopped early: fewer draws, and less is proved.")
+    if is_private:
+        st.caption("No file: computed on private rows without noise, not to be published.")
+    else:
+        download("Download the curves (CSV)", lambda: frame_csv(figures.guarantee_frame(found, up_to)), "robustness.csv")
+        st.caption("Every point of every curve, published and proved. No row of the data.")
+
+# --- attacks, which then stand as dots beside the curves
 
 st.divider()
-screen.meaning()
-if asked is not None:
-    frame.go_on("robustness")
-    frame.as_python(asked[0].as_python)
+st.header("Try to break it", anchor=False)
+shares = " and ".join(f"{number_text(100 * share)}%" for share in ATTACKED)
+st.markdown(prose("robustness", "attacks", shares=shares))
+names = tuple(ATTACKS)
+options = {"format_func": lambda name: ATTACKS[name].title, **linked("robust-attacks")}
+chosen = st.multiselect("Attacks", names, default=list(names[1:2]), **options)
+st.caption(" ".join(f"{ATTACKS[name].title}: {ATTACKS[name].idea}" for name in chosen))
+task = attacks_task(chosen)
+n_missing = background.state(task).n_missing
+background.start_button(task, f"Measure ({n_missing:,} curves)", ":material/bolt:", on_click=begin)
+parts.why_disabled("" if chosen else "Choose an attack first.")
+if chosen and not n_missing:
+    st.caption(":material/check: Measured for these settings.")
+background.show(task, "Attacking")
+measured = attacks_there()
+if measured is not None:
+    weaker = figures.attacked_sentence(measured)
+    if weaker:
+        st.warning(plain(weaker), icon=":material/trending_down:")
+    table(figures.attack_table(found, measured), "Every measured attack beside what is proved.", key="robust-attacked")
+
+meaning()
+frame.go_on("robustness")
+frame.as_python(partial(as_python.robustness, rows_read(), list(map(fit_of, cells)), draws, n_splits))

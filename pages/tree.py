@@ -4,8 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.app import controls, explorations, frame, parts, state, tree_parts
-from dpviz.app.plan import expected
+from dpviz.app import controls, expected, explorations, frame, parts, state, tree_parts
 from dpviz.app.tree import measured, opened, person, resampling
 from dpviz.app.tree import screen as tree_screen
 from dpviz.figures import as_python

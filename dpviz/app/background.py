@@ -505,7 +505,7 @@ def watch(
     label: str,
     *,
     unit: str = "",
-    render: Callable[[Status], None] | None = None,
+    render: Callable[[Status], Any] | None = None,
     at_end: bool = False,
     may_stop: bool = True,
 ) -> None:
@@ -542,7 +542,7 @@ def watch(
             st.fragment(run_every=seldom)(_render_so_far)(task, render)
 
 
-def _render_so_far(task: Task, render: Callable[[Status], None]) -> None:
+def _render_so_far(task: Task, render: Callable[[Status], Any]) -> None:
     status = state(task)
     if status.values:
         render(status)
@@ -577,7 +577,7 @@ def start_button(task: Task, label: str, icon: str, *, on_click: Callable[[Task]
     return status
 
 
-def show(task: Task, label: str, *, stale: str = STALE, render: Callable[[Status], None] | None = None) -> Status:
+def show(task: Task, label: str, *, stale: str = STALE, render: Callable[[Status], Any] | None = None) -> Status:
     """Watch the work on a task; without any, say why there is no result, or that the one shown is for other settings.
 
     `render` as for `watch`.

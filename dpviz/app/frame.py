@@ -29,14 +29,15 @@ NEXT = {
     "tree": ("publish", "Release a tree like this"),
     "budget": ("compare", "Compare algorithms"),
     "compare": ("robustness", "See what poisoned rows change"),
-    "robustness": ("plan", "See how much ε is needed"),
-    "plan": ("publish", "Release a tree"),
+    "robustness": ("publish", "Release a tree"),
     "audit": ("publish", "Release a tree"),
     "publish": ("register", "Report and balance"),
     "register": ("data", "Choose another table"),
     "learn": ("epsilon", "What is a good ε?"),
     "epsilon": ("tree", "See a tree"),
 }
+#: The second tab of the Compare page, as it is called on screen and in the address.
+PLAN_TAB = "What ε do I need?"
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("ACCENT", LIGHT.accent)
 #: A view without content, whose style holds for the whole page. `st.html` would do, but the browser loads what draws that in a
 #: file of its own, and until it has come the page stands lower.
@@ -77,10 +78,10 @@ def as_python(write: Callable[[], str]) -> None:
             st.code(write(), language="python", wrap_lines=True)
 
 
-def also_at(name: str, first: Path) -> Any:
-    """A page nobody sees that leads to the one in the file `first`: that stands at the bare address, people type its name."""
+def also_at(name: str, page: Path, **more: str) -> Any:
+    """A page nobody sees that leads from an address to the page in a file; the address says `more` there."""
 
     def lead_there() -> None:
-        st.switch_page(first, query_params=st.query_params.to_dict())
+        st.switch_page(page, query_params=st.query_params.to_dict() | more)
 
     return st.Page(lead_there, title=name, url_path=name, visibility="hidden")

@@ -110,5 +110,5 @@ def _of_tuning(explored: int) -> Assumption:
     if not explored:
         return Assumption("tuning", "", "settings were chosen without looking at these rows", Status.DECLARED)
     what = f"settings were chosen after {_count(explored, 'look', 'looks')} at these rows"
-    fix = "Choose settings on simulated or public rows of the same kind (Plan page), then release them once."
+    fix = "Choose settings on simulated or public rows of the same kind (Compare page), then release them once."
     return Assumption("tuning", "", what, Status.EXPLORED, fix)

@@ -12,12 +12,12 @@ import pytest
 from dpviz.app import tree_parts, trees
 from dpviz.app.audit import results as audit_results
 from dpviz.app.budget import lab
-from dpviz.app.compare import run as compare_run
-from dpviz.app.plan import screen as plan_screen
-from dpviz.app.robustness import run as robustness_run
+from dpviz.app.frame import PLAN_TAB
 from dpviz.app.tree import paths
 from dpviz.errors import Cancelled
+from dpviz.evaluation.compare import sweep
 from dpviz.evaluation.plan import planner
+from dpviz.evaluation.robustness import attacks, poisoning
 from dpviz.learners import get_learner
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.role import DataRole
@@ -43,9 +43,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     """What each page computes at length is held, trees are waited for."""
     work = Held()
     monkeypatch.setattr(tree_parts, "SHORT", SOON)
-    monkeypatch.setattr(compare_run, "run_batches", work)
-    monkeypatch.setattr(robustness_run, "certify", work)
-    monkeypatch.setattr(robustness_run, "attack_curve", work)
+    monkeypatch.setattr(sweep, "run_batches", work)
+    monkeypatch.setattr(poisoning, "certify", work)
+    monkeypatch.setattr(attacks, "attack_curve", work)
     monkeypatch.setattr(planner, "plan_steps", work)
     monkeypatch.setattr(lab, "share_map", work)
     monkeypatch.setattr(audit_results, "verify_each", work)
@@ -55,9 +55,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
 
 #: Page -> (what its link says, the button to press if the work does not begin by itself, the slot of its work).
 LONG_WORK = {
-    "compare": ({}, "", compare_run.SLOT),
-    "robustness": ({"robust-draws": "100"}, "", robustness_run.CURVES),
-    "plan": ({}, "Find the answer", plan_screen.ANSWER),
+    "compare": ({}, "", "compare"),
+    "robustness": ({"robust-draws": "100"}, "", "robustness"),
+    "plan": ({"tab": PLAN_TAB}, "Find the answer", "plan"),
     "budget": ({"learner": get_learner("privatree").title}, "Compute the map", lab.MAP),
     "audit": ({}, "Search again", audit_results.SLOT),
 }
@@ -66,7 +66,7 @@ LONG_WORK = {
 def busy(page: str) -> Any:
     """A session with long work under way, or in line, on this page."""
     link, button, slot = LONG_WORK[page]
-    test = opened(page, **link)
+    test = opened("compare" if page == "plan" else page, **link)
     if button:
         next(found for found in test.button if found.label.startswith(button)).click().run()
     assert not test.exception, [found.message for found in test.exception]

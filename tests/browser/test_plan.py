@@ -1,4 +1,4 @@
-"""One walk through the Plan page, by keyboard alone; the share map's cells by keyboard and mouse; fresh draws one by one."""
+"""A question asked backwards on the Compare page, by keyboard alone; the share map's cells by list and by mouse."""
 
 from __future__ import annotations
 

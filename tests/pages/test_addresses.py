@@ -8,17 +8,18 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.runtime.state.query_params import QueryParams
 
-from dpviz.app.compare import run as compare_run
+from dpviz.app import expected
+from dpviz.app.frame import PLAN_TAB
 from dpviz.app.learn.course import LESSONS
-from dpviz.app.plan import expected
-from dpviz.app.robustness import run as robustness_run
 from dpviz.errors import Cancelled
+from dpviz.evaluation.compare import sweep
+from dpviz.evaluation.robustness import poisoning
 from dpviz.learners import get_learner
 from tests.support.pages import PAGES, opened, texts
 
 OPENED = [(path.stem, {}) for path in sorted(PAGES.glob("*.py")) if path.stem != "learn"]
 OPENED += [("tree", {"learner": get_learner(name).title}) for name in ("privatree", "pf-forest", "logistic")]
-OPENED += [("plan", {"wanted": "poison", "attack": "one-of-n"})]
+OPENED += [("compare", {"tab": PLAN_TAB, "wanted": "poison", "attack": "one-of-n"})]
 OPENED += [("compare", {"view": view}) for view in ("over depth", "over number of rows")]
 OPENED += [("learn", {"lesson": lesson.name}) for lesson in LESSONS]
 #: Read by the app itself rather than by a widget.
@@ -44,7 +45,7 @@ ODD = {
 }
 VALUES = list(ODD.values())
 #: What pages compute at length: an address reaches it as it is asked for, which is when the page opens.
-WORK = ((compare_run, "run_batches"), (robustness_run, "certify"), (expected, "expected_steps"))
+WORK = ((sweep, "run_batches"), (poisoning, "certify"), (expected, "expected_steps"))
 
 
 def nothing(*asked: object, **how: object) -> None:

@@ -12,13 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.app.compare.run import SLOT as COMPARED
-from dpviz.app.plan import screen as plan_screen
-from dpviz.app.robustness.run import CURVES as CERTIFIED
+from dpviz.app import plan_tab
+from dpviz.app.frame import PLAN_TAB
 from dpviz.app.state import Loaded
 from dpviz.evaluation.compare.sweep import as_frame
-from dpviz.evaluation.plan import planner
-from dpviz.evaluation.plan.consequences import consequences_steps
+from dpviz.evaluation.plan import consequences, planner
 from dpviz.figures import as_python
 from dpviz.figures.as_python import RowsRead
 from dpviz.figures.compare import measure_text
@@ -81,8 +79,8 @@ def test_a_model_from_a_file(tmp_path, monkeypatch):
 def test_compare():
     asked = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
     titles = ["PF-tree", "PF-tree (lookahead=1)", get_learner("cart").title]
-    test = after_work(opened("compare", rows=clinic(), learners=titles, **asked), COMPARED)  # type: ignore[arg-type]
-    made, on_page = ran(code_of(test)), as_frame(values_in(test, COMPARED))
+    test = after_work(opened("compare", rows=clinic(), learners=titles, **asked), "compare")  # type: ignore[arg-type]
+    made, on_page = ran(code_of(test)), as_frame(values_in(test, "compare"))
     assert made["frame"].equals(on_page[made["frame"].columns])
     (metric,) = re.findall(r'\)\["(\w+)"\]\.median', code_of(test))
     median = made["frame"].groupby(["learner", "epsilon"])[metric].median()["pf-tree", 1.0]
@@ -92,7 +90,8 @@ def test_compare():
 @pytest.mark.slow
 def test_robustness():
     asked = {"draws": "100", "epsilons": ["0.1"], "learners": [get_learner("pf-tree").title]}
-    test = after_work(opened("robustness", rows=clinic(), **{f"robust-{key}": value for key, value in asked.items()}), CERTIFIED)  # type: ignore[arg-type]
+    url = {f"robust-{key}": value for key, value in asked.items()}
+    test = after_work(opened("robustness", rows=clinic(), **url), "robustness")  # type: ignore[arg-type]
     curve = ran(code_of(test))["curve"]
     assert f"{curve.tight_low[1]:.1%}" in tables(test)
 
@@ -100,18 +99,20 @@ def test_robustness():
 @pytest.mark.parametrize("world", ["The rows in use", "The schema alone"])
 @pytest.mark.slow
 def test_plan(monkeypatch, world):
-    def few(world, setup, **look):
-        return consequences_steps(world, setup, epsilons=(1.0,), draws=10, **look)
+    steps = consequences.consequences_steps
 
-    monkeypatch.setattr(plan_screen, "consequences_steps", few)
+    def few(world, setup, **look):
+        return steps(world, setup, epsilons=(1.0,), draws=10, **look)
+
+    monkeypatch.setattr(consequences, "consequences_steps", few)
     monkeypatch.setattr(planner, "Search", partial(planner.Search, stages=(20,)))
     monkeypatch.setattr(planner, "EPSILONS", (0.1, 1.0))
     monkeypatch.setattr(planner, "GRIDS", {"epsilon": (0.1, 1.0)})
     url = {"world": world, "wish-accuracy": "60", "sure": "50"}
-    test = opened("plan", rows=clinic(), **url)
+    test = opened("compare", tab=PLAN_TAB, rows=clinic(), **url)
     for start in ("Find the answer", "Compute the three curves"):
         (button,) = [button for button in test.button if button.label.startswith(start)]
-        test = after_work(button.click().run(), plan_screen.CURVES, plan_screen.ANSWER)
+        test = after_work(button.click().run(), plan_tab.CURVES, plan_tab.ANSWER)
     said = dict(line.split() for line in ran(code_of(test))["said"].splitlines())
     shown_there = [f",{epsilon},{100 * float(said[key]):.1f}," for key, epsilon in (("0.1", "0.1"), ("1.0", "1"))]
     assert any(cells in tables(test) for cells in shown_there), tables(test)
@@ -142,10 +143,13 @@ def test_publish_and_register():
     assert "all of ε = 0.9" in shown(register)
 
 
-@pytest.mark.parametrize("page", ["data", "tree", "budget", "compare", "robustness", "plan", "publish"])
+OF_ROWS = [(page, {}) for page in ("data", "tree", "budget", "compare", "robustness", "publish")]
+
+
+@pytest.mark.parametrize(("page", "url"), [*OF_ROWS, ("compare", {"tab": PLAN_TAB})])
 @pytest.mark.slow
-def test_no_lines_look_at_private_rows(page):
-    code = code_of(opened(page, DataRole.PRIVATE))
+def test_no_lines_look_at_private_rows(page, url):
+    code = code_of(opened(page, DataRole.PRIVATE, **url))
     assert "load_schema(" in code
     called = {
         node.func.attr

@@ -5,8 +5,7 @@ from threading import Event
 import pytest
 
 from dpviz.app.background import Job, Pool
-from dpviz.app.compare import run as compare_run
-from dpviz.app.compare.ask import row_sizes
+from dpviz.evaluation.compare import sweep
 from dpviz.evaluation.compare.grid import columns_of
 from dpviz.evaluation.compare.sweep import as_frame
 from dpviz.learners import get_learner
@@ -25,8 +24,11 @@ from tests.support.pages import (
     values_in,
 )
 
+SLOT, FIRST_LOOK = "compare", 300
 #: A small question, as a link holds it.
 SMALL = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
+#: One of more fits than are begun unasked.
+LARGE = {"draws": "20", "splits": "5", "steps": "1, 3", "epsilons": ["0.1", "1"]}
 
 
 def titles(*names):
@@ -39,7 +41,7 @@ def page(role=DataRole.SIMULATED, *, schema=None, names=("pf-tree", "cart"), **u
 
 def finished(test):
     """The page once its work is done."""
-    return after_work(test, compare_run.SLOT)
+    return after_work(test, SLOT)
 
 
 def filled(*given, **more):
@@ -47,26 +49,25 @@ def filled(*given, **more):
 
 
 def frame_of(test):
-    return as_frame(values_in(test, compare_run.SLOT))
+    return as_frame(values_in(test, SLOT))
 
 
-@pytest.mark.parametrize("most_whole", [3, 300], ids=["a first look", "all of it"])
+@pytest.mark.parametrize("question", [SMALL, LARGE], ids=["all of it", "a first look"])
 @pytest.mark.slow
-def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_like_them(monkeypatch, most_whole):
+def test_curves_of_a_bundled_sample_are_there_for_the_next_session_and_for_no_other_rows_like_them(question):
     def on(rows):
-        return opened("compare", rows.role, rows=rows, learners=titles("pf-tree", "cart"), **SMALL)
+        return opened("compare", rows.role, rows=rows, learners=titles("pf-tree", "cart"), **question)
 
-    monkeypatch.setattr(compare_run, "FIRST_LOOK", most_whole)
     first, second = finished(on(bundled())), on(bundled())
-    assert job_of(first, compare_run.SLOT) is not None
-    assert job_of(second, compare_run.SLOT) is None
+    assert job_of(first, SLOT) is not None
+    assert job_of(second, SLOT) is None
     drawn, again = (test.get("plotly_chart")[0].proto.spec for test in (first, second))
     assert drawn == again
     assert [found.label for found in second.button] == [found.label for found in first.button]  # with the time it takes
-    assert ("A first look: 3 of 7 fits" in texts(second)) == (most_whole == 3)
-    assert job_of(on(replace(bundled(), sample=None)), compare_run.SLOT) is not None
+    assert ("A first look: 32 of 305 fits" in texts(second)) == (question is LARGE)
+    assert job_of(on(replace(bundled(), sample=None)), SLOT) is not None
     private = on(replace(bundled(), role=DataRole.PRIVATE))
-    assert job_of(private, compare_run.SLOT) is None
+    assert job_of(private, SLOT) is None
     assert not private.get("plotly_chart")
 
 
@@ -76,8 +77,8 @@ def test_a_session_draws_the_points_there_are_while_it_waits_in_line_behind_the_
         there.set()
         assert go.wait(60)
 
-    original, there, go = compare_run.run_batches, Event(), Event()
-    monkeypatch.setattr(compare_run, "run_batches", two_points)
+    original, there, go = sweep.run_batches, Event(), Event()
+    monkeypatch.setattr(sweep, "run_batches", two_points)
     sessions = []
     for _ in range(2):
         sessions.append(opened("compare", rows=bundled(), learners=titles("pf-tree"), **SMALL))
@@ -106,14 +107,14 @@ def axis_of(test):
 def test_every_change_has_a_first_look_of_at_most_300_fits_and_keeps_colours(monkeypatch):
     """Settings of all kinds, one after the other; what was asked for in whole is not worked on unasked."""
     begun = []
-    original = compare_run.run_batches
+    original = sweep.run_batches
 
     def counted(grid, data, batches, **how):
         for rows in original(grid, data, batches, **how):
             begun.append(len(rows))
             yield rows
 
-    monkeypatch.setattr(compare_run, "run_batches", counted)
+    monkeypatch.setattr(sweep, "run_batches", counted)
     test = finished(opened("compare", learners=titles("pf-tree", "diffprivlib-tree"), draws="20", epsilons=["0.1", "1"]))
     colours = drawn(test)
     changes = [
@@ -127,7 +128,7 @@ def test_every_change_has_a_first_look_of_at_most_300_fits_and_keeps_colours(mon
         begun.clear()
         change().run()
         finished(test)
-        assert sum(begun) <= compare_run.FIRST_LOOK
+        assert sum(begun) <= FIRST_LOOK
         assert not test.exception
         assert "settings before" not in texts(test)
         assert colours.items() <= drawn(test).items()
@@ -143,11 +144,13 @@ def test_other_views_have_curves_of_their_own(view, places):
     assert line["mode"] == "lines+markers"
 
 
-def test_rows_of_a_private_table_are_taken_from_the_public_count_alone():
-    loaded = in_use(DataRole.PRIVATE)
-    bare = replace(loaded, schema=replace(loaded.schema, n_public=None))
-    assert row_sizes(bare) == (None,)
-    assert row_sizes(replace(loaded, schema=replace(loaded.schema, n_public=1000))) == (25, 50, 100, 200, 400, None)
+@pytest.mark.parametrize("n_public", [None, 1000])
+def test_rows_of_a_private_table_are_taken_from_the_public_count_alone(n_public):
+    schema = replace(in_use(DataRole.PRIVATE).schema, n_public=n_public)
+    test = page(DataRole.PRIVATE, schema=schema, names=("pf-tree",), view="over number of rows")
+    assert ("over number of rows" in test.segmented_control(key="view").options) == (n_public is not None)
+    # a place each of 25, 50, 100, 200 and 400 rows, and of all
+    assert button(test, "Compute ").label == ("Compute 18 fits" if n_public else "Compute 6 fits")
 
 
 def test_curves_of_rows_anyone_may_see_come_by_themselves_with_words_tables_and_a_file_of_fits_alone():
@@ -173,13 +176,13 @@ def test_curves_of_rows_anyone_may_see_come_by_themselves_with_words_tables_and_
 @pytest.mark.slow
 def test_what_is_there_is_not_computed_again_and_what_is_wrong_is_said():
     test = filled()
-    before = {json.dumps(row) for row in values_in(test, compare_run.SLOT)}
+    before = {json.dumps(row) for row in values_in(test, SLOT)}
     for draws in (5, 3):
         test.select_slider(key="draws").set_value(draws).run()
     assert not [label for label in buttons(test) if label.startswith("Compute")]
     assert "settings before" not in texts(test)
     test.multiselect(key="learners").set_value(["pf-tree", "cart", "privatree-star"]).run()
-    found = {json.dumps(row) for row in values_in(finished(test), compare_run.SLOT)}
+    found = {json.dumps(row) for row in values_in(finished(test), SLOT)}
     assert len(found - before) >= 6
     assert before <= found
     test.multiselect(key="learners").set_value([]).run()
@@ -237,24 +240,25 @@ def test_the_axis_that_was_asked_for_stays_and_a_violated_claim_is_named(axis):
 def test_a_first_look_is_refined_when_asked_and_a_stop_keeps_what_is_done(monkeypatch):
     def half(grid, data, batches, *, stop, workers=1):
         yield from original(grid, data, [] if stop() else batches[:1], workers=workers)
-        job_of(test, compare_run.SLOT).stop()
+        job_of(test, SLOT).stop()
 
-    original = compare_run.run_batches
-    monkeypatch.setattr(compare_run, "FIRST_LOOK", 3)
-    test = filled()
-    assert "A first look: 3 of 7 fits" in texts(test)
+    original = sweep.run_batches
+    test = filled(**LARGE)
+    assert "A first look: 32 of 305 fits" in texts(test)
     assert "No spread is drawn from fewer than 20 fits" in texts(test)
-    for pace, said in (({}, ""), ({"pf-tree": 10.0}, "(about 40 s)")):
+    for pace, said in (({}, ""), ({"pf-tree": 0.125, "cart": 1.0}, "(about 37 s)")):
         test.session_state["_compare_pace"] = pace
-        assert button(test.run(), "Refine: 4 fits").label.removeprefix("Refine: 4 fits").strip() == said
-    monkeypatch.setattr(compare_run, "run_batches", half)
-    finished(click(test, "Refine: 4 fits"))
+        assert button(test.run(), "Refine: 273 fits").label.removeprefix("Refine: 273 fits").strip() == said
+    monkeypatch.setattr(sweep, "run_batches", half)
+    test.run()
+    finished(click(test, "Refine: 273 fits"))
     n_done = len(frame_of(test))
-    assert n_done >= 3
+    assert 32 <= n_done < 305
     assert "Stopped: " in texts(test)
-    monkeypatch.setattr(compare_run, "run_batches", original)
+    monkeypatch.setattr(sweep, "run_batches", original)
+    test.run()
     finished(click(test, "Go on with "))
-    assert len(frame_of(test)) == 2 * 3 + 1
+    assert len(frame_of(test)) == 305
     assert "Stopped" not in texts(test)
     assert "first look" not in texts(test)
 
@@ -269,7 +273,7 @@ def test_what_made_up_rows_give_is_said_of_them():
 @pytest.mark.slow
 def test_private_rows_are_never_computed_on_unasked_and_work_in_line_can_be_cancelled(monkeypatch):
     test = page(DataRole.PRIVATE)
-    assert job_of(test, compare_run.SLOT) is None
+    assert job_of(test, SLOT) is None
     assert test.session_state["_compare_secret"] > 2**32
     with monkeypatch.context() as patch:
         patch.setattr(Pool, "submit", lambda self, session, lane, work, patience: Job(work))  # waits in line for ever

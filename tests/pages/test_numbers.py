@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.compare.run import SLOT
 from dpviz.app.explorations import AGREED
+from dpviz.app.frame import PLAN_TAB
 from dpviz.app.held_out import HeldOutNumber
 from dpviz.app.state import Loaded
 from dpviz.figures.tree.boosted import steps_of
@@ -137,7 +137,7 @@ def test_compare_draws_r2_with_the_mean_and_offers_rmse():
     test = page("compare", **url, epsilons=["0.1", "1"], steps="1", draws="3", splits="3")
     measure = test.selectbox(key="measure-of-numbers")
     assert list(measure.options) == ["R²", "RMSE", "Mean absolute error"]
-    said = texts(after_work(test, SLOT))
+    said = texts(after_work(test, "compare"))
     assert "reaches R²" in said
     assert "the mean 0\\.000" in said
     measure = test.selectbox(key="measure-of-numbers").set_value("rmse").run()
@@ -145,10 +145,12 @@ def test_compare_draws_r2_with_the_mean_and_offers_rmse():
     assert "units of the target" in "".join(chart.proto.spec for chart in measure.get("plotly_chart"))
 
 
-@pytest.mark.parametrize(("name", "what"), [("robustness", "A poisoning guarantee"), ("plan", "A plan")])
+@pytest.mark.parametrize(
+    ("name", "url", "what"), [("robustness", {}, "A poisoning guarantee"), ("compare", {"tab": PLAN_TAB}, "A plan")]
+)
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
-def test_pages_that_need_classes_say_so_and_what_to_do(name, what, role):
-    said = texts(page(name, role))
+def test_pages_that_need_classes_say_so_and_what_to_do(name, url, what, role):
+    said = texts(page(name, role, **url))
     assert f"**{what} needs a target of classes; `rent` is a number.**" in said
     assert "Choose a table whose target is one of several classes on the Data page" in said
 

@@ -6,8 +6,8 @@ from threading import Event
 
 import pytest
 
-from dpviz.app.plan import expected
-from dpviz.app.plan import screen as plan_screen
+from dpviz.app import expected, plan_tab
+from dpviz.app.frame import PLAN_TAB
 from dpviz.errors import Cancelled
 from dpviz.evaluation.plan import consequences as found_by
 from dpviz.evaluation.plan import planner
@@ -34,10 +34,12 @@ from tests.support.pages import (
 def quick(monkeypatch):
     """Few draws."""
 
-    def few(world, setup, **look):
-        return found_by.consequences_steps(world, setup, epsilons=(0.01, 0.1, 1.0), draws=10, **look)
+    steps = found_by.consequences_steps
 
-    monkeypatch.setattr(plan_screen, "consequences_steps", few)
+    def few(world, setup, **look):
+        return steps(world, setup, epsilons=(0.01, 0.1, 1.0), draws=10, **look)
+
+    monkeypatch.setattr(found_by, "consequences_steps", few)
     monkeypatch.setattr(planner, "Search", partial(planner.Search, stages=(40,)))
     monkeypatch.setattr(planner, "EPSILONS", (0.01, 1.0, 10.0))
     monkeypatch.setattr(planner, "GRIDS", {"epsilon": planner.EPSILONS, "n_rows": (100, 400), "max_depth": (3, 2, 1)})
@@ -46,12 +48,12 @@ def quick(monkeypatch):
 
 def settled(test):
     """After whatever runs has ended."""
-    return after_work(test, plan_screen.CURVES, plan_screen.ANSWER, plan_screen.CHECK)
+    return after_work(test, plan_tab.CURVES, plan_tab.ANSWER, plan_tab.CHECK)
 
 
 def asked(role: DataRole = DataRole.SIMULATED, **url: str):
     """The page once everything on it was asked for."""
-    test = settled(opened("plan", role, **url))
+    test = settled(opened("compare", role, tab=PLAN_TAB, **url))
     for start in ("Find the answer", "Compute the three curves"):
         for button in [button for button in test.button if button.label.startswith(start) and not button.disabled]:
             test = settled(button.click().run())
@@ -67,7 +69,7 @@ def pressed(test, start: str):
 @pytest.mark.slow
 @pytest.mark.parametrize("role", list(DataRole))
 def test_nothing_begins_before_it_is_asked_for(role):
-    test, asked_for = opened("plan", role), (plan_screen.CURVES, plan_screen.ANSWER, plan_screen.CHECK)
+    test, asked_for = opened("compare", role, tab=PLAN_TAB), (plan_tab.CURVES, plan_tab.ANSWER, plan_tab.CHECK)
     assert [job_of(test, slot) for slot in (*asked_for, expected.SLOT)] == [None] * 4
     for rate in [box for box in test.number_input if box.label.startswith("Of 100 rows")]:
         rate.set_value(17.0).run()  # who types a base rate asks
@@ -131,7 +133,7 @@ def test_private_rows_are_never_drawn_from(monkeypatch):
     assert "schema alone" in said
     assert "world" not in test.session_state
     assert "no algorithm can be right more often here" in said
-    search, _ = values_in(test, plan_screen.ANSWER)[-1]
+    search, _ = values_in(test, plan_tab.ANSWER)[-1]
     assert search.place.world.n_rows == 1_000
 
 
@@ -149,10 +151,10 @@ def test_a_learner_of_each_kind_gets_three_consequences_or_a_reason(name):
         *_, chart = test.get("plotly_chart")
         assert "what this algorithm does allows" in chart.proto.alt
         assert len(test.dataframe[-1].value) == 3
-        (before,) = values_in(test, plan_screen.CURVES)
+        (before,) = values_in(test, plan_tab.CURVES)
         test.session_state["epsilon"] = 0.1
         assert "Accuracy** at ε = 0.1" in texts(test.run())  # the cursor follows, nothing is computed anew
-        assert values_in(test, plan_screen.CURVES) == [before]
+        assert values_in(test, plan_tab.CURVES) == [before]
         assert not any("stale" in text for _, text in said_in_boxes(test))
 
 
@@ -163,7 +165,7 @@ def test_a_question_is_answered_with_its_picture_and_checked_until_another_wish_
     (found,) = [text for kind, text in said_in_boxes(test) if kind == "success"]
     assert word in found.split(".**")[0]
     assert "confidence" in found
-    _, answer = values_in(test, plan_screen.ANSWER)[-1]
+    _, answer = values_in(test, plan_tab.ANSWER)[-1]
     [picture] = [chart.proto for chart in test.get("plotly_chart") if chart.proto.alt.startswith("Wanted: ")]
     drawn = {
         place: share for trace in json.loads(picture.spec)["data"] for place, share in zip(trace["x"], trace["y"], strict=True)
@@ -199,10 +201,10 @@ def test_what_cannot_be_reached_is_not_checked_and_poison_ceiling_and_attack_are
 
 @pytest.mark.slow
 def test_typed_marginals_reach_the_world_and_bad_ones_are_refused():
-    test = opened("plan", world="The schema alone", marginals="typed here")
+    test = opened("compare", tab=PLAN_TAB, world="The schema alone", marginals="typed here")
     test.text_input(key="weights age").set_value("1 3").run()
     test = pressed(test, "Find the answer")
-    search, _ = values_in(test, plan_screen.ANSWER)[-1]
+    search, _ = values_in(test, plan_tab.ANSWER)[-1]
     assert search.place.world.marginals == {"age": (1.0, 3.0)}
     for typed, kind_said, word in (("1 -3", "error", "age"), ("much", "warning", "Weights are numbers")):
         test.text_input(key="weights age").set_value(typed).run()

@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app.background import THREADS, Pool
 from dpviz.app.explorations import AGREED
-from dpviz.app.robustness import run as robustness_run
 from dpviz.app.state import Loaded
 from dpviz.app.trees import tree_task
 from dpviz.errors import DpvizError
@@ -78,7 +77,7 @@ def test_the_rows_are_as_told(private):
     assert private.data.class_counts().tolist() == [N_ILL, N_ROWS - N_ILL]
 
 
-OF_ROWS = {"budget", "compare", "plan", "publish", "robustness", "tree"}
+OF_ROWS = {"budget", "compare", "publish", "robustness", "tree"}
 #: Made of what was declared and the names of the columns, or of the register, without any row.
 FILES = {"Download schema", "Download codebook"}
 FILES |= {"Account (HTML, for printing)", "Register (CSV)", "Register (JSON)"}
@@ -109,17 +108,21 @@ def test_no_page_shows_a_count_a_cell_or_a_seed_or_offers_a_learner_or_a_file_of
 def test_curves_of_private_rows_are_told_against_the_public_count(private):
     test = opened("robustness", private, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
     next(button for button in test.button if button.label.startswith("Compute")).click().run()
-    after_work(test, robustness_run.CURVES)
+    after_work(test, "robustness")
     assert "9600" in numbers_in(everything(test))
     held_out = round(0.2 * N_ROWS)
     assert not numbers_in(everything(test)) & {str(N_ROWS), str(N_ROWS - held_out), str(held_out)}
 
 
-def test_without_a_public_count_there_are_no_such_curves(private):
-    bare = replace(private, data=replace(private.data, schema=replace(SCHEMA, n_public=None)))
-    with pytest.raises(DpvizError, match="no count is public"):
-        robustness_run.told_rows(bare, bare.data)
-    assert robustness_run.told_rows(replace(bare, role=DataRole.PUBLIC), bare.data) == N_ROWS
+@pytest.mark.parametrize("role", [DataRole.PRIVATE, DataRole.PUBLIC])
+def test_without_a_public_count_there_are_no_such_curves(private, role):
+    schema = replace(SCHEMA, n_public=None)
+    bare = replace(private, role=role, schema=schema, data=replace(private.data, schema=schema))
+    test = opened("robustness", bare, **{"robust-draws": "100", "robust-epsilons": ["0.01"]})
+    for found in [button for button in test.button if button.label.startswith("Compute")]:
+        found.click().run()
+    test = after_work(test, "robustness")
+    assert any("no count is public" in problem.value for problem in test.error) is (role is DataRole.PRIVATE)
 
 
 @pytest.mark.parametrize("name", [name for name in learner_names() if not get_learner(name).spends_epsilon])

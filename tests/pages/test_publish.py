@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz import model_from_json
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.app.plan.expected import SLOT
+from dpviz.app.expected import SLOT
 from dpviz.app.publish import data as publish_data
 from dpviz.app.publish import release as publish_release
 from dpviz.errors import RefusedRelease

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.robustness import run as robustness_run
-from dpviz.app.robustness.run import ATTACK, CURVES
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.evaluation.robustness.attacks import ATTACKS
@@ -18,6 +16,7 @@ from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.support.pages import after_work, bundled, button, click, job_of, opened, said_in_boxes, shown
 
+CURVES, ATTACK = "robustness", "robustness-attack"
 #: One curve of few draws.
 LITTLE: dict[str, Any] = {"robust-draws": "100", "robust-epsilons": ["0.1"], "robust-learners": [get_learner(DEFAULT).title]}
 
@@ -109,6 +108,6 @@ def test_every_error_is_said_in_a_box(monkeypatch):
     def refuse(*args, **given):
         raise DpvizError("Certifying failed.", remedy="Try again.")
 
-    monkeypatch.setattr(robustness_run, "certify", refuse)
+    monkeypatch.setattr("dpviz.evaluation.robustness.poisoning.certify", refuse)
     test = finished(page())
     assert [kind for kind, text in said_in_boxes(test) if "Certifying failed" in text.replace("\\", "")] == ["error"]

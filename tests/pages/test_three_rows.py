@@ -5,8 +5,9 @@ from functools import partial
 
 import pytest
 
-from dpviz.app.plan import screen as plan_screen
-from dpviz.evaluation.plan.consequences import consequences_steps
+from dpviz.app import plan_tab
+from dpviz.app.frame import PLAN_TAB
+from dpviz.evaluation.plan import consequences
 from dpviz.release.register import ReleaseRegister
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
@@ -33,11 +34,11 @@ def test_the_guarantee_is_that_of_the_person(page):
 
 @pytest.mark.slow
 def test_plan_counts_the_persons_epsilon_beside_guesses_about_the_person(monkeypatch):
-    few = partial(consequences_steps, epsilons=(0.1, 0.3, 1.0), draws=5)
-    monkeypatch.setattr(plan_screen, "consequences_steps", few)
-    test = opened("plan", rows=of_three(), epsilon="0.3", wanted="Accuracy → rows")
+    few = partial(consequences.consequences_steps, epsilons=(0.1, 0.3, 1.0), draws=5)
+    monkeypatch.setattr(consequences, "consequences_steps", few)
+    test = opened("compare", tab=PLAN_TAB, rows=of_three(), epsilon="0.3", wanted="Accuracy → rows")
     assert f"Held fixed: PF-tree, {PERSON}" in shown(test)
-    said = shown(after_work(click(test, "Compute the three curves"), plan_screen.CURVES))
+    said = shown(after_work(click(test, "Compute the three curves"), plan_tab.CURVES))
     boxes = [line for line in said.splitlines() if line.startswith("**:material/") and "** at " in line]
     assert len(boxes) == 3
     assert all("ε = 0.9 (one row: ε = 0.3)" in line for line in boxes), boxes

@@ -48,7 +48,8 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
     """
     require_classes(schema, "What to expect")
     if len(schema.classes) != 2:
-        raise SchemaError("What to expect is worked out for two classes.", remedy="Use the Plan page's goals instead.")
+        remedy = "Work backwards from a goal instead: Compare, “What ε do I need?”."
+        raise SchemaError("What to expect is worked out for two classes.", remedy=remedy)
     if not 0 < base_rate < 1:
         raise ParameterError("what to expect", "base_rate", base_rate, "between 0 and 1")
     share = min(base_rate, 1 - base_rate)

@@ -54,7 +54,7 @@ def _ask_base_rate(loaded: Loaded, name: str) -> tuple[float | None, bool]:
     start = None
     if loaded.role is not DataRole.PRIVATE and loaded.data.n_rows:
         start = min(99.0, max(1.0, float(round(100 * loaded.data.class_counts()[1] / loaded.data.n_rows))))
-    words = "As known without the data, from a background.show or the literature."
+    words = "As known without the data, from a report or the literature."
     schema = hashlib.sha256(loaded.schema.key.encode()).hexdigest()[:12]  # never of the rows: keys travel to the browser
     more = {"key": f"base-rate {schema}", "persist_state": "session", "help": words, "width": 220}
     found = st.number_input(f"Of 100 rows, {literal(name)}", 0.1, 99.9, start, 1.0, format="%g", **more)

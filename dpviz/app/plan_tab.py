@@ -1,0 +1,303 @@
+"""The second tab of the Compare page: which epsilon, how many rows or which depth reach a goal, and what one epsilon means.
+
+Everything is simulated: from the rows in use, or from the schema alone. Private rows are never touched here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.app import background, controls
+from dpviz.app.expected import expected_screen
+from dpviz.app.parts import error, literal, needs_classes, plain
+from dpviz.app.prose import prose
+from dpviz.app.protected import unit_in_use
+from dpviz.app.state import Loaded, rows_read
+from dpviz.app.trees import canonical_key
+from dpviz.app.widgets import linked, one_of, show_chart, whole_number
+from dpviz.errors import DpvizError
+from dpviz.evaluation.plan import consequences, planner
+from dpviz.evaluation.plan.planner import Along, Goal
+from dpviz.evaluation.plan.search import SearchAnswer
+from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
+from dpviz.evaluation.workers import start_workers
+from dpviz.figures import as_python
+from dpviz.figures import plan as figures
+from dpviz.figures.wording import percent
+from dpviz.learners import FitRequest, require_task
+from dpviz.results.verdict import short_text
+from dpviz.table.role import DataRole
+from dpviz.table.schema import CategoricalFeature
+
+ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
+SEED, CHECK_SEED = 11, 12
+#: Question -> its title, and along what it is answered. Each looks for one thing with everything else held fixed.
+QUESTIONS: dict[str, tuple[str, Along]] = {
+    "epsilon": ("Accuracy → ε", "epsilon"),
+    "rows": ("Accuracy → rows", "n_rows"),
+    "poison": ("Poisoned rows → ε", "epsilon"),
+    "labels": ("Reliable labels → ε", "epsilon"),
+    "depth": ("Reliable labels → depth", "max_depth"),
+}
+_SIZES = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A world, and a text that says which: equal texts, equal worlds."""
+
+    world: World
+    key: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is looked for along one setting, with everything else held fixed."""
+
+    place: Place
+    fixed: FitRequest
+    along: Along
+    goal: Goal
+
+
+def plan_tab(loaded: Loaded) -> str:
+    """What to expect, a goal with its answer, and three consequences of one epsilon; returns the tab as Python."""
+    request = controls.ask_settings(with_noise=False).request
+    expected_screen(request, loaded, begins=False)
+    n_rows = None
+    if not needs_classes(loaded, "A plan"):
+        try:
+            require_task(request.spec, loaded.schema)
+            place = ask_world(loaded)
+        except DpvizError as problem:
+            error(problem)
+        else:
+            curves = _curves_task(place, request, loaded)
+            _ask_backwards(place, request, loaded, curves)
+            st.divider()
+            _consequences(curves, request.settings.epsilon)
+            n_rows = place.world.schema.n_public
+    return as_python.plan(rows_read(), request, None if n_rows == loaded.schema.n_public else n_rows)
+
+
+def _kept(loaded: Loaded) -> dict[str, Any]:
+    """Few answers of a session, since they hold its rows; more about a bundled sample, which the server holds anyway."""
+    return {"keep": 40, "shared": True} if loaded.is_as_bundled else {"keep": 4}
+
+
+# --- the world in which trees are trained
+
+
+def ask_world(loaded: Loaded) -> Place:
+    """Rows at hand, or rows simulated from the schema; for private rows the schema only. Raises what the world raises."""
+    options = {"rows": "The rows in use", "schema": "The schema alone"}
+    words = prose("plan", "rows in use", rows=f"{loaded.data.n_rows:,}")
+    if loaded.role is DataRole.PRIVATE:
+        st.info(prose("plan", "private rows"), icon=":material/lock:")
+    elif one_of("Simulate with", tuple(options), format_func=options.__getitem__, help=words, **linked("world")) == "rows":
+        return Place(Resampled(loaded.data), loaded.data.fingerprint, loaded.title)
+    left, middle, right = st.columns(3, gap="medium")
+    start = min(_SIZES, key=lambda size: abs(size - (loaded.schema.n_public or 1_000)))
+    n_rows = left.select_slider("Rows", _SIZES, start, format_func=lambda size: f"{size:,}", **linked("plan-rows"))
+    words = "How far the class follows the planted tree. 0: chance. 1: always."
+    strength = middle.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **linked("strength"))
+    depth = right.slider("Levels of the planted tree", 1, 4, 2, **linked("planted"))
+    marginals = _ask_marginals(loaded)
+    key = json.dumps([loaded.schema.key, sorted(marginals.items()), (n_rows, strength, depth)])  # knows the schema, not the rows
+    world = _planted(key, loaded, marginals, n_rows, strength, depth)
+    follows, guessing = (percent(round(share, 3)) for share in (world.chances[0][0], world.most_frequent))
+    st.caption(prose("plan", "planted", follows=follows, guessing=guessing))
+    return Place(world, key, f"simulated from the schema of {loaded.title}")
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner=False)
+def _planted(key: str, _loaded: Loaded, _marginals: Marginals, _n_rows: int, _strength: float, _depth: int) -> Planted:
+    return plant(_loaded.schema, n_rows=_n_rows, strength=_strength, depth=_depth, marginals=_marginals, seed=1)
+
+
+def _ask_marginals(loaded: Loaded) -> Marginals:
+    """Uniform, typed, or (never for private rows) as in the rows in use. Weights are kept in the session, by feature."""
+    options = {"uniform": "uniform", "typed": "typed here"}
+    options |= {} if loaded.role is DataRole.PRIVATE else {"rows": "as in the rows in use"}
+    more = {"format_func": options.__getitem__, **linked("marginals")}
+    chosen = one_of("Distribution of each feature", tuple(options), **more)
+    if chosen != "typed":
+        return marginals_of(loaded.data) if chosen == "rows" else {}
+    kept: dict[str, tuple[float, ...]] = st.session_state.setdefault(f"_weights {loaded.schema.key}", {})
+    name = st.selectbox("Feature", loaded.schema.feature_names)
+    feature = loaded.schema.feature(name)
+    if isinstance(feature, CategoricalFeature):
+        what = f"one weight per category, in this order: {', '.join(map(literal, feature.categories))}"
+    else:
+        what = f"weights of equally wide bins from {feature.low:g} to {feature.high:g}"
+    typed = st.text_input("Weights, separated by spaces", " ".join(f"{w:g}" for w in kept.get(name, ())), key=f"weights {name}")
+    st.caption(f"{literal(name)}: {what}. Empty: uniform.")
+    try:
+        weights = tuple(float(word) for word in typed.replace(",", " ").split())
+    except ValueError:
+        st.warning("Weights are numbers; what was typed is left out.", icon=":material/error:")
+        weights = ()
+    kept.pop(name, None)
+    if weights:
+        kept[name] = weights
+    return dict(kept)
+
+
+# --- one question
+
+
+def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded, curves: background.Task) -> None:
+    st.header("Work backwards from a goal", anchor=False)
+    options = {"format_func": lambda name: QUESTIONS[name][0], **linked("wanted")}
+    name = one_of("What do you want to know?", tuple(QUESTIONS), label_visibility="collapsed", **options)  # the heading asks
+    left, right = st.columns(2, gap="medium")
+    if name == "poison":
+        words = "Rows an attacker may add or remove; a changed row counts as two. The mean accuracy must stay above guessing."
+        with left:
+            n_poisoned = whole_number("Poisoned rows to withstand", 1, 100_000, 10, help=words, key="protect")
+        _answer_poison(n_poisoned, background.state(curves))
+        return
+    if name in ("labels", "depth"):
+        label, options = "Leaves with the right label, %", {"value": 90.0, "step": 1.0, **linked("wish-labels")}
+    else:
+        start = min(99.0, round(100 * (_guessing(place.world) + 0.05)))
+        label, options = "Accuracy, %", {"value": float(start), "step": 0.5, **linked("wish-accuracy")}
+    target = left.number_input(label, 1.0, 99.9, format="%g", **options)
+    words = "You get one tree. Higher: surer that yours is among those that reach it."
+    options = {"help": words, **linked("sure")}
+    sure = right.select_slider("Required reliability, trees of 100", (50, 80, 90, 95), 90, **options)
+    goal = Goal("labels" if name in ("labels", "depth") else "accuracy", target / 100, sure / 100)
+    search = Search(place, request, QUESTIONS[name][1], goal)
+    st.caption(plain(f"Held fixed: {figures.held_fixed_text(request, search.along, unit_in_use())}. {place.title}."))
+    other = {"max_depth": 1, "depth": 1} if search.along == "max_depth" else {"epsilon": 1.0} if search.along == "epsilon" else {}
+    key = canonical_key(
+        loaded, request.at(**other), world=place.key, wanted=repr((name, goal))
+    )  # what is looked for is no setting
+    task = background.in_steps(ANSWER, key, partial(_found, search), lambda found: found[1].is_complete, **_kept(loaded))
+    status = background.start_button(task, "Find the answer", ":material/search:")
+    background.show(task, "Training trees until the answer is clear", render=_so_far)
+    if status.shown and status.job is None:
+        search, answer = status.result
+        _answer(search, answer, key if status.is_current else "")
+
+
+def _guessing(world: World) -> float:
+    """The share of the most frequent class."""
+    if isinstance(world, Planted):
+        return world.most_frequent
+    counts = np.asarray(world.draw(seed=0)[0].class_counts())
+    return float(counts.max() / counts.sum())
+
+
+def _found(search: Search, **how: Any) -> Iterator[tuple[Search, SearchAnswer]]:
+    """The first look is taken in this process while worker processes start."""
+    Thread(target=start_workers, args=(background.WORKERS,), daemon=True).start()
+    how |= {"seed": SEED, "workers": background.WORKERS}
+    for answer in planner.plan_steps(search.place.world, search.fixed, search.along, search.goal, **how):
+        yield search, answer
+
+
+def _so_far(status: background.Status) -> None:
+    (search, answer), *_ = status.values
+    words = figures.so_far_headline(answer, search.along, _at_risk(search))
+    st.info(f"**{plain(words)}**", icon=":material/hourglass_top:")
+    _picture(search, answer, words)
+
+
+def _answer(search: Search, answer: SearchAnswer, key: str) -> None:
+    """The answer in a box, its figure and table, and the check. No key: the answer is stale and cannot be checked."""
+    world, along, goal = search.place.world, search.along, search.goal
+    box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
+    sentence = figures.answer_sentence(answer, along, goal, unit_in_use())
+    box(f"**{plain(figures.answer_headline(answer, along, _at_risk(search)))}.**  \n{plain(sentence)}")
+    most = max(map(max, world.chances)) if isinstance(world, Planted) else 1.0  # the class of a row is drawn at these chances
+    if goal.measure == "accuracy" and goal.target > most:
+        st.caption(f"Nothing could: in this world {percent(round(most, 3))} is the most anybody reaches.")
+    if answer.points:
+        _picture(search, answer, sentence)
+    if answer.reached is None or not key:
+        return
+    asked = (world, search.fixed, along, answer.reached.place, goal)
+    check = partial(planner.check, *asked, seed=CHECK_SEED, workers=background.WORKERS)
+    task = background.in_one(CHECK, key, check, keep=4)
+    status = background.start_button(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
+    background.show(task, "Training fresh trees")
+    if status.is_current:
+        words = figures.check_sentence(status.result, along, goal, unit_in_use())
+        st.markdown(f":material/fact_check: {plain(words)}")
+
+
+def _picture(search: Search, answer: SearchAnswer, words: str) -> None:
+    show_chart(figures.search_chart(answer, search.along, words, _at_risk(search)), "plan-answer")
+    st.caption(prose("plan", "marks"))
+
+
+def _at_risk(search: Search) -> figures.AtRisk:
+    """What a release of the world's rows would let others guess about whom they protect."""
+    unit = unit_in_use()
+
+    def guesses(epsilon: float) -> float:
+        said = search.fixed.at(epsilon=epsilon).verdict(search.place.world.schema, unit)
+        return said.right_guesses if said.proven.is_finite else math.inf
+
+    return figures.AtRisk(guesses, unit)
+
+
+def _answer_poison(n_poisoned: int, curves: background.Status) -> None:
+    """Read off the certificates of the curves below."""
+    if not curves.shown:
+        st.info("The answer is read off the certificates of the consequences below. Compute them first.", icon=":material/south:")
+        return
+    found: consequences.Consequences = curves.result
+    headline, explanation = figures.protecting_sentence(found, n_poisoned, found.majority)
+    reachable = not found.reason and bool(found.protecting(n_poisoned, found.majority))
+    stale = "" if curves.is_current else " (For the settings before.)"
+    (st.success if reachable else st.warning)(f"**{plain(headline)}.**  \n{plain(explanation)}{stale}")
+
+
+# --- three consequences
+
+
+def _curves_task(place: Place, request: FitRequest, loaded: Loaded) -> background.Task:
+    make = partial(consequences.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
+    key = canonical_key(loaded, request.at(epsilon=1.0), world=place.key)
+    return background.in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
+
+
+def _consequences(task: background.Task, cursor: float) -> None:
+    st.header("One ε, three consequences", anchor=False)
+    status = background.state(task)
+    if status.n_missing and status.job is None:
+        st.button("Compute the three curves", icon=":material/play_arrow:", on_click=background.start, args=(task,))
+    titles, n_people = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}, consequences.FAIR
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        options = {"format_func": titles.__getitem__, "help": prose("plan", "attacks"), **linked("attack")}
+        if one_of("The attacker guesses", tuple(titles), **options) != "fair":
+            n_people = whole_number("n, people who may be the one", 3, 100_000_000, 1_000, key="candidates")
+    background.show(task, "Training trees along ε", render=lambda now: _three(now.values[0], cursor, n_people))
+    if status.shown and status.job is None:
+        _three(status.result, cursor, n_people)
+
+
+def _three(found: consequences.Consequences, cursor: float, n_people: int) -> None:
+    item, unit = found.at(cursor), unit_in_use()
+    asked: dict[str, Any] = {"candidates": n_people, "above": found.majority, "unit": unit}
+    titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")
+    sentences = figures.consequence_sentences(item, found, **asked)
+    for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
+        with column, st.container(border=True, height="stretch"):
+            st.markdown(f"**{title}** at {short_text(PrivacyLoss(item.epsilon), unit)}  \n{plain(words)}")
+    st.caption(f"Move ε ({unit.neighbours}): the line goes through all drawn.")
+    show_chart(figures.consequences_chart(found, cursor=item.epsilon, **asked), "plan-three")
+    st.caption(prose("plan", "three consequences", trees=str(found.n_draws), rows=f"{found.n_train:,}"))
