@@ -29,6 +29,8 @@ settings.register_profile(
 settings.register_profile("fast", settings.get_profile("dpviz"), max_examples=20)  # make check; make test has three times as many
 settings.load_profile("dpviz")
 
+#: Cases of one test that `make check` tries at most, but those of the contract of learners.
+FEW_CASES = 12
 #: The longest file without a browser.
 MUTANTS = "tests/benchmarks/test_mutants.py"
 
@@ -42,11 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long files first, since one that comes last leaves the other workers idle: those of browsers and others by turns.
 
     Two browsers at a time would wait for each other, and what they wait for is worked off by one processor alone.
     """
+    if config.getoption("--hypothesis-profile", None) == "fast":  # make check
+        config.hook.pytest_deselected(items=_beyond_few(items))
     long = Counter({_file(item.nodeid): 0 for item in items})
     long.update(_file(item.nodeid) for item in items if any(map(item.get_closest_marker, ("slow", "browser"))))
     files = sorted(long, key=lambda file: (file != MUTANTS, -long[file]))
@@ -57,6 +61,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
+
+
+def _beyond_few(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Takes from `items`, and returns, all cases of a test but FEW_CASES that are evenly apart."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if not any(map(item.get_closest_marker, ("slow", "verify", "browser"))):
+            cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+    gone = []
+    for test, found in cases.items():
+        if len(found) > FEW_CASES and not test.startswith("tests/contract/"):
+            kept = {place * len(found) // FEW_CASES for place in range(FEW_CASES)}
+            gone += [item for place, item in enumerate(found) if place not in kept]
+    names = {item.nodeid for item in gone}
+    items[:] = [item for item in items if item.nodeid not in names]
+    return gone
 
 
 def pytest_collection_finish() -> None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,17 +28,24 @@ FILES = [
 ]
 
 
+@cache
+def nodes(text: str) -> list[ast.AST]:
+    """Of a file, parsed once for all rules."""
+    return list(ast.walk(ast.parse(text)))
+
+
 def events_made(path: str, text: str) -> Iterator[str]:
     """Events with a cost, made outside of `privacy` and `accounting`: a step could look cheaper than it is."""
     if path.startswith(("dpviz/privacy/", "dpviz/accounting/")):
         return
-    tree = ast.parse(text)
+    if "events" not in text:
+        return
     imported = [
-        node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("accounting.events")
+        node for node in nodes(text) if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("accounting.events")
     ]
     names = {alias.asname or alias.name: alias.name for node in imported for alias in node.names}
     guarded = COSTS if path in SAY_NO_COST else {*COSTS, "NoCost"}
-    for node in ast.walk(tree):
+    for node in nodes(text):
         if isinstance(node, ast.Call):
             *owner, last = ast.unparse(node.func).split(".")
             if (names.get(last) if not owner else last if owner[-1] == "events" else None) in guarded:
@@ -48,7 +56,7 @@ def files_touched(path: str, text: str) -> Iterator[str]:
     """No path comes from a browser: screens open, write and remove no file."""
     if not path.startswith(("app.py", "pages/", "dpviz/app/")):
         return
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             foreign = called == "Path" and ast.unparse(node.args[0] if node.args else node) not in PATHS
@@ -66,7 +74,7 @@ def colours_typed(path: str, text: str) -> Iterator[str]:
     """Colours of charts and screens stand in the theme."""
     if path.startswith(("app.py", "pages/", "dpviz/app/", "dpviz/figures/")) and path != "dpviz/figures/theme.py":
         texts = [
-            node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            node.value for node in nodes(text) if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
         yield from (f"{path}: {found}" for part in texts for found in COLOUR.findall(part))
 

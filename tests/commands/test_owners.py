@@ -1,5 +1,7 @@
 """The owners command: what late rows are worth."""
 
+import pytest
+
 import dpviz
 
 FEW = ("--epsilon", "2", "--param", "rounds=8")
@@ -17,6 +19,7 @@ def test_bad_input_is_one_line(refused, table, schema):
     assert "no feature called 'weight'" in said
 
 
+@pytest.mark.slow
 def test_late_rows_are_followed_in_every_way(run, table, schema):
     code, said, _ = run("owners", "stream", table, "--schema", schema, *FEW, "--param", "extra_rounds=4", "--feature", "age")
     assert code == 0

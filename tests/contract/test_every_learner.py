@@ -106,7 +106,8 @@ def fitted(case: Case, n_classes: int = 3, **asked: Any) -> FitResult:
 
 
 def _param(case: Case) -> Any:
-    return pytest.param(case, id=str(case), marks=[pytest.mark.slow, pytest.mark.verify] if case.is_full else [])
+    slow, verify = [pytest.mark.slow], [pytest.mark.verify]
+    return pytest.param(case, id=str(case), marks=slow + verify if case.is_full else [] if case.kind == "mixed" else slow)
 
 
 SMALL = tuple(

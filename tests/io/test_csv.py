@@ -348,6 +348,7 @@ def test_blank_lines_count_towards_the_limit():
 COMMAS = b"," * 3_000_000
 
 
+@pytest.mark.slow
 def test_no_line_costs_much_more_memory_than_cells_of_one_line():
     for text, outcome in [
         (b",".join([b"a"] * 1_500_000), "too-many-columns"),

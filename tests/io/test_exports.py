@@ -331,6 +331,7 @@ class Counted(str):
         return str.__eq__(self, other)
 
 
+@pytest.mark.slow
 def test_conditions_on_many_categories_are_joined_without_comparing_each_with_each():
     for kinds in [("among", "among"), ("among", "but"), ("but", "among"), ("but", "but")]:
         names, n = [Counted(f"code{k}") for k in range(2_000)], 2_000

@@ -45,6 +45,7 @@ def test_running_the_script_again_gives_the_same_bytes(written: dict[str, bytes]
     assert runpy.run_path(str(bundled("data") / "make_samples.py"))["files"]() == written
 
 
+@pytest.mark.slow
 def test_a_sample_encodes_without_loss_but_for_missing_cells() -> None:
     for name in NAMES:
         (sample,) = (sample for sample in samples() if sample.name == name)

@@ -52,6 +52,7 @@ def test_a_category_that_is_common_is_new_as_a_whole():
     assert np.unique(stream(feature="c", share=0.1).train.columns[2][stream(feature="c", share=0.1).is_new]).tolist() == [2]
 
 
+@pytest.mark.slow
 @every_way
 @pytest.mark.parametrize("make", [numbers, classes])
 def test_every_way_costs_what_was_asked_for(way, make):
@@ -106,6 +107,7 @@ def test_with_the_filter_new_rows_come_with_all_of_their_budget():
     assert (later[given.is_new] < 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [numbers, classes])
 def test_the_filter_learns_new_rows_and_keeps_the_old_ones(make):
     given = stream(make())
@@ -135,6 +137,7 @@ def test_three_classes_are_followed():
     assert course.after("all") == pytest.approx(np.mean(course.model.predict(test) != test.target))
 
 
+@pytest.mark.slow
 def test_it_says_how_far_it_is_and_stops_when_asked():
     shares: list[float] = []
     train_on_stream(stream(), "filter", **FEW, progress=shares.append)

@@ -79,6 +79,7 @@ def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
     assert at.data_editor[1].value["low"][0] == "5"
 
 
+@pytest.mark.slow
 def test_the_files_of_pages_are_no_app_of_their_own() -> None:
     """Also tells when Streamlit no longer has the private switch: see whether the first visitor of a fresh server needs it."""
     assert "uses_pages_directory" in vars(PagesManager)

@@ -89,6 +89,7 @@ def test_two_missing_rows_are_no_neighbours_and_double_the_exponent():
     assert "The tables are the same." in texts(test)
 
 
+@pytest.mark.slow
 def test_the_tables_that_refute_the_proof_are_shown_from_two_features_on():
     test = guess(lesson_page("Adding up"))
     test.select_slider(key="adding.features").set_value(1).run()

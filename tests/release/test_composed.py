@@ -70,6 +70,7 @@ def _gaussian_delta(loss, mu):
     return float(ndtr(mu / 2 - loss / mu) - math.exp(loss) * ndtr(-mu / 2 - loss / mu))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_histories", [40, pytest.param(1000, marks=pytest.mark.verify)])
 def test_the_total_of_random_histories_is_that_of_an_independent_computation(pool, n_histories):
     rng = np.random.default_rng(n_histories)

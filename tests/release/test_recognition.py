@@ -175,6 +175,7 @@ def test_an_edited_copy_is_not_recognised_as_is_said(register):
     assert release(register, "two", FRAME[:-1], schema()).data_set == "two"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", ["shuffled", "a part", "DuckDB", "no column in common"])
 def test_the_answer_is_kept(register, tmp_path, door, request):
     register.declare("three", epsilon_cap=0.5)

@@ -71,6 +71,7 @@ def test_what_others_may_read_or_write_is_refused_and_left_as_it_is(tmp_path, mo
     assert len(ReleaseRegister(path).data_sets()) == (which != "an empty file")
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_nothing_is_half_done(tmp_path, monkeypatch):
     register = ReleaseRegister(tmp_path / "releases.db")
     register.declare("rows", epsilon_cap=1)

@@ -41,6 +41,7 @@ def many(monkeypatch):
     monkeypatch.setattr(columns, "MANY", 1)
 
 
+@pytest.mark.slow
 def test_a_number_is_the_same_however_it_is_read(monkeypatch):
     for marks in Marks:
         for codes in [(), ("-99", "unknown", "1,5")]:
@@ -125,6 +126,7 @@ def test_numbers_in_increasing_order_by_their_shortest_texts(values):
     assert RawTable((Column("x", numbers=np.array(values, float)),)).fingerprint == RawTable((said,)).fingerprint
 
 
+@pytest.mark.slow
 def test_many_texts_from_a_file_where_each_is_another_one(tmp_path):
     cells = [f"é {number * 7919 % 50_021}" for number in range(50_000)]
     cells[::997] = ["NA"] * len(cells[::997])

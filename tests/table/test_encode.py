@@ -187,6 +187,7 @@ def test_whole_numbers_take_the_smallest_type_that_holds_the_range(low, high, dt
     assert (data.columns[0].dtype, data.columns[0].tolist()) == (dtype, [low, high])
 
 
+@pytest.mark.slow
 def test_categories_take_one_byte_or_two_and_more_are_refused():
     names = tuple(f"k{i}" for i in range(65537))
     for count, dtype in ((256, np.uint8), (257, np.uint16), (65536, np.uint16)):

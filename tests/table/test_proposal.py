@@ -290,6 +290,7 @@ def test_a_proposal_does_not_depend_on_the_order_of_rows(case):
     assert feature(xs * 2) == feature([xs[i] for i in order] * 2)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.skipif(not ADULT.exists(), reason="needs ../shared/data/adult.csv.gz")
 def test_adult_is_proposed_as_everybody_knows_it():

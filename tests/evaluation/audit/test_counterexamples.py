@@ -23,6 +23,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema
 FILES = sorted(map(str, bundled("data/counterexamples").glob("*.py")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 def test_a_script_runs_alone_and_refutes(file, tmp_path):
     """Isolated (-I), from an empty folder, with every import but NumPy's and the standard library's refused."""

@@ -166,6 +166,7 @@ class TestConsequences:
     def found(self):
         return found_once()
 
+    @pytest.mark.slow
     def test_each_epsilon_has_its_draws_and_its_share_of_the_failure_probability(self):
         assert [item.epsilon for item in self.found.found] == [0.02, 0.1, 1.0]
         assert all(len(item.accuracies) == 100 for item in self.found.found)

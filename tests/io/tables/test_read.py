@@ -158,6 +158,7 @@ def excel_bomb() -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.slow
 def test_unpacking_stops_at_the_limit():
     for make in [
         lambda: gzip.compress(BOMB),
@@ -459,6 +460,7 @@ def test_what_a_formula_last_computed_is_its_value(cell, found):
     assert cells(read_table(uncomputed(cell))) == [["1", found], ["2", "5"]]
 
 
+@pytest.mark.slow
 def test_a_formula_is_found_in_a_large_sheet():
     rows = [[i, i] for i in range(20_000)]
     table = read_table(workbook(["a", "b"], *rows, [1, "=A1"], *rows))

@@ -184,6 +184,7 @@ def test_the_ledger_is_epsilon_to_the_last_bit_and_says_bounded_range():
                 assert {step.level for step in of_blocks} == {2: {0}, 3: {1}, 4: {0, 2}}[depth]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 5, 7])
 def test_the_tree_is_complete_to_its_depth(n_classes):
     for depth in [3, 4]:

@@ -56,6 +56,7 @@ def test_it_learns_classes_with_privacy() -> None:
         assert auc(test.target, result.model.predict_proba(test)) > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [prices, classes])
 def test_every_shape_of_tree_learns(make) -> None:
     for asked in [{"depth": 1}, {"depth": 4}, {"histogram_share": 0}]:
@@ -173,6 +174,7 @@ def test_the_ablations_train_and_tell_themselves_apart() -> None:
         assert other.ledger.guarantee == usual.ledger.guarantee
 
 
+@pytest.mark.slow
 def test_extreme_targets_are_learned() -> None:
     for low, high in [(-8e307, 8e307), (0, 1e-280), (1e16, 1e16 + 4)]:
         schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", low, high), n_public=400)

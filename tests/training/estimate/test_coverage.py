@@ -258,6 +258,7 @@ def require_cover(found, cells, about):
         assert hits >= least(tries, cells) - (0.02 * tries if name == "leaf" else 0), (name, about, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_intervals_of_numbers_hold_the_truth(kind):
     for n_rows, epsilon, within, k in ((1000, 0.1, True, 1), (1000, 1.0, True, 4), (5000, 3.0, False, 1)):

@@ -49,6 +49,7 @@ def test_extra_rounds_cost_nothing_and_everything_together_what_was_asked_for(as
     assert many.model.splits.n_trees == few.model.splits.n_trees + 7
 
 
+@pytest.mark.slow
 def test_sampling_lowers_the_noise_that_a_budget_needs() -> None:
     data = rows(schema_of_numbers())
     noise = [
