@@ -19,7 +19,7 @@ from dpviz.io.csv import told_apart
 from dpviz.io.csv_text import csv_text, harmless
 from dpviz.models.base import Model
 from dpviz.table.cells import canonical_number, number_of
-from dpviz.table.columns import is_text
+from dpviz.table.columns import is_text, local_moments, utc_offset
 from dpviz.table.encode import NewRows
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import NumericTarget
@@ -107,6 +107,8 @@ def _texts_of(keys: Any) -> list[Any]:
     if types.is_duration(kind):
         digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
         return [None if key is None else _seconds(key, digits) for key in keys.cast(pa.int64()).to_pylist()]
+    if types.is_timestamp(kind) and (offset := utc_offset(kind.tz)):
+        return [None if key is None else key + offset for key in local_moments(keys).cast(pa.string()).to_pylist()]
     if not (is_text(kind) or types.is_fixed_size_binary(kind)):
         return keys.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
     letters = keys if types.is_fixed_size_binary(kind) else keys.cast(pa.large_binary())

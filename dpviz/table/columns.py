@@ -7,6 +7,7 @@ form are the same column: numbers stay numbers, everything else becomes texts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache, cached_property, partial
@@ -441,6 +442,25 @@ def is_flat(kind: Any) -> bool:
     return is_text(kind) or types.is_fixed_size_binary(kind) or any(check(kind) for check in others)
 
 
+def utc_offset(zone: str | None) -> str:
+    """The offset of a zone that is one, without its colon: "+0530"; empty for a zone with a name."""
+    found = re.fullmatch(r"([+-]\d\d):?(\d\d)", zone or "")
+    return "".join(found.groups()) if found else ""
+
+
+def local_moments(values: Any) -> Any:
+    """Moments of Arrow as the clock in their zone shows them, without a zone; Arrow 18 knows zones by name only."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    unit, offset = values.type.unit, utc_offset(values.type.tz)
+    if not offset:
+        return pc.local_timestamp(values)
+    minutes = int(f"{offset[0]}1") * (60 * int(offset[1:3]) + int(offset[3:]))
+    ahead = pa.scalar(60 * minutes * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit], pa.duration(unit))
+    return pc.add(values.cast(pa.int64()).cast(pa.timestamp(unit)), ahead)
+
+
 def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
     """Of an array of Arrow."""
     import pyarrow as pa
@@ -463,7 +483,7 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
         return _plain_numbers(values)
     if types.is_timestamp(kind):
         if kind.tz is not None:
-            values = pc.local_timestamp(values)
+            values = local_moments(values)
         if kind.unit == "ns":  # what Python's own moments know; a cast would round towards 1970
             values = pc.floor_temporal(values, unit="microsecond").cast(pa.timestamp("us"), safe=False)
     encoded = values if types.is_dictionary(kind) else _as_bytes(values).dictionary_encode()

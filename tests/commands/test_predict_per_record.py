@@ -158,7 +158,8 @@ def test_typed_keys_come_out_as_they_went_in(run, tmp_path, kind, keys, texts, s
         assert code == 0, said
         assert "are lost" not in said
     found = pq.read_table(tmp_path / "o.parquet")
-    assert (found["k"].type, found["k"].to_pylist()[-1]) == (kind, keys[-1])
+    pq.write_table(table, tmp_path / "same.parquet")  # Arrow itself may read another index of a dictionary than was written
+    assert (found["k"].type, found["k"].to_pylist()[-1]) == (pq.read_table(tmp_path / "same.parquet")["k"].type, keys[-1])
     assert found["k"].combine_chunks().cast(_plain(kind)).view(_bits(kind)).equals(cells.cast(_plain(kind)).view(_bits(kind)))
     said = pd.read_csv(tmp_path / "o.csv", dtype=str, keep_default_na=False)
     assert said["label"].tolist() == ["no", "yes", "no", ""]

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from dpviz.io.csv import read_csv
 from dpviz.randomness import generator
 from dpviz.table import columns
-from dpviz.table.cells import MISSING_MARKS, Marks, canonical_number
+from dpviz.table.cells import MISSING_MARKS, Marks, canonical_number, text_of
 from dpviz.table.columns import Codes, Column
 from dpviz.table.raw import RawTable
 from tests.support.examples import examples
@@ -134,3 +135,12 @@ def test_many_texts_from_a_file_where_each_is_another_one(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("\n".join(["name,y", *(f"{cell}  ,{it}" for cell, it in zip(cells, classes, strict=True))]), "utf-8")
     assert read_csv(file).fingerprint == before(("name", cells), ("y", classes))
+
+
+@pytest.mark.parametrize("zone", ["+05:30", "-03:00", "+00:00", "Europe/Berlin", "UTC"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_moments_are_told_by_the_clock_of_their_zone_by_name_or_by_offset(unit, zone):
+    cells = pa.array([1_700_000_000, -1, 0, None], pa.timestamp("s", zone)).cast(pa.timestamp(unit, zone))
+    for column in (Column.from_values("t", cells), Column.from_values("t", cells.dictionary_encode())):
+        found = [column.texts[code] if code >= 0 else "" for code in column.codes.tolist()]
+        assert found == [text_of(moment) for moment in cells.to_pylist()]
