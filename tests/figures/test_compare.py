@@ -6,9 +6,7 @@ import pytest
 
 from dpviz.evaluation.compare.comparison import Curve, Difference, Point, at_equal_risk, with_guesses
 from dpviz.figures.compare import (
-    AXES,
     ENOUGH,
-    LEAST_R2,
     bandable,
     box_chart,
     compare_chart,
@@ -22,12 +20,11 @@ from dpviz.figures.compare import (
     measure_text,
     probability_text,
     sentence,
-    tick_format,
     unbounded,
-    visible_points,
 )
 from dpviz.figures.theme import SERIES
 from dpviz.learners import get_learner, learner_names
+from tests.support.golden_charts import assert_golden
 
 
 def curve(learner, xs, *, verdict="holds", factor=1.0, height=0.8):
@@ -43,58 +40,57 @@ ALL = (SOUND, FALSE, OPEN, PLAIN)
 EPSILON = {"along": "epsilon", "metric": "accuracy", "level": 0.76}
 
 
+NOISY = Curve("s-gbdt", "holds", tuple(Point(x, x, low, 0.3, 0.4, 30) for x, low in ((0.01, -9.0), (1.0, 0.25))))
+TREE = Curve("cart-regression", "none", (Point(math.inf, math.inf, 0.44, 0.45, 0.46, 5),))
+R2 = {"along": "epsilon", "metric": "r2", "level": 0.0}
+ERRORS = [Curve(name, "holds", (Point(1.0, 1.0, at, at, at, 3),)) for name, at in (("dp-mean", 880.0), ("s-gbdt", 412.25))]
+FEW = Curve("pf-tree", "holds", (*SOUND.points[:2], replace(SOUND.points[2], n_fits=ENOUGH - 1)))
+IN_UNITS = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 20)
+BOXES = {"pf-tree": np.array([0.1, 0.2, 0.3, 0.4]), "privatree": np.array([0.5])}
+
+
+def found(probability=0.8, n_draws=150):
+    return Difference("pf-tree", "privatree", probability, 0.72, 0.86, -0.01, 0.02, 0.05, 5, n_draws)
+
+
+REVIEWED = {
+    "lines": lambda: compare_chart(ALL, **EPSILON, banded=SOUND.learner, summary="So."),
+    "depths": lambda: compare_chart((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None, summary="So."),
+    "composed": lambda: compare_chart(ALL, **EPSILON, axis="composed", summary="So."),
+    "r2": lambda: compare_chart((NOISY, TREE), **R2, summary="So."),
+    "errors": lambda: compare_chart(ERRORS, along="epsilon", metric="rmse", level=900.0, summary="So."),
+    "boxes": lambda: box_chart(BOXES, line_styles({"pf-tree": "holds", "privatree": "violated"})),
+    "differences": lambda: difference_chart([found()], line_styles({"pf-tree": "holds", "privatree": "violated"})),
+    "differences-in-units": lambda: difference_chart([IN_UNITS], line_styles({"dp-mean": "holds"}), "rmse"),
+    "words": lambda: [
+        headline(ALL, along="epsilon", x=0.1, metric="accuracy", level=0.76),
+        headline((FALSE,), along="epsilon", x=0.1, metric="accuracy", level=None),
+        headline((FEW,), along="epsilon", x=1.0, metric="accuracy", level=None),
+        headline((NOISY, TREE), **R2, x=1.0),
+        headline(ERRORS, along="epsilon", x=1.0, metric="rmse", level=900.0),
+        *(lines_text(*given) for given in ((ALL, "pf-tree"), ((SOUND, FALSE), "pf-tree"), ((FEW, PLAIN), None))),
+        sentence(found()),
+        sentence(IN_UNITS, "rmse"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", REVIEWED)
+def test_picture_words_and_table_are_the_reviewed_ones(name):
+    assert_golden(f"compare-{name}", REVIEWED[name]())
+
+
+def test_what_has_too_few_fits_has_no_band_and_nothing_to_draw_is_an_empty_figure():
+    assert bandable(ALL) == ("pf-tree", "privatree", "bdpt")
+    assert bandable((FEW, PLAIN)) == ()
+    assert [is_cut((it,), metric) for it, metric in ((NOISY, "r2"), (TREE, "r2"), (NOISY, "rmse"))] == [True, False, False]
+    for axis in ("asked", "composed"):
+        assert len(compare_chart((), **EPSILON, axis=axis, summary="").figure.data) == 0
+
+
 def lines(figure):
     """Name -> trace of every line in the legend."""
     return {trace.name: trace for trace in figure.data if trace.showlegend is not False}
-
-
-def test_every_learner_has_a_line_and_a_claim_that_does_not_hold_is_dashed_and_open():
-    drawn = lines(compare_chart(ALL, **EPSILON, summary="").figure)
-    title = {name: get_learner(name).title for name in ("pf-tree", "privatree", "bdpt", "cart")}
-    doubtful = {f"{title['privatree']}, claim violated", f"{title['bdpt']}, claim unproven"}
-    assert set(drawn) == {title["pf-tree"], title["cart"], "Majority class"} | doubtful
-    assert set(drawn["Majority class"].y) == {0.76}
-    assert tuple(drawn["Majority class"].x) == (0.01, 1.0)
-    assert set(drawn[title["cart"]].y) == {0.85}
-    for trace in lines(compare_chart(ALL, **EPSILON, summary="").figure).values():
-        if trace.marker.symbol:
-            doubtful = "claim" in trace.name
-            assert trace.line.dash == ("dash" if doubtful else "solid")
-            assert trace.marker.symbol.endswith("-open") == doubtful
-
-
-def test_a_band_is_drawn_where_it_is_asked_for_from_enough_fits():
-    figure = compare_chart(ALL, **EPSILON, banded=SOUND.learner, summary="").figure
-    (band,) = [trace for trace in figure.data if trace.fill == "toself"]
-    assert list(band.x) == [0.01, 0.1, 1.0, 1.0, 0.1, 0.01]
-    assert list(band.y) == pytest.approx([0.81] * 3 + [0.78] * 3)
-    assert not [trace for trace in compare_chart(ALL, **EPSILON, summary="").figure.data if trace.fill == "toself"]
-    few = Curve("pf-tree", "holds", (*SOUND.points[:2], replace(SOUND.points[2], n_fits=ENOUGH - 1)))
-    assert bandable(ALL) == ("pf-tree", "privatree", "bdpt")
-    assert bandable((few, PLAIN)) == ()
-    assert "No spread is drawn from fewer than 20 fits" in lines_text((few, PLAIN), None)
-    assert "Dashed" not in lines_text((few, PLAIN), None)
-    said = lines_text(ALL, "pf-tree")
-    assert "of PF-tree, from 30 fits or more at each point. Dashed" in said
-    assert "Dashed" in lines_text((SOUND, FALSE), "pf-tree")
-    assert "nine of ten" not in headline((few,), along="epsilon", x=1.0, metric="accuracy", level=None)
-
-
-def test_axes_are_those_of_what_is_compared_and_composed_epsilons_move_false_claims_right():
-    assert compare_chart(ALL, **EPSILON, summary="").figure.layout.xaxis.type == "log"
-    along_rows = compare_chart((curve("pf-tree", (100, 200)),), along="n_rows", metric="accuracy", level=None, summary="").figure
-    along_depth = compare_chart((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None, summary="").figure
-    assert along_rows.layout.xaxis.type == "log"
-    assert along_depth.layout.xaxis.type is None
-    assert "add/remove one row" in compare_chart(ALL, **EPSILON, summary="").figure.layout.xaxis.title.text
-    assert [x for x, _ in visible_points(OPEN, axis="composed")] == pytest.approx([0.12, 1.2, 12.0])
-    drawn = lines(compare_chart(ALL, **EPSILON, axis="composed", summary="").figure)
-    assert tuple(drawn["Majority class"].x) == (0.01, 12.0)
-    assert len(compare_chart((), **EPSILON, axis="composed", summary="").figure.data) == 0
-    assert len(compare_chart((), **EPSILON, summary="").figure.data) == 0
-    plain = Curve("cart", "none", tuple(Point(depth, math.inf, 0.8, 0.8, 0.8, 5) for depth in (1.0, 2.0)))
-    drawn = lines(compare_chart((plain,), along="max_depth", metric="accuracy", level=None, summary="").figure)
-    assert tuple(drawn[get_learner("cart").title].x) == (1.0, 2.0)
 
 
 def at_risk(found, guesses):
@@ -141,22 +137,6 @@ def test_no_curve_leaves_the_figure_and_one_without_a_bound_is_dashed_and_said(a
     assert "Nothing bounds" not in lines_text((SOUND, OPEN, PLAIN), None, "composed")
 
 
-def test_the_headline_and_the_table_say_what_the_figure_shows():
-    words = headline(ALL, along="epsilon", x=0.1, metric="accuracy", level=0.76)
-    assert words.startswith("At ε = 0.1 (add/remove one row), PF-tree reaches accuracy 80.0% (nine of ten draws: 78.0% to 81.0%)")
-    assert "not private) 85.0%, guessing 76.0%." in words
-    assert "PrivaTree" not in words
-    assert headline((FALSE,), along="epsilon", x=0.1, metric="accuracy", level=None) == (
-        "No algorithm whose claim holds was fitted here."
-    )
-    rows = curve_rows(ALL, along="epsilon", metric="accuracy")
-    assert len(rows) == 10
-    assert {row["claim"] for row in rows} == {"holds", "violated", "unproven", "none made"}
-    (plain,) = [row for row in rows if row["claim"] == "none made"]
-    assert plain[AXES["epsilon"]] == "∞"
-    assert plain["median accuracy"] == "85.0%"
-
-
 def test_learners_of_one_figure_never_look_alike_and_another_learner_changes_nobody_s_look(rng):
     """Whatever is added or taken away, in any order, as in a session."""
     every = line_styles(dict.fromkeys(learner_names(), "holds"))
@@ -178,10 +158,6 @@ def test_learners_of_one_figure_never_look_alike_and_another_learner_changes_nob
             before |= styles
 
 
-def found(probability=0.8, n_draws=150):
-    return Difference("pf-tree", "privatree", probability, 0.72, 0.86, -0.01, 0.02, 0.05, 5, n_draws)
-
-
 @pytest.mark.parametrize(
     ("item", "text"),
     [
@@ -194,21 +170,6 @@ def found(probability=0.8, n_draws=150):
 )
 def test_a_probability_is_never_a_bare_certainty(item, text):
     assert probability_text(item) == text
-
-
-def test_a_difference_is_a_line_in_points_with_its_sentence():
-    chart = difference_chart([found()], line_styles({"pf-tree": "holds", "privatree": "violated"}))
-    figure = chart.figure
-    line, mark = figure.data
-    assert tuple(line.x) == pytest.approx((-1, 5))
-    assert tuple(mark.x) == pytest.approx((2,))
-    assert line.line.dash == "dash"
-    assert sentence(found()) == (
-        "PF-tree beats PrivaTree with probability 80% (72% to 86%); difference +2.0 points (5% to 95%: -1.0 to +5.0)"
-    )
-    (row,) = chart.rows
-    assert row["splits"] == "5"
-    assert row["median difference in accuracy, points"] == "+2.0"
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "auc", "r2", "rmse"])
@@ -228,47 +189,6 @@ def test_a_box_has_every_fit_its_quarters_and_the_look_and_name_of_its_learner(r
         assert (row["lowest"], row["highest"]) == tuple(measure_text(float(it), metric) for it in (values.min(), values.max()))
     said = chart.summary
     assert all(f"{style.name}: half of" in said for style in styles.values())
-
-
-def test_quarters_are_those_of_the_box():
-    (row,) = box_chart({"pf-tree": np.array([0.1, 0.2, 0.3, 0.4])}, line_styles({"pf-tree": "holds"})).rows
-    assert list(row.values()) == ["PF-tree", "10.0%", "15.0%", "25.0%", "35.0%", "40.0%", "4"]
-
-
-NOISY = Curve("s-gbdt", "holds", tuple(Point(x, x, low, 0.3, 0.4, 30) for x, low in ((0.01, -9.0), (1.0, 0.25))))
-TREE = Curve("cart-regression", "none", (Point(math.inf, math.inf, 0.44, 0.45, 0.46, 5),))
-
-
-def test_r2_is_drawn_to_the_mean_and_not_far_below_it():
-    figure = compare_chart((NOISY, TREE), along="epsilon", metric="r2", level=0.0, summary="").figure
-    assert set(lines(figure)) == {"S-GBDT", "Regression tree (not private)", "Mean"}
-    assert figure.layout.yaxis.title.text == "R² on held-out rows"
-    assert tuple(figure.layout.yaxis.range) == (LEAST_R2, 1.02)
-    assert is_cut((NOISY,), "r2")
-    assert not is_cut((TREE,), "r2")
-    assert not is_cut((NOISY,), "rmse")
-    assert "0.300" in figure.data[0].customdata[0]
-    assert curve_rows((NOISY,), along="epsilon", metric="r2")[0]["5%"] == "-9"
-    assert headline((NOISY, TREE), along="epsilon", x=1.0, metric="r2", level=0.0) == (
-        "At ε = 1 (add/remove one row), S-GBDT reaches R² 0.300 (nine of ten draws: 0.250 to 0.400); "
-        "Regression tree (not private) 0.450, the mean 0.000."
-    )
-
-
-def test_of_errors_the_least_is_the_best():
-    few, many = (Curve(name, "holds", (Point(1.0, 1.0, at, at, at, 3),)) for name, at in (("dp-mean", 880.0), ("s-gbdt", 412.25)))
-    words = headline((few, many), along="epsilon", x=1.0, metric="rmse", level=900.0)
-    assert "S-GBDT reaches RMSE 412.2;" in words
-    assert words.endswith("the mean 900.")
-    figure = compare_chart((few, many), along="epsilon", metric="rmse", level=900.0, summary="").figure
-    assert figure.layout.yaxis.tickformat == tick_format("rmse") == ",~r"
-    found = Difference("s-gbdt", "dp-mean", 1.0, 0.9, 1.0, 400.0, 467.75, 470.0, 5, 20)
-    assert "difference +467.8 units of the target (5% to 95%: +400 to +470)" in sentence(found, "rmse")
-    chart = difference_chart([found], line_styles({"dp-mean": "holds"}), "rmse")
-    drawn = chart.figure
-    assert drawn.data[1].x == (467.75,)
-    assert "units of the target" in drawn.layout.xaxis.title.text
-    assert chart.rows[0]["5%"] == "+400"
 
 
 def test_no_range_is_shown_of_too_few_draws():

@@ -6,8 +6,11 @@ After a wanted change: run the test with DPVIZ_WRITE_GOLDEN=1, read the differen
 from __future__ import annotations
 
 import os
+from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from dpviz.figures.charts import Chart
 from tests.support.paths import ROOT
@@ -46,6 +49,9 @@ def _table(rows: Any) -> Iterator[str]:
 
 def _leaves(place: str, value: Any) -> Iterator[str]:
     """Every value with its place, a list of numbers or words on one line."""
+    if isinstance(value, dict) and "bdata" in value:  # an array as plotly packs it
+        numbers = np.frombuffer(b64decode(value["bdata"]), value["dtype"])
+        value = numbers.reshape([int(size) for size in str(value.get("shape", len(numbers))).split(",")])
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, dict):
         for name in sorted(value.keys() - _LOOKS):
