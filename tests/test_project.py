@@ -8,10 +8,9 @@ import subprocess
 import tomllib
 from importlib.metadata import Distribution, distribution, version
 from importlib.util import find_spec
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any
 
-import numpy as np
 import pytest
 
 import dpviz
@@ -19,47 +18,6 @@ from tests.support.installing import needed_by
 from tests.support.paths import ROOT, tracked_files
 
 LARGEST_FILE = 1_500_000
-
-#: What eyes without one kind of cone make of linear RGB, at full strength. Source: Machado, Oliveira & Fernandes 2009, Table 1.
-SIGHT = {
-    "usual": np.eye(3),
-    "no red cones": np.array(
-        [
-            [0.152286, 1.052583, -0.204868],
-            [0.114503, 0.786281, 0.099216],
-            [-0.003882, -0.048116, 1.051998],
-        ]
-    ),
-    "no green cones": np.array(
-        [
-            [0.367322, 0.860646, -0.227968],
-            [0.280085, 0.672501, 0.047413],
-            [-0.011820, 0.042940, 0.968881],
-        ]
-    ),
-    "no blue cones": np.array(
-        [
-            [1.255528, -0.076749, -0.178779],
-            [-0.078411, 0.930809, 0.147602],
-            [0.004733, 0.691367, 0.303900],
-        ]
-    ),
-}
-#: Linear RGB to cone responses, and their cube roots to Oklab. Source: Ottosson 2020, "A perceptual color space".
-CONES = np.array(
-    [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
-OKLAB = np.array(
-    [
-        [0.2104542553, 0.793617785, -0.0040720468],
-        [1.9779984951, -2.428592205, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.808675766],
-    ]
-)
 
 
 def read_toml(path: str) -> dict[str, Any]:
@@ -194,55 +152,6 @@ def test_streamlit_knows_every_option_of_the_configuration() -> None:
 
 def test_no_font_or_picture_is_fetched() -> None:
     assert "//" not in (ROOT / ".streamlit" / "config.toml").read_text()
-
-
-# --- the theme
-
-
-def linear(colour: str) -> np.ndarray:
-    values = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
-    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
-
-
-def contrast(one: str, other: str) -> float:
-    """Source: WCAG 2.2, "contrast ratio"."""
-    low, high = sorted(float(linear(colour) @ [0.2126, 0.7152, 0.0722]) for colour in (one, other))
-    return (high + 0.05) / (low + 0.05)
-
-
-def oklab(colour: str, sight: np.ndarray) -> np.ndarray:
-    return OKLAB @ np.cbrt(CONES @ np.clip(sight @ linear(colour), 0, 1))
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-class TestTheme:
-    def test_text_reaches_aa_on_both_backgrounds(self, theme: str) -> None:
-        colours = read_toml(".streamlit/config.toml")["theme"][theme]
-        words = ["text", "primary", "link", "red", "orange", "yellow", "green", "blue", "violet", "gray"]
-        for background in ("backgroundColor", "secondaryBackgroundColor"):
-            for word in words:
-                assert contrast(colours[f"{word}Color"], colours[background]) >= 4.5, (word, background)
-
-    def test_white_ticks_show_on_the_accent(self, theme: str) -> None:
-        assert contrast(read_toml(".streamlit/config.toml")["theme"][theme]["primaryColor"], "#ffffff") >= 3
-
-    def test_chart_colours_show_on_both_backgrounds(self, theme: str) -> None:
-        colours = read_toml(".streamlit/config.toml")["theme"][theme]
-        for colour in colours["chartCategoricalColors"]:
-            assert contrast(colour, colours["backgroundColor"]) >= 3, colour
-            assert contrast(colour, colours["secondaryBackgroundColor"]) >= 3, colour
-
-    @pytest.mark.parametrize("sight", SIGHT)
-    def test_chart_colours_stay_apart(self, theme: str, sight: str) -> None:
-        palette = read_toml(".streamlit/config.toml")["theme"][theme]["chartCategoricalColors"]
-        for one, other in combinations(palette, 2):
-            assert np.linalg.norm(oklab(one, SIGHT[sight]) - oklab(other, SIGHT[sight])) >= 0.09, (one, other)
-
-
-def test_two_colours_that_look_alike_without_red_cones_would_be_noticed() -> None:
-    assert np.linalg.norm(oklab("#0072b2", SIGHT["usual"]) - oklab("#785ef0", SIGHT["usual"])) > 0.09
-    assert np.linalg.norm(oklab("#4fa6e3", SIGHT["no red cones"]) - oklab("#b39ae6", SIGHT["no red cones"])) < 0.09
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
 @pytest.mark.parametrize(

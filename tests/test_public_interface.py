@@ -20,44 +20,12 @@ CSV = b"age,colour,income\n" + b"".join(
 )
 
 PROMISED = {
-    "read_csv",
-    "read_table",
-    "propose_schema",
-    "load_sample",
-    "load_schema",
-    "save_schema",
-    "encode",
-    "encode_large",
-    "fit",
-    "learner_names",
-    "model_from_json",
-    "exact_trace",
-    "train_federated",
-    "stream_of",
-    "train_on_stream",
-    "Stream",
-    "CategoricalFeature",
-    "NumericFeature",
-    "ClassTarget",
-    "NumericTarget",
-    "Schema",
-    "FitResult",
-    "ExactTrace",
-    "PrivacyLoss",
-    "DpvizError",
-    "EncodedDataset",
-    "FitRequest",
-    "Parameter",
-    "RawTable",
-    "Register",
-    "TestReport",
-    "export_names",
-    "open_register",
-    "parameters",
-    "Recommended",
-    "which_learner",
-    "__version__",
-}
+    "read_csv", "read_table", "propose_schema", "load_sample", "load_schema", "save_schema", "encode", "encode_large",
+    "fit", "learner_names", "model_from_json", "exact_trace", "train_federated", "stream_of", "train_on_stream", "Stream",
+    "CategoricalFeature", "NumericFeature", "ClassTarget", "NumericTarget", "Schema", "FitResult", "ExactTrace",
+    "PrivacyLoss", "DpvizError", "EncodedDataset", "FitRequest", "Parameter", "RawTable", "Register", "TestReport",
+    "export_names", "open_register", "parameters", "Recommended", "which_learner", "__version__",
+}  # fmt: skip
 
 
 def test_every_promised_name_is_there():
@@ -87,19 +55,9 @@ def test_fit_takes_what_is_promised():
 
 
 def test_a_result_holds_what_is_promised():
-    assert set(dpviz.FitResult.__dataclass_fields__) >= {
-        "learner",
-        "model",
-        "ledger",
-        "claim",
-        "plan",
-        "params",
-        "settings",
-        "schema",
-        "disclosures",
-        "noise",
-        "seed",
-    }
+    promised = {"learner", "model", "ledger", "claim", "plan", "params", "settings", "schema"}
+    promised |= {"disclosures", "noise", "seed"}
+    assert set(dpviz.FitResult.__dataclass_fields__) >= promised
 
 
 def test_the_walk_from_a_file_to_a_file(tmp_path):

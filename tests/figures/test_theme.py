@@ -35,6 +35,8 @@ DEFICIENCIES = {
     "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
 }
 
+USUAL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
 
 def linear(colour: str) -> tuple[float, ...]:
     channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
@@ -51,7 +53,7 @@ def lab(rgb: tuple[float, ...]) -> tuple[float, float, float]:
 
 def distance(first: str, second: str, deficiency: str) -> float:
     seen = (
-        lab(tuple(sum(a * b for a, b in zip(row, linear(colour), strict=True)) for row in DEFICIENCIES[deficiency]))
+        lab(tuple(sum(a * b for a, b in zip(row, linear(colour), strict=True)) for row in DEFICIENCIES.get(deficiency, USUAL)))
         for colour in (first, second)
     )
     return sum((a - b) ** 2 for a, b in zip(*seen, strict=True)) ** 0.5
@@ -60,7 +62,7 @@ def distance(first: str, second: str, deficiency: str) -> float:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 class TestTheme:
     def test_classes_steps_and_texts_stand_out_from_every_ground(self, theme: Theme) -> None:
-        assert min(contrast(colour, theme.ground) for colour in theme.classes) >= 3
+        assert min(contrast(colour, ground) for colour in theme.classes for ground in (theme.ground, theme.raised)) >= 3
         assert min(contrast(ink, ground) for ink in (theme.ink, theme.muted) for ground in (theme.ground, theme.raised)) >= 4.5
         assert min(contrast(colour, text_on(colour)) for colour in theme.classes) >= 4.5
         assert min(contrast(colour, ground) for colour in theme.steps for ground in (theme.ground, theme.raised)) >= 3
@@ -73,6 +75,10 @@ class TestTheme:
         pairs = itertools.combinations(theme.classes[:4], 2)
         assert min(distance(first, second, deficiency) for first, second in pairs) > 10
         assert min(distance(first, second, deficiency) for first, second in itertools.pairwise(theme.steps)) > 10
+
+    @pytest.mark.parametrize("deficiency", ["none", *DEFICIENCIES])
+    def test_no_two_classes_are_alike_to_anybody(self, theme: Theme, deficiency: str) -> None:
+        assert min(distance(first, second, deficiency) for first, second in itertools.combinations(theme.classes, 2)) > 8
 
     def test_every_role_becomes_a_variable_with_a_fallback(self, theme: Theme) -> None:
         css = css_variables(theme)
@@ -92,6 +98,10 @@ def test_the_dashboard_uses_the_same_colours() -> None:
             theme.ink,
             theme.accent,
         )
+        assert configured["secondaryBackgroundColor"] == theme.raised
+        assert contrast(theme.accent, "#ffffff") >= 3  # white ticks
+        for word in ("text", "primary", "link", "red", "orange", "yellow", "green", "blue", "violet", "gray"):
+            assert min(contrast(configured[f"{word}Color"], ground) for ground in (theme.ground, theme.raised)) >= 4.5, word
 
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
