@@ -13,9 +13,12 @@ schema decides, never from other cells. A text that may be two numbers is none: 
 to read 1,311 as 1.311 beside 950.
 
 **Categories.** One rule says which declared category a text is: see `Declared`.
+
+The functions for a single cell need the standard library alone: the exported Python function holds them as they stand here.
 """
 
 import datetime as dt
+import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -55,41 +58,42 @@ def text_of(value: Any) -> str:
         return UNREADABLE
 
 
+def plain_value(value: Any) -> Any:
+    """What Python has in place of a single value of NumPy: a duration in nanoseconds stays one."""
+    if type(value).__module__ != "numpy" or not hasattr(value, "dtype") or value.dtype.kind == "m":
+        return value
+    if value.dtype.kind == "f":
+        return float(value)
+    return (value.astype("datetime64[us]") if value.dtype.kind == "M" else value).item()
+
+
 def _text_of(value: Any) -> str:
-    match value:
-        case None:
-            return ""
-        case str():
-            return value
-        case bool() | np.bool_():
-            return "true" if value else "false"
-        case float() | np.floating():
-            return canonical_number(float(value))
-        case bytes():
-            return value.decode("utf-8", "replace")
-        case Decimal():
-            return _decimal_text(value)
-        case dt.datetime():
-            if value != value:
-                return ""
-            local = dt.datetime(*value.timetuple()[:6], value.microsecond)  # without what pandas adds: zone and nanoseconds
-            return (local if local.time() != dt.time(0) else local.date()).isoformat()
-        case dt.time():
-            return value.replace(tzinfo=None).isoformat()
-        case dt.date():
-            return value.isoformat()
-        case dt.timedelta():
-            if value != value:
-                return ""
-            seconds = value.days * 86_400 + value.seconds
-            return _seconds_text((seconds * 10**6 + value.microseconds) * 1000 + getattr(value, "nanoseconds", 0))  # of pandas
-        case np.datetime64():
-            return text_of(value.astype("datetime64[us]").item())
-        case np.timedelta64():
-            nanoseconds = int(value.astype("timedelta64[ns]").astype(np.int64))
-            return "" if np.isnat(value) else _seconds_text(nanoseconds)
-        case _:
-            return "" if type(value).__name__ in ("NAType", "NaTType") else str(value)
+    value = plain_value(value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return canonical_number(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, Decimal):
+        return _decimal_text(value)
+    if isinstance(value, dt.datetime):
+        local = dt.datetime(*value.timetuple()[:6], value.microsecond)  # without what pandas adds: zone and nanoseconds
+        return (local if local.time() != dt.time(0) else local.date()).isoformat()
+    if isinstance(value, dt.time):
+        return value.replace(tzinfo=None).isoformat()
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, dt.timedelta):
+        seconds = value.days * 86_400 + value.seconds
+        return _seconds_text((seconds * 10**6 + value.microseconds) * 1000 + getattr(value, "nanoseconds", 0))  # of pandas
+    if type(value).__name__ == "timedelta64":
+        return "" if value != value else _seconds_text(int(value.astype("timedelta64[ns]").astype("int64")))
+    return str(value)
 
 
 def _seconds_text(nanoseconds: int) -> str:
@@ -112,7 +116,7 @@ def canonical_number(value: float) -> str:
     if value.is_integer():
         return str(int(value))
     text = repr(value)
-    return np.format_float_positional(value, trim="-") if "e" in text else text
+    return format(Decimal(text), "f") if "e" in text else text
 
 
 def is_exact(low: int, high: int) -> bool:
@@ -148,8 +152,8 @@ def number_of(text: str, marks: Marks = Marks.UNKNOWN) -> float:
     try:
         value = float(_plain(text.strip().replace("−", "-"), marks))
     except ValueError:
-        return np.nan
-    return value if np.isfinite(value) else np.nan
+        return math.nan
+    return value if math.isfinite(value) else math.nan
 
 
 def parse_numbers(texts: Sequence[str], marks: Marks = Marks.UNKNOWN) -> np.ndarray:
@@ -288,11 +292,13 @@ class Declared:
 
     def find(self, texts: Sequence[str]) -> np.ndarray:
         """What each clean text means, int64 of shape (n_texts,); -1 where it is none of those declared."""
-        exact = self.exact
-        found = (exact[text] if text in exact else self._other(text) for text in texts)
+        exact, numbers, truths = self.exact, self.numbers, self.truths
+        found = (exact[text] if text in exact else other_meaning(text, numbers, truths) for text in texts)
         return np.fromiter(found, np.int64, len(texts))
 
-    def _other(self, text: str) -> int:
-        if self.numbers and (short := shortest(text)) is not None:
-            return self.numbers.get(short, -1)
-        return self.truths.get(text.lower(), -1) if self.truths else -1
+
+def other_meaning(text: str, numbers: Mapping[str, Any], truths: Mapping[str, Any]) -> Any:
+    """What a clean text that is not declared itself means: by its number, or as a truth value; -1 where it means nothing."""
+    if numbers and (short := shortest(text)) is not None:
+        return numbers.get(short, -1)
+    return truths.get(text.lower(), -1) if truths else -1

@@ -12,10 +12,10 @@ from dpviz.errors import SchemaError
 from dpviz.io.codebook import codebook_template, import_codebook
 from dpviz.io.exports import FORMS
 from dpviz.io.exports.contract import WrittenForm
-from dpviz.io.exports.python_function import PYTHON
+from dpviz.io.exports.python import PYTHON
 from dpviz.models.tree import Branch, Leaf, SubsetRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.support.checked import export, golden, run
+from tests.support.checked import Differs, export
 from tests.support.exports_models import document
 
 SEX = CategoricalFeature("sex", ("m", "f", "d"), unknown_as="d", groups=(("M", "m"), ("male", "m"), ("W", "f"), ("1", "m")))
@@ -58,12 +58,11 @@ TREE = Tree(SCHEMA, Branch(SubsetRule(0, (0,)), Leaf(1), Branch(SubsetRule(0, (1
 @pytest.mark.parametrize("form", [form for form in FORMS if form.name != "json"], ids=lambda form: form.name)
 def test_an_export_takes_a_text_for_the_category_it_counts_as(form: WrittenForm) -> None:
     given = document(TREE)
-    assert "male" in {row[0] for row in golden(given).rows}
-    assert export(form, given).n_rows == len(golden(given).rows)
+    assert export(form, given).n_rows > 200
     unaware = document(replace(TREE, schema=replace(SCHEMA, features=(SEX.declare(groups=()), SCHEMA.features[1]))))
     if form.group == "code":
-        found, _ = run(form.name, form.write(unaware), given, golden(given).rows)
-        assert "'sex': 'W'" in str(golden(given).first_difference(found)), "golden rows notice an export without groups"
+        with pytest.raises(Differs, match=r"'sex': '(W|M|male|1)'"):  # an export without groups is noticed
+            export(replace(form, write=lambda _: form.write(unaware)), given)
 
 
 def test_an_export_says_what_counts_as_what_and_predicts_as_the_model_does() -> None:

@@ -1,7 +1,7 @@
 """Forms of a model that are written down: the JSON document, code, rules. Pictures are in `dpviz/figures/publish/exports.py`."""
 
-from dpviz.io.exports.json_document import JSON
-from dpviz.io.exports.python_function import PYTHON
+from dpviz.io.exports.contract import JSON
+from dpviz.io.exports.python import PYTHON
 from dpviz.io.exports.rules import RULES
 from dpviz.io.exports.sql import DUCKDB, SQLITE
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import one_line, spelled
 from dpviz.io.exports.function import Function, function_of
+from dpviz.io.exports.words import one_line, spelled
 from dpviz.io.results import document_verdict, facts
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
@@ -16,6 +16,12 @@ from dpviz.results.verdict import Unit, Verdict
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.table.strict_json import parse_json
+
+_DECIMALS = {
+    None: "A comma before three digits, as in 1,311, may be two numbers and is none: the schema declares no decimal mark.",
+    ".": "A number in a cell of text has a decimal point; commas group its thousands.",
+    ",": "A number in a cell of text has a decimal comma; points group its thousands.",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class Exportable:
 
     @cached_property
     def function(self) -> Function:
-        """The model over raw cells; raises NotExported where it is no tree or trees."""
+        """The model over cells that were read; raises NotExported where it is no tree or trees."""
         return function_of(self.model)
 
     @cached_property
@@ -77,24 +83,18 @@ class WrittenForm(Form):
 def export(form: WrittenForm, given: Exportable) -> Exported:
     """The same of what may be exported in several forms."""
     require_fit(form, given)
-    if given.key:
-        _require_key(form, given)
     return Exported(form, form.write(given))
 
 
-def _require_key(form: WrittenForm, given: Exportable) -> None:
-    if form.language != "sql":
+def require_fit(form: WrittenForm, given: Exportable) -> None:
+    """Raise NotExported where the form cannot hold the model or the key."""
+    if given.key and form.language != "sql":
         what = f"{form.title} answers row by row, so no key is needed."
         raise NotExported(what, remedy="Leave the key out, or export as 'sqlite' or 'duckdb'.")
-    taken = ("prediction", *(f"p_{name}" for name in given.function.names or ()))
-    if given.key.lower() in map(str.lower, taken):
-        raise NotExported("The key has the name of an answer.", remedy="Rename the column in a view of the table.")
-
-
-def require_fit(form: WrittenForm, given: Exportable) -> None:
-    """Raise NotExported where the form cannot hold the model."""
     if form.any_model:
         return
+    if given.key and given.key.lower() in map(str.lower, ("prediction", *(f"p_{name}" for name in given.function.names))):
+        raise NotExported("The key has the name of an answer.", remedy="Rename the column in a view of the table.")
     if form.one_tree and not given.function.is_one_tree:
         raise NotExported(f"{form.title} shows a single tree; this model has many.", remedy="Export it as JSON, Python or SQL.")
     if given.function.n_ends > form.most_ends:
@@ -104,6 +104,8 @@ def require_fit(form: WrittenForm, given: Exportable) -> None:
 
 def _about_cells(schema: Schema) -> Iterator[str]:
     """What a cell must be known to mean: which part of a date is asked for, and which cells count as missing."""
+    if any(not isinstance(feature, CategoricalFeature | DateFeature) for feature in schema.features):
+        yield _DECIMALS[schema.decimal]
     for feature in schema.features:
         if isinstance(feature, DateFeature):
             yield f"{spelled(feature.name)} is a date, written {feature.order}, and counts as a number: {feature.meaning}."
@@ -113,3 +115,23 @@ def _about_cells(schema: Schema) -> Iterator[str]:
             for name in dict.fromkeys(category for _, category in feature.groups):
                 texts = ", ".join(spelled(text) for text, category in feature.groups if category == name)
                 yield f"In {spelled(feature.name)} these texts count as {spelled(name)}: {texts}."
+
+
+def _write_json(given: Exportable) -> str:
+    """Raises DocumentError where it is no model."""
+    model_from_json(given.text)
+    return given.text
+
+
+JSON = WrittenForm(
+    name="json",
+    title="JSON",
+    suffix=".json",
+    media_type="application/json",
+    about="Everything: rules, labels, schema, settings, ledger, claim and disclosures. dpviz reads it back.",
+    write=_write_json,
+    group="data",
+    language="json",
+    any_model=True,
+    order=10,
+)

@@ -1,30 +1,34 @@
-"""A model as a function of raw cells: what every export writes down in its own language.
+"""A model as a function of cells that were read: what every export writes down in its own language.
 
-A cell is a number or missing (numeric column), a text or missing (categories). Rounding and clipping, which `encode` does
-before a model sees a number, are worked into the conditions, so that an export needs no encoder: it predicts from the cell as it
-stands. A missing or unknown cell without a stand-in in the schema goes right (`models/document.py`).
+A cell is a number as it stands, or the name of a category; missing and unknown ones have been replaced as the schema says, and a
+row that it drops has no answer. Rounding and clipping, which `encode` does before a model sees a number, are in the tests.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from dpviz.errors import NotExported
-from dpviz.io.exports.conditions import Condition
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.constant import Constant
+from dpviz.models.constant import Constant, as_tree
 from dpviz.models.packed_forest import OfPackedTrees, PackedForest, PackedTrees
 from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, Rule, ThresholdRule, Tree, said_by
+from dpviz.models.tree import End as ModelLeaf
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
-#: The largest number there is: every number is up to it.
-LARGEST = float(np.finfo(np.float64).max)
+#: Longer paths overflow the stack of one target or another.
+LONGEST_PATH = 250
+#: Nested deeper than this, the shallower side of a test goes first: parsers have short stacks (SQLite: a hundred symbols).
+_DEEPEST_NEST = 12
+#: What a declared code of missing cells means among categories.
+MISSING = -2
+_INVERSE: dict[str, Literal["<=", "<", ">", ">="]] = {"<=": ">", "<": ">=", ">": "<=", ">=": "<"}
 #: one: the tree's own answer. most: the class with the largest sum. sign: a sum above 0 means the second class. sum: the sum.
 Decision = Literal["one", "most", "sign", "sum"]
 #: Where probabilities of the classes come from. leaf: they stand at the ends. votes: each class's share of the trees. odds: the
@@ -34,27 +38,52 @@ Probabilities = Literal["none", "leaf", "votes", "odds"]
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The end of a path: a class code or a number, or what the tree adds to each sum. `shares`: a single tree's probabilities."""
+    """The end of a path: a class code or a number, or what the tree adds to each sum; `leaf` of a single tree."""
 
     amounts: tuple[float, ...]
-    shares: tuple[float, ...] | None = None
+    leaf: ModelLeaf | None = None
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Probabilities of the classes, as far as the leaf holds any."""
+        return self.leaf.shares or () if isinstance(self.leaf, Leaf) else ()
 
 
 @dataclass(frozen=True, slots=True)
-class Conditional:
-    """A condition and what follows: `yes` where the cell meets it, else `no`."""
+class Test:
+    """What a cell of the column at `feature` must be: a number on a side of `mark`, or a category with one of `codes`."""
 
-    condition: Condition
+    feature: int
+    sign: Literal["<=", "<", ">", ">=", "in"]
+    mark: float = 0.0
+    codes: tuple[int, ...] = ()
+
+    def inverse(self, schema: Schema) -> Test:
+        """What every other cell is."""
+        if self.sign != "in":
+            return replace(self, sign=_INVERSE[self.sign])
+        return replace(self, codes=tuple(sorted(set(range(n_codes(schema, self.feature))).difference(self.codes))))
+
+
+Test.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A test and what follows: `yes` where the cell meets it, else `no`. `nesting`: how many yes sides lie within each other."""
+
+    test: Test
     yes: Step
     no: Step
+    nesting: int
 
 
-Step = End | Conditional
+Step = End | Split
 
 
 @dataclass(frozen=True)
 class Function:
-    """Trees over raw cells and how their answers become a prediction. `start`: what each sum starts from."""
+    """Trees over cells and how their answers become a prediction. `start`: what each sum starts from."""
 
     schema: Schema
     trees: tuple[Step, ...]
@@ -73,17 +102,13 @@ class Function:
         return self.how == "one"
 
     @property
-    def names(self) -> tuple[str, ...] | None:
-        """What can be predicted: the class names, None for numbers."""
-        return None if isinstance(self.schema.target, NumericTarget) else self.schema.classes
-
-    def features_of(self, tree: Step) -> list[int]:
-        """Positions of the features the tree asks for, increasing."""
-        return sorted({step.condition.feature for step in steps(tree) if isinstance(step, Conditional)})
+    def names(self) -> tuple[str, ...]:
+        """What can be predicted: the class names, none for numbers."""
+        return () if isinstance(self.schema.target, NumericTarget) else self.schema.classes
 
     def answer(self, end: End) -> str | float:
         """What an end of a single tree predicts: the name of a class, or a number."""
-        return end.amounts[0] if self.names is None else self.names[int(end.amounts[0])]
+        return self.names[int(end.amounts[0])] if self.names else end.amounts[0]
 
 
 def steps(tree: Step) -> Iterator[Step]:
@@ -92,69 +117,53 @@ def steps(tree: Step) -> Iterator[Step]:
     while stack:
         step = stack.pop()
         yield step
-        if isinstance(step, Conditional):
+        if isinstance(step, Split):
             stack += [step.no, step.yes]
 
 
-# --- conditions
+def n_codes(schema: Schema, feature: int) -> int:
+    """How many categories a column has."""
+    declared = schema.features[feature]
+    assert isinstance(declared, CategoricalFeature)
+    return len(declared.categories)
 
 
-def condition_of(schema: Schema, rule: Rule) -> Condition | bool:
-    """The rule as a condition on a raw cell; True or False where every cell takes the same side."""
+# --- tests
+
+
+def test_of(schema: Schema, rule: Rule) -> Test | bool:
+    """The rule as a test of a cell that was read; True or False where every cell takes the same side."""
     declared = schema.features[rule.feature]
     if isinstance(rule, ThresholdRule):
         assert isinstance(declared, NumericFeature)
-        return up_to(rule.threshold, declared, rule.feature)
-    assert isinstance(declared, CategoricalFeature)
-    left = {declared.categories[code] for code in rule.codes}
-    if not left:
+        return _up_to(rule.threshold, declared, rule.feature)
+    if len(set(rule.codes)) in (0, n_codes(schema, rule.feature)):
+        return bool(rule.codes)
+    return Test(rule.feature, "in", codes=tuple(sorted(set(rule.codes))))
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]
+
+
+def _up_to(mark: float, declared: NumericFeature, feature: int) -> Test | bool:
+    low, high = (math.ceil(declared.low), math.floor(declared.high)) if declared.whole else (declared.low, declared.high)
+    if not low <= mark:
         return False
-    missing, category_of = declared.missing_as in left, declared.category_of
-    if declared.unknown_as in left:
-        others = tuple(text for text, category in category_of.items() if category not in left)
-        return Condition(rule.feature, declared.name, but=others, missing=missing)
-    among = tuple(text for text, category in category_of.items() if category in left)
-    return Condition(rule.feature, declared.name, among=among, missing=missing)
-
-
-def up_to(mark: float, declared: NumericFeature, feature: int) -> Condition | bool:
-    """Is the encoded number up to `mark`? True or False where clipping sends every number to the same side."""
-
-    def is_met(value: float) -> bool:
-        return value <= mark
-
-    ends = encoded_number(declared, np.array([declared.low, declared.high])).tolist()
-    missing = declared.missing_as is not None and is_met(float(encoded_number(declared, np.array(declared.missing_as))))
-    if not is_met(ends[0]):
-        return False
-    high, with_high = mark, True
-    if is_met(ends[1]):
-        high = LARGEST
-    elif declared.whole:  # halves round to even: what rounds to at most `whole` is up to its half, which belongs to even ones
-        whole = math.floor(mark)
-        high, with_high = whole + 0.5, whole % 2 == 0
-    return Condition(feature, declared.name, high=high, with_high=with_high, missing=missing)
-
-
-def encoded_number(declared: NumericFeature, values: np.ndarray) -> np.ndarray:
-    """What `encode` makes of numbers: rounded where they are whole, then clipped. Not a number stays what it is."""
+    if high <= mark:  # clipping
+        return True
     if not declared.whole:
-        return np.clip(values, declared.low, declared.high)
-    return np.clip(np.rint(values), math.ceil(declared.low), math.floor(declared.high))
+        return Test(feature, "<=", mark)
+    whole = math.floor(mark)  # halves round to even: what rounds to at most `whole` is up to its half, which belongs to even ones
+    return Test(feature, "<=" if whole % 2 == 0 else "<", whole + 0.5)
 
 
 # --- models read as functions
 
 
-#: Longer paths overflow the stack of one target or another.
-LONGEST_PATH = 250
-
-
 def function_of(model: Any) -> Function:
-    """The model over raw cells. Raises NotExported for a kind that is no tree or trees, or is too deep."""
+    """The model over cells. Raises NotExported for a kind that is no tree or trees, or is too deep."""
     makers: dict[type, Callable[[Any], Function]] = {
-        Tree: _of_tree,
-        Constant: lambda constant: _of_tree(Tree(constant.schema, Leaf(constant.label))),
+        **dict.fromkeys((Tree, Constant), lambda model: _of_tree(as_tree(model))),
         Forest: _of_forest,
         PackedForest: _of_packed_forest,
         BoostedTrees: _of_boosted,
@@ -164,19 +173,15 @@ def function_of(model: Any) -> Function:
     return makers[type(model)](model)
 
 
-def _of_tree(tree: Tree) -> Function:
-    leaves = [placed.node for placed in tree.nodes() if not isinstance(placed.node, Branch)]
-    has_shares = all(isinstance(leaf, Leaf) and leaf.shares is not None for leaf in leaves)
-    return Function(tree.schema, (_from_node(tree, _end),), "one", chances="leaf" if has_shares else "none")
-
-
-def _end(leaf: Leaf | NumberLeaf) -> End:
-    return End((float(said_by(leaf)),), leaf.shares if isinstance(leaf, Leaf) else None)
+def _of_tree(tree: Any) -> Function:
+    has_shares = all(isinstance(leaf, Leaf) and leaf.shares is not None for leaf in tree.leaves)
+    step = _step_of(tree, lambda leaf: End((float(said_by(leaf)),), leaf))
+    return Function(tree.schema, (step,), "one", chances="leaf" if has_shares else "none")
 
 
 def _of_forest(forest: Forest) -> Function:
     votes = _votes(len(forest.schema.classes))
-    trees = tuple(_from_node(tree, lambda leaf: End(votes[leaf.label])) for tree in forest.trees)
+    trees = tuple(_step_of(tree, lambda leaf: End(votes[int(said_by(leaf))])) for tree in forest.trees)
     return _voting(forest.schema, trees, "votes" if trees else "none")
 
 
@@ -199,7 +204,7 @@ def _of_packed_forest(forest: PackedForest) -> Function:
         tallies = forest.tallies.astype(np.float64)
         shown = tallies[:, 1:] - tallies[:, :1] if tallies.shape[1] == 2 else tallies
         amounts = [tuple(row) for row in shown.tolist()]
-    return _voting(forest.schema, _from_packed(forest.splits, amounts), "votes" if forest.tallies is None else "none")
+    return _voting(forest.schema, _of_packed(forest.splits, amounts), "votes" if forest.tallies is None else "none")
 
 
 def _of_boosted(model: BoostedTrees) -> Function:
@@ -208,18 +213,35 @@ def _of_boosted(model: BoostedTrees) -> Function:
     amounts = np.zeros((len(turn), n_sums))
     amounts[np.arange(len(turn)), turn] = model.values
     how: Decision = "sum" if isinstance(model.schema.target, NumericTarget) else "sign" if n_sums == 1 else "most"
-    trees = _from_packed(splits, [tuple(row) for row in amounts.tolist()])
+    trees = _of_packed(splits, [tuple(row) for row in amounts.tolist()])
     return Function(model.schema, trees, how, (model.initial,) * n_sums, "none" if how == "sum" else "odds")
 
 
 # --- trees
 
 
-def _split(condition: Condition | bool, yes: Step, no: Step) -> Step:
-    """Without a split that every cell passes the same way, or whose sides end alike."""
-    if isinstance(condition, bool):
-        return yes if condition else no
-    return yes if isinstance(yes, End) and yes == no else Conditional(condition, yes, no)
+def _step_of(tree: Tree, end: Callable[[ModelLeaf], End]) -> Step:
+    """Without tests that every cell passes the same way, or whose sides end alike."""
+    _require_short(tree.depth)
+    schema = tree.schema
+
+    def read(node: Node) -> Step:
+        if not isinstance(node, Branch):
+            return end(node)
+        test, yes, no = test_of(schema, node.rule), read(node.left), read(node.right)
+        if isinstance(test, bool):
+            return yes if test else no
+        if isinstance(yes, End) and yes == no:
+            return yes
+        if _nesting(yes) > _nesting(no) and _nesting(yes) >= _DEEPEST_NEST:
+            test, yes, no = test.inverse(schema), no, yes
+        return Split(test, yes, no, max(_nesting(yes) + 1, _nesting(no)))
+
+    return read(tree.root)
+
+
+def _nesting(step: Step) -> int:
+    return step.nesting if isinstance(step, Split) else 0
 
 
 def _require_short(depth: int) -> None:
@@ -228,20 +250,9 @@ def _require_short(depth: int) -> None:
         raise NotExported(what, remedy="Export it as JSON, or train with a smaller depth or fewer categories.")
 
 
-def _from_node(tree: Tree, end: Callable[[Any], End]) -> Step:
-    _require_short(tree.depth)
-
-    def read(node: Node) -> Step:
-        if not isinstance(node, Branch):
-            return end(node)
-        return _split(condition_of(tree.schema, node.rule), read(node.left), read(node.right))
-
-    return read(tree.root)
-
-
-def _from_packed(splits: PackedTrees, amounts: list[tuple[float, ...]]) -> tuple[Step, ...]:
+def _of_packed(splits: PackedTrees, amounts: list[tuple[float, ...]]) -> tuple[Step, ...]:
     _require_short(_longest_path(splits))
-    return tuple(_from_node(tree, lambda leaf: End(amounts[int(leaf.value)])) for tree in _Numbered(splits).trees)
+    return tuple(_step_of(tree, lambda leaf: End(amounts[int(said_by(leaf))])) for tree in _Numbered(splits).trees)
 
 
 def _longest_path(splits: PackedTrees) -> int:
