@@ -31,8 +31,8 @@ from .owners.federated import train_federated as train_federated
 from .owners.streams import Stream as Stream
 from .owners.streams import stream_of as stream_of
 from .owners.streams import train_on_stream as train_on_stream
-from .release.publish import Register as Register
-from .release.publish import open_register as open_register
+from .release.register import Register as Register
+from .release.register import open_register as open_register
 from .results.exports import export_names as export_names
 from .results.result import FitResult as FitResult
 from .results.result import TestReport as TestReport

@@ -234,9 +234,10 @@ class RefusedRelease(DpvizError):
 
 
 class UnansweredRows(RefusedRelease):
-    """Whose rows these are has to be said first.
+    """Something about these rows has to be said first. A command or a page says by `code` how it is said there.
 
-    `code`: unassigned (to no data set yet) or recognised (as rows of `data_sets`, which are other ones than was asked for).
+    `code`: unassigned (to no data set yet), recognised (as rows of `data_sets`, which are other ones than was asked for), few (of
+    them are used unchanged, or far from as many as declared) or source (of a schema that was corrected after a look at them).
     """
 
     def __init__(self, code: str, what: str, *, where: str, remedy: str, data_sets: Iterable[str] = ()) -> None:

@@ -18,13 +18,13 @@ from dpviz.evaluation.audit.verify import QUICK_UNIVERSES
 from dpviz.evaluation.robustness.attacks import attack_curve
 from dpviz.evaluation.robustness.poisoning import certify
 from dpviz.learners.request import FitRequest
-from dpviz.release.checking import findings
-from dpviz.release.publish import promise, publish
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.check import findings
+from dpviz.release.register import Register
+from dpviz.release.release import preview_terms
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
 from dpviz.table.checked_numbers import checked_count, checked_number, is_number, is_whole
 from tests.support.examples import examples
-from tests.support.release_rows import requested, small_rows
+from tests.support.release_rows import publish, requested, small_rows
 
 SCHEMA = dpviz.Schema((dpviz.NumericFeature("x", 0, 9),), dpviz.ClassTarget("y", ("n", "p")), n_public=40)
 X, Y = np.arange(40.0).reshape(-1, 1) % 10, np.arange(40) % 2
@@ -96,7 +96,7 @@ def regressor(**how):
 
 
 def promised(**how):
-    return promise(SCHEMA, FitRequest.of("pf-tree", **({"epsilon": 1.0} | how)))
+    return preview_terms(SCHEMA, FitRequest.of("pf-tree", **({"epsilon": 1.0} | how)))
 
 
 def federated(**how):
@@ -201,7 +201,7 @@ def test_no_schema_file_brings_one_that_is_no_number(tmp_path):
 
 def test_no_cap_of_the_register_is_one_that_is_no_number(tmp_path):
     for name in ["epsilon_cap", "delta_cap", "rows_per_unit"]:
-        register = ReleaseRegister(tmp_path / f"{name}.db")
+        register = Register(tmp_path / f"{name}.db")
         register.declare("rows", epsilon_cap=1)
         for value in (*ODD, None):
             with pytest.raises(ParameterError, match=f"The '{name}' parameter of the register must be"):
@@ -218,7 +218,7 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
     assert json.loads(fit(seed=np.int64(1)).to_json())
     assert len(sweep(epsilon=np.array([0.5, 1]), max_depth=np.array([1]), folds=np.int64(2))) == 4
     assert classifier(random_state=np.int64(3), epsilon=np.float32(1), n_public=np.int64(40)).result_.released is False
-    register = ReleaseRegister(tmp_path / "releases.db")
+    register = Register(tmp_path / "releases.db")
     assert register.declare("rows", epsilon_cap=np.float32(1), rows_per_unit=np.int64(2)).rows_per_unit == 2
 
 
@@ -249,7 +249,7 @@ def test_what_could_hold_rows_is_named_by_its_type(value, said):
 
 
 def test_a_cap_that_was_changed_without_a_record_is_found(tmp_path):
-    register = ReleaseRegister(tmp_path / "releases.db")
+    register = Register(tmp_path / "releases.db")
     register.declare("rows", epsilon_cap=1)
     register.change_caps("rows", epsilon_cap=0.5)
     assert findings(register) == ()
@@ -258,5 +258,5 @@ def test_a_cap_that_was_changed_without_a_record_is_found(tmp_path):
         other.commit()
     assert findings(register) == ("The cap of 'rows' was changed without a record of it.",)
     with pytest.raises(RegisterError) as refused:
-        publish(register, small_rows(), requested(2.0), assign_to="rows")
+        publish(register, small_rows(), requested(2.0), add_rows=True)
     assert (refused.value.code, register.releases()) == ("changed", ())

@@ -14,7 +14,7 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, loaded
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan.simulate import stand_in
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
@@ -77,7 +77,7 @@ def note(loaded: Loaded, what: str, learner: str, settings: dict[str, Any], *, t
     if loaded.role is not DataRole.PRIVATE:
         return None
     try:
-        ReleaseRegister().note_exploration(loaded.data.identity, what=what, learner=learner, settings=settings, times=times)
+        Register().note_use(loaded.data.identity, what=what, learner=learner, settings=settings, times=times)
     except DpvizError as problem:
         return problem
     return None

@@ -3,7 +3,7 @@
 from dpviz.app.state import loaded
 from dpviz.errors import DpvizError
 from dpviz.release.records import DataSet, protected
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.results.verdict import Unit
 
 
@@ -13,8 +13,8 @@ def unit_in_use() -> Unit:
 
 
 def _known() -> DataSet | None:
-    now, book = loaded(), ReleaseRegister()
+    now, book = loaded(), Register()
     try:
-        return book.known_as(now.data.identity, now.data.table_sums, now.table.names)
+        return book.data_set_of(now.data.identity, now.data.table_sums, now.table.names)
     except DpvizError:  # the Publish and Register pages say what is wrong with it, and nothing is released meanwhile
         return None

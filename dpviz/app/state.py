@@ -13,7 +13,7 @@ from dpviz.figures.as_python import RowsRead
 from dpviz.io.samples import Sample, load_sample, samples
 from dpviz.learners import get_learner, learners_for
 from dpviz.randomness import random_128_bits
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import RawTable
@@ -97,7 +97,7 @@ def use(
 
 def require_not_private(role: DataRole, fingerprint: str, sums: TableSums | None = None) -> None:
     """Raise DpvizError for rows that the register knows as private, unless that is their role here, too."""
-    book = ReleaseRegister()
+    book = Register()
     if not role.may_read or not book.path.exists():
         return
     if book.knows_as_private(fingerprint, sums):

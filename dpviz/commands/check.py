@@ -13,8 +13,8 @@ from dpviz.commands.register import NOT_AS_WRITTEN, add_register_argument
 from dpviz.errors import DpvizError, place
 from dpviz.figures.publish.released_file import checked_file, sentences, title, values
 from dpviz.io.results import read_model_file
-from dpviz.release.checking import findings
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.check import findings
+from dpviz.release.register import Register
 from dpviz.results.wording import signs_spelled
 
 
@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Read, add up, look up, say."""
-    register = ReleaseRegister(args.register)
+    register = Register(args.register)
     if args.register is not None and not register.path.is_file():
         raise DpvizError("There is no register here.", where=place(args.register), remedy="Check the path.")
     document = read_model_file(args.file).encode()

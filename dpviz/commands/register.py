@@ -20,10 +20,10 @@ from dpviz.commands.files import check_output, write_whole
 from dpviz.errors import DpvizError, RefusedRelease, place
 from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.io.csv_text import csv_text
-from dpviz.release.checking import findings, restored, seal_in
+from dpviz.release.check import findings, reference_in, resume
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.records import Balance, CapChange, DataSet, for_others
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.records import Balance, CapChange, DataSet, visible_to_others
+from dpviz.release.register import Register
 from dpviz.results.verdict import loss_text
 from dpviz.results.wording import signs_spelled
 from dpviz.table.role import DataRole
@@ -78,20 +78,20 @@ def _add_decision(parser: ArgumentParser, *, required: bool) -> None:
 
 def run(args: Namespace) -> int:
     """Do what the topic says."""
-    register = ReleaseRegister(args.register)
+    register = Register(args.register)
     if args.topic not in (_check, _restored):  # these two are for a register that may be an old copy
-        register.settle()
+        register.recover_interrupted()
     return args.topic(args, register) or 0
 
 
-def _declare(args: Namespace, register: ReleaseRegister) -> None:
+def _declare(args: Namespace, register: Register) -> None:
     caps = {"epsilon_cap": args.epsilon_cap, "delta_cap": args.delta_cap}
     unit = {"unit": args.unit, "rows_per_unit": args.rows_per_unit, "role": DataRole(args.role)}
     register.declare(args.name, **caps, **unit)
     console.show_pairs(balance_pairs(register.balance(args.name)))
 
 
-def _cap(args: Namespace, register: ReleaseRegister) -> None:
+def _cap(args: Namespace, register: Register) -> None:
     known = register.data_set(args.name)
     if args.epsilon_cap > known.epsilon_cap and args.confirm_cap != args.epsilon_cap:
         before, after = (_loss(PrivacyLoss(cap), known) for cap in (known.epsilon_cap, args.epsilon_cap))
@@ -102,8 +102,8 @@ def _cap(args: Namespace, register: ReleaseRegister) -> None:
     console.show_pairs(balance_pairs(register.balance(args.name)))
 
 
-def _check(args: Namespace, register: ReleaseRegister) -> int:
-    unreadable = [path for path in args.files if seal_in(path) is None]
+def _check(args: Namespace, register: Register) -> int:
+    unreadable = [path for path in args.files if reference_in(path) is None]
     if unreadable:
         remedy = "Give files that dpviz released from a register."
         raise DpvizError("This file names no register.", where=place(unreadable[0]), remedy=remedy)
@@ -115,13 +115,13 @@ def _check(args: Namespace, register: ReleaseRegister) -> int:
     return NOT_AS_WRITTEN if found else 0
 
 
-def _restored(args: Namespace, register: ReleaseRegister) -> None:
-    restored(register, reason=args.reason, made_by=args.by)
+def _restored(args: Namespace, register: Register) -> None:
+    resume(register, reason=args.reason, made_by=args.by)
     for found in register.data_sets():
         console.show_pairs(balance_pairs(register.balance(found.name)))
 
 
-def _list(args: Namespace, register: ReleaseRegister) -> None:
+def _list(args: Namespace, register: Register) -> None:
     if args.out is None:
         _show(register)
     else:
@@ -133,7 +133,7 @@ def _list(args: Namespace, register: ReleaseRegister) -> None:
         console.done(f"Wrote {args.out}.")
 
 
-def _show(register: ReleaseRegister) -> None:
+def _show(register: Register) -> None:
     if console.is_json():
         console.show_values(json.loads(register_json(register)) | {"warnings": list(findings(register))})
         return
@@ -162,8 +162,8 @@ def _show_caps(changes: Sequence[CapChange], found: DataSet) -> None:
         console.show_table("caps", ("SINCE", "CAP", "SET BY", "REASON"), lines)
 
 
-def _show_explorations(register: ReleaseRegister) -> None:
-    found = for_others(register.explorations())
+def _show_explorations(register: Register) -> None:
+    found = visible_to_others(register.uncovered_uses())
     if found:
         console.show_title(f"Explorations ({found[0].status})")
         lines = [(item.at, item.data_set or "(not assigned)", item.what, item.learner, f"{item.times:,}") for item in found]

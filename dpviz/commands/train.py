@@ -20,8 +20,8 @@ from dpviz.figures.publish.summary import summary
 from dpviz.learners import FitRequest, get_learner
 from dpviz.learners.request import remarks, require_rows
 from dpviz.release.files import require_new_file
-from dpviz.release.publish import publish
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
+from dpviz.release.release import release
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.results.wording import signs_spelled
 from dpviz.training.counted_rows import Rows
@@ -94,14 +94,12 @@ def _check_release(args: Namespace) -> None:
 
 def _release(args: Namespace, given: Given, request: FitRequest) -> int:
     """Assign the rows if asked to, release, and say what is left."""
-    register, data = ReleaseRegister(args.register), given.rows
+    register, data = Register(args.register), given.rows
     register.data_set(args.data_set)
     others = [known.name for known in register.alike(given.names) if known.name not in (args.data_set, *args.disjoint_from)]
     answers: dict[str, Any] = {"add_rows": args.add_rows, "accept_rows": args.accept_rows, "disjoint_from": args.disjoint_from}
     try:
-        answers |= {"assign_to": args.data_set, "columns": given.names, "how_to_accept": "add --accept-rows"}
-        answers["how_to_name_a_source"] = 'Add "source": "codebook of 2024, page 12" or the like to the schema file.'
-        entry = publish(register, data, request, file=args.out, **answers)
+        entry = release(register, args.data_set, request, data, file=args.out, columns=given.names, **answers)
     except UnansweredRows as question:
         raise _asked(question, args) from None
     if args.add_rows and others:  # the same people may be in a data set with the same columns: then its cap counts
@@ -126,12 +124,16 @@ def _prove(rows: Rows) -> None:
 
 def _asked(question: UnansweredRows, args: Namespace) -> UnansweredRows:
     """The question with the answers of this command."""
-    if question.code == "unassigned":
-        remedy = "Add --add-rows if they belong to it; else declare another data set (`dpviz register declare`)."
-    else:
-        named = " ".join(f"--disjoint-from {name!r}" for name in question.data_sets)
-        remedy = f"Use --data-set {question.data_sets[0]!r}, or add {named} if nobody in them is in it."
-    return UnansweredRows(question.code, question.what, where=place(args.data), remedy=remedy, data_sets=question.data_sets)
+    names = question.data_sets
+    apart = " ".join(f"--disjoint-from {name!r}" for name in names)
+    remedy = {
+        "unassigned": "Add --add-rows if they belong to it; else declare another data set (`dpviz register declare`).",
+        "recognised": f"Use --data-set {next(iter(names), '')!r}, or add {apart} if nobody in them is in it.",
+        "few": "Correct the schema by what you know without the rows, or add --accept-rows."
+        " Nothing was spent. Keep this private.",
+        "source": 'Add "source": "codebook of 2024, page 12" or the like to the schema file. Nothing was spent.',
+    }[question.code]
+    return UnansweredRows(question.code, question.what, where=place(args.data), remedy=remedy, data_sets=names)
 
 
 def _report(args: Namespace, given: Given, request: FitRequest) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.release.composed import composed
-from dpviz.release.records import Balance, Entry, Exploration, for_others
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.check import composed
+from dpviz.release.records import Balance, ReleaseRecord, UncoveredUse, visible_to_others
+from dpviz.release.register import Register
 from dpviz.results.verdict import Unit
 
 FORMAT = "dpviz-releases/1"
@@ -23,17 +23,17 @@ _COST = (*_OF_UNIT, "epsilon", "delta", "neighbours", "assumptions", "times", "f
 COLUMNS = (*_WHAT, *_COST)
 
 
-def register_lines(register: ReleaseRegister) -> list[list[Any]]:
+def register_lines(register: Register) -> list[list[Any]]:
     """One line per release, then one per exploration, in the order of COLUMNS. Texts are not escaped."""
     units = {found.name: found.protects for found in register.data_sets()}
     lines = [
         _of_entry(it, units[it.data_set]) | {"kind": "release", "unit": units[it.data_set].name} for it in register.releases()
     ]
-    lines += [_of_exploration(item) | {"kind": "exploration"} for item in for_others(register.explorations())]
+    lines += [_of_exploration(item) | {"kind": "exploration"} for item in visible_to_others(register.uncovered_uses())]
     return [[_flat(line.get(column, "")) for column in COLUMNS] for line in lines]
 
 
-def register_json(register: ReleaseRegister) -> str:
+def register_json(register: Register) -> str:
     """Everything but fingerprints and folders, indented."""
     units = {found.name: found.protects for found in register.data_sets()}
     document = {
@@ -41,12 +41,12 @@ def register_json(register: ReleaseRegister) -> str:
         "neighbours": NEIGHBOURS,
         "data_sets": [_of_balance(register, register.balance(found.name)) for found in register.data_sets()],
         "releases": [_of_entry(entry, units[entry.data_set]) for entry in register.releases()],
-        "explorations": [_of_exploration(item) for item in for_others(register.explorations())],
+        "explorations": [_of_exploration(item) for item in visible_to_others(register.uncovered_uses())],
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _of_balance(register: ReleaseRegister, balance: Balance) -> dict[str, Any]:
+def _of_balance(register: Register, balance: Balance) -> dict[str, Any]:
     changes = register.cap_changes(balance.data_set.name)
     return {
         **asdict(balance.data_set),
@@ -76,7 +76,7 @@ def _of_unit(unit: Unit, row: PrivacyLoss, prefix: str = "unit_") -> dict[str, A
     return {f"{prefix}rows": unit.rows, f"{prefix}epsilon": loss.epsilon, f"{prefix}delta": loss.delta}
 
 
-def _of_entry(entry: Entry, unit: Unit) -> dict[str, Any]:
+def _of_entry(entry: ReleaseRecord, unit: Unit) -> dict[str, Any]:
     named = ("number", "data_set", "status", "started", "finished", "learner", "settings")
     return {name: getattr(entry, name) for name in named} | {
         **_of_unit(unit, entry.loss),
@@ -88,7 +88,7 @@ def _of_entry(entry: Entry, unit: Unit) -> dict[str, Any]:
     }
 
 
-def _of_exploration(item: Exploration) -> dict[str, Any]:
+def _of_exploration(item: UncoveredUse) -> dict[str, Any]:
     return {
         "data_set": item.data_set,
         "status": item.status,

@@ -2,10 +2,8 @@
 
 Releases of one data set use the same rows, so their costs add up (sequential composition, Dwork & Roth 2014, Theorem 3.16);
 those of disjoint rows do not. A person with several rows loses more: group privacy, the same book, Theorem 2.2 and, with a
-delta, its remark on approximate differential privacy.
-
-What adds up under a cap are epsilons and deltas: that holds however the next release is chosen. What the steps of all releases
-tell together is less, and a line of the account (`dpviz.release.composed`); no cap counts it.
+delta, its remark on approximate differential privacy. Epsilons and deltas add up under a cap: that holds however the next
+release is chosen. What the steps of all releases tell together is less (`dpviz.release.check.composed`); no cap counts it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,6 +21,9 @@ from dpviz.table.role import DataRole
 
 #: An epsilon that exceeds what is left by less than this share counts as what is left: 0.1 is not exactly a tenth.
 _ROUNDING = Fraction(1, 10**9)
+#: Uses of private rows: an inspection of how they fit the schema, and a warning about it. That there is a warning follows from
+#: the rows, so only their owner may know of it.
+INSPECTION, WARNED = "how the rows fit the schema", "a warning about how the rows fit the schema"
 
 
 class State(StrEnum):
@@ -80,7 +81,7 @@ class CapChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReleaseRecord:
     """One release, from the moment its cost is spent; `number` counts all releases of the register.
 
     `token` identifies the request: the same request is never released twice. Times are ISO 8601 in UTC; `finished` is empty until
@@ -109,15 +110,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Seal:
-    """What a released file says about the register: `of` tells registers apart, `head` its release."""
+class RegisterReference:
+    """What a released file says about the register: `of` tells registers apart, `head` is the digest of its release."""
 
     of: str
     head: str
 
 
 @dataclass(frozen=True, slots=True)
-class Exploration:
+class UncoveredUse:
     """Fits on private rows that no guarantee covers: `times` of one kind with the same settings, the last one at `at`.
 
     `fingerprint` is keyed, as the register holds it.
@@ -134,12 +135,22 @@ class Exploration:
     status = "not covered: keep to yourself"
 
 
+def visible_to_others(uses: Iterable[UncoveredUse]) -> tuple[UncoveredUse, ...]:
+    """The uses that people without the rows may know of."""
+    return tuple(use for use in uses if use.what != WARNED)
+
+
+def n_uses(uses: Iterable[UncoveredUse]) -> int:
+    """How often rows were looked at, as every page counts it: a warning to the owner is none."""
+    return sum(use.times for use in visible_to_others(uses))
+
+
 @dataclass(frozen=True, slots=True)
 class Balance:
     """A data set, what its releases cost together, and what is left of its cap. Spent is rounded up, left down."""
 
     data_set: DataSet
-    releases: tuple[Entry, ...]
+    releases: tuple[ReleaseRecord, ...]
 
     @property
     def spent(self) -> PrivacyLoss:
@@ -148,20 +159,37 @@ class Balance:
 
     def with_one_more(self, asked: Sequence[PrivacyLoss]) -> PrivacyLoss:
         """The same beside a release that is asked for."""
-        return total([*(entry.loss for entry in self.releases), *asked])
+        return total([*(record.loss for record in self.releases), *asked])
 
     @property
     def left(self) -> PrivacyLoss:
         """What may still be spent, rounded down."""
-        epsilon, delta = _sums(entry.loss for entry in self.releases)
+        epsilon, delta = _sums(record.loss for record in self.releases)
         return PrivacyLoss(_rest(self.data_set.epsilon_cap, epsilon), _rest(self.data_set.delta_cap, delta))
 
     def has_room_for(self, loss: PrivacyLoss) -> bool:
         """True when another release of this cost stays within the cap, counted exactly."""
         if not loss.is_finite:
             return False
-        epsilon, delta = _sums([*(entry.loss for entry in self.releases), loss])
+        epsilon, delta = _sums([*(record.loss for record in self.releases), loss])
         return epsilon <= Fraction(self.data_set.epsilon_cap) and delta <= Fraction(self.data_set.delta_cap)
+
+    def require_room(self, loss: PrivacyLoss) -> None:
+        """Raise OverCap, which says what is left, unless the loss fits under the cap."""
+        if self.has_room_for(loss):
+            return
+        left, cap, unit = self.left, self.data_set.cap, self.data_set.protects
+        rest, most = unit.loss_of(left), unit.loss_of(cap)
+        has_delta = loss.delta or cap.delta
+        kept = f"ε = {number_text(rest.epsilon)}" + (f", δ = {number_text(rest.delta)}" if has_delta else "")
+        of = number_text(most.epsilon) + (f" and {number_text(most.delta)}" if has_delta else "")
+        raise OverCap(
+            signs_spelled(f"This release would cost {loss_text(loss, unit)}; {kept} is left of the cap of {of}."),
+            left=left.epsilon,
+            left_delta=left.delta,
+            where=self.data_set.name,
+            remedy="Ask for less, or change the cap.",
+        )
 
     def fitting(self, epsilon: float) -> float:
         """`epsilon`, or what is left when the two differ by rounding only: ten times 0.1 fits into 1."""
@@ -195,37 +223,3 @@ def check_caps(epsilon_cap: float, delta_cap: float, rows_per_unit: int) -> None
     if not is_number(delta_cap) or not 0 <= delta_cap < 1:
         raise ParameterError("the register", "delta_cap", delta_cap, "a number of at least 0 and below 1")
     checked_count("the register", "rows_per_unit", rows_per_unit)
-
-
-def require_room(balance: Balance, loss: PrivacyLoss) -> None:
-    """Raise OverCap, which says what is left, unless the loss fits under the cap."""
-    if balance.has_room_for(loss):
-        return
-    left, cap = balance.left, balance.data_set
-    rest, most = (cap.protects.loss_of(it) for it in (left, PrivacyLoss(cap.epsilon_cap, cap.delta_cap)))
-    has_delta = loss.delta or cap.delta_cap
-    kept = f"ε = {number_text(rest.epsilon)}" + (f", δ = {number_text(rest.delta)}" if has_delta else "")
-    of = number_text(most.epsilon) + (f" and {number_text(most.delta)}" if has_delta else "")
-    raise OverCap(
-        signs_spelled(f"This release would cost {loss_text(loss, cap.protects)}; {kept} is left of the cap of {of}."),
-        left=left.epsilon,
-        left_delta=left.delta,
-        where=cap.name,
-        remedy="Ask for less, or change the cap.",
-    )
-
-
-#: What the register calls it when somebody asked how private rows fit, and when somebody had to be told: that there is a warning
-#: follows from the rows, so only their owner may know of it.
-SCHEMA_AT_LOOK = "the schema at the first look"
-LOOK, WARNED = "how the rows fit the schema", "a warning about how the rows fit the schema"
-
-
-def for_others(looks: Iterable[Exploration]) -> tuple[Exploration, ...]:
-    """The looks that people without the rows may know of."""
-    return tuple(look for look in looks if look.what != WARNED)
-
-
-def n_looks(looks: Iterable[Exploration]) -> int:
-    """How often rows were looked at, as every page counts it: a warning to the owner, which others may not know of, is none."""
-    return sum(look.times for look in for_others(looks))

@@ -1,12 +1,14 @@
-"""The register's file: SQLite with a write-ahead log, one writer at a time, migrations, and typed errors.
+"""The register's file and the key beside it: SQLite with a write-ahead log, one writer at a time, and typed errors.
 
-Every operation opens the file and closes it again, so that threads and processes share no connection. The file holds keyed
-fingerprints of private rows; only its owner may read it. Beside it stands the key, with a counter of changes
-(`dpviz.release.sidecar`). What is written on a register with fewer changes than that is refused: it is an old copy.
+Every operation opens the file and closes it again, so that threads and processes share no connection. A fingerprint in it is a
+keyed digest, so whoever has the register alone cannot check a guess at somebody's row. The file with the key also keeps how many
+changes the register has had: what is written on a register with fewer is refused, for it is an old copy. Only their owner may
+read the two.
 """
 
 import errno
 import hashlib
+import hmac
 import json
 import os
 import sqlite3
@@ -14,21 +16,17 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
-from typing import TypeVar
+from time import monotonic, sleep, time
+from typing import Any
 
 from dpviz.errors import RegisterError, place
+from dpviz.files import left_behind, write_whole
 from dpviz.installation import lessons_only
-from dpviz.release import sidecar
+from dpviz.randomness import random_128_bits
 
-T = TypeVar("T")
-
-#: The tables: script number k brings a file of version k - 1 to version k.
-MIGRATIONS: tuple[str, ...] = tuple(
-    Path(__file__).with_name(f"register_{number}.sql").read_text(encoding="utf-8") for number in (1, 2, 3, 4)
-)
-#: Of the first version without a chain of entries.
-_WITHOUT_CHAIN = 4
+#: The version of the tables; those of before are imported.
+VERSION = 4
+_SCHEMA = Path(__file__).with_name("register.sql")
 #: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
 #: SQLite's application id of our files: "dpvz".
@@ -36,6 +34,8 @@ APPLICATION = 0x6470767A
 #: Seconds to wait for another writer.
 PATIENCE = 20.0
 _PAUSE = 0.005
+#: A part of the key's file that was not changed for so many seconds was left by a kill: to write it takes milliseconds.
+_LEFT_BEHIND = 60.0
 
 _KINDS = {
     sqlite3.SQLITE_BUSY: "locked",
@@ -62,6 +62,60 @@ def refusal(code: str, path: Path) -> RegisterError:
     return RegisterError(code, what, where=place(path), remedy=remedy)
 
 
+def digest(*values: object) -> str:
+    """SHA-256 of some values of a row, hexadecimal."""
+    return hashlib.sha256(json.dumps(values, ensure_ascii=True).encode()).hexdigest()
+
+
+# --- the key and the counter
+
+
+def key_path(register: Path) -> Path:
+    """The file with the key."""
+    return register.with_name(f"{register.name}.key")
+
+
+def read_key(register: Path) -> bytes | None:
+    """The key; None where there is none."""
+    try:
+        return bytes.fromhex(_key_lines(register)[0]) or None
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def make_key(register: Path) -> bytes:
+    """A new key of 256 bits. Only for whoever holds the register: two at once would make two."""
+    key = b"".join(random_128_bits().to_bytes(16, "big") for _ in range(2))
+    write_whole(key_path(register), f"{key.hex()}\n", mode=0o600)
+    return key
+
+
+def read_counter(register: Path) -> int:
+    """How many changes were kept; 0 where none were."""
+    try:
+        return int(_key_lines(register)[1])
+    except (FileNotFoundError, ValueError, IndexError):
+        return 0
+
+
+def keep_counter(register: Path, counter: int) -> None:
+    """Keep that the register has had so many changes, unless more are known."""
+    key = read_key(register)
+    if key is not None and counter > read_counter(register):
+        write_whole(key_path(register), f"{key.hex()}\n{counter}\n", mode=0o600)
+        for part in left_behind(key_path(register)):
+            with suppress(OSError):  # another process has removed it
+                if time() - part.stat().st_mtime > _LEFT_BEHIND:
+                    part.unlink()
+
+
+def _key_lines(register: Path) -> list[str]:
+    return key_path(register).read_text(encoding="ascii").strip().split("\n")
+
+
+# --- the file
+
+
 class Store:
     """One register file, closed between calls."""
 
@@ -69,9 +123,9 @@ class Store:
         self.path = path
         self._key = b""
 
-    def keyed(self, fingerprint: str) -> str:
-        """A fingerprint as the register holds it. Only inside `reading` or `writing`."""
-        return sidecar.keyed_digest(self._key, fingerprint)
+    def keyed(self, text: str) -> str:
+        """HMAC-SHA256 under the register's key, hexadecimal (RFC 2104). Only inside `reading` or `writing`."""
+        return hmac.digest(self._key, text.encode(), "sha256").hex()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -90,20 +144,23 @@ class Store:
         """
         with self._opened() as connection:
             with _immediately(connection):
-                kept = self._with_sidecar(lambda: sidecar.read_counter(self.path))
+                with self._disk_errors():
+                    kept = read_counter(self.path)
                 counter = counter_of(connection)
                 if not on_old_copy and kept > counter:
                     raise refusal("behind", self.path)
                 yield connection
                 counter = max(kept, counter) + 1
                 connection.execute("UPDATE register SET counter = ?", (counter,))
-            self._with_sidecar(lambda: sidecar.keep_counter(self.path, counter))
+            with self._disk_errors():
+                keep_counter(self.path, counter)
 
-    def _with_sidecar(self, step: Callable[[], T]) -> T:
+    @contextmanager
+    def _disk_errors(self) -> Iterator[None]:
         try:
-            return step()
-        except OSError as error:
-            raise refusal(_kind_on_disk(error), self.path) from error
+            yield
+        except (OSError, ValueError) as error:
+            raise refusal(_kind_on_disk(error), self.path) from None  # whose words quote the path
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -120,67 +177,67 @@ class Store:
 
     def _connect(self) -> sqlite3.Connection:
         """Open the file; a new one is readable by its owner only. Refuses what is too short to be one."""
-        try:
+        with self._disk_errors():
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 found = os.fstat(handle)
             finally:
                 os.close(handle)
-        except (OSError, ValueError) as error:
-            raise refusal(_kind_on_disk(error), self.path) from None  # whose words quote the path
         if not stat.S_ISREG(found.st_mode) or 0 < found.st_size < _SMALLEST:
             raise refusal("foreign", self.path)
         return _connection(self.path)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Refuse a file that is not ours; migrate an old one."""
-        is_ours = _number(connection, "application_id") == APPLICATION
-        if not (is_ours and _number(connection, "user_version") == len(MIGRATIONS)):
+        """Refuse a file that is not ours; bring an old or empty one to this version."""
+        if (_pragma(connection, "application_id"), _pragma(connection, "user_version")) != (APPLICATION, VERSION):
             self._migrate(connection)
         self._require_closed()
-        self._key = self._with_sidecar(lambda: sidecar.read_key(self.path)) or b""
+        with self._disk_errors():
+            self._key = read_key(self.path) or b""
         first = connection.execute("SELECT item, keyed FROM register").fetchone()
         if first is None or self.keyed(first[0]) != first[1]:
             raise refusal("key", self.path)
 
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        self._version(connection)  # nothing of a file that is refused is changed
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA secure_delete = ON")  # nothing of fingerprints without a key stays in free pages
-        with _immediately(connection):
-            version = self._version(connection)
-            key = self._with_sidecar(lambda: sidecar.read_key(self.path) or sidecar.make_key(self.path))
-            connection.create_function("keyed", 1, lambda text: sidecar.keyed_digest(key, text))
-            is_old = version < _WITHOUT_CHAIN and self._with_sidecar(lambda: _is_behind_its_head(connection, version, self.path))
-            for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-                _run(connection, script)
-                connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._with_sidecar(lambda: sidecar.keep_counter(self.path, counter_of(connection) + is_old))
-        self._with_sidecar(lambda: sidecar.forget_head(self.path))
-        with suppress(sqlite3.OperationalError):  # somebody reads: then it is done when they have ended
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
     def _require_closed(self) -> None:
-        """Refuse a register, or a key, that others than its owner may use."""
-        if self._with_sidecar(lambda: sidecar.is_open_to_others(self.path)):
-            raise refusal("open", self.path)
+        """Refuse a register, or a key, that others than its owner may use. Windows keeps such rights elsewhere."""
+        with self._disk_errors():
+            found = (path for path in (self.path, key_path(self.path)) if path.exists())
+            if os.name != "nt" and any(path.stat().st_mode & 0o077 for path in found):
+                raise refusal("open", self.path)
 
     def _version(self, connection: sqlite3.Connection) -> int:
         is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        version = _number(connection, "user_version")
-        if not is_empty and _number(connection, "application_id") != APPLICATION:
+        version = _pragma(connection, "user_version")
+        if not is_empty and _pragma(connection, "application_id") != APPLICATION:
             raise refusal("foreign", self.path)
-        if version > len(MIGRATIONS):
+        if version > VERSION:
             raise refusal("newer", self.path)
         self._require_closed()
         return version
 
-
-def digest(*values: object) -> str:
-    """SHA-256 of some values of a row, hexadecimal."""
-    return hashlib.sha256(json.dumps(values, ensure_ascii=True).encode()).hexdigest()
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        """Make the tables, and import what those of an older version hold, in one transaction."""
+        self._version(connection)  # nothing of a file that is refused is changed
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA secure_delete = ON")  # nothing of fingerprints without a key stays in free pages
+        head = self.path.with_name(f"{self.path.name}.head")  # of a register that had a chain of entries
+        with _immediately(connection):
+            version = self._version(connection)
+            if version < VERSION:  # else another process has done it
+                with self._disk_errors():
+                    self._key = read_key(self.path) or make_key(self.path)
+                    kept_head = head.read_text(encoding="ascii").strip() if head.is_file() else ""
+                is_old = _is_behind_its_head(connection, version, kept_head)
+                _import(connection, version, self.keyed)
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                with self._disk_errors():
+                    keep_counter(self.path, counter_of(connection) + is_old)
+        with self._disk_errors():
+            head.unlink(missing_ok=True)
+        with suppress(sqlite3.OperationalError):  # another connection reads: then it is done when that has ended
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def counter_of(connection: sqlite3.Connection) -> int:
@@ -188,9 +245,45 @@ def counter_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT counter FROM register").fetchone()[0])
 
 
-def _is_behind_its_head(connection: sqlite3.Connection, version: int, path: Path) -> bool:
+def _import(connection: sqlite3.Connection, version: int, keyed: Callable[[str], str]) -> None:
+    """The tables of this version, with what those of versions 1 to 3 held: no epsilon is given back.
+
+    Version 1 had fingerprints without a key; 2 and 3 had a chain of entries, of which the identity of the register and what its
+    files print stay; 3 had accounts of Renyi losses, which become sums of epsilon.
+    """
+    old: dict[str, list[dict[str, Any]]] = {}
+    names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid DESC"
+    last = 0
+    for (name,) in connection.execute(names).fetchall():  # what refers to another table comes before it
+        if name == "release":
+            last = (connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'release'").fetchone() or (0,))[0]
+        cursor = connection.execute(f"SELECT * FROM {name} ORDER BY rowid")
+        columns = [column[0] for column in cursor.description]
+        old[name] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+        connection.execute(f"DROP TABLE {name}")  # with its triggers
+    _run(connection, _SCHEMA.read_text(encoding="utf-8"))
+    if version < 2:
+        for row in (*old.get("fingerprint", ()), *old.get("exploration", ())):
+            row["fingerprint"] = keyed(row["fingerprint"])
+        item = f"{random_128_bits():032X}"
+        first = {"item": item, "content": keyed(item), "head": digest("", 1, "register", item, keyed(item))}
+    else:
+        first = next(row for row in old["entry"] if row["number"] == 1)
+    heads = {row["item"]: row["head"] for row in reversed(old.get("entry", [])) if row["kind"] == "release"}
+    for row in old.get("release", ()):
+        booked = ("token", "data_set", "started", "learner", "settings", "epsilon", "delta", "disclosures")
+        row |= {"digest": keyed(digest(*map(row.__getitem__, booked))), "seal": heads.get(digest(row["token"]), "")}
+    about = (first["head"][:16], first["item"], first["content"], max(1, len(old.get("entry", ()))))
+    connection.execute("INSERT INTO register VALUES (?, ?, ?, ?)", about)
+    for name in ("data_set", "cap_change", "fingerprint", "release", "exploration", "restoration"):
+        for row in old.get(name, ()):
+            marks = ", ".join("?" * len(row))
+            connection.execute(f"INSERT INTO {name} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+    connection.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'release'", (last,))
+
+
+def _is_behind_its_head(connection: sqlite3.Connection, version: int, kept: str) -> bool:
     """Whether a register with a chain, or an empty file in the place of one, is an old copy: by the file with its latest head."""
-    kept = sidecar.read_head(path)
     if version < 2:
         return bool(kept)
     if not kept:
@@ -203,7 +296,7 @@ def _is_behind_its_head(connection: sqlite3.Connection, version: int, path: Path
 def _connection(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     try:
-        connection.create_function("digest", -1, digest, deterministic=True)
+        connection.create_function("digest", -1, digest, deterministic=True)  # triggers of old versions call it
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before anything is released
     except sqlite3.DatabaseError:
@@ -265,5 +358,5 @@ def _run(connection: sqlite3.Connection, script: str) -> None:
             statement = ""
 
 
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
-    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

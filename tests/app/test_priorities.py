@@ -19,7 +19,7 @@ from dpviz.evaluation.compare import sweep
 from dpviz.evaluation.plan import planner
 from dpviz.evaluation.robustness import attacks, poisoning
 from dpviz.learners import get_learner
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.pages import after_work, in_use, job_of, opened, texts, tree_on_screen
 
@@ -103,7 +103,7 @@ def test_a_tree_overtakes_the_work_of_many_sessions_that_stands_in_line(held: He
 @pytest.mark.slow
 def test_a_release_overtakes_it_too(held: Held, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    register = ReleaseRegister()
+    register = Register()
     register.declare("clinic", epsilon_cap=1.0)
     register.assign(in_use(DataRole.PRIVATE).data.fingerprint, "clinic")
     busy("compare")

@@ -20,8 +20,8 @@ from dpviz.figures.publish.report import Signed, report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
-from dpviz.release.publish import publish
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
+from dpviz.release.release import release
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.support.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
@@ -63,7 +63,7 @@ def take(browser: Any, address: str, page_name: str, size: str) -> list[Path]:
 
 def print_report(browser: Any) -> Iterator[Path]:
     """Pictures of two pages of the report as it is printed; their paths."""
-    entry = ReleaseRegister().releases()[1]
+    entry = Register().releases()[1]
     signed = Signed(entry.data_set, entry.finished[:10], "The statistician of the health check")
     page = browser.new_page(viewport=A4)
     page.emulate_media(media="print")
@@ -83,7 +83,7 @@ def _settle(page: Any) -> None:
     page.wait_for_load_state("networkidle")
     settled(page)
     page.evaluate("document.fonts.ready")
-    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate("new ReleaseTerms(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def _shrink(path: Path) -> None:
@@ -97,11 +97,11 @@ def _shrink(path: Path) -> None:
 def book_releases(folder: str) -> None:
     """A register with two releases of the first sample; the server uses it instead of the user's own."""
     os.environ["DPVIZ_REGISTER"] = str(Path(folder) / "releases.db")
-    register, data = ReleaseRegister(), encode(*load_sample("health"))
+    register, data = Register(), encode(*load_sample("health"))
     register.declare("Health check", epsilon_cap=3.0, unit="one person", role=DataRole.SIMULATED)
     register.assign(data.fingerprint, "Health check")
     for epsilon in (0.5, 0.8):
-        publish(register, data, FitRequest.of("pf-tree", epsilon=epsilon))
+        release(register, "Health check", FitRequest.of("pf-tree", epsilon=epsilon), data)
 
 
 def main(names: list[str]) -> None:

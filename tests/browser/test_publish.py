@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 import dpviz
 from dpviz.randomness import generator
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.schema_json import schema_from_dict
 from dpviz.table.sums import of_table
 from tests.support.visiting import idle, press, settled
@@ -131,10 +131,10 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "//localhost" not in request.url else None)
     use_private(page, app, *patients)
-    looks = len(ReleaseRegister().explorations())
+    looks = len(Register().uncovered_uses())
     go(page, "Tree")
     page.get_by_text("Preview: ε = 1 (add/remove one row)").wait_for()
-    assert len(ReleaseRegister().explorations()) == looks  # these are rows simulated from the schema
+    assert len(Register().uncovered_uses()) == looks  # these are rows simulated from the schema
     press(page, page.get_by_role("button", name="Explore the private rows"))
     press(page, page.get_by_role("button", name="Look at them and record it"))
     page.get_by_text("You look at the private rows").wait_for()
@@ -160,7 +160,7 @@ def test_private_rows_from_declaring_to_the_cap(page: Any, app: str, patients: t
     assert not re.search(r"(?<![0-9a-f.])903(?![0-9a-f.])", text)  # as a number of its own, not in the digits of another
     data = dpviz.encode(dpviz.read_csv(patients[0]), schema_from_dict(document["schema"]))
     assert (dpviz.model_from_json(text).predict(data) == data.target).mean() > 0.9
-    assert len(ReleaseRegister().releases("ward patients")) == 1
+    assert len(Register().releases("ward patients")) == 1
     cap_is_not_raised_by_a_click(page)
     role_is_not_lowered_by_a_click(page)
     assert "patients" not in page.url
@@ -189,14 +189,14 @@ def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients
         button.click()
     for page in pages:
         page.get_by_text("Left: ε = 0.3 of 1").wait_for()
-    assert [entry.loss.epsilon for entry in ReleaseRegister().releases("two sessions")] == [0.7]
+    assert [entry.loss.epsilon for entry in Register().releases("two sessions")] == [0.7]
 
 
 @pytest.mark.verify
 def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, patients: tuple[Path, Path]) -> None:
     table, schema = patients
     table.write_text(table.read_text().replace("no", "yes", 1), encoding="utf-8")
-    read, book = dpviz.read_csv(table), ReleaseRegister()
+    read, book = dpviz.read_csv(table), Register()
     book.declare("a ward", epsilon_cap=1.0, unit="one patient")
     others = [known.name for known in book.data_sets() if known.name != "a ward"]
     book.assign("in another order", "a ward", columns=read.names, sums=of_table(read), disjoint_from=others)

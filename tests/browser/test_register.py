@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from dpviz.release.publish import publish
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.paths import ROOT
 from tests.support.register_files import changed, copied, put_back
-from tests.support.release_rows import requested, small_rows
+from tests.support.release_rows import publish, requested, small_rows
 from tests.support.serving import serve
 from tests.support.visiting import idle, press
 
@@ -25,10 +24,10 @@ AS_WRITTEN, NOT_AS_WRITTEN = "No entry was changed", "This register was changed"
 
 
 @pytest.fixture
-def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReleaseRegister:
+def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Register:
     """What the owner hands on: a register with a raised cap and two releases. `copy.db` was copied before the second."""
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    found = ReleaseRegister()
+    found = Register()
     found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3, role=DataRole.PRIVATE)
     found.assign(small_rows().identity, NAME)
     found.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the board")
@@ -39,7 +38,7 @@ def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReleaseRegister
 
 
 @pytest.fixture
-def officer(register: ReleaseRegister, visit: Any) -> Iterator[Any]:
+def officer(register: Register, visit: Any) -> Iterator[Any]:
     """The Register page of a server that was started for this register alone."""
     with serve(ROOT / "app.py") as address:
         page = visit(viewport={"width": 1440, "height": 2400}).new_page()
@@ -54,7 +53,7 @@ def downloaded(page: Any, button: str, nth: int = 0) -> str:
     return Path(download.value.path()).read_text(encoding="utf-8")
 
 
-def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows(officer: Any, register: ReleaseRegister) -> None:
+def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows(officer: Any, register: Register) -> None:
     expect(officer.get_by_text(AS_WRITTEN)).to_be_visible()
     expect(officer.get_by_role("heading", name=NAME)).to_be_visible()
     expect(officer.get_by_text("Every ε: add/remove one patient, up to 3 rows.")).to_be_visible()
@@ -70,10 +69,10 @@ def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows
     assert "Guaranteed: ε = 1.5 (add/remove one patient, up to 3 rows; one row: ε = 0.5)" in report
     assert "the authors</span>Author" in report
     assert len(register.releases()) == 2
-    assert register.explorations() == ()
+    assert register.uncovered_uses() == ()
 
 
-def test_an_officer_sees_that_a_register_was_changed(officer: Any, register: ReleaseRegister, tmp_path: Path) -> None:
+def test_an_officer_sees_that_a_register_was_changed(officer: Any, register: Register, tmp_path: Path) -> None:
     (tmp_path / "last").mkdir()
     old, last = tmp_path / "copy.db", copied(register, tmp_path / "last")
     for done, said in (

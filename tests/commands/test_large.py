@@ -8,7 +8,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from dpviz.io.large import source
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from tests.support.commands import csv_text
 
 ASKED = ("--epsilon", "1", "--max-depth", "3")
@@ -85,7 +85,7 @@ def test_a_release_is_booked_for_the_rows_wherever_they_are(run, refused, schema
     code, said, _ = run("train", *large, *booked, "--add-rows", "--out", tmp_path / "one.json")
     assert code == 0, said
     assert run("train", small, *booked, "--out", tmp_path / "two.json")[0] == 0  # known: the same digest of the same rows
-    assert ReleaseRegister(register).balance("survey").spent.epsilon == pytest.approx(2)
+    assert Register(register).balance("survey").spent.epsilon == pytest.approx(2)
 
 
 def test_what_cannot_be_is_refused_before_the_table_is_read(refused, schema, large, tmp_path, monkeypatch):
@@ -101,4 +101,4 @@ def test_what_cannot_be_is_refused_before_the_table_is_read(refused, schema, lar
 def test_a_learner_that_needs_rows_is_not_booked(refused, schema, register, large, tmp_path):
     words = ["--data-set", "survey", "--add-rows", "--register", register, "--learner", "bdpt", "--schema", schema]
     refused("train", *large, *ASKED, *words, "--out", tmp_path / "x.json")
-    assert ReleaseRegister(register).balance("survey").spent.epsilon == 0
+    assert Register(register).balance("survey").spent.epsilon == 0

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 import dpviz
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_refused_release_leaves_its_rows_unassigned(refused, release, declared
 @pytest.mark.slow
 def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared, register, schema):
     run(*release("one.json", "--add-rows"))
-    ReleaseRegister(register).declare("fresh", epsilon_cap=9.0)
+    Register(register).declare("fresh", epsilon_cap=9.0)
     wider = json.loads(schema.read_text())
     wider["features"][0]["high"] += 1
     schema.write_text(json.dumps(wider))
@@ -89,9 +89,9 @@ def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared,
     code, _, said = run(*words)
     assert code == 2
     assert "look like rows of 'survey'" in said
-    assert ReleaseRegister(register).releases("fresh") == ()
+    assert Register(register).releases("fresh") == ()
     assert run(*release("three.json", epsilon="0.25"))[0] == 0  # known without --add-rows
-    assert [entry.loss.epsilon for entry in ReleaseRegister(register).releases("survey")] == [0.5, 0.25]
+    assert [entry.loss.epsilon for entry in Register(register).releases("survey")] == [0.5, 0.25]
 
 
 def test_an_unknown_data_set_is_refused(refused, release, register):
@@ -107,7 +107,7 @@ def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, r
     words = ["--epsilon", "0.5", "--data-set", "survey", "--add-rows", "--register", register, "--out", tmp_path / "x.json"]
     assert "A released file may hold nothing that was read from the data" in refused("train", table, *words)
     assert not (tmp_path / "x.json").exists()
-    assert ReleaseRegister(register).releases() == ()
+    assert Register(register).releases() == ()
 
 
 def test_a_cap_is_raised_with_a_reason_a_name_and_the_number_once_more(run, refused, declared, register):
@@ -172,7 +172,7 @@ def test_a_register_that_is_none_is_one_line(refused, tmp_path):
 
 
 def test_looks_at_private_rows_are_listed_apart(run, declared, register):
-    ReleaseRegister(register).note_exploration("f", what="tree", learner="pf-tree", settings={}, times=7)
+    Register(register).note_use("f", what="tree", learner="pf-tree", settings={}, times=7)
     _, said, _ = run("register", "list", "--register", register)
     assert "Explorations (not covered: keep to yourself)" in said
     assert "(not assigned)" in said

@@ -7,7 +7,7 @@ import pytest
 
 import dpviz
 from dpviz.learners import FitRequest
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from tests.support.commands import csv_text
 
 
@@ -328,8 +328,8 @@ def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(ru
     assert "Fewer than 50% of the rows are used unchanged" in said
     assert "Far fewer rows are used than the 600 that are declared" in said
     assert not out.exists()
-    register = ReleaseRegister(clinic[clinic.index("--register") + 1])
-    assert [item.what for item in register.explorations()] == ["a warning about how the rows fit the schema"]
+    register = Register(clinic[clinic.index("--register") + 1])
+    assert [item.what for item in register.uncovered_uses()] == ["a warning about how the rows fit the schema"]
     assert run(*asked[:-2], "--accept-rows", "--out", out)[0] == 0
 
 

@@ -14,7 +14,7 @@ from dpviz.engines.address import Address, is_address, parse_address
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.rows import EngineRows
 from dpviz.errors import CannotCount, EngineError, SchemaError
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.candidates import CandidateGrid, thresholds_candidates
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -197,7 +197,7 @@ def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored
     _again(filled, "ORDER BY x DESC")
     (filled / "tree.json").unlink()
     assert main(asked) == 0
-    assert len(ReleaseRegister(filled / "register.db").releases("clinic")) == 2
+    assert len(Register(filled / "register.db").releases("clinic")) == 2
     (filled / "tree.json").unlink()
     assert main(asked) != 0  # the cap
     assert main([*_train(filled, "--data-set", "other", "--add-rows", *register)]) != 0

@@ -22,7 +22,7 @@ from dpviz.figures.as_python import RowsRead
 from dpviz.figures.compare import measure_text
 from dpviz.io.results import with_our_verdict
 from dpviz.learners import FitRequest, get_learner
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
@@ -130,7 +130,7 @@ def test_audit():
 
 @pytest.mark.slow
 def test_publish_and_register():
-    data, book = clinic().data, ReleaseRegister()
+    data, book = clinic().data, Register()
     book.declare("ward", epsilon_cap=0.9, unit="one stay", rows_per_unit=1, role=DataRole.SIMULATED)
     book.assign(data.identity, "ward")
     test = opened("publish", rows=clinic(), epsilon="0.7")

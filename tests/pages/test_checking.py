@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.app.data.prepared import Prepared
 from dpviz.io.csv import read_csv
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.column_draft import Use
 from dpviz.table.role import DataRole
 from tests.support.pages import button
@@ -24,9 +24,9 @@ COUNTS = {"1399", "1267", "1234", "77", "55", "33", "132"}
 
 
 @pytest.fixture(autouse=True)
-def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReleaseRegister:
+def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Register:
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    return ReleaseRegister()
+    return Register()
 
 
 def declared(role: str) -> AppTest:
@@ -82,17 +82,17 @@ def numbers_on(at: AppTest) -> set[str]:
 
 
 @pytest.mark.slow
-def test_of_private_rows_no_count_is_shown_before_the_owner_consents(register: ReleaseRegister) -> None:
+def test_of_private_rows_no_count_is_shown_before_the_owner_consents(register: Register) -> None:
     at = declared("private")
     assert not numbers_on(at) & COUNTS
-    assert register.explorations() == ()
+    assert register.uncovered_uses() == ()
     assert "To keep rows with a text such as" not in said(at)
     look(at)
     assert "1,267** of 1,399 rows are used" in said(at)
     assert "To keep rows with a text such as" in said(at), "how a town nobody declared, or a number like <5, may stay"
     assert "1,234 rows are used without a changed cell" in said(at)
     assert numbers_on(at) >= {"77", "55", "33"}
-    [noted] = register.explorations()
+    [noted] = register.uncovered_uses()
     assert (noted.what, noted.times) == ("how the rows fit the schema", 1)
     assert work_of(at).draft.read_fields() == 0
 
@@ -151,14 +151,14 @@ def test_choosing_the_file_again_does_not_make_the_look_forgotten() -> None:
 
 
 @pytest.mark.slow
-def test_public_rows_are_checked_without_a_consent_and_nothing_is_marked(register: ReleaseRegister) -> None:
+def test_public_rows_are_checked_without_a_consent_and_nothing_is_marked(register: Register) -> None:
     at = declared("public")
     look(at)
     assert "1,267** of 1,399 rows are used" in said(at)
     assert not at.checkbox
     declare_towns(at, "north; south; west")
     assert work_of(at).draft.read_fields() == 0
-    assert register.explorations() == ()
+    assert register.uncovered_uses() == ()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.serving import CHECKED
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from tests.support.pages import whole_app
 from tests.support.paths import ROOT
@@ -107,7 +107,7 @@ def test_private_rows_need_a_server_that_checks_requests_and_others_do_not(check
 @pytest.mark.parametrize("page", ["register", "publish"])
 def test_a_register_of_private_rows_needs_such_a_server(page, role, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    ReleaseRegister().declare("clinic", epsilon_cap=1.0, role=role)
+    Register().declare("clinic", epsilon_cap=1.0, role=role)
     monkeypatch.setattr(ContextProxy, "headers", {"Host": "localhost:8501"})
     at = whole_app().switch_page(str(ROOT / "pages" / f"{page}.py")).run()
     assert any("not shown here" in problem.value for problem in at.error) is (role is DataRole.PRIVATE)

@@ -13,7 +13,7 @@ from dpviz.__main__ import main
 from dpviz.commands.app import LESSONS_SCRIPT
 from dpviz.errors import RegisterError
 from dpviz.installation import LESSONS_ONLY
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from tests.support.paths import ROOT
 
 
@@ -104,6 +104,6 @@ def test_no_page_of_the_dashboard_exists_there() -> None:
 def test_it_refuses_to_read_or_write_a_register(tmp_path: Path) -> None:
     for use in (lambda book: book.data_sets(), lambda book: book.declare("x", epsilon_cap=1.0)):
         with pytest.raises(RegisterError) as problem:
-            use(ReleaseRegister(tmp_path / "releases.db"))
+            use(Register(tmp_path / "releases.db"))
         assert problem.value.code == "lessons"
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,7 @@ from dpviz.app.explorations import AGREED
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan.simulate import stand_in
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 from dpviz.table.sums import of_table
@@ -23,7 +23,7 @@ NAME = "clinic 2024"
 def register(monkeypatch, tmp_path):
     """A register of its own for every test."""
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    return ReleaseRegister()
+    return Register()
 
 
 def click(test: AppTest, label: str) -> AppTest:
@@ -69,7 +69,7 @@ def test_rows_the_register_knows_as_private_are_used_as_nothing_else(register):
 
 def test_rows_that_were_explored_as_private_stay_private(register):
     rows = in_use(DataRole.PRIVATE)
-    register.note_exploration(rows.data.identity, what="tree", learner="pf-tree", settings={})
+    register.note_use(rows.data.identity, what="tree", learner="pf-tree", settings={})
     with pytest.raises(DpvizError, match="known as private"):
         require_not_private(DataRole.PUBLIC, rows.data.identity)
 
@@ -94,7 +94,7 @@ def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set
 def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
     test = opened(page, DataRole.PRIVATE, agreed=False)
     assert "Made-up rows, simulated from the schema" in texts(test)
-    assert register.explorations() == ()
+    assert register.uncovered_uses() == ()
     click(test, "Look at them and record it")
     assert "You look at the private rows" in texts(test)
     assert test.session_state[AGREED] == in_use(DataRole.PRIVATE).data.identity
@@ -105,10 +105,10 @@ def test_it_is_asked_once_and_can_be_taken_back(register):
     test = opened("tree", DataRole.PRIVATE, agreed=False)
     assert "Simulation, not a release" in texts(test)
     click(test, "Look at them and record it")
-    assert [item.times for item in register.explorations()] == [1]
+    assert [item.times for item in register.uncovered_uses()] == [1]
     click(test, "Back to simulated rows")
     assert "describe nobody" in texts(test)
-    assert [item.times for item in register.explorations()] == [1]
+    assert [item.times for item in register.uncovered_uses()] == [1]
 
 
 def test_what_stands_in_for_private_rows_follows_from_the_schema_alone():

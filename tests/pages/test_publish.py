@@ -17,10 +17,10 @@ from dpviz.app.publish import data as publish_data
 from dpviz.app.publish import release as publish_release
 from dpviz.errors import RefusedRelease
 from dpviz.learners import fit
-from dpviz.release import sidecar
+from dpviz.release import store
 from dpviz.release.export import register_json, register_lines
 from dpviz.release.records import WARNED
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
 from dpviz.table.role import DataRole
@@ -48,7 +48,7 @@ NAME = "clinic 2024"
 def register(monkeypatch, tmp_path):
     """A register of its own for every test."""
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    return ReleaseRegister()
+    return Register()
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_an_old_copy_of_a_register_is_an_error_where_the_page_would_write_to_it(
     _, schema = sample_of(DataRole.PRIVATE)
     register.declare(NAME, epsilon_cap=1.0)
     assign_in_use(register)
-    sidecar.keep_counter(register.path, 10**6)
+    store.keep_counter(register.path, 10**6)
     test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=122))
     assert not test.exception
     assert "is an old copy" in texts(test)
@@ -163,14 +163,14 @@ def test_private_rows_are_not_told_about_unasked_and_a_refused_release_spends_no
     loaded = few_rows(register)
     test = opened("publish", rows=loaded)
     assert not test.error
-    assert register.explorations() == ()
+    assert register.uncovered_uses() == ()
     test = released(test)
     said = "\n".join(box.value for box in test.error)
     assert "nothing was spent" in said
     assert "Far fewer rows are used" in said
     assert set(re.findall(r"\d[\d,]*", said)) == {"100,000"}
     assert register.releases() == ()
-    assert [(item.what, item.times) for item in register.explorations()] == [(WARNED, 1)]
+    assert [(item.what, item.times) for item in register.uncovered_uses()] == [(WARNED, 1)]
     assert "how the rows fit" not in f"{register_json(register)} {register_lines(register)} {texts(opened('register'))}"
     assert test.checkbox(key="publish-agreed").disabled
     assert button(test, "Release").disabled
@@ -330,7 +330,7 @@ def test_what_hinders_a_release_is_said_with_what_to_do_and_nothing_is_spent(reg
 def test_looks_are_noted_of_private_rows_alone_and_one_that_could_not_be_is_said(register, monkeypatch):
     for role in (DataRole.SIMULATED, DataRole.PUBLIC):
         opened("tree", role)
-    assert register.explorations() == ()
+    assert register.uncovered_uses() == ()
     with monkeypatch.context() as broken:
         broken.setenv("DPVIZ_REGISTER", str(register.path / "below a file"))
         register.path.touch()

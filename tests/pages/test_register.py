@@ -9,11 +9,10 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app.publish.account import accounts
 from dpviz.errors import NotExported
 from dpviz.figures.publish.account import account_html
-from dpviz.release import sidecar
-from dpviz.release.publish import publish
-from dpviz.release.register import ReleaseRegister
+from dpviz.release import store
+from dpviz.release.register import Register
 from tests.support.pages import PAGES, said_in_boxes, shown, texts, whole_app
-from tests.support.release_rows import requested, small_rows
+from tests.support.release_rows import publish, requested, small_rows
 
 NAME = "clinic <2024>"
 
@@ -22,14 +21,14 @@ NAME = "clinic <2024>"
 def register(monkeypatch, tmp_path):
     """Two releases, one of them interrupted, a raised cap and a look."""
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    found = ReleaseRegister()
+    found = Register()
     found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
     found.assign("f", NAME)
     for token, epsilon in (("a", 0.25), ("b", 0.5)):
         how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
         found.start(token=token, fingerprint="f", **how)
     found.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the officer")
-    found.note_exploration("f", what="tree", learner="pf-tree", settings={}, times=7)
+    found.note_use("f", what="tree", learner="pf-tree", settings={}, times=7)
     return found
 
 
@@ -56,7 +55,7 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
 @pytest.mark.slow
 def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    book = ReleaseRegister()
+    book = Register()
     book.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
     book.assign(small_rows().identity, NAME)
     content = Path(publish(book, small_rows(), requested(0.25)).file).read_bytes()
@@ -79,7 +78,7 @@ def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(monk
 
 
 def test_a_register_that_is_not_as_it_was_written_is_said_in_red(register):
-    sidecar.keep_counter(register.path, 10**6)
+    store.keep_counter(register.path, 10**6)
     assert ("error", True) in [(kind, "The latest entry is missing" in said) for kind, said in said_in_boxes(opened())]
 
 
@@ -102,7 +101,7 @@ def test_the_printed_account_holds_the_same_and_escapes_names(register):
 @pytest.mark.slow
 def test_the_report_of_a_release_is_offered_with_its_author(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    book = ReleaseRegister()
+    book = Register()
     book.declare(NAME, epsilon_cap=1.0)
     book.assign(small_rows().identity, NAME)
     publish(book, small_rows(), requested(0.5))
@@ -119,7 +118,7 @@ def test_a_report_that_cannot_be_written_is_not_offered(monkeypatch, tmp_path):
 
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     monkeypatch.setattr("dpviz.figures.publish.exports.export", lambda form, given: refuse(given, None))
-    book = ReleaseRegister()
+    book = Register()
     book.declare(NAME, epsilon_cap=1.0)
     book.assign(small_rows().identity, NAME)
     publish(book, small_rows(), requested(0.5))

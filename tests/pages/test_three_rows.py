@@ -8,7 +8,7 @@ import pytest
 from dpviz.app import plan_tab
 from dpviz.app.frame import PLAN_TAB
 from dpviz.evaluation.plan import consequences
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from tests.support.pages import after_work, click, in_use, opened, records, shown
@@ -48,7 +48,7 @@ def test_plan_counts_the_persons_epsilon_beside_guesses_about_the_person(monkeyp
 @pytest.mark.slow
 def test_publish_and_register_say_the_relation_once_and_the_persons_number_everywhere(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    now, book = of_three(), ReleaseRegister()
+    now, book = of_three(), Register()
     test = opened("publish", rows=now, epsilon="0.3")
     assert "Cap on ε (add/remove one row; a person: 3 times as much)" in [box.label for box in test.number_input]
     book.declare("clinic", epsilon_cap=1.0, unit="one patient", rows_per_unit=3, role=DataRole.SIMULATED)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpviz.release.assumptions import Assumption, Status, assumptions
+from dpviz.release.release import Assumption, Status, assumptions
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 AGE = NumericFeature("age", 17, 90)

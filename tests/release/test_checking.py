@@ -8,29 +8,28 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, RegisterError
-from dpviz.release import files, sidecar
-from dpviz.release.checking import findings, restored, seal_in
-from dpviz.release.publish import publish
-from dpviz.release.register import ReleaseRegister
+from dpviz.release import files, store
+from dpviz.release.check import findings, reference_in, resume
+from dpviz.release.register import Register
 from tests.support.register_files import changed, copied, put_back
-from tests.support.release_rows import requested, small_rows
+from tests.support.release_rows import publish, requested, small_rows
 
 DECIDED = {"reason": "the disk broke", "made_by": "the data protection officer"}
 
 
 @pytest.fixture
 def register(tmp_path):
-    found = ReleaseRegister(tmp_path / "releases.db")
+    found = Register(tmp_path / "releases.db")
     found.declare("rows", epsilon_cap=1.0)
     found.assign(small_rows().fingerprint, "rows")
     publish(found, small_rows(), requested(0.25))
-    found.note_exploration(small_rows().fingerprint, what="tree", learner="pf-tree", settings={})
+    found.note_use(small_rows().fingerprint, what="tree", learner="pf-tree", settings={})
     return found
 
 
 def start(register, token, epsilon=0.1):
     how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
-    return register.start(token=token, fingerprint=small_rows().fingerprint, **how)
+    return register.start("rows", token=token, fingerprint=small_rows().fingerprint, **how)
 
 
 def test_a_register_that_nobody_touched_has_no_findings(register):
@@ -39,9 +38,9 @@ def test_a_register_that_nobody_touched_has_no_findings(register):
 
 def test_a_released_file_prints_the_digest_of_its_release(register):
     (entry,) = register.releases()
-    seal = seal_in(Path(entry.file))
-    assert seal == register.seal_of(entry.token)
-    assert len(seal.head) == 64
+    reference = reference_in(Path(entry.file))
+    assert reference == register.reference_of(entry.token)
+    assert len(reference.head) == 64
 
 
 @pytest.mark.slow
@@ -81,8 +80,8 @@ def test_a_register_from_which_the_last_release_was_taken_is_found_by_the_counte
         f"The release {name} is not in the register: it was truncated, or is an old copy.",
     )
     assert findings(register) == said
-    key, _ = sidecar.key_path(register.path).read_text().split()
-    sidecar.key_path(register.path).write_text(f"{key}\n1\n")  # an old copy of the key, too
+    key, _ = store.key_path(register.path).read_text().split()
+    store.key_path(register.path).write_text(f"{key}\n1\n")  # an old copy of the key, too
     assert findings(register) == said[1:]
     shutil.move(entry.file, register.path.with_name("elsewhere.json"))
     assert findings(register) == ()  # nothing here tells; the file does
@@ -90,7 +89,7 @@ def test_a_register_from_which_the_last_release_was_taken_is_found_by_the_counte
 
 
 def test_a_release_of_another_register_in_the_same_folder_is_none_of_its_business(register, tmp_path):
-    other = ReleaseRegister(tmp_path / "other.db")
+    other = Register(tmp_path / "other.db")
     other.declare("rows", epsilon_cap=1.0)
     other.assign(small_rows().fingerprint, "rows")
     publish(other, small_rows(), requested(0.25))
@@ -111,7 +110,7 @@ def test_an_old_copy_refunds_nothing(register, tmp_path):
     with pytest.raises(RegisterError) as problem:
         start(register, "again")
     assert problem.value.code == "behind"
-    restored(register, **DECIDED)
+    resume(register, **DECIDED)
     assert findings(register) == ()
     assert register.balance("rows").left.epsilon == 0.0
     with pytest.raises(OverCap):
@@ -121,21 +120,21 @@ def test_an_old_copy_refunds_nothing(register, tmp_path):
 
 
 def test_a_new_register_has_a_counter_and_a_kill_before_it_was_kept_loses_nothing(tmp_path):
-    new = ReleaseRegister(tmp_path / "new.db")
+    new = Register(tmp_path / "new.db")
     assert new.data_sets() == ()
-    assert sidecar.read_counter(new.path) == 1
+    assert store.read_counter(new.path) == 1
     new.declare("rows", epsilon_cap=1.0)
-    assert sidecar.read_counter(new.path) == 2
+    assert store.read_counter(new.path) == 2
     assert findings(new) == ()
 
 
 @pytest.mark.parametrize("with_key", [False, True])
 def test_one_register_in_the_place_of_another_is_found(register, tmp_path, with_key):
-    other = ReleaseRegister(tmp_path / "elsewhere" / "releases.db")
+    other = Register(tmp_path / "elsewhere" / "releases.db")
     other.declare("rows", epsilon_cap=9.0)
     put_back(copied(other, tmp_path), register)
     if with_key:
-        shutil.copyfile(sidecar.key_path(other.path), sidecar.key_path(register.path))
+        shutil.copyfile(store.key_path(other.path), store.key_path(register.path))
         assert findings(register) == ()  # it stands in the other's place with all that belongs to it: a released file tells
         (released,) = register.folder.glob("*.json")
         assert findings(register, files=[released]) == (f"The release {released.name} is of another register.",)
@@ -154,32 +153,32 @@ def test_a_register_that_was_deleted_does_not_begin_anew(register):
 
 def test_only_an_old_copy_that_is_whole_is_restored_and_only_with_a_reason(register, tmp_path):
     with pytest.raises(RefusedRelease, match="is no old copy"):
-        restored(register, **DECIDED)
+        resume(register, **DECIDED)
     copy = copied(register, tmp_path)
     start(register, "lost")
     put_back(copy, register)
     with pytest.raises(ParameterError):
-        restored(register, reason=" ", made_by="somebody")
+        resume(register, reason=" ", made_by="somebody")
     changed(register, "UPDATE release SET epsilon = 0.01")
     with pytest.raises(RefusedRelease, match="was changed besides"):
-        restored(register, **DECIDED)
+        resume(register, **DECIDED)
 
 
 def test_a_kill_between_the_commit_and_the_counter_loses_nothing(register, monkeypatch):
-    behind = sidecar.read_counter(register.path)
+    behind = store.read_counter(register.path)
     with monkeypatch.context() as killed:
-        killed.setattr(sidecar, "keep_counter", lambda path, counter: None)
+        killed.setattr(store, "keep_counter", lambda path, counter: None)
         start(register, "killed")
-    assert sidecar.read_counter(register.path) == behind
+    assert store.read_counter(register.path) == behind
     assert findings(register) == ()
     start(register, "next")
-    assert sidecar.read_counter(register.path) == behind + 2
+    assert store.read_counter(register.path) == behind + 2
 
 
 def test_a_counter_never_goes_back(register):
-    kept = sidecar.read_counter(register.path)
-    sidecar.keep_counter(register.path, kept - 1)
-    assert sidecar.read_counter(register.path) == kept
+    kept = store.read_counter(register.path)
+    store.keep_counter(register.path, kept - 1)
+    assert store.read_counter(register.path) == kept
 
 
 def test_what_a_kill_left_of_a_key_is_removed_and_what_is_being_written_is_not(register, tmp_path):
@@ -202,6 +201,6 @@ def test_a_pipe_among_the_released_files_is_not_waited_for(register):
 
 def test_a_file_larger_than_a_release_ever_is_is_no_release(register, tmp_path, monkeypatch):
     (entry,) = register.releases()
-    assert seal_in(Path(entry.file)) is not None
+    assert reference_in(Path(entry.file)) is not None
     monkeypatch.setattr(files, "_LARGEST", Path(entry.file).stat().st_size - 1)
-    assert seal_in(Path(entry.file)) is None
+    assert reference_in(Path(entry.file)) is None

@@ -13,8 +13,8 @@ from scipy.special import ndtr
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.figures.publish.release import composed_sentence, spent_sentence
-from dpviz.release.composed import composed
-from dpviz.release.records import Balance, DataSet, Entry, State, total
+from dpviz.release.check import composed
+from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, total
 from dpviz.table.role import DataRole
 from tests.support.release_rows import requested, small_rows
 
@@ -41,7 +41,7 @@ def _entry(number, name, settings, folder):
     file.write_text(text, encoding="utf-8")
     hashed = hashlib.sha256(text.encode()).hexdigest()
     loss = result.ledger.guarantee
-    return Entry(number, f"t{number}", "x", State.RELEASED, "", "", name, settings, loss, (), str(file), hashed)
+    return ReleaseRecord(number, f"t{number}", "x", State.RELEASED, "", "", name, settings, loss, (), str(file), hashed)
 
 
 def balance(entries, rows=1):

@@ -8,9 +8,8 @@ import pytest
 
 from dpviz.io.csv_text import csv_text
 from dpviz.release.export import COLUMNS, register_json, register_lines
-from dpviz.release.publish import publish
-from dpviz.release.register import ReleaseRegister
-from tests.support.release_rows import requested, small_rows
+from dpviz.release.register import Register
+from tests.support.release_rows import publish, requested, small_rows
 
 EVIL = '=HYPERLINK("http://x";"y")'
 
@@ -21,11 +20,11 @@ def register_csv(register):
 
 @pytest.fixture
 def register(tmp_path):
-    found = ReleaseRegister(tmp_path / "releases.db")
+    found = Register(tmp_path / "releases.db")
     found.declare(EVIL, epsilon_cap=1.0, unit="+1 person", rows_per_unit=3)
     found.assign(small_rows().fingerprint, EVIL)
     publish(found, small_rows(), requested(0.5))
-    found.note_exploration(small_rows().fingerprint, what="tree", learner="pf-tree", settings={"epsilon": 1.0})
+    found.note_use(small_rows().fingerprint, what="tree", learner="pf-tree", settings={"epsilon": 1.0})
     return found
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import dpviz
 from dpviz.errors import RefusedRelease
-from dpviz.release.looks import note_look, require_source
-from dpviz.release.records import LOOK, WARNED, n_looks
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.records import INSPECTION, WARNED, n_uses
+from dpviz.release.register import Register
+from dpviz.release.release import require_source
 from dpviz.table.schema import LONGEST_SOURCE, CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.table.schema_json import schema_from_json
 
@@ -27,23 +27,23 @@ OTHERS = pd.DataFrame({"age": range(80), "ward": ["a", "b"] * 40, "y": ["n", "p"
 
 @pytest.fixture
 def register(tmp_path):
-    return ReleaseRegister(tmp_path / "releases.db")
+    return Register(tmp_path / "releases.db")
 
 
 def refused(register, schema, rows=ROWS):
     try:
-        require_source(register, dpviz.encode(rows, schema), "Name it.")
+        require_source(register, dpviz.encode(rows, schema))
     except RefusedRelease as problem:
         return str(problem)
     return ""
 
 
-@pytest.mark.parametrize("what", [LOOK, WARNED])
+@pytest.mark.parametrize("what", [INSPECTION, WARNED])
 @pytest.mark.parametrize("corrected", CORRECTED)
 def test_only_what_was_corrected_after_a_look_needs_a_source(register, what, corrected):
     assert not refused(register, corrected)
-    note_look(register, what, dpviz.encode(ROWS, SCHEMA))
-    anew = ReleaseRegister(register.path)
+    register.note_inspection(what, dpviz.encode(ROWS, SCHEMA))
+    anew = Register(register.path)
     assert "names no public source" in refused(anew, corrected)
     assert "names no public source" in refused(anew, corrected, ROWS[::-1])  # in another order
     with_source = schema_from_json(corrected.to_json().replace('"n_public"', '"source": "codebook", "n_public"', 1))
@@ -54,16 +54,16 @@ def test_only_what_was_corrected_after_a_look_needs_a_source(register, what, cor
 
 
 def test_a_second_look_does_not_make_the_first_schema_forgotten(register):
-    for what, schema in ((LOOK, SCHEMA), (WARNED, CORRECTED[0]), (LOOK, CORRECTED[0])):
-        note_look(register, what, dpviz.encode(ROWS, schema))
+    for what, schema in ((INSPECTION, SCHEMA), (WARNED, CORRECTED[0]), (INSPECTION, CORRECTED[0])):
+        register.note_inspection(what, dpviz.encode(ROWS, schema))
     assert refused(register, CORRECTED[0])
     assert not refused(register, SCHEMA)
 
 
 def test_of_a_look_nothing_more_is_listed_than_that_it_was_taken(register):
-    note_look(register, LOOK, dpviz.encode(ROWS, SCHEMA))
-    note_look(register, LOOK, dpviz.encode(ROWS, SCHEMA))
-    assert [(item.what, item.settings, item.times) for item in register.explorations()] == [(LOOK, {}, 2)]
+    register.note_inspection(INSPECTION, dpviz.encode(ROWS, SCHEMA))
+    register.note_inspection(INSPECTION, dpviz.encode(ROWS, SCHEMA))
+    assert [(item.what, item.settings, item.times) for item in register.uncovered_uses()] == [(INSPECTION, {}, 2)]
 
 
 @pytest.mark.parametrize("source", ["a\nb", "a" * (LONGEST_SOURCE + 1), "\u202e", 3, None, b"x"])
@@ -74,6 +74,6 @@ def test_a_source_is_one_printable_line(source):
 
 def test_a_warning_to_the_owner_is_counted_as_a_look_by_no_page(register):
     data = dpviz.encode(ROWS, SCHEMA)
-    for what in (LOOK, WARNED, LOOK):
-        note_look(register, what, data)
-    assert n_looks(register.explorations()) == n_looks(register.explorations(data.identity)) == 2
+    for what in (INSPECTION, WARNED, INSPECTION):
+        register.note_inspection(what, data)
+    assert n_uses(register.uncovered_uses()) == n_uses(register.uncovered_uses(data.identity)) == 2

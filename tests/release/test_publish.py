@@ -13,20 +13,20 @@ from dpviz.accounting.events import Approximate
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, NotReleasable, NotRowWise, OverCap, RefusedRelease, RegisterError, WrongTask
 from dpviz.learners import FitRequest, get_learner
-from dpviz.release import publish as module
-from dpviz.release import sidecar, store
-from dpviz.release.checking import findings
+from dpviz.release import release as module
+from dpviz.release import store
+from dpviz.release.check import findings
 from dpviz.release.files import is_file_with, part_of
-from dpviz.release.publish import promise, publish
 from dpviz.release.records import State
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
+from dpviz.release.release import preview_terms
 from dpviz.table.schema import Schema
-from tests.support.release_rows import SCHEMA, requested, small_numbers, small_rows
+from tests.support.release_rows import SCHEMA, publish, requested, small_numbers, small_rows
 
 
 @pytest.fixture
 def register(tmp_path):
-    found = ReleaseRegister(tmp_path / "releases.db")
+    found = Register(tmp_path / "releases.db")
     found.declare("rows", epsilon_cap=1.0)
     found.assign(small_rows().fingerprint, "rows")
     return found
@@ -48,7 +48,7 @@ def test_a_release_is_a_file_that_predicts_and_a_row_that_knows_its_hash(registe
 
 def test_the_file_says_what_it_rests_on_and_holds_neither_seed_nor_count_nor_fingerprint(register):
     for _ in range(3):
-        register.note_exploration(small_rows().fingerprint, what="tree", learner="pf-tree", settings={})
+        register.note_use(small_rows().fingerprint, what="tree", learner="pf-tree", settings={})
     text = Path(publish(register, small_rows(), requested(0.5)).file).read_text()
     document = json.loads(text)
     assert document["privacy"]["noise"] == {"source": "release"}
@@ -98,7 +98,7 @@ def test_what_only_rounding_has_left_is_said_to_be_nothing(register):
 
 
 def test_unassigned_rows_are_refused_before_anything_is_spent(register):
-    with pytest.raises(RefusedRelease, match="not assigned to a data set yet"):
+    with pytest.raises(RefusedRelease, match="not assigned to this data set yet"):
         publish(register, small_rows(seed=1), requested())
     assert register.releases() == ()
 
@@ -235,7 +235,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_spent(
 
 
 def test_the_promise_uses_no_row():
-    made = promise(SCHEMA, FitRequest.of("pf-tree", epsilon=0.5, max_depth=2, depth=2))
+    made = preview_terms(SCHEMA, FitRequest.of("pf-tree", epsilon=0.5, max_depth=2, depth=2))
     assert made.loss == dpviz.PrivacyLoss(0.5)
     assert made.claim.is_sound
 
@@ -272,7 +272,7 @@ def test_a_register_removed_while_a_release_is_made_leaves_no_file_without_its_e
 
 
 def swapped(register, monkeypatch):
-    other = ReleaseRegister(register.path.with_name("other.db"))
+    other = Register(register.path.with_name("other.db"))
     other.declare("rows", epsilon_cap=9.0)
     for path in register.path.parent.glob("other.db*"):
         path.replace(path.with_name(path.name.replace("other.db", "releases.db")))
@@ -291,13 +291,13 @@ def full(register, monkeypatch):
     def keep_counter(path, counter):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sidecar, "keep_counter", keep_counter)
+    monkeypatch.setattr(store, "keep_counter", keep_counter)
 
 
 @pytest.mark.parametrize("befalls", [swapped, read_only, full])
-@pytest.mark.parametrize("step", ["promise", "fit", "write_part", "sealed", "move_into_place"])
+@pytest.mark.parametrize("step", ["preview_terms", "fit", "write_part", "note_file", "move_into_place"])
 def test_whatever_befalls_a_register_between_two_steps_no_file_stands_without_its_entry(register, monkeypatch, step, befalls):
-    place = {"fit": FitRequest, "sealed": ReleaseRegister}.get(step, module)
+    place = {"fit": FitRequest, "note_file": Register}.get(step, module)
     real = getattr(place, step)
     with monkeypatch.context() as patch:
 
@@ -309,11 +309,11 @@ def test_whatever_befalls_a_register_between_two_steps_no_file_stands_without_it
         patch.setattr(place, step, then)
         with pytest.raises(DpvizError):
             publish(register, small_rows(), requested(0.5))
-    known = ReleaseRegister(register.path)
-    known.settle()
+    known = Register(register.path)
+    known.recover_interrupted()
     standing = {str(path) for path in known.folder.glob("**/*")}
     assert standing == {entry.file for entry in known.releases() if entry.state is State.RELEASED}
-    booked = befalls is not swapped and (step != "promise" or befalls is full)
+    booked = befalls is not swapped and (step != "preview_terms" or befalls is full)
     assert known.balance("rows").spent.epsilon == 0.5 * booked
     assert findings(known) == ()
 
@@ -322,11 +322,11 @@ def test_sealing_proves_that_it_changed_the_one_release(register, tmp_path):
     file = tmp_path / "part"
     file.write_text("whole")
     with pytest.raises(RegisterError, match="does not hold its latest entry"):
-        register.sealed("never", file)
+        register.note_file("never", file)
     entry = publish(register, small_rows(), requested(0.5))
     with pytest.raises(RegisterError, match="does not hold its latest entry"):
-        register.sealed(entry.token, file)
-    assert register.entry(entry.token).sha256 == entry.sha256
+        register.note_file(entry.token, file)
+    assert register.record(entry.token).sha256 == entry.sha256
 
 
 class Killed(BaseException):
@@ -351,8 +351,8 @@ def test_a_whole_paid_file_is_recovered_after_a_crash(register, tmp_path, monkey
     target = tmp_path / "tree.json"
     part = killed_before(monkeypatch, "move_into_place", register, target)
     assert part.exists()
-    assert [entry.token for entry in register.settle()] == ["abc"]
-    assert is_file_with(target, register.entry("abc").sha256)
+    assert [entry.token for entry in register.recover_interrupted()] == ["abc"]
+    assert is_file_with(target, register.record("abc").sha256)
     assert not part.exists()
     assert publish(register, small_rows(), requested(0.5), token="abc", file=target).state is State.RELEASED
 
@@ -360,27 +360,27 @@ def test_a_whole_paid_file_is_recovered_after_a_crash(register, tmp_path, monkey
 def test_half_a_file_is_removed_after_a_crash_and_stays_paid(register, tmp_path, monkeypatch):
     target = tmp_path / "tree.json"
     with monkeypatch.context() as patch:
-        patch.setattr(register, "sealed", lambda token, part: (_ for _ in ()).throw(Killed))
+        patch.setattr(register, "note_file", lambda token, part: (_ for _ in ()).throw(Killed))
         patch.setattr(module, "discard", lambda part: None)
         with pytest.raises(Killed):
             publish(register, small_rows(), requested(0.5), token="abc", file=target)
     assert part_of(target, "abc").exists()
-    assert register.settle() == ()
+    assert register.recover_interrupted() == ()
     assert list(tmp_path.glob(".dpviz-*")) == []
     assert not target.exists()
     assert register.balance("rows").spent.epsilon == 0.5
 
 
 def test_a_file_that_is_being_written_is_left_to_its_writer(register, tmp_path, monkeypatch):
-    real, seen = register.sealed, []
+    real, seen = register.note_file, []
 
     def sealed(token, part):
-        seen.append((register.settle(), part.exists()))  # as another session does, before and after the hash is noted
+        seen.append((register.recover_interrupted(), part.exists()))  # as another session does
         sha256 = real(token, part)
-        seen.append((register.settle(), part.exists()))
+        seen.append((register.recover_interrupted(), part.exists()))
         return sha256
 
-    monkeypatch.setattr(register, "sealed", sealed)
+    monkeypatch.setattr(register, "note_file", sealed)
     assert publish(register, small_rows(), requested(0.5)).state is State.RELEASED
     assert seen == [((), True), ((), True)]
 
@@ -389,7 +389,7 @@ def test_another_session_may_move_a_sealed_file_into_place_first(register, monke
     real = module.move_into_place
 
     def later(part, target, sha256):
-        register.settle()
+        register.recover_interrupted()
         real(part, target, sha256)
 
     monkeypatch.setattr(module, "move_into_place", later)
@@ -401,7 +401,7 @@ def test_a_recovered_file_takes_no_other_files_place(register, tmp_path, monkeyp
     target = tmp_path / "tree.json"
     part = killed_before(monkeypatch, "move_into_place", register, target)
     target.write_text("mine")
-    assert register.settle() == ()
+    assert register.recover_interrupted() == ()
     assert (target.read_text(), part.exists()) == ("mine", True)
     target.unlink()
-    assert len(register.settle()) == 1
+    assert len(register.recover_interrupted()) == 1

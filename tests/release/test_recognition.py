@@ -289,7 +289,7 @@ def test_that_few_rows_can_be_used_is_noted_of_private_rows(register):
     spoiled = FRAME.assign(y="neither")
     with pytest.raises(RefusedRelease, match=r"No row is used\..*pass accept_rows=True"):
         release(register, "one", spoiled, schema(), accept_rows=False)
-    assert [look.what for look in register.explorations()] == [WARNED]
+    assert [look.what for look in register.uncovered_uses()] == [WARNED]
     assert register.releases() == ()
 
 

@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit
-from dpviz.release.records import Balance, DataSet, Entry, State, total
+from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, total
 from dpviz.table.role import DataRole
 
 EPSILONS = st.floats(0, 100, allow_subnormal=False)
 
 
 def balance(cap: float, spent: list[float]) -> Balance:
-    entries = (Entry(k, str(k), "x", State.RELEASED, "", "", "a", {}, PrivacyLoss(e), (), "", "") for k, e in enumerate(spent))
+    about = ("x", State.RELEASED, "", "", "a", {})
+    entries = (ReleaseRecord(k, str(k), *about, PrivacyLoss(e), (), "", "") for k, e in enumerate(spent))
     return Balance(DataSet("x", DataRole.PRIVATE, "one row", 1, cap, 0.0, ""), tuple(entries))
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, ParameterError, RefusedRelease, UnknownName
-from dpviz.release import queries, store
-from dpviz.release.checking import findings
+from dpviz.release import register as module
+from dpviz.release import store
+from dpviz.release.check import findings
 from dpviz.release.records import State
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 
 DECIDED = {"reason": "a second study", "made_by": "the data protection officer"}
@@ -20,7 +21,7 @@ DECIDED = {"reason": "a second study", "made_by": "the data protection officer"}
 
 @pytest.fixture
 def register(tmp_path):
-    found = ReleaseRegister(tmp_path / "deep" / "releases.db")
+    found = Register(tmp_path / "deep" / "releases.db")
     found.declare("patients", epsilon_cap=1.0, unit="one patient")
     found.assign("f1", "patients")
     return found
@@ -28,11 +29,13 @@ def register(tmp_path):
 
 def start(register, token="t1", epsilon=0.1, fingerprint="f1", delta=0.0, file="/nowhere/x.json"):
     loss = PrivacyLoss(epsilon, delta)
-    return register.start(token=token, fingerprint=fingerprint, learner="pf-tree", settings={}, loss=loss, file=Path(file))
+    known = register.data_set_of(fingerprint)
+    name = known.name if known else "patients"
+    return register.start(name, token=token, fingerprint=fingerprint, learner="pf-tree", settings={}, loss=loss, file=Path(file))
 
 
 def test_a_new_register_is_empty_and_for_its_owners_eyes(tmp_path):
-    register = ReleaseRegister(tmp_path / "new" / "releases.db")
+    register = Register(tmp_path / "new" / "releases.db")
     assert register.data_sets() == ()
     assert register.releases() == ()
     assert register.path.stat().st_mode & 0o077 == 0
@@ -41,7 +44,7 @@ def test_a_new_register_is_empty_and_for_its_owners_eyes(tmp_path):
 
 def test_a_clock_that_goes_back_changes_no_order_and_no_sum(register, monkeypatch):
     for number, year in enumerate((2031, 1999, 2040, 1971)):
-        monkeypatch.setattr(queries, "now", lambda year=year: f"{year}-01-01T00:00:00")
+        monkeypatch.setattr(module, "now", lambda year=year: f"{year}-01-01T00:00:00")
         start(register, f"t{number}")
         register.change_caps("patients", epsilon_cap=2.0 + number, **DECIDED)
     assert [entry.token for entry in register.releases()] == ["t0", "t1", "t2", "t3"]
@@ -59,7 +62,7 @@ def test_what_was_declared_comes_back(register):
 
 def test_rows_nobody_assigned_cannot_be_released(register):
     assert register.data_set_of("f2") is None
-    with pytest.raises(RefusedRelease, match="These rows are not assigned to a data set yet"):
+    with pytest.raises(RefusedRelease, match="These rows are not assigned to this data set yet"):
         start(register, fingerprint="f2")
     assert register.releases() == ()
 
@@ -92,7 +95,7 @@ def test_disjoint_data_sets_have_caps_of_their_own(register):
 def test_a_started_release_without_a_file_stays_spent(register):
     entry = start(register)
     assert (entry.state, entry.status) == (State.STARTED, "interrupted, counted")
-    assert register.settle() == ()
+    assert register.recover_interrupted() == ()
     assert register.balance("patients").spent.epsilon == 0.1
 
 
@@ -100,21 +103,21 @@ def test_a_release_whose_file_stands_is_settled_after_a_crash(register, tmp_path
     file = tmp_path / "tree.json"
     start(register, file=str(file))
     file.write_text("whole")
-    register.sealed("t1", file)
-    assert [entry.token for entry in register.settle()] == ["t1"]
-    assert register.entry("t1").state is State.RELEASED
+    register.note_file("t1", file)
+    assert [entry.token for entry in register.recover_interrupted()] == ["t1"]
+    assert register.record("t1").state is State.RELEASED
     with pytest.raises(UnknownName, match=r"no release called 'xyz'\. Known: t1"):
-        register.entry("xyz")
-    assert register.settle() == ()
+        register.record("xyz")
+    assert register.recover_interrupted() == ()
 
 
 def test_a_part_of_a_file_is_not_taken_for_a_release(register, tmp_path):
     file = tmp_path / "tree.json"
     start(register, file=str(file))
     file.write_text("whole")
-    register.sealed("t1", file)
+    register.note_file("t1", file)
     file.write_text("who")
-    assert register.settle() == ()
+    assert register.recover_interrupted() == ()
 
 
 def test_a_token_is_used_once(register):
@@ -211,17 +214,17 @@ def test_the_file_itself_refuses_to_forget(register):
 
 def test_looks_at_private_rows_are_kept_apart_and_counted(register):
     for _ in range(2):
-        register.note_exploration("f1", what="tree", learner="pf-tree", settings={"epsilon": 1.0})
-    register.note_exploration("f1", what="curves", learner="pf-tree", settings={}, times=300)
-    register.note_exploration("stranger", what="tree", learner="pf-tree", settings={})
-    found = register.explorations("f1")
+        register.note_use("f1", what="tree", learner="pf-tree", settings={"epsilon": 1.0})
+    register.note_use("f1", what="curves", learner="pf-tree", settings={}, times=300)
+    register.note_use("stranger", what="tree", learner="pf-tree", settings={})
+    found = register.uncovered_uses("f1")
     assert sorted((item.what, item.times) for item in found) == [("curves", 300), ("tree", 2)]
     assert {item.data_set for item in found} == {"patients"}
     assert {item.status for item in found} == {"not covered: keep to yourself"}
     assert register.balance("patients").spent.epsilon == 0.0
     register.assign("f1-reordered", "patients")
-    assert len(register.explorations("f1-reordered")) == 2
-    assert [(item.data_set, item.what) for item in register.explorations("stranger")] == [("", "tree")]
+    assert len(register.uncovered_uses("f1-reordered")) == 2
+    assert [(item.data_set, item.what) for item in register.uncovered_uses("stranger")] == [("", "tree")]
 
 
 def test_unknown_names_are_said_with_those_there_are(register):
@@ -261,28 +264,8 @@ def test_a_token_that_could_name_another_place_is_refused(register, token):
 
 def test_the_path_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "mine.db"))
-    assert ReleaseRegister().path == tmp_path / "mine.db"
+    assert Register().path == tmp_path / "mine.db"
     monkeypatch.delenv("DPVIZ_REGISTER")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert ReleaseRegister().path == tmp_path / ".local" / "share" / "dpviz" / "releases.db"
-    assert ReleaseRegister(tmp_path / "third.db").folder == tmp_path / "releases"
-
-
-@pytest.mark.parametrize(("spent", "left"), [((0.25, 0.25), 0.5), ((0.5, 0.75), 0.0), ((1.0,), 0.0)])
-def test_an_account_of_renyi_losses_in_an_old_register_is_its_sum_and_closed_beyond_the_cap(register, spent, left):
-    """What stood in a register of version 3: the account, and a small Renyi loss of each release, under which more fitted."""
-    register.declare("old", epsilon_cap=1.0, delta_cap=1e-6)
-    register.assign("f-old", "old")
-    with register.store.writing() as connection:
-        connection.execute("INSERT INTO renyi_account VALUES ('old', 8.0)")
-        for place, epsilon in enumerate(spent):
-            about = (f"t{place}", "old", "2026-01-01", "pf-tree", "{}", epsilon, 0.0, "[]", "x.json")
-            queries.add_entry(connection, about, register.store.keyed)
-            connection.execute("INSERT INTO renyi_loss VALUES (?, 0.001)", (f"t{place}",))
-    found = register.balance("old")
-    assert found.spent.epsilon == sum(spent)
-    assert found.left.epsilon == left
-    with pytest.raises(OverCap):
-        start(register, token="next", fingerprint="f-old", epsilon=left + 1e-3)
-    if left:
-        start(register, token="next", fingerprint="f-old", epsilon=left)
+    assert Register().path == tmp_path / ".local" / "share" / "dpviz" / "releases.db"
+    assert Register(tmp_path / "third.db").folder == tmp_path / "releases"

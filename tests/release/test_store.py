@@ -11,15 +11,15 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import OverCap, RegisterError
-from dpviz.release import sidecar, store
-from dpviz.release.checking import Place, findings, matched, restored, seal_in
-from dpviz.release.register import ReleaseRegister
+from dpviz.release import store
+from dpviz.release.check import Place, findings, matched, reference_in, resume
+from dpviz.release.register import Register
 from tests.support.release_rows import small_rows
 
 
 def refused(path):
     with pytest.raises(RegisterError) as problem:
-        ReleaseRegister(path).data_sets()
+        Register(path).data_sets()
     assert str(path) in str(problem.value)
     return problem.value
 
@@ -42,14 +42,14 @@ def test_what_is_too_short_to_be_a_database_is_foreign_and_stays_as_it_is(tmp_pa
 
 def test_a_register_that_was_emptied_does_not_begin_anew(tmp_path):
     path = tmp_path / "releases.db"
-    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    Register(path).declare("rows", epsilon_cap=1)
     for end in ("-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)
     path.write_bytes(b"")
     with pytest.raises(RegisterError) as problem:
-        ReleaseRegister(path).declare("rows", epsilon_cap=9)
+        Register(path).declare("rows", epsilon_cap=9)
     assert problem.value.code == "behind"
-    assert findings(ReleaseRegister(path)) == ("The latest entry is missing: the register was truncated, or is an old copy.",)
+    assert findings(Register(path)) == ("The latest entry is missing: the register was truncated, or is an old copy.",)
 
 
 @pytest.mark.slow
@@ -60,20 +60,20 @@ def test_what_others_may_read_or_write_is_refused_and_left_as_it_is(tmp_path, mo
     if which == "an empty file":
         path.touch()
     else:
-        ReleaseRegister(path).declare("rows", epsilon_cap=1)
-    open_one = sidecar.key_path(path) if which == "its key" else path
+        Register(path).declare("rows", epsilon_cap=1)
+    open_one = store.key_path(path) if which == "its key" else path
     open_one.chmod(mode)
     before = path.read_bytes()
     problem = refused(path)
     assert (problem.code, "chmod 600" in problem.remedy) == ("open", True)
     assert (open_one.stat().st_mode & 0o777, path.read_bytes()) == (mode, before)
     open_one.chmod(0o600)
-    assert len(ReleaseRegister(path).data_sets()) == (which != "an empty file")
+    assert len(Register(path).data_sets()) == (which != "an empty file")
 
 
 @pytest.mark.slow
 def test_a_full_disk_is_said_and_nothing_is_half_done(tmp_path, monkeypatch):
-    register = ReleaseRegister(tmp_path / "releases.db")
+    register = Register(tmp_path / "releases.db")
     register.declare("rows", epsilon_cap=1)
 
     def nearly_full(path, real=store._connection):
@@ -98,12 +98,12 @@ def test_a_full_disk_is_said_and_nothing_is_half_done(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_where_the_counter_is_kept_is_said_too(tmp_path, monkeypatch):
-    register = ReleaseRegister(tmp_path / "releases.db")
+    register = Register(tmp_path / "releases.db")
 
     def full(*given):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sidecar, "keep_counter", full)
+    monkeypatch.setattr(store, "keep_counter", full)
     with pytest.raises(RegisterError) as problem:
         register.declare("rows", epsilon_cap=1)
     assert problem.value.code == "full"
@@ -121,9 +121,9 @@ def test_a_database_of_another_program_is_foreign(tmp_path):
 
 def test_a_register_of_a_newer_version_is_refused(tmp_path):
     path = tmp_path / "releases.db"
-    ReleaseRegister(path).data_sets()
+    Register(path).data_sets()
     with closing(sqlite3.connect(path)) as newer:
-        newer.execute(f"PRAGMA user_version = {len(store.MIGRATIONS) + 1}")
+        newer.execute(f"PRAGMA user_version = {store.VERSION + 1}")
     problem = refused(path)
     assert problem.code == "newer"
     assert problem.remedy == "Update dpviz."
@@ -140,7 +140,7 @@ def test_a_folder_in_place_of_the_file_is_unreadable(tmp_path):
 
 def test_a_damaged_file_is_said_to_be_damaged(tmp_path):
     path = tmp_path / "releases.db"
-    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    Register(path).declare("rows", epsilon_cap=1)
     content = bytearray(path.read_bytes())
     content[200 : len(content)] = b"\xff" * (len(content) - 200)
     path.write_bytes(bytes(content))
@@ -151,32 +151,32 @@ def test_a_damaged_file_is_said_to_be_damaged(tmp_path):
 
 def test_an_entry_that_makes_no_sense_is_damage(tmp_path):
     path = tmp_path / "releases.db"
-    ReleaseRegister(path).declare("rows", epsilon_cap=1)
+    Register(path).declare("rows", epsilon_cap=1)
     with closing(sqlite3.connect(path)) as other:
         other.create_function("digest", -1, store.digest)
         other.execute("UPDATE data_set SET role = 'nonsense'")
         other.commit()
     with pytest.raises(RegisterError) as problem:
-        ReleaseRegister(path).data_sets()
+        Register(path).data_sets()
     assert problem.value.code == "damaged"
 
 
 def test_a_register_somebody_else_holds_is_locked(tmp_path, monkeypatch):
     path = tmp_path / "releases.db"
-    ReleaseRegister(path).data_sets()
+    Register(path).data_sets()
     monkeypatch.setattr(store, "PATIENCE", 0.01)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        assert ReleaseRegister(path).data_sets() == ()  # readers do not wait for the writer
+        assert Register(path).data_sets() == ()  # readers do not wait for the writer
         with pytest.raises(RegisterError) as problem:
-            ReleaseRegister(path).declare("rows", epsilon_cap=1)
+            Register(path).declare("rows", epsilon_cap=1)
         other.execute("ROLLBACK")
     assert problem.value.code == "locked"
 
 
 def test_it_is_written_ahead_and_known_by_its_mark(tmp_path):
     path = tmp_path / "releases.db"
-    ReleaseRegister(path).data_sets()
+    Register(path).data_sets()
     with closing(sqlite3.connect(path)) as other:
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert other.execute("PRAGMA application_id").fetchone() == (store.APPLICATION,)
@@ -188,7 +188,7 @@ def of_version_1(tmp_path):
     path = tmp_path / "releases.db"
     path.write_bytes(gzip.decompress(Path(__file__).with_name("releases-1.db.gz").read_bytes()))
     path.chmod(0o600)
-    return ReleaseRegister(path)
+    return Register(path)
 
 
 def test_a_register_of_the_first_version_opens_with_all_it_has_spent(of_version_1):
@@ -206,7 +206,7 @@ def test_a_register_of_the_first_version_opens_with_all_it_has_spent(of_version_
     survey = register.data_set("survey")
     assert (survey.unit, survey.rows_per_unit, survey.epsilon_cap, survey.delta_cap) == ("one household", 3, 1.0, 1e-6)
     assert [change.epsilon_cap for change in register.cap_changes("clinic")] == [0.3, 0.5]
-    assert [(item.data_set, item.times) for item in register.explorations()] == [("", 1), ("survey", 7)]
+    assert [(item.data_set, item.times) for item in register.uncovered_uses()] == [("", 1), ("survey", 7)]
 
 
 def test_no_fingerprint_without_its_key_stays_in_a_register_of_the_first_version(of_version_1):
@@ -221,16 +221,16 @@ def test_no_fingerprint_without_its_key_stays_in_a_register_of_the_first_version
 
 def test_a_register_without_its_key_or_with_another_one_is_refused(tmp_path):
     path = tmp_path / "releases.db"
-    ReleaseRegister(path).declare("rows", epsilon_cap=1)
-    assert sidecar.key_path(path).stat().st_mode & 0o077 == 0
-    kept = sidecar.key_path(path).read_text()
-    sidecar.key_path(path).unlink()
+    Register(path).declare("rows", epsilon_cap=1)
+    assert store.key_path(path).stat().st_mode & 0o077 == 0
+    kept = store.key_path(path).read_text()
+    store.key_path(path).unlink()
     assert refused(path).code == "key"
-    assert not sidecar.key_path(path).exists()
-    sidecar.make_key(path)
+    assert not store.key_path(path).exists()
+    store.make_key(path)
     assert refused(path).code == "key"
-    sidecar.key_path(path).write_text(kept)
-    assert [found.name for found in ReleaseRegister(path).data_sets()] == ["rows"]
+    store.key_path(path).write_text(kept)
+    assert [found.name for found in Register(path).data_sets()] == ["rows"]
 
 
 def test_what_a_register_of_the_first_version_has_spent_counts_from_now_on(of_version_1):
@@ -238,30 +238,9 @@ def test_what_a_register_of_the_first_version_has_spent_counts_from_now_on(of_ve
     assert of_version_1.data_set_of(fingerprint).name == "clinic"
     asked = {"fingerprint": fingerprint, "learner": "pf-tree", "settings": {}, "file": Path("new.json")}
     with pytest.raises(OverCap) as problem:
-        of_version_1.start(token="new", loss=PrivacyLoss(0.3), **asked)
+        of_version_1.start("clinic", token="new", loss=PrivacyLoss(0.3), **asked)
     assert problem.value.left == 0.25
-    assert of_version_1.start(token="new", loss=PrivacyLoss(0.25), **asked).number == 5
-
-
-def test_an_old_register_is_brought_up_to_date_and_keeps_what_it_holds(tmp_path, monkeypatch):
-    path = tmp_path / "releases.db"
-    ReleaseRegister(path).declare("rows", epsilon_cap=1)
-    more = "CREATE TABLE later (x);\nINSERT INTO later\nVALUES (7);\n"
-    monkeypatch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, more))
-    assert [found.name for found in ReleaseRegister(path).data_sets()] == ["rows"]
-    with closing(sqlite3.connect(path)) as other:
-        assert other.execute("SELECT x FROM later").fetchall() == [(7,)]
-        assert other.execute("PRAGMA user_version").fetchone() == (len(store.MIGRATIONS),)
-
-
-def test_a_migration_that_fails_leaves_the_register_as_it_was(tmp_path, monkeypatch):
-    path = tmp_path / "releases.db"
-    ReleaseRegister(path).declare("rows", epsilon_cap=1)
-    with monkeypatch.context() as broken:
-        broken.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, "CREATE TABLE later (x);\nCREATE TABLE data_set (x);\n"))
-        with pytest.raises(RegisterError):
-            ReleaseRegister(path).data_sets()
-    assert [found.name for found in ReleaseRegister(path).data_sets()] == ["rows"]
+    assert of_version_1.start("clinic", token="new", loss=PrivacyLoss(0.25), **asked).number == 5
 
 
 KEY, HEAD = (
@@ -270,7 +249,7 @@ KEY, HEAD = (
 )
 
 
-def of_version_3(folder: Path, head: str = HEAD) -> ReleaseRegister:
+def of_version_3(folder: Path, head: str = HEAD) -> Register:
     """A register of the last version with a chain of entries, its key, its head, and the file it released."""
     path = folder / "releases.db"
     for name, text in (("releases.db.key", KEY), ("releases.db.head", head)):
@@ -280,19 +259,19 @@ def of_version_3(folder: Path, head: str = HEAD) -> ReleaseRegister:
     path.write_bytes(gzip.decompress(Path(__file__).with_name("releases-3.db.gz").read_bytes()))
     path.chmod(0o600)
     (folder / "released.json").write_bytes(gzip.decompress(Path(__file__).with_name("releases-3.json.gz").read_bytes()))
-    return ReleaseRegister(path)
+    return Register(path)
 
 
 def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path):
     register, file = of_version_3(tmp_path), tmp_path / "released.json"
     assert register.balance("survey").spent == PrivacyLoss(0.25)
-    assert register.seal_of("abc") == seal_in(file)
+    assert register.reference_of("abc") == reference_in(file)
     assert findings(register, files=[file]) == ()
     assert matched(register, file.read_bytes()).place is Place.AS_RELEASED
     assert not (tmp_path / "releases.db.head").exists()
-    assert sidecar.read_counter(register.path) == 13
+    assert store.read_counter(register.path) == 13
     loss, about = PrivacyLoss(0.75), {"learner": "pf-tree", "settings": {}, "file": Path("x.json")}
-    assert register.start(token="new", fingerprint=small_rows().identity, loss=loss, **about).number == 2
+    assert register.start("survey", token="new", fingerprint=small_rows().identity, loss=loss, **about).number == 2
     assert findings(register, files=[file]) == ()
     with closing(sqlite3.connect(register.path)) as other:
         assert not other.execute("SELECT name FROM sqlite_master WHERE name = 'entry' OR name LIKE '%is_an_entry'").fetchall()
@@ -305,7 +284,7 @@ def test_an_old_copy_of_a_register_with_a_chain_stays_one(tmp_path, head):
     with pytest.raises(RegisterError) as problem:
         register.declare("more", epsilon_cap=1)
     assert problem.value.code == "behind"
-    restored(register, reason="the disk broke", made_by="the board")
+    resume(register, reason="the disk broke", made_by="the board")
     assert register.balance("survey").left.epsilon == 0.0
     assert register.declare("more", epsilon_cap=1).name == "more"
 
@@ -313,5 +292,5 @@ def test_an_old_copy_of_a_register_with_a_chain_stays_one(tmp_path, head):
 def test_an_empty_file_in_the_place_of_a_register_with_a_chain_does_not_begin_anew(tmp_path):
     of_version_3(tmp_path).path.write_bytes(b"")
     with pytest.raises(RegisterError) as problem:
-        ReleaseRegister(tmp_path / "releases.db").declare("rows", epsilon_cap=9)
+        Register(tmp_path / "releases.db").declare("rows", epsilon_cap=9)
     assert problem.value.code == "behind"

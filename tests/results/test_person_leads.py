@@ -17,13 +17,12 @@ from dpviz.app.tree import opened as opened_model
 from dpviz.figures.publish.report import report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import result_from_json, with_our_verdict
-from dpviz.release.publish import publish
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.results.exports import export, export_names
 from dpviz.results.verdict import Unit
 from dpviz.table.role import DataRole
-from tests.support.pages import PAGES, after_work, button, in_use, opened, records, released, shown
-from tests.support.release_rows import requested, small_rows
+from tests.support.pages import PAGES, after_work, button, in_use, opened, records, shown
+from tests.support.release_rows import publish, requested, small_rows
 
 NAME = "stays"
 #: The patient's numbers, in any spelling.
@@ -48,7 +47,7 @@ def leads(said: str) -> None:
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     """A register with one release of rows of which a patient has up to three."""
-    register = ReleaseRegister(tmp_path_factory.mktemp("person") / "releases.db")
+    register = Register(tmp_path_factory.mktemp("person") / "releases.db")
     register.declare(NAME, epsilon_cap=2.0, unit="one patient", rows_per_unit=3)
     rows = small_rows()
     register.assign(rows.identity, NAME)
@@ -91,7 +90,7 @@ def test_the_register_says_it_for_a_file_that_does_not(document):
 def test_pages_about_a_tree_lead_with_the_patient(monkeypatch, tmp_path, page, agreed):
     """Also while rows simulated from the schema stand in for private ones."""
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    book = ReleaseRegister()
+    book = Register()
     book.declare(NAME, epsilon_cap=2.0, unit="one patient", rows_per_unit=3)
     book.assign(in_use(DataRole.PRIVATE).data.identity, NAME)
     test = after_work(opened(page, DataRole.PRIVATE, agreed=agreed, epsilon="1"), "tree")
@@ -113,7 +112,7 @@ def test_a_tree_of_rows_bound_to_persons_leads_with_the_person(monkeypatch, tmp_
 @pytest.mark.slow
 def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    book = ReleaseRegister()
+    book = Register()
     book.declare(NAME, epsilon_cap=5.0, unit="one patient", rows_per_unit=3)
     book.assign(in_use(DataRole.PRIVATE).data.identity, NAME)
     test = opened("publish", DataRole.PRIVATE, epsilon="1")
@@ -123,7 +122,7 @@ def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
     assert promised
     assert not any("poison" in line["what is promised"] for line in promised)
     leads(test.checkbox(key="publish-agreed").label.replace("\\", ""))
-    test = released(test)
+    test = publish(test)
     leads(shown(test))
     leads(" ".join(test.selectbox(key="publish-file").options))
     button(test, "Release another one").click().run()

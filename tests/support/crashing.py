@@ -17,10 +17,10 @@ import numpy as np
 from dpviz.errors import OverCap, RefusedRelease
 from dpviz.learners import FitRequest
 from dpviz.release.files import is_file_with, write_part
-from dpviz.release.publish import publish, released_document
 from dpviz.release.records import State
-from dpviz.release.register import ReleaseRegister
-from tests.support.release_rows import requested, small_rows
+from dpviz.release.register import Register
+from dpviz.release.release import released_document
+from tests.support.release_rows import publish, requested, small_rows
 
 EPSILON = 0.1
 SPARE = 5
@@ -63,7 +63,7 @@ def counting(work, kill: tuple[int, int] | None) -> list[int]:
 
 def stages(folder: Path) -> list[int]:
     """Events of each stage of a whole release, in a register of its own."""
-    register, data = ReleaseRegister(folder / "count" / "releases.db"), small_rows()
+    register, data = Register(folder / "count" / "releases.db"), small_rows()
     register.declare("count", epsilon_cap=10)
     register.assign(data.fingerprint, "count")
     publish(register, data, requested(EPSILON))  # everything is imported and warm
@@ -85,11 +85,11 @@ def kill_points(lengths: list[int], kills: int, seed: int) -> list[tuple[int, in
     return [(int(stage), int(rng.integers(1, lengths[stage] + 1))) for stage in rng.integers(0, len(lengths), kills)]
 
 
-def check(register: ReleaseRegister, names: list[str]) -> tuple[int, int]:
+def check(register: Register, names: list[str]) -> tuple[int, int]:
     """(released, interrupted) after a crash; every promise of the register holds."""
     on_disk = {str(path) for path in register.folder.glob("*.json")}
     assert on_disk <= {entry.file for entry in register.releases()}, "a file without its row"
-    register.settle()
+    register.recover_interrupted()
     assert not list(register.folder.glob(".dpviz-*")), "a part that nobody will finish"
     entries = register.releases()
     tokens = [entry.token for entry in entries]
@@ -107,7 +107,7 @@ def check(register: ReleaseRegister, names: list[str]) -> tuple[int, int]:
 def crash(folder: Path, seed: int, kills: int) -> dict[str, object]:
     """`kills` crashes, then releases until the cap refuses."""
     lengths = stages(folder)
-    register, data = ReleaseRegister(folder / "crash" / "releases.db"), small_rows()
+    register, data = Register(folder / "crash" / "releases.db"), small_rows()
     most = kills + SPARE
     register.declare("rows", epsilon_cap=most * EPSILON)
     register.assign(data.fingerprint, "rows")
@@ -127,7 +127,7 @@ def crash(folder: Path, seed: int, kills: int) -> dict[str, object]:
     }
 
 
-def _crash_at(register: ReleaseRegister, data, names: list[str], kill: tuple[int, int], parts: list[int]) -> int:
+def _crash_at(register: Register, data, names: list[str], kill: tuple[int, int], parts: list[int]) -> int:
     """One crash; `parts` counts what is left behind in part, and how much of it is recovered."""
     names.append(f"crash{len(names)}")
     before = check(register, names)
@@ -143,7 +143,7 @@ def _crash_at(register: ReleaseRegister, data, names: list[str], kill: tuple[int
     return code
 
 
-def _go_on(register: ReleaseRegister, data, names: list[str], most: int) -> dict[str, int]:
+def _go_on(register: Register, data, names: list[str], most: int) -> dict[str, int]:
     """The same requests again: what was released is not released twice, what was interrupted stays so, the rest is done."""
     again = {"released in the end": 0, "refused again": 0}
     for name in names:
@@ -163,7 +163,7 @@ def _go_on(register: ReleaseRegister, data, names: list[str], most: int) -> dict
     return again
 
 
-def _fill(register: ReleaseRegister, data, most: int) -> None:
+def _fill(register: Register, data, most: int) -> None:
     """Release until the cap refuses: exactly as many as it allows."""
     while True:
         try:
@@ -190,7 +190,7 @@ def together(processes: int, work) -> list[int]:
 
 def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
     """So many processes release from one register until the cap refuses; together they come to the cap and not above."""
-    register, data = ReleaseRegister(folder / "hammer" / "releases.db"), small_rows()
+    register, data = Register(folder / "hammer" / "releases.db"), small_rows()
     register.declare("rows", epsilon_cap=cap * EPSILON)
     register.assign(data.fingerprint, "rows")
 
@@ -198,7 +198,7 @@ def hammer(folder: Path, processes: int, cap: int) -> dict[str, int]:
         done = 0
         while True:
             try:
-                publish(ReleaseRegister(register.path), data, requested(EPSILON))
+                publish(Register(register.path), data, requested(EPSILON))
                 done += 1
             except OverCap:
                 return done
@@ -215,11 +215,11 @@ def make_at_once(folder: Path, rounds: int, processes: int) -> dict[str, int]:
         path = folder / f"made{number}" / "releases.db"
 
         def declare(name: int, path: Path = path) -> int:
-            ReleaseRegister(path).declare(f"rows {name}", epsilon_cap=1.0)
+            Register(path).declare(f"rows {name}", epsilon_cap=1.0)
             return 0
 
         assert together(processes, declare) == [0] * processes
-        assert len(ReleaseRegister(path).data_sets()) == processes
+        assert len(Register(path).data_sets()) == processes
     return {"made at once": rounds}
 
 

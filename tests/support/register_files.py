@@ -6,10 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 from dpviz.release import store
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 
 
-def changed(register: ReleaseRegister, *statements: str) -> None:
+def changed(register: Register, *statements: str) -> None:
     """What somebody does who knows SQLite, and the triggers."""
     with closing(sqlite3.connect(register.path)) as other:
         other.create_function("digest", -1, store.digest)
@@ -20,13 +20,13 @@ def changed(register: ReleaseRegister, *statements: str) -> None:
         other.commit()
 
 
-def copied(register: ReleaseRegister, folder: Path) -> Path:
+def copied(register: Register, folder: Path) -> Path:
     with closing(sqlite3.connect(register.path)) as one, closing(sqlite3.connect(folder / "copy.db")) as other:
         one.backup(other)
     return folder / "copy.db"
 
 
-def put_back(copy: Path, register: ReleaseRegister) -> None:
+def put_back(copy: Path, register: Register) -> None:
     for end in ("-wal", "-shm"):
         register.path.with_name(register.path.name + end).unlink(missing_ok=True)
     shutil.copyfile(copy, register.path)

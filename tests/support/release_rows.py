@@ -3,6 +3,9 @@
 import numpy as np
 
 from dpviz.learners import FitRequest
+from dpviz.release.records import ReleaseRecord
+from dpviz.release.register import Register
+from dpviz.release.release import release
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -26,3 +29,9 @@ def small_numbers() -> EncodedDataset:
 def requested(epsilon: float = 0.1, learner: str = "pf-tree", **more) -> FitRequest:
     """A tree of one level."""
     return FitRequest.of(learner, epsilon=epsilon, max_depth=1, depth=1, **more)
+
+
+def publish(register: Register, rows, request: FitRequest, **more) -> ReleaseRecord:
+    """A release of the data set the rows are assigned to; else of "rows"."""
+    known = register.data_set_of(rows.identity)
+    return release(register, known.name if known else "rows", request, rows, **more)

@@ -19,9 +19,8 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
 from dpviz.learners.request import doubts
-from dpviz.release.looks import note_look
-from dpviz.release.records import LOOK
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.records import INSPECTION
+from dpviz.release.register import Register
 from dpviz.table.encode import encode
 from dpviz.table.schema import LONGEST_SOURCE, Schema
 
@@ -82,7 +81,7 @@ def check(work: Prepared) -> None:
     data = encode(work.table, schema, person=draft.person, rows_per_person=draft.rows_per_person)
     if not work.role.may_read:
         try:
-            note_look(ReleaseRegister(), LOOK, data)
+            Register().note_inspection(INSPECTION, data)
         except DpvizError as problem:
             keep_unnoted(problem)
         work.draft = draft.looked_at()

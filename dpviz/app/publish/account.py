@@ -17,12 +17,11 @@ from dpviz.figures.publish.report import Signed
 from dpviz.figures.wording import counted
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
-from dpviz.release.checking import findings
+from dpviz.release.check import findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
-from dpviz.release.queries import now
-from dpviz.release.records import Entry, State, for_others, n_looks
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.records import ReleaseRecord, State, n_uses, visible_to_others
+from dpviz.release.register import Register, now
 from dpviz.results.exports import Exported
 from dpviz.results.verdict import Unit, short_text
 
@@ -30,7 +29,7 @@ from dpviz.results.verdict import Unit, short_text
 _LONGEST = 200
 
 
-def account_screen() -> ReleaseRegister | None:
+def account_screen() -> Register | None:
     """Everything the register holds, checked; None when it cannot be used, which is then said."""
     book = register()
     if book is None:
@@ -50,9 +49,9 @@ def account_screen() -> ReleaseRegister | None:
     return book
 
 
-def accounts(book: ReleaseRegister) -> list[figures.Account]:
+def accounts(book: Register) -> list[figures.Account]:
     """One per data set, by name."""
-    looks, names = for_others(book.explorations()), [found.name for found in book.data_sets()]
+    looks, names = visible_to_others(book.uncovered_uses()), [found.name for found in book.data_sets()]
     return [
         figures.Account(book.balance(name), book.cap_changes(name), tuple(look for look in looks if look.data_set == name))
         for name in names
@@ -68,7 +67,7 @@ def _say_checked(problems: tuple[str, ...]) -> None:
         st.success("**No entry was changed**, as far as this computer can tell.", icon=":material/verified_user:")
 
 
-def _downloads(book: ReleaseRegister, found: list[figures.Account], problems: tuple[str, ...]) -> None:
+def _downloads(book: Register, found: list[figures.Account], problems: tuple[str, ...]) -> None:
     def as_page() -> str:
         return figures.account_html(found, findings=problems, until=now())
 
@@ -99,12 +98,12 @@ def _data_set(found: figures.Account) -> None:
     with caps:
         rows_table(figures.cap_rows(found.caps, balance.data_set.protects), f"Every cap {balance.data_set.name} has had.")
     if found.looks:
-        looks = counted(n_looks(found.looks), "look")
+        looks = counted(n_uses(found.looks), "look")
         with st.expander(f"Explored, covered by no guarantee: {looks}", icon=":material/visibility_lock:"):
             rows_table(figures.look_rows(found.looks), "What was looked at without releasing it.")
 
 
-def report_screen(book: ReleaseRegister) -> None:
+def report_screen(book: Register) -> None:
     """Choose a release, and take the report away that is signed."""
     finished = [entry for entry in reversed(book.releases()) if entry.state is State.RELEASED]
     if not finished:
@@ -131,5 +130,5 @@ def _report(released: str, unit: Unit, signed: Signed) -> Exported:
     return report_to_sign(Exportable(released, unit), signed)
 
 
-def _title(units: dict[str, Unit], entry: Entry) -> str:
+def _title(units: dict[str, Unit], entry: ReleaseRecord) -> str:
     return f"Number {entry.number}, {entry.data_set}, {entry.learner}, {short_text(entry.loss, units[entry.data_set])}"

@@ -10,7 +10,7 @@ from dpviz.app.widgets import rows_table
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.account import cap_rows
 from dpviz.release.records import DataSet
-from dpviz.release.register import LONGEST_NAME, ReleaseRegister
+from dpviz.release.register import LONGEST_NAME, Register
 from dpviz.results.verdict import DELTA
 
 MOST_DELTA = "The most δ all releases may add up to"
@@ -22,7 +22,7 @@ def cap_label(name: str, rows: int | None) -> str:
     return f"{name} ({NEIGHBOURS}{f'; a person: {rows:,} times as much' if rows and rows > 1 else ''})"
 
 
-def ask_cap(book: ReleaseRegister, known: DataSet) -> None:
+def ask_cap(book: Register, known: DataSet) -> None:
     """Other caps, and every cap there was."""
     problem = st.session_state.pop(_PROBLEM, None)
     if problem is not None:
@@ -76,6 +76,6 @@ def _change(known: DataSet, epsilon: float, delta: float, decided: tuple[str, st
         return
     reason, name, _ = decided
     try:
-        ReleaseRegister().change_caps(known.name, epsilon_cap=epsilon, delta_cap=delta, reason=reason, made_by=name)
+        Register().change_caps(known.name, epsilon_cap=epsilon, delta_cap=delta, reason=reason, made_by=name)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem

@@ -6,9 +6,9 @@ import streamlit as st
 
 from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
-from dpviz.release.assumptions import Assumption, Status, assumptions
-from dpviz.release.records import n_looks
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.records import n_uses
+from dpviz.release.register import Register
+from dpviz.release.release import Assumption, Status, assumptions
 from dpviz.table.role import DataRole
 
 _LOOK = {
@@ -20,14 +20,14 @@ _LOOK = {
 }
 
 
-def n_explorations(book: ReleaseRegister, loaded: Loaded) -> int | None:
+def n_explorations(book: Register, loaded: Loaded) -> int | None:
     """How often these rows were looked at; None where exploring costs nothing."""
     if loaded.role is not DataRole.PRIVATE:
         return None
-    return n_looks(book.explorations(loaded.data.identity))
+    return n_uses(book.uncovered_uses(loaded.data.identity))
 
 
-def check(book: ReleaseRegister, loaded: Loaded) -> None:
+def check(book: Register, loaded: Loaded) -> None:
     """What must be mended, what is doubtful, and the long list of what was declared."""
     found = assumptions(loaded.schema, explored=n_explorations(book, loaded))
     of_file = [item for item in found if item.kind != "tuning"]  # as a release counts them: looks are its owner's alone

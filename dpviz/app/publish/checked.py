@@ -9,8 +9,8 @@ from dpviz.app.state import Loaded
 from dpviz.app.widgets import table
 from dpviz.figures.budget import spending_rows
 from dpviz.figures.publish.released_file import CheckedFile, checked_file, sentences, title
-from dpviz.release.checking import Place
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.check import Place
+from dpviz.release.register import Register
 
 _CHECKED = "_checked_file"
 _MOST_MEGABYTES = 50
@@ -49,7 +49,7 @@ def ask_released_file() -> None:
 
 def _check(file: Any) -> None:
     _close()
-    st.session_state[_CHECKED] = checked_file(file.getvalue(), file.name, ReleaseRegister())
+    st.session_state[_CHECKED] = checked_file(file.getvalue(), file.name, Register())
 
 
 def _close() -> None:

@@ -13,7 +13,7 @@ from dpviz.app.state import Loaded, protect
 from dpviz.errors import DpvizError
 from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.release.records import Balance
-from dpviz.release.register import LONGEST_NAME, ReleaseRegister
+from dpviz.release.register import LONGEST_NAME, Register
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.table.role import DataRole
 
@@ -24,11 +24,11 @@ _OLD = "a data set named before"
 _PROBLEM = "_publish_data_problem"
 
 
-def register() -> ReleaseRegister | None:
+def register() -> Register | None:
     """The register, after whatever a crash left was settled; None when it cannot be used, which is then said."""
-    found = ReleaseRegister()
+    found = Register()
     try:
-        found.settle()
+        found.recover_interrupted()
         if not frame.checks_requests() and any(known.role is DataRole.PRIVATE for known in found.data_sets()):
             raise frame.unchecked("Private rows and their register")
     except DpvizError as problem:
@@ -37,7 +37,7 @@ def register() -> ReleaseRegister | None:
     return found
 
 
-def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
+def ask_data_set(book: Register, loaded: Loaded) -> Balance | None:
     """The data set of the rows in use with what was spent on it; asks while nobody has said which it is."""
     st.header("Data set", anchor=False)
     st.caption(prose("publish", f"{loaded.role} rows"))
@@ -45,7 +45,7 @@ def ask_data_set(book: ReleaseRegister, loaded: Loaded) -> Balance | None:
     if problem is not None:
         error(problem, kept="Nothing was declared.")
     try:
-        known = book.recognise(loaded.data.identity, loaded.data.table_sums, loaded.table.names)
+        known = book.data_set_of(loaded.data.identity, loaded.data.table_sums, loaded.table.names, add_rows=True)
     except DpvizError as behind:
         error(behind, kept="Nothing can be released from this register.")
         return None
@@ -69,7 +69,7 @@ def how_it_adds_up(balance: Balance) -> None:
         st.markdown("\n\n".join(map(plain, (ACCOUNT, composed_sentence(balance)))))
 
 
-def _ask_which(book: ReleaseRegister, loaded: Loaded) -> None:
+def _ask_which(book: Register, loaded: Loaded) -> None:
     """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed; what is alike is shown first."""
     looks = book.looks_like(loaded.data.identity, loaded.data.table_sums, loaded.table.names)
     alike = [*looks, *(found.name for found in book.alike(loaded.table.names) if found.name not in looks)]
@@ -122,7 +122,7 @@ def _ask_new(loaded: Loaded, disjoint_from: list[str]) -> None:
 
 def _declare(loaded: Loaded, disjoint_from: list[str]) -> None:
     asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta")}
-    book = ReleaseRegister()
+    book = Register()
     try:
         unit: dict[str, Any] = {"unit": _given(asked["unit"], "nobody it protects"), "role": loaded.role}
         unit["rows_per_unit"] = int(_given(asked["rows"], "no number of rows that one of them has at most"))
@@ -140,13 +140,13 @@ def _given(value: T | None, lacks: str) -> T:
     return value
 
 
-def _assign_rows(book: ReleaseRegister, loaded: Loaded, name: str, disjoint_from: list[str]) -> None:
+def _assign_rows(book: Register, loaded: Loaded, name: str, disjoint_from: list[str]) -> None:
     about = {"sums": loaded.data.table_sums, "disjoint_from": disjoint_from}
     book.assign(loaded.data.identity, name, columns=loaded.table.names, **about)  # type: ignore[arg-type]
 
 
 def _assign(name: str, loaded: Loaded, disjoint_from: list[str]) -> None:
     try:
-        _assign_rows(ReleaseRegister(), loaded, name, disjoint_from)
+        _assign_rows(Register(), loaded, name, disjoint_from)
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem

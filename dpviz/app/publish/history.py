@@ -19,13 +19,13 @@ from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import test_result_of
 from dpviz.models.base import Model, require_same_columns
 from dpviz.models.document import model_from_json
-from dpviz.release.records import Balance, State, n_looks
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.records import Balance, State, n_uses
+from dpviz.release.register import Register
 from dpviz.results.verdict import Unit, short_text
 from dpviz.table.role import DataRole
 
 
-def history(book: ReleaseRegister, balance: Balance | None, loaded: Loaded) -> None:
+def history(book: Register, balance: Balance | None, loaded: Loaded) -> None:
     """Everything that was begun on this data set, and what was only looked at."""
     st.header("History", anchor=False)
     if balance is not None and balance.releases:
@@ -86,14 +86,14 @@ def exact_on(model: Model, loaded: Loaded) -> Exact | None:
     return metrics(model, loaded.data, loaded.data), metric_intervals(model, loaded.data)
 
 
-def _explorations(book: ReleaseRegister, loaded: Loaded) -> None:
+def _explorations(book: Register, loaded: Loaded) -> None:
     problem = unnoted()
     if problem is not None:
         error(problem, kept="Some explorations of these rows in this session are missing from the register.")
-    found = book.explorations(loaded.data.identity)
+    found = book.uncovered_uses(loaded.data.identity)
     if not found:
         return
-    looks = counted(n_looks(found), "look")
+    looks = counted(n_uses(found), "look")
     with st.expander(f"Explorations of these rows ({looks}), {found[0].status}", icon=":material/visibility_lock:"):
         st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
         st.dataframe(look_rows(found), hide_index=True, alt="What was looked at on these rows without releasing it.")

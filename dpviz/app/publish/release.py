@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -34,12 +33,10 @@ from dpviz.learners.request import doubts
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import released_text
-from dpviz.release.looks import require_source
-from dpviz.release.publish import Promise, promise, publish
-from dpviz.release.records import Balance, Entry, State, protected, require_room
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.records import Balance, ReleaseRecord, State, protected
+from dpviz.release.register import Register
+from dpviz.release.release import ReleaseTerms, preview_terms, release, require_source
 from dpviz.results.verdict import Unit, odds_text, short_text, verdict
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 
 SLOT = "publish"
@@ -48,19 +45,19 @@ _AGREED, _ACCEPTED = "publish-agreed", "publish-accept-rows"
 _REFUSED, _TAKEN = "_publish_refused", "_publish_taken"
 
 
-def promise_of(book: ReleaseRegister, balance: Balance | None, asked: Sidebar, loaded: Loaded) -> Promise | None:
+def promise_of(book: Register, balance: Balance | None, asked: Sidebar, loaded: Loaded) -> ReleaseTerms | None:
     """What a release with these settings promises; None when there can be none, which is then said."""
     request = asked.request
     if balance is not None:
         request = request.at(epsilon=balance.fitting(request.settings.epsilon))
     try:
-        return promise(loaded.schema, request, explored=n_explorations(book, loaded))
+        return preview_terms(loaded.schema, request, explored=n_explorations(book, loaded))
     except DpvizError as problem:
         st.session_state[_PROBLEM] = problem
         return None
 
 
-def running_total(balance: Balance, made: Promise | None) -> None:
+def running_total(balance: Balance, made: ReleaseTerms | None) -> None:
     """The running total against the cap, and what is promised under it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header("Permanently spent", anchor=False, width="content")
@@ -74,7 +71,7 @@ def running_total(balance: Balance, made: Promise | None) -> None:
     rows_table(rows, "Right guesses by this release alone and by all releases together.")
 
 
-def released_risk(entry: Entry) -> Risk | None:
+def released_risk(entry: ReleaseRecord) -> Risk | None:
     """What the steps of a release tell, from its file; None where that is gone or was changed."""
     with suppress(DpvizError):
         return Exportable(released_text(Path(entry.file), entry.sha256)).verdict.risk
@@ -91,7 +88,7 @@ class Fit:
     tell: Callable[[Loaded], None]
 
 
-def ask_release(balance: Balance, made: Promise | None, asked: Sidebar, loaded: Loaded, fit: Fit) -> None:
+def ask_release(balance: Balance, made: ReleaseTerms | None, asked: Sidebar, loaded: Loaded, fit: Fit) -> None:
     """The summary and the button; the work while it is under way; what became of the last release."""
     st.header("Release", anchor=False)
     token = st.session_state.get(_TOKEN)
@@ -105,12 +102,12 @@ def ask_release(balance: Balance, made: Promise | None, asked: Sidebar, loaded: 
         error(problem, kept="Nothing was spent.")
         return
     try:
-        require_room(balance, made.loss)
+        balance.require_room(made.loss)
     except DpvizError as full:
         error(full, kept="Nothing was spent.")
         return
     try:
-        require_source(ReleaseRegister(), loaded.data, "Name it on the Data page, below the check.")
+        require_source(Register(), loaded.data)
         proof = _proof(loaded.schema.key, loaded.schema)
     except DpvizError as unproved:
         error(unproved, kept="Nothing was spent.")
@@ -126,7 +123,7 @@ def _proof(key: str, _schema: Schema) -> Proof:
     return proof_of(_schema)
 
 
-def _summary(balance: Balance, made: Promise, asked: Sidebar, unit: Unit) -> None:
+def _summary(balance: Balance, made: ReleaseTerms, asked: Sidebar, unit: Unit) -> None:
     title, said = asked.request.spec.title, verdict(made.claim, made.loss, released=True, unit=unit, risk=made.risk)
     words, left = f"**One tree by {title}, {plain(short_text(made.loss, unit))}.**  \n", _left_after(balance, made, unit)
     if balance.releases:
@@ -141,7 +138,7 @@ def _summary(balance: Balance, made: Promise, asked: Sidebar, unit: Unit) -> Non
         side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
 
 
-def _left_after(balance: Balance, made: Promise, unit: Unit) -> str:
+def _left_after(balance: Balance, made: ReleaseTerms, unit: Unit) -> str:
     return short_text(PrivacyLoss(max(0.0, balance.left.epsilon - made.loss.epsilon)), unit)
 
 
@@ -165,7 +162,7 @@ def _was_refused(loaded: Loaded) -> bool:
     return st.session_state.get(_REFUSED) == (loaded.data.identity, loaded.schema.key)
 
 
-def _button(made: Promise, unit: Unit, asked: Sidebar, loaded: Loaded, accepted: bool) -> None:
+def _button(made: ReleaseTerms, unit: Unit, asked: Sidebar, loaded: Loaded, accepted: bool) -> None:
     words = f"Spend {plain(short_text(made.loss, unit))} permanently, even if the file is lost"
     agreed = st.checkbox(words, key=_AGREED, disabled=not accepted) and accepted
     st.button("Release", icon=":material/publish:", disabled=not agreed, on_click=begin_release, args=(asked, loaded))
@@ -184,23 +181,19 @@ def begin_release(asked: Sidebar, loaded: Loaded) -> None:
 
 def _release_task(token: str, asked: Sidebar, loaded: Loaded) -> background.Task:
     accepted = bool(st.session_state.get(_TAKEN))
-    made = partial(_publish, ReleaseRegister(), loaded.data, asked.request, token, accepted)
+    made = partial(_publish, Register(), loaded, asked.request, token, accepted)
     return background.in_one(SLOT, token, made, priority="tree")
 
 
 def _publish(
-    book: ReleaseRegister,
-    data: EncodedDataset,
-    request: FitRequest,
-    token: str,
-    accepted: bool,
-    *,
-    progress: Progress,
-    stop: Stop,
-) -> Entry:
+    book: Register, loaded: Loaded, request: FitRequest, token: str, accepted: bool, *, progress: Progress, stop: Stop
+) -> ReleaseRecord:
     """Release. Once begun it is spent, so it never stops."""
-    answers: dict[str, Any] = {"accept_rows": accepted, "how_to_accept": "release it as it is"}
-    return publish(book, data, replace(request, seed=None), token=token, progress=progress, **answers)
+    data, about = loaded.data, {"token": token, "accept_rows": accepted, "columns": loaded.table.names, "progress": progress}
+    known = book.data_set_of(data.identity)
+    if known is None:
+        raise DpvizError("These rows are of no data set yet.", remedy="Say of which, above.")
+    return release(book, known.name, replace(request, seed=None), data, **about)  # type: ignore[arg-type]
 
 
 def _await_release(task: background.Task, token: str, loaded: Loaded, fit: Fit) -> None:
@@ -217,11 +210,11 @@ def _await_release(task: background.Task, token: str, loaded: Loaded, fit: Fit) 
     elif status.problems:
         st.session_state[_FAILED] = status.problems[0]
     else:
-        st.session_state[_LAST] = status.values[0] if status.values else ReleaseRegister().find(token)
+        st.session_state[_LAST] = status.values[0] if status.values else Register().find(token)
     st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
 
 
-def _just_released(balance: Balance) -> Entry | None:
+def _just_released(balance: Balance) -> ReleaseRecord | None:
     """The release of this data set that this session made last, until another one is wished for."""
     entry = st.session_state.get(_LAST)
     is_ours = entry is not None and entry.state is State.RELEASED and entry.data_set == balance.data_set.name

@@ -15,11 +15,11 @@ from dpviz.figures.wording import capital
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import test_result_of
 from dpviz.release.files import released_text
-from dpviz.release.records import Entry
+from dpviz.release.records import ReleaseRecord
 from dpviz.results.verdict import Unit
 
 
-def text_of(entry: Entry) -> str:
+def text_of(entry: ReleaseRecord) -> str:
     """The released file; empty where it is gone or was changed."""
     try:
         return released_text(Path(entry.file), entry.sha256)

@@ -20,7 +20,7 @@ from dpviz.figures.publish.release import (
 from dpviz.figures.publish.report import page_html, text
 from dpviz.figures.theme import OVER_CAP, RELEASED, translucent
 from dpviz.figures.wording import counted
-from dpviz.release.records import Balance, CapChange, DataSet, Exploration, State, n_looks
+from dpviz.release.records import Balance, CapChange, DataSet, State, UncoveredUse, n_uses
 from dpviz.results.verdict import Unit
 from dpviz.results.wording import number_text
 
@@ -33,7 +33,7 @@ class Account:
 
     balance: Balance
     caps: tuple[CapChange, ...]
-    looks: tuple[Exploration, ...] = ()
+    looks: tuple[UncoveredUse, ...] = ()
 
 
 def about_sentence(found: Account) -> str:
@@ -56,7 +56,7 @@ def cap_rows(changes: Sequence[CapChange], unit: Unit) -> Rows:
     ]
 
 
-def look_rows(looks: Sequence[Exploration]) -> Rows:
+def look_rows(looks: Sequence[UncoveredUse]) -> Rows:
     """What was looked at without a release, the latest first."""
     return [
         {"last (UTC)": moment(look.at), "what": look.what, "learner": look.learner, "fits": f"{look.times:,}"} for look in looks
@@ -135,7 +135,7 @@ def _section(found: Account, until: str) -> Iterator[str]:
     yield table_html(history_rows(found.balance), "No release yet.")
     yield f"<h3>Caps</h3>{table_html(cap_rows(found.caps, found.balance.data_set.protects), '')}"
     if found.looks:
-        looks = counted(n_looks(found.looks), "look")
+        looks = counted(n_uses(found.looks), "look")
         yield f"<h3>Explored, covered by no guarantee: {looks}</h3>{table_html(look_rows(found.looks), '')}"
 
 

@@ -9,7 +9,7 @@ from dpviz.accounting.risk import Risk
 from dpviz.figures.charts import LEGEND_ABOVE, Chart, Rows, chart, hatched_bar, line
 from dpviz.figures.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.figures.wording import capital, counted
-from dpviz.release.composed import composed
+from dpviz.release.check import composed
 from dpviz.release.records import Balance, State, total
 from dpviz.results.verdict import ROW, Unit, loss_text, odds_text, right_guesses, short_text, times_text
 from dpviz.results.wording import number_text

@@ -8,9 +8,9 @@ from dpviz.figures.publish.release import moment, spent_sentence
 from dpviz.figures.wording import capital, counted
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.learners import get_learner, result_verdict
-from dpviz.release.checking import Match, Place, matched
+from dpviz.release.check import Match, Place, matched
 from dpviz.release.records import Balance
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.results.document import UNRECORDED
 from dpviz.results.result import FitResult
 from dpviz.results.verdict import Verdict, loss_text
@@ -33,14 +33,14 @@ class CheckedFile:
         return self.match.place is Place.AS_RELEASED
 
 
-def checked_file(content: bytes, name: str, register: ReleaseRegister) -> CheckedFile:
+def checked_file(content: bytes, name: str, register: Register) -> CheckedFile:
     """Read a file, add its ledger up again, and look it up.
 
     Raises DocumentError where it is no document of dpviz, or its steps do not add up to what it states; DpvizError where its
     learner is not known; RegisterError where the register cannot be used.
     """
     result, found = with_our_verdict(result_from_json(content)), matched(register, content)
-    balance = None if found.entry is None else register.balance(found.entry.data_set)
+    balance = None if found.record is None else register.balance(found.record.data_set)
     return CheckedFile(name, found, result, result_verdict(result), balance, register.path)
 
 
@@ -51,7 +51,7 @@ def title(found: CheckedFile) -> str:
 
 def place_sentence(found: CheckedFile) -> str:
     """Whether the register wrote this very file."""
-    entry = found.match.entry
+    entry = found.match.record
     named = "" if entry is None else f"release number {entry.number} of {entry.data_set!r}"
     match found.match.place:
         case Place.AS_RELEASED:
@@ -76,7 +76,7 @@ def ledger_sentence(found: CheckedFile) -> str:
 
 def cost_sentences(found: CheckedFile) -> tuple[str, str]:
     """(what is guaranteed, what it costs one person). Of a file that was changed nothing is."""
-    said, entry, balance = found.verdict, found.match.entry, found.balance
+    said, entry, balance = found.verdict, found.match.record, found.balance
     if found.match.place is Place.CHANGED and entry and balance:
         booked = loss_text(entry.loss, balance.data_set.protects)
         return "Not guaranteed, because the file was changed.", f"The release it names cost {booked}."
@@ -98,7 +98,7 @@ def sentences(found: CheckedFile) -> list[tuple[str, str]]:
 
 def values(found: CheckedFile) -> dict[str, Any]:
     """The same as numbers, for JSON."""
-    row, unit, entry = found.result.ledger.guarantee, found.result.unit, found.match.entry
+    row, unit, entry = found.result.ledger.guarantee, found.result.unit, found.match.record
     person = unit.loss_of(row)
     return {
         "place": str(found.match.place),

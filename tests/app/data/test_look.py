@@ -9,7 +9,7 @@ import pytest
 from dpviz.app.data.draft import SchemaDraft
 from dpviz.errors import RefusedRelease
 from dpviz.learners import FitRequest
-from dpviz.release.publish import promise
+from dpviz.release.release import preview_terms
 from dpviz.table.column_draft import ColumnDraft, Use
 
 COLUMNS = (
@@ -59,7 +59,7 @@ CHANGES: dict[str, Change] = {
 def test_a_look_alone_changes_nothing_that_was_declared() -> None:
     assert LOOKED.read_fields() == 0
     assert LOOKED.schema().read_fields() == ()
-    assert promise(LOOKED.schema(), REQUEST).claim.is_sound
+    assert preview_terms(LOOKED.schema(), REQUEST).claim.is_sound
     assert LOOKED.looked_at() is LOOKED
 
 
@@ -69,14 +69,14 @@ def test_what_changes_after_the_look_is_read_from_the_data_and_a_release_refuses
     assert changed.read_fields() >= 1
     assert changed.schema().read_fields()
     with pytest.raises(RefusedRelease, match="nothing that was read from the data"):
-        promise(changed.schema(), REQUEST)
+        preview_terms(changed.schema(), REQUEST)
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_without_a_look_the_same_change_is_a_declaration(name: str) -> None:
     changed = CHANGES[name](SchemaDraft(COLUMNS, "y", 800, person="who", rows_per_person=2))
     assert changed.read_fields() == 0
-    assert promise(changed.schema(), REQUEST).claim.is_sound
+    assert preview_terms(changed.schema(), REQUEST).claim.is_sound
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -12,7 +12,7 @@ from dpviz.figures.publish.proof import proof_of, proof_sentence, tree_of
 from dpviz.io.exports.contract import Exportable
 from dpviz.models.document import FORMAT, model_body
 from dpviz.models.tree import Branch
-from dpviz.release.register import ReleaseRegister
+from dpviz.release.register import Register
 from dpviz.results.exports import export_names, form_called, forms
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -94,7 +94,7 @@ def _clinic(folder):
     rows = "".join(f"{age},{'np'[age > 50]}\n" for age in ages)
     (folder / "rows.csv").write_text("age,y\n" + rows, encoding="utf-8")
     register = folder / "releases.db"
-    book = ReleaseRegister(register)
+    book = Register(register)
     book.declare("clinic", epsilon_cap=100.0, unit="one patient")
     dpviz.load_schema(folder / "s.json")
     words = ["train", str(folder / "rows.csv"), "--schema", str(folder / "s.json"), "--epsilon", "50", "--depth", "2"]

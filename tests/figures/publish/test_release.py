@@ -7,7 +7,7 @@ import pytest
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.figures.publish.account import Account, over_time_chart
 from dpviz.figures.publish.release import history_rows, odds_rows, spent_chart, spent_segments, spent_sentence
-from dpviz.release.records import Balance, CapChange, DataSet, Entry, State
+from dpviz.release.records import Balance, CapChange, DataSet, ReleaseRecord, State
 from dpviz.table.role import DataRole
 from tests.support.golden_charts import assert_golden
 
@@ -17,7 +17,7 @@ SPENT = ((0.5, State.RELEASED), (0.25, State.STARTED))
 def balance(spent=SPENT, *, cap=1.0, rows=1):
     at = "2026-01-0{}T03:04:05+00:00"
     entries = tuple(
-        Entry(k, f"t{k}", "x", state, at.format(k + 1), "", "pf-tree", {"epsilon": e}, PrivacyLoss(e), (), "", "")
+        ReleaseRecord(k, f"t{k}", "x", state, at.format(k + 1), "", "pf-tree", {"epsilon": e}, PrivacyLoss(e), (), "", "")
         for k, (e, state) in enumerate(spent, start=1)
     )
     return Balance(DataSet("x", DataRole.PRIVATE, "one patient", rows, cap, 0.0, at.format(1)), entries)

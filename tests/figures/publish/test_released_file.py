@@ -8,16 +8,15 @@ import pytest
 
 from dpviz.errors import DocumentError
 from dpviz.figures.publish.released_file import checked_file, cost_sentences, place_sentence, sentences, values
-from dpviz.release.checking import Place
-from dpviz.release.publish import publish
-from dpviz.release.register import ReleaseRegister
-from tests.support.release_rows import requested, small_rows
+from dpviz.release.check import Place
+from dpviz.release.register import Register
+from tests.support.release_rows import publish, requested, small_rows
 
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
     """(register, the bytes of a release of a patient with up to three rows)."""
-    book = ReleaseRegister(tmp_path_factory.mktemp("released") / "releases.db")
+    book = Register(tmp_path_factory.mktemp("released") / "releases.db")
     book.declare("clinic", epsilon_cap=2.0, unit="one patient", rows_per_unit=3)
     book.assign(small_rows().identity, "clinic")
     entry = publish(book, small_rows(), requested(0.5))
@@ -52,7 +51,7 @@ def test_a_file_as_released_is_matched_and_says_what_it_costs_a_patient(released
     book, content = released
     found = checked_file(content, "tree.json", book)
     assert found.is_as_released
-    assert (found.match.entry.number, found.match.entry.data_set) == (1, "clinic")
+    assert (found.match.record.number, found.match.record.data_set) == (1, "clinic")
     said = dict(sentences(found))
     assert said["Register"].startswith("In the register, as it was released: release number 1 of 'clinic'")
     assert said["Guarantee"].startswith("Guaranteed: ε = 1.5 (add/remove one patient, up to 3 rows; one row: ε = 0.5)")
@@ -112,7 +111,7 @@ def test_one_byte_more_is_another_file(released, name):
 
 def test_a_file_of_another_register_of_none_or_of_an_entry_that_is_not_there_is_no_release(released, tmp_path):
     _, content = released
-    other = ReleaseRegister(tmp_path / "other.db")
+    other = Register(tmp_path / "other.db")
     other.declare("survey", epsilon_cap=1.0)
     assert checked_file(content, "tree.json", other).match.place is Place.FOREIGN
     book, content = released
@@ -134,7 +133,7 @@ def test_a_file_of_another_register_of_none_or_of_an_entry_that_is_not_there_is_
     assert place_sentence(found) == "A simulation, not a release."
     assert not values(found)["guaranteed"]
     _, content = released
-    nowhere = ReleaseRegister(tmp_path / "none.db")
+    nowhere = Register(tmp_path / "none.db")
     found = checked_file(content, "tree.json", nowhere)
     assert found.match.place is Place.NO_REGISTER
     assert not nowhere.path.exists()

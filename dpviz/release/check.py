@@ -1,0 +1,202 @@
+"""Is the register as it was written, where does a file stand in it, and what do all releases tell together? All without rows.
+
+Found is a release that was changed or removed (by its keyed digest and its number), an old copy (by the counter beside the
+key), and a release that is missing (by its file). Nothing can find that the register, its key *and* every released file were put
+back together: then only a released file that is kept elsewhere tells.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.ledger import Ledger, ledger_from
+from dpviz.accounting.risk import Risk
+from dpviz.errors import DocumentError, DpvizError, RefusedRelease
+from dpviz.randomness import random_128_bits
+from dpviz.release.files import is_file_with, released_text, text_of
+from dpviz.release.records import RegisterReference, ReleaseRecord
+from dpviz.release.register import (
+    Register,
+    balance_of,
+    has_recorded_caps,
+    identity,
+    named_line,
+    now,
+    select_data_sets,
+    select_releases,
+)
+from dpviz.release.store import counter_of, read_counter
+from dpviz.results.document import statement_of
+from dpviz.table.strict_json import parse_json, read
+
+#: Stands for the learner of what was booked because nobody knows what was released.
+UNKNOWN = "unknown"
+
+
+def findings(register: Register, *, files: Iterable[Path] = ()) -> tuple[str, ...]:
+    """What is wrong with a register, a sentence each; nothing where it holds all it ever held, as far as can be told.
+
+    `files` are released files elsewhere; those in the register's folder are always looked at. Other registers may have theirs in
+    that folder, but each of these must be of this one.
+    """
+    files = tuple(files)
+    released = {path: reference_in(path) for path in (*sorted(register.folder.glob("*.json")), *files)}
+    with register.store.reading() as connection:
+        found = list(register.changed_releases(connection))
+        own, heads = identity(connection), _heads(connection)
+        if read_counter(register.path) > counter_of(connection):
+            found.append("The latest entry is missing: the register was truncated, or is an old copy.")
+        for path, reference in released.items():
+            if reference is not None and reference.of == own and reference.head not in heads:
+                found.append(f"The release {path.name} is not in the register: it was truncated, or is an old copy.")
+        capped = [one.name for one in select_data_sets(connection) if not has_recorded_caps(connection, one)]
+    for path in files:
+        reference = released[path]
+        if reference is not None and reference.of != own:
+            found.append(f"The release {path.name} is of another register.")
+    places = {record.file: record.sha256 for record in register.releases() if record.sha256}
+    for path in released:
+        expected = places.get(str(path.absolute()))
+        if expected is not None and not is_file_with(path, expected):
+            found.append(f"The released file {path.name} was changed.")
+    return (*found, *(f"The cap of {name!r} was changed without a record of it." for name in capped))
+
+
+def _heads(connection: sqlite3.Connection) -> frozenset[str]:
+    """What the files of all releases print, and of those that were given up when a backup was restored."""
+    lost = (parse_json(lost) for (lost,) in connection.execute("SELECT lost FROM restoration"))
+    own = (head for (head,) in connection.execute("SELECT seal FROM release"))
+    return frozenset((*own, *(head for every in lost for head in read(tuple[str, ...], every))))
+
+
+def reference_in(path: Path) -> RegisterReference | None:
+    """What a released file says about the register; None where it says nothing or cannot be read."""
+    try:
+        return reference_of(text_of(path))
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def reference_of(text: str | bytes) -> RegisterReference | None:
+    """What the text of a released file says about the register; None where it says nothing."""
+    try:
+        return read(RegisterReference, read(dict, parse_json(text))["register"], "register")
+    except (DocumentError, KeyError):
+        return None
+
+
+class Place(StrEnum):
+    """Where a file stands in a register."""
+
+    AS_RELEASED = "as released"  #: It is, to the byte, what a release of this register wrote
+    CHANGED = "changed"  #: It names a release of this register, which wrote another file
+    LOST = "not in its register"  #: It names this register, which holds no such release
+    FOREIGN = "of another register"
+    UNRECORDED = "in no register"  #: It names none
+    NO_REGISTER = "no register here"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where a file stands in a register: `record` is the release that wrote it, or that it names."""
+
+    place: Place
+    sha256: str
+    record: ReleaseRecord | None = None
+
+
+def matched(register: Register, content: bytes) -> Match:
+    """The release of a register that wrote this very file, by its SHA-256; else what the file says of its register."""
+    sha256, reference = hashlib.sha256(content).hexdigest(), reference_of(content)
+    if not register.path.exists():  # to open one would make it
+        return Match(Place.NO_REGISTER, sha256)
+    with register.store.reading() as connection:
+        written = select_releases(connection, "WHERE sha256 = ?", sha256)
+        if written:
+            return Match(Place.AS_RELEASED, sha256, written[0])
+        if reference is None:
+            return Match(Place.UNRECORDED, sha256)
+        if reference.of != identity(connection):
+            return Match(Place.FOREIGN, sha256)
+        named = select_releases(connection, "WHERE seal = ?", reference.head)
+    return Match(Place.CHANGED, sha256, named[0]) if named else Match(Place.LOST, sha256)
+
+
+def resume(register: Register, *, reason: str, made_by: str) -> None:
+    """Go on with an old copy, because there is no newer one. What was left of every cap counts as spent from now on.
+
+    Nobody knows what was released since that copy was made, so nothing of it is given back; a cap may be raised afterwards, with
+    a reason. Raises RefusedRelease where the register is not an old copy, or was changed besides.
+    """
+    given = named_line("reason", reason), named_line("name", made_by)
+    printed = [found for path in register.folder.glob("*.json") if (found := reference_in(path)) is not None]
+    kept = read_counter(register.path)
+    with register.store.writing(on_old_copy=True) as connection:
+        own = identity(connection)
+        lost = sorted({one.head for one in printed if one.of == own} - _heads(connection))
+        if any(register.changed_releases(connection)):
+            raise RefusedRelease("This copy was changed besides.", remedy="Put back a copy that `dpviz register check` accepts.")
+        if not lost and kept <= counter_of(connection):
+            raise RefusedRelease("This register is no old copy: it holds its latest entry.", remedy="There is nothing to do.")
+        what = "nobody knows what was released since this copy"
+        disclosures = json.dumps([{"kind": "restoration", "column": "", "what": what, "source": "declared"}])
+        for data_set in select_data_sets(connection):
+            left = balance_of(connection, data_set).left
+            if left.epsilon or left.delta:
+                about = (f"{random_128_bits():032x}", data_set.name, now(), UNKNOWN, "{}")
+                register.add_release(connection, (*about, left.epsilon, left.delta, disclosures), "")
+        values = (now(), *given, json.dumps(lost))
+        connection.execute("INSERT INTO restoration (at, reason, made_by, lost) VALUES (?, ?, ?, ?)", values)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """The releases of one data set as one sequence of steps: less than the sum of what each of them cost.
+
+    The *sum* holds however the next epsilon was chosen, also after a look at the releases before (Rogers, Roth, Ullman & Vadhan
+    2016): caps count it, and nothing here gives any of it back. The *composed* total is that of the steps that were run (Dong,
+    Roth & Su 2022, Theorem 3.2); it holds where the settings of each release did not depend on what was released before.
+    """
+
+    risk: Risk
+    delta: float  #: The largest of a single release, at which `loss` is stated
+    n_unread: int  #: Releases without their file, which count as any algorithm of their cost
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """What they cost one row, at the delta of a single release: never more than it is at the sum of all deltas."""
+        return PrivacyLoss(self.risk.epsilon_at(self.delta), self.delta)
+
+
+def composed(releases: Sequence[ReleaseRecord]) -> Composed | None:
+    """The total by what was run; None for fewer than two releases, which leave nothing to compose."""
+    if len(releases) < 2:
+        return None
+    events = list(map(_event, releases))
+    unread = sum(event == Risk.of_any(record.loss).event for event, record in zip(events, releases, strict=True))
+    return Composed(Risk(Sequential(tuple(events))), max(record.loss.delta for record in releases), unread)
+
+
+def _event(record: ReleaseRecord) -> Event:
+    """What was done, or any algorithm of that cost where nothing says so."""
+    with suppress(DpvizError):
+        ledger = Ledger(_steps(record.file, record.sha256))
+        if ledger.guarantee.epsilon <= record.loss.epsilon and ledger.guarantee.delta <= record.loss.delta:
+            return ledger.event
+    return Risk.of_any(record.loss).event
+
+
+@lru_cache(maxsize=1024)
+def _steps(file: str, sha256: str) -> Event:
+    """What a released file says was done. Raises DpvizError where it is gone, or is not the file that was released."""
+    return ledger_from(statement_of(parse_json(released_text(Path(file), sha256))).ledger, "privacy.ledger").event

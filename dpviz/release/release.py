@@ -1,0 +1,292 @@
+"""The one way to a released file: terms, recognise, book, train, write, finish. Nothing else spends.
+
+The terms use public information only, before a row is touched: what the release will cost, whether it may be made, and what it
+takes as public. Then the rows are recognised and the cost is booked, the model is trained with exact samplers and randomness from
+the operating system, its file is written and moved into place, and the release is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from dpviz.accounting.claim import Claim
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
+from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease, RegisterError, UnansweredRows
+from dpviz.learners import FitRequest, require_counts, require_task
+from dpviz.learners.request import doubts, rows_of
+from dpviz.privacy.source import ExactNoise
+from dpviz.randomness import random_128_bits
+from dpviz.release.files import SUFFIX, discard, move_into_place, require_new_file, write_part
+from dpviz.release.records import WARNED, RegisterReference, ReleaseRecord, State, protected
+from dpviz.release.register import Register
+from dpviz.results.document import AssumptionEntry, Booking, Recorded
+from dpviz.results.result import FitResult
+from dpviz.table.role import DataRole
+from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+
+#: A public row count with more digits than this, or not rounded to tens, looks counted rather than known.
+MOST_DIGITS = 3
+#: Fields of columns with an assumption of their own.
+_SAID = frozenset({"kind", "low", "high", "categories", "classes"})
+
+
+class Status(StrEnum):
+    """Where an assumption comes from."""
+
+    DECLARED = "declared"
+    READ = "read from data"
+    EXPLORED = "explored"
+    DOUBTFUL = "looks exact"
+    UNSAID = "not declared"
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """One thing taken as public; `column` is empty where it belongs to none, `fix` where nothing needs fixing.
+
+    `kind` is "range", "categories", "classes", "kind", "reading", "choice of columns", "row count", "correction" or "tuning".
+    What was read from the rows blocks a release: no epsilon covers it. What was declared only has to be true.
+    """
+
+    kind: str
+    column: str
+    what: str
+    status: Status
+    fix: str = ""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it must be fixed before anything is released."""
+        return self.status is Status.READ
+
+    def to_dict(self) -> dict[str, str]:
+        """For the register and the released file."""
+        return {"kind": self.kind, "column": self.column, "what": self.what, "source": str(self.status)}
+
+
+def assumptions(schema: Schema, *, explored: int | None = None) -> tuple[Assumption, ...]:
+    """Every assumption of a release under `schema`, those that block it first.
+
+    `explored` is how many fits on the same rows were looked at before, None when the rows are not private. It is private: shown
+    to the owner, never written to the file.
+    """
+    found = [item for column in (*schema.features, schema.target) for item in _of_column(column)]
+    count, read = schema.n_public, set(schema.read_from_data)
+    if count is None:
+        found.append(Assumption("row count", "", "none is taken as public", Status.UNSAID))
+    elif "n_public" not in read and count % 10 ** max(1, len(str(count)) - MOST_DIGITS):
+        fix = "Round it, unless the exact number is public."
+        found.append(Assumption("row count", "", f"about {count:,} rows", Status.DOUBTFUL, fix))
+    else:
+        found.append(_value("row count", "", f"about {count:,} rows", {"n_public"} & read))
+    if "features" in read:
+        found.append(_value("choice of columns", "", "which columns are used", {"features"}))
+    if schema.source:
+        what = f"corrected after a look at how the rows fit, by: {schema.source}"
+        found.append(Assumption("correction", "", what, Status.DECLARED))
+    if explored:
+        what = f"settings were chosen after {_count(explored, 'look', 'looks')} at these rows"
+        fix = "Choose settings on simulated or public rows of the same kind (Compare page), then release them once."
+        found.append(Assumption("tuning", "", what, Status.EXPLORED, fix))
+    elif explored == 0:
+        found.append(Assumption("tuning", "", "settings were chosen without looking at these rows", Status.DECLARED))
+    return tuple(sorted(found, key=lambda item: (not item.blocks, item.status is Status.DECLARED)))
+
+
+def _of_column(column: Feature | Target) -> Iterator[Assumption]:
+    read = set(column.read_from_data)
+    match column:
+        case NumericFeature(name, low, high) | NumericTarget(name, low, high):
+            yield _value("range", name, f"{low:g} to {high:g}", read & {"low", "high"})
+        case CategoricalFeature(name, categories):
+            yield _value("categories", name, _count(len(categories), "category", "categories"), read & {"categories"})
+        case ClassTarget(name, classes):
+            yield _value("classes", name, _count(len(classes), "class", "classes"), read & {"classes"})
+    if "kind" in read:
+        yield _value("kind", column.name, "whether it is a number or a list of categories", {"kind"})
+    if read - _SAID:
+        yield _value("reading", column.name, "how its cells are read: missing, unknown, whole numbers, dates", read)
+
+
+def _value(kind: str, column: str, what: str, read: set[str]) -> Assumption:
+    if read:
+        return Assumption(kind, column, what, Status.READ, "Declare it from public knowledge on the Data page.")
+    return Assumption(kind, column, what, Status.DECLARED)
+
+
+def _count(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+@dataclass(frozen=True)
+class ReleaseTerms:
+    """What a release will cost one row, what that tells about it, the claim behind it, and what it takes as public."""
+
+    loss: PrivacyLoss
+    risk: Risk
+    claim: Claim
+    assumptions: tuple[Assumption, ...]
+
+
+def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None = None) -> ReleaseTerms:
+    """The terms of a release. Uses no row.
+
+    Raises NotReleasable when a mechanism of the learner has no exact sampler; RefusedRelease when the learner is not private,
+    its claim does not hold, or a value taken as public was read from the rows; WrongTask or SchemaError where it does not fit the
+    schema.
+    """
+    spec = request.spec
+    require_task(spec, schema)
+    claim = request.claim(schema)
+    if not (claim.is_sound and claim.is_private) or claim.verdict == "none":
+        what = f"The privacy claim of {spec.title} is {claim.verdict}. {claim.because}"
+        if claim.verdict == "none" or not claim.is_private:
+            what = f"{spec.title} is not private: it would publish exact values."
+        raise RefusedRelease(what, remedy="Release a learner whose claim holds, such as 'pf-tree'.")
+    if not spec.exact:
+        raise NotReleasable(f"A mechanism of {spec.title}")
+    taken = assumptions(schema, explored=explored)
+    read = [item for item in taken if item.blocks]
+    if read:
+        first = f"{read[0].kind} of {read[0].column!r}" if read[0].column else read[0].kind
+        more = f" and {len(read) - 1:,} more" if len(read) > 1 else ""
+        what = f"A released file may hold nothing that was read from the data, but the {first}{more} was."
+        raise RefusedRelease(what, remedy="Declare it from public knowledge.")
+    return ReleaseTerms(PrivacyLoss(claim.epsilon, claim.delta), request.risk(schema), claim, taken)
+
+
+def release(
+    register: Register,
+    data_set: str,
+    request: FitRequest,
+    rows: Any,
+    schema: Schema | None = None,
+    *,
+    token: str | None = None,
+    file: Path | None = None,
+    add_rows: bool = False,
+    accept_rows: bool = False,
+    disjoint_from: Iterable[str] = (),
+    columns: Iterable[str] = (),
+    progress: Callable[[float], None] | None = None,
+) -> ReleaseRecord:
+    """Release one model of these rows under the cap of `data_set`.
+
+    Raises RefusedRelease, OverCap, NotReleasable, NotRowWise, RegisterError or DpvizError before anything is spent, unless the
+    message says otherwise; UnansweredRows, by whose `code` a command or a page says how it is answered there.
+
+    `rows`, `schema`: as for `dpviz.fit`; `columns`: names of the table's columns, by default those of the schema.
+    `token`: identifies this request: if it was released before, that release is returned and nothing is spent.
+    `file`: a new file, ending in .json; by default one in the register's folder.
+    `add_rows`: without it the rows have to be known as rows of the data set ("unassigned").
+    `accept_rows`: without it a release from few of the rows is refused ("few"); that this was said of private ones is noted.
+    `disjoint_from`: data sets that nobody in these rows is in, asked for where they look like theirs ("recognised").
+    """
+    if request.seed is not None:
+        raise RefusedRelease("A seeded run protects nobody.", where="seed", remedy="Leave the seed out.")
+    token = token or f"{random_128_bits():032x}"
+    if register.find(token) is not None:
+        register.recover_interrupted()
+        before = register.record(token)
+        if before.state is State.RELEASED:
+            return before
+    tell = progress or (lambda share: None)
+    target = file or register.folder / f"{request.learner}-{token[:12]}{SUFFIX}"
+    require_new_file(target, make_folder=file is None)
+
+    balance = register.balance(data_set)
+    data, known = rows_of(rows, schema), balance.data_set
+    request = request.at(epsilon=balance.fitting(request.settings.epsilon))  # or what is left, where only rounding differs
+    terms = preview_terms(data.schema, request)
+    require_counts(request.spec, data, request.settings.test_share)
+    if data.not_row_wise:
+        raise NotRowWise(data.not_row_wise)
+    if data.rows_per_person not in (None, known.rows_per_unit):
+        declared, used = known.rows_per_unit, data.rows_per_person
+        what = f"The data set declares at most {declared:,} rows for {known.unit!r}; of each person at most {used:,} are used."
+        raise RefusedRelease(what, where=data_set, remedy="Keep as many rows of each person as the data set declares.")
+    require_source(register, data)
+    if not accept_rows and (doubtful := doubts(data)):
+        if known.role is DataRole.PRIVATE:
+            register.note_inspection(WARNED, data)
+        remedy = "Correct the schema by what you know without the rows, or pass accept_rows=True."
+        remedy += " Nothing was spent. Keep this private."
+        raise UnansweredRows("few", " ".join(doubtful), where="", remedy=remedy)
+
+    register.start(
+        data_set,
+        token=token,
+        fingerprint=data.identity,
+        learner=request.learner,
+        settings=request.arguments,
+        loss=terms.loss,
+        disclosures=[item.to_dict() for item in terms.assumptions],
+        file=target.absolute(),
+        columns=tuple(columns) or (*data.schema.feature_names, data.schema.target.name),
+        sums=data.table_sums,
+        disjoint_from=disjoint_from,
+        add_rows=add_rows,
+    )
+    tell(0.1)
+    result = replace(request.fit(data, ExactNoise()), unit=protected(known, data.rows_per_person))
+    _require_as_promised(result, terms)
+    tell(0.9)
+    return _write(register, token, target, released_document(result, terms, register.reference_of(token)))
+
+
+def require_source(register: Register, data: Any) -> None:
+    """Raise UnansweredRows ("source") where the schema was corrected after an inspection of these rows and names no source."""
+    if not data.schema.source and register.is_corrected(data):
+        what = "The schema was changed after a look at how these rows fit, and names no public source."
+        remedy = "Name it in the schema: dataclasses.replace(schema, source='codebook of 2024, page 12'). Nothing was spent."
+        raise UnansweredRows("source", what, where="source", remedy=remedy)
+
+
+def _require_as_promised(result: FitResult, terms: ReleaseTerms) -> None:
+    """What was done must not cost more than was booked; otherwise nothing is written."""
+    spent = result.ledger.guarantee
+    is_covered = spent.epsilon <= terms.loss.epsilon and spent.delta <= terms.loss.delta
+    if not (result.released and result.seed is None and is_covered):
+        raise RefusedRelease(
+            "Training cost more than was promised. Nothing was written, and what was promised stays spent.",
+            where=result.learner,
+            remedy="Please report this: a learner's ledger exceeds its claim.",
+        )
+
+
+def released_document(result: FitResult, terms: ReleaseTerms, reference: RegisterReference) -> str:
+    """The `dpviz-tree/1` document with its assumptions and its place in the register.
+
+    How often the rows were explored is private and stays out, and so does the number of the release, which would tell.
+    """
+    public = tuple(AssumptionEntry(**item.to_dict()) for item in terms.assumptions if item.kind != "tuning")
+    return result.to_json(Booking(public, terms.loss, Recorded(reference.of, reference.head))) + "\n"
+
+
+def _write(register: Register, token: str, target: Path, text: str) -> ReleaseRecord:
+    with write_part(target, token, text) as file:
+        part = Path(file.name)
+        try:
+            sha256 = register.note_file(token, part)
+        except BaseException:
+            discard(part)
+            raise
+    move_into_place(part, target, sha256)
+    try:
+        return register.mark_released(token)
+    except RegisterError:
+        if _is_unknown(register, token):  # the register was removed: no file stands without its record
+            discard(target)
+        raise
+
+
+def _is_unknown(register: Register, token: str) -> bool:
+    try:
+        return register.find(token) is None
+    except RegisterError:  # nobody can tell now; the record was there when the file was moved
+        return False
