@@ -9,9 +9,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.starlette import App
 
-from dpviz.app import frame, parts, state
+from dpviz.app import frame, parts, publish, state
 from dpviz.app.data import using
-from dpviz.app.publish import checked
 from dpviz.app.serving import MANUAL, checked_requests
 from dpviz.app.tree import opened
 
@@ -29,9 +28,8 @@ GROUPS = {
     "Trust": (
         ("audit", "Audit", ":material/fact_check:"),
         ("publish", "Publish", ":material/publish:"),
-        ("register", "Register", ":material/menu_book:"),
     ),
-    "Learn": (("learn", "Learn", ":material/school:"), ("epsilon", "What is a good ε?", ":material/help_center:")),
+    "Learn": (("learn", "Learn", ":material/school:"),),
 }
 #: Page -> the page of the documentation that says how to use it.
 HELP = {
@@ -40,17 +38,16 @@ HELP = {
     "robustness": "explanation/poisoning",
     "audit": "explanation/verdicts",
     "publish": "how-to/release-and-sign",
-    "register": "how-to/back-up-the-register",
     "learn": "tutorials/lessons",
-    "epsilon": "explanation/differential-privacy",
 }
 #: What stands at the bare address: a newcomer sees a trained tree at once.
 FIRST = "tree"
 #: Addresses of pages that stand elsewhere: (file in pages/, what the address says beside).
 LEAD_TO: dict[str, tuple[str, dict[str, str]]] = {FIRST: (FIRST, {}), "plan": ("compare", {"tab": frame.PLAN_TAB})}
+LEAD_TO |= {"register": ("publish", {publish.VIEW: publish.REGISTER}), "epsilon": ("learn", {"lesson": "What others use"})}
 #: Pages that may be about something else than the table in use, and say what.
-LINES = {"data": using.data_line, FIRST: opened.data_line, "register": checked.data_line}
-LINES |= dict.fromkeys(("audit", "learn", "epsilon"), parts.no_data_line)
+LINES = {"data": using.data_line, FIRST: opened.data_line, "publish": publish.data_line}
+LINES |= dict.fromkeys(("audit", "learn"), parts.no_data_line)
 # `resolve`, and never a path relative to the working directory: the tests start this file from elsewhere.
 FOLDER = Path(__file__).resolve().parent / "pages"
 

@@ -1,32 +1,355 @@
-"""Page "Publish": what is released, what it promises, and what was permanently spent."""
+"""Page "Publish": what is released and what it promises; the register with its history; is a file as it was released?"""
 
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
-from dpviz.app import controls, expected, frame, parts, state
-from dpviz.app.data import checking
-from dpviz.app.publish import check, data, history, release
+from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.risk import Risk
+from dpviz.app import controls, expected, frame, parts, publish, state
+from dpviz.app.explorations import unnoted
+from dpviz.app.exports import offer_export
+from dpviz.app.held_out import group_screen, private_test
+from dpviz.app.parts import error, literal, plain
+from dpviz.app.prose import prose
+from dpviz.app.state import Loaded
+from dpviz.app.tree_view import chosen_node, tree_view
+from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_chart, table
+from dpviz.errors import DpvizError, UnansweredRows
+from dpviz.evaluation.compare.metrics import metric_intervals, metrics
 from dpviz.figures import as_python
+from dpviz.figures.budget import spending_rows
+from dpviz.figures.publish import account
+from dpviz.figures.publish.exports import report_to_sign
+from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
+from dpviz.figures.publish.release import ACCOUNT, composed_sentence, history_rows, odds_rows, spent_chart, spent_sentence
+from dpviz.figures.publish.released_file import sentences
+from dpviz.figures.publish.report import Signed, drawn_tree, not_promised
+from dpviz.figures.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
+from dpviz.figures.tree.svg import draw_tree
+from dpviz.figures.wording import capital, counted
+from dpviz.io.csv_text import csv_text
+from dpviz.io.exports.contract import Exportable
+from dpviz.io.results import test_result_of
+from dpviz.models.base import require_same_columns
+from dpviz.models.document import model_from_json
+from dpviz.release.check import Place, findings
+from dpviz.release.export import COLUMNS, register_json, register_lines
+from dpviz.release.files import released_text
+from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protected
+from dpviz.release.register import Register, now
+from dpviz.release.release import Assumption, ReleaseTerms, Status, assumptions, preview_terms, require_source
+from dpviz.results.exports import Exported
+from dpviz.results.verdict import Unit, odds_text, short_text, verdict
+from dpviz.table.role import DataRole
+from dpviz.table.schema import Schema
 
-parts.page("Publish", "What may be shared?")
+BADGES = {
+    Status.DECLARED: ("gray", ":material/edit:"),
+    Status.UNSAID: ("gray", ":material/remove:"),
+    Status.READ: ("orange", ":material/visibility:"),
+    Status.EXPLORED: ("orange", ":material/travel_explore:"),
+    Status.DOUBTFUL: ("orange", ":material/help:"),
+}
+BOXES = {
+    Place.AS_RELEASED: (st.success, ":material/verified:"),
+    Place.CHANGED: (st.error, ":material/gpp_bad:"),
+    Place.LOST: (st.error, ":material/gpp_bad:"),
+}
 
-loaded = state.loaded()
-asked = controls.ask_settings(with_noise=False)
-book = data.register()
 
-if book is not None:
-    balance = data.ask_data_set(book, loaded)
-    promise = release.promise_of(book, balance, asked, loaded)
-    check.check(book, loaded)
+def release_view(book: Register) -> None:
+    """Whose cap counts, what is taken as public, what to expect, what is spent, the button, what became of it."""
+    loaded, asked = state.loaded(), controls.ask_settings(with_noise=False)
+    balance = publish.ask_data_set(book, loaded)
+    uses = book.uncovered_uses(loaded.data.identity)
+    explored = n_uses(uses) if loaded.role is DataRole.PRIVATE else None
+    terms = why_not = None
+    try:
+        request = asked.request
+        if balance is not None:
+            request = request.at(epsilon=balance.fitting(request.settings.epsilon))
+        terms = preview_terms(loaded.schema, request, explored=explored)
+    except DpvizError as problem:
+        why_not = problem
+    taken_as_public(loaded.schema, explored)
     expected.expected_screen(asked.request, loaded)
+
     if balance is not None:
         st.divider()
-        release.running_total(balance, promise)
+        last = publish.just_released(balance)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.header("Permanently spent", anchor=False, width="content")
+            how_it_adds_up(balance)
+        st.markdown(f"**{plain(spent_sentence(balance))}**")
+        show_chart(spent_chart(balance, terms.loss if terms and not last else None), "publish-spent")
+        loss, risk = (last.loss, risk_of(last)) if last else (terms.loss, terms.risk) if terms else (None, None)
+        rows = odds_rows(balance, loss, risk, is_booked=last is not None)
+        rows_table(rows, "Right guesses by this release alone and by all releases together.")
         st.divider()
-        release.ask_release(balance, promise, asked, loaded, release.Fit(checking.doubts_told, checking.told))
-    st.divider()
-    history.history(book, balance, loaded)
+        st.header("Release", anchor=False)
+        if not publish.await_release(asked, loaded):
+            if (failed := publish.failure()) is not None:
+                error(failed)
+            if last is not None:
+                unit = balance.data_set.protects
+                words = f"**Released: number {last.number}, {plain(short_text(last.loss, unit))}.**"
+                st.markdown(f":material/verified: {words} The register keeps it.")
+                released_file(last, unit, loaded)
+                st.button("Release another one", icon=":material/add:", on_click=publish.forget_last)
+            elif terms is None:
+                assert why_not is not None
+                error(why_not, kept="Nothing was spent.")
+            else:
+                ask_release(balance, terms, asked, loaded)
+        if any(record.state is State.STARTED for record in balance.releases):
+            st.caption(prose("publish", "interrupted"))
+
+    if (missing := unnoted()) is not None:
+        error(missing, kept="Some explorations of these rows in this session are missing from the register.")
+    if uses:
+        label = f"Explorations of these rows ({counted(n_uses(uses), 'look')}), {uses[0].status}"
+        with st.expander(label, icon=":material/visibility_lock:"):
+            st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
+            words = "What was looked at on these rows without releasing it."
+            st.dataframe(account.look_rows(uses), hide_index=True, alt=words)
     name = None if balance is None else balance.data_set.name
     frame.go_on("publish")
     frame.as_python(partial(as_python.publish, state.rows_read(), asked.request, name))
+
+
+def taken_as_public(schema: Schema, explored: int | None) -> None:
+    """What must be mended, what is doubtful, and the long list of what was declared."""
+    found = assumptions(schema, explored=explored)
+    of_file = [item for item in found if item.kind != "tuning"]  # as a release counts them: looks are its owner's alone
+    blocking = [item for item in found if item.blocks]
+    doubtful = [item for item in found if item.fix and not item.blocks]
+    label, icon = "Nothing was read from the data: assumptions", ":material/check:"
+    if blocking or doubtful:
+        label, icon = "Every assumption", ":material/checklist:"
+        st.header("What is taken as public", anchor=False)
+        if blocking:
+            count = "1 assumption was" if len(blocking) == 1 else f"{len(blocking):,} assumptions were"
+            words = f"**{count} read from the data.** No ε covers that, so nothing is released yet."
+            st.error(words, icon=":material/gpp_bad:")
+        else:
+            st.success("**Nothing was read from the data.**", icon=":material/check:")
+        for item in (*blocking[:6], *doubtful):
+            assumption_line(item)
+        if len(blocking) > 6:
+            st.caption(f"And {len(blocking) - 6:,} more of this kind.")
+    with st.expander(f"{label} ({len(of_file):,})", icon=icon):
+        st.caption("What was declared must be true without looking at the rows.")
+        rows = [
+            {"what": item.kind, "column": item.column, "taken as public": item.what, "badge": str(item.status), "fix": item.fix}
+            for item in of_file
+        ]
+        st.dataframe(rows, hide_index=True, alt="Everything a release takes as public, where it comes from and how to fix it.")
+
+
+def assumption_line(item: Assumption) -> None:
+    """One of them, with its badge and what to do."""
+    color, icon = BADGES[item.status]
+    of = f" of {literal(item.column)}" if item.column else ""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.badge(str(item.status), color=color, icon=icon)
+        st.markdown(f"{item.kind.capitalize()}{of}: {plain(item.what)}. **{plain(item.fix)}**", width="stretch")
+
+
+def how_it_adds_up(balance: Balance) -> None:
+    """One click away: which account is kept, and what all releases tell by what was run."""
+    with st.popover("How it adds up", type="tertiary"):
+        st.markdown("\n\n".join(map(plain, (ACCOUNT, composed_sentence(balance)))))
+
+
+def risk_of(record: ReleaseRecord) -> Risk | None:
+    """What the steps of a release tell, from its file; None where that is gone or was changed."""
+    with suppress(DpvizError):
+        return Exportable(released_text(Path(record.file), record.sha256)).verdict.risk
+    return None
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner="Trying every export on a tree of these columns …")
+def proof(key: str, _schema: Schema) -> Proof:
+    """Which exports hold a tree of these columns."""
+    return proof_of(_schema)
+
+
+def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, loaded: Loaded) -> None:
+    """What is promised and what is not, the box to tick, and the button."""
+    try:
+        balance.require_room(terms.loss)
+        require_source(Register(), loaded.data)
+        proved = proof(loaded.schema.key, loaded.schema)
+    except UnansweredRows as question:
+        here = "Name it on the Data page, below the check. Nothing was spent."
+        error(DpvizError(question.what, where=question.where, remedy=here))
+        return
+    except DpvizError as problem:
+        error(problem, kept="Nothing was spent.")
+        return
+    unit = protected(balance.data_set, loaded.data.rows_per_person)
+    said = verdict(terms.claim, terms.loss, released=True, unit=unit, risk=terms.risk)
+    left = short_text(PrivacyLoss(max(0.0, balance.left.epsilon - terms.loss.epsilon)), unit)
+    words = f"**One tree by {asked.request.spec.title}, {plain(short_text(terms.loss, unit))}.**  \n"
+    if balance.releases:
+        together = balance.with_one_more([terms.loss])
+        in_all = f"With the releases before, {short_text(together, unit)} in all. {odds_text(together, unit)}"
+        words += f"{plain(in_all)}  \n"
+    st.info(words + prose("publish", "drawn anew", left=plain(left)), icon=":material/contract:")
+    parts.plain_bound("" if balance.releases else said.plain_bound)
+    will, will_not = st.columns(2, gap="medium")
+    columns = (will, "What is promised", said.promises), (will_not, "What is not promised", not_promised(unit))
+    for side, title, lines in columns:
+        side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
+    st.caption(f":material/task_alt: {plain(proof_sentence(proved))}")
+    accepted = publish.ask_about_rows(loaded)
+    label = f"Spend {plain(short_text(terms.loss, unit))} permanently, even if the file is lost"
+    agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
+    begin = {"on_click": publish.begin_release, "args": (asked, loaded, balance.data_set.name)}
+    st.button("Release", icon=":material/publish:", disabled=not agreed, **begin)
+    parts.why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")
+
+
+def released_file(record: ReleaseRecord, unit: Unit, loaded: Loaded | None) -> None:
+    """A released file to take away: its tree, its private test beside the rows in use where they are not private, its report."""
+    text, name = publish.text_of(record), f"{record.learner}-release-{record.number}.json"
+    download("Download release (JSON)", text, name, "application/json", disabled=not text)
+    if not text:
+        st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
+    st.caption(f"SHA-256 of the file: `{record.sha256}`")
+    if not text:
+        return
+    st.caption(f"{prose('publish', 'sign')} `ssh-keygen -Y sign -f KEY -n dpviz-release {name}`")
+    given = Exportable(text, unit)
+    report = test_result_of(given.document, given.schema)
+    if report is not None:
+        better = is_better_than_always(report)
+        said = f"**{plain(capital(accuracy_sentence(report)))}.** {plain(beside_always(report))}"
+        (st.success if better else st.warning)(said, icon=":material/check:" if better else ":material/trending_flat:")
+        group_screen(report, key="released-groups")
+    tree = drawn_tree(given)
+    if tree is not None:
+        title = f"The released tree of {given.schema.target.name}"
+        wide, narrow = (draw_tree(tree, title=title, narrow=narrow).standalone() for narrow in (False, True))
+        tree_view(wide, narrow, selected=chosen_node("released-tree"), key="released-tree")
+    if report is not None:
+        exact = None
+        if loaded is not None and loaded.role is not DataRole.PRIVATE and loaded.data.n_rows:
+            model = model_from_json(text)
+            with suppress(DpvizError):
+                require_same_columns(model.schema, loaded.schema)
+                exact = metrics(model, loaded.data, loaded.data), metric_intervals(model, loaded.data)
+        note = "The model grew from most of these: there it may look better."
+        private_test(report, given.verdict.unit, exact, "all rows in use", note)
+    with on_demand("Report to sign", icon=":material/draw:", key=f"report {record.number}") as box:
+        if box.open:
+            author = st.text_input("Author, beside the signature line", max_chars=200, key="report-author")
+            st.caption("Page one to sign, annexes after it. What is not filled in is left to be written by hand.")
+            try:
+                done = report_of(text, unit, Signed(record.data_set, record.finished[:10], author))
+            except DpvizError as problem:
+                error(problem)
+            else:
+                written = f"release-{record.number}-report.html"
+                download("Report (HTML, for printing)", done.content, written, "text/html", key="report-download")
+    free = {"key": "publish-forms", "help": "Made from the released file; costs nothing."}
+    if st.toggle("Download in another format", **free):
+        offer_export(text, name.removesuffix(".json"), key=f"released-{record.number}", unit=unit)
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner="Writing it …")
+def report_of(text: str, unit: Unit, signed: Signed) -> Exported:
+    """The report of a released file."""
+    return report_to_sign(Exportable(text, unit), signed)
+
+
+def register_view(book: Register) -> None:
+    """Everything the register holds, checked, and the files of its releases. It needs no rows."""
+    try:
+        every, problems = account.accounts(book), findings(book)
+    except DpvizError as problem:
+        error(problem)
+        return
+    if problems:
+        lines = "\n".join(f"- {plain(line)}" for line in problems)
+        words = "**This register was changed.** Nothing can be released from it. Help says how to restore it."
+        st.error(f"{words}\n{lines}", icon=":material/gpp_bad:")
+    elif every:
+        st.success("**No entry was changed**, as far as this computer can tell.", icon=":material/verified_user:")
+    else:
+        st.info(prose("publish", "nothing registered"), icon=":material/menu_book:")
+    if every or problems:
+        as_page = partial(account.account_html, every, findings=problems, until=now())
+        with st.container(horizontal=True, vertical_alignment="center"):
+            download("Account (HTML, for printing)", as_page, "register.html", "text/html")
+            download("Register (CSV)", lambda: csv_text(COLUMNS, register_lines(book)), "releases.csv")
+            download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
+            st.caption("The files hold no rows, no counts and no fingerprints of rows.")
+    for found in every:
+        balance, name = found.balance, found.balance.data_set.name
+        st.divider()
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.header(plain(name), anchor=False, width="content")
+            parts.role_badge(balance.data_set.role)
+            how_it_adds_up(balance)
+        st.caption(plain(account.about_sentence(found)))
+        st.markdown(f"**{plain(spent_sentence(balance))}**")
+        tabs = st.tabs(("Over time", f"Releases ({len(balance.releases)})", f"Caps ({len(found.caps)})"))
+        with tabs[0]:
+            show_chart(account.over_time_chart(found, now()), f"account-{name}")
+        with tabs[1]:
+            if balance.releases:
+                rows_table(history_rows(balance), f"Every release of {name}.")
+            else:
+                st.caption("No release of these rows yet.")
+            if any(record.state is State.STARTED for record in balance.releases):
+                st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
+        with tabs[2]:
+            rows_table(account.cap_rows(found.caps, balance.data_set.protects), f"Every cap {name} has had.")
+        if found.looks:
+            looks = counted(n_uses(found.looks), "look")
+            with st.expander(f"Explored, covered by no guarantee: {looks}", icon=":material/visibility_lock:"):
+                rows_table(account.look_rows(found.looks), "What was looked at without releasing it.")
+    finished = [record for record in reversed(book.releases()) if record.state is State.RELEASED]
+    if finished:
+        st.divider()
+        st.header("A released file", anchor=False)
+        units = {found.balance.data_set.name: found.balance.data_set.protects for found in every}
+        titles = {
+            one.number: f"Number {one.number}, {one.data_set}, {one.learner}, {short_text(one.loss, units[one.data_set])}"
+            for one in finished
+        }
+        number = st.selectbox("Release", list(titles), format_func=titles.__getitem__, key="publish-file", width=500)
+        record = next((one for one in finished if one.number == number), finished[0])
+        released_file(record, units[record.data_set], None)
+    frame.as_python(as_python.register)
+
+
+def check_view() -> None:
+    """A released file: did this register write it, does its ledger add up, what does it cost a person? No rows are needed."""
+    parts.upload("Released file", "check-file", publish.check_file, type="json", max_upload_size=50)
+    found = publish.checked()
+    if found is None:
+        st.caption("It is looked up in the register by its SHA-256, and its steps are added up again.")
+        return
+    (_, where), *others = sentences(found)
+    box, icon = BOXES.get(found.match.place, (st.warning, ":material/help:"))
+    box(f"**{plain(where)}**", icon=icon)
+    st.markdown("\n".join(f"- **{name}**: {plain(said)}" for name, said in others))
+    steps = partial(spending_rows, found.result.plan, found.result.ledger.spent())
+    table(steps, "What its steps cost one row.", key="checked-steps")
+    st.caption(f"SHA-256: `{found.match.sha256}`")
+    st.button("Close the file", icon=":material/close:", on_click=publish.close_file)
+
+
+parts.page("Publish", "What may be shared?")
+choice = {"key": publish.VIEW, "label_visibility": "collapsed", "bind": "query-params"}
+view = one_of("Part of this page", publish.VIEWS, **choice)
+book = publish.register()
+if view == publish.CHECK:
+    check_view()
+elif book is not None:
+    register_view(book) if view == publish.REGISTER else release_view(book)

@@ -1,5 +1,6 @@
 // The slider is moved by the server, except while somebody moves it or types. What is dragged is told to the other views on the
-// page at once; what is chosen goes to the server after a moment, so that arrow keys held down are one choice.
+// page at once; what is chosen goes to the server after a moment, so that arrow keys held down are one choice. A live slider sends
+// what is dragged, one value at a time: the next one goes when the picture of the one before has come.
 
 const MOMENT = 150;
 const sliders = new WeakMap();
@@ -29,6 +30,17 @@ class Slider {
   show(data) {
     this.data = data;
     this.scale.max = data.steps.length - 1;
+    if (data.live) {
+      this.name ??= this.exact.parentElement.querySelector(".name");
+      this.name.textContent = data.label;
+      this.scale.setAttribute("aria-label", data.label);
+      this.scale.disabled = data.disabled;
+      if (data.epsilon === this.asked) {
+        this.asked = undefined;
+        this.follow();
+      }
+      if (this.asked !== undefined) return;
+    }
     if (this.waiting || this.isTyped || this.scale.matches(":active")) return;
     this.scale.value = data.at;
     this.say(data.epsilon);
@@ -37,10 +49,19 @@ class Slider {
   drag() {
     const epsilon = this.data.steps[this.scale.value];
     this.say(epsilon);
+    if (this.data.live) return this.follow();
     window.dispatchEvent(new CustomEvent("dpviz-epsilon", { detail: epsilon }));
   }
 
+  follow() {
+    const epsilon = this.data.steps[this.scale.value];
+    if (this.asked !== undefined || epsilon === this.data.epsilon) return;
+    this.asked = epsilon;
+    this.send(epsilon);
+  }
+
   choose(epsilon) {
+    if (this.data.live) return this.follow();
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => {
       this.waiting = undefined;
@@ -50,7 +71,8 @@ class Slider {
   }
 
   say(epsilon) {
-    this.exact.value = epsilon;
-    this.scale.setAttribute("aria-valuetext", `ε = ${epsilon}`);
+    const said = this.data.said?.[this.data.steps.indexOf(epsilon)];
+    this.exact.value = said ?? epsilon;
+    this.scale.setAttribute("aria-valuetext", said ?? `ε = ${epsilon}`);
   }
 }

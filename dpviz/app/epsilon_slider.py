@@ -11,6 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from dpviz.app.component import component, event_in
+from dpviz.results.wording import number_text
 
 LEAST, MOST, FIRST = 1e-4, 100.0, 1.0
 _KEY = "epsilon"
@@ -23,6 +24,25 @@ def epsilon_slider(epsilon: float, steps: Sequence[float], *, key: str, on_epsil
     """
     data = {"steps": list(steps), "at": list(steps).index(nearest(epsilon, steps)), "epsilon": epsilon}
     component("dpviz_epsilon", Path(__file__))(key=key, data=data, on_epsilon_change=on_epsilon)
+
+
+_LIVE = """<div class="choice"><div class="head"><label><span class="name"></span> <output class="exact"></output></label></div>
+<input class="scale" type="range" min="0" step="1"></div>"""
+
+
+def live_slider(label: str, steps: Sequence[float], *, key: str, disabled: bool = False) -> None:
+    """A slider over `steps` that shows the session's `key`, and sets it while it is dragged: the page follows."""
+    view = f"{key}-slider"
+
+    def take() -> None:
+        chosen = event_in(view, "epsilon")
+        if chosen is not None and float(chosen) in steps:
+            st.session_state[key] = steps[steps.index(float(chosen))]
+
+    value = st.session_state[key]
+    data = {"label": label, "live": True, "steps": list(steps), "said": list(map(number_text, steps)), "disabled": disabled}
+    data |= {"at": list(steps).index(value), "epsilon": value}
+    component("dpviz_live_slider", Path(__file__), html=_LIVE)(key=view, data=data, on_epsilon_change=take)
 
 
 def nearest(epsilon: float, steps: Sequence[float]) -> float:

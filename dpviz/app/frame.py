@@ -31,10 +31,8 @@ NEXT = {
     "compare": ("robustness", "See what poisoned rows change"),
     "robustness": ("publish", "Release a tree"),
     "audit": ("publish", "Release a tree"),
-    "publish": ("register", "Report and balance"),
-    "register": ("data", "Choose another table"),
-    "learn": ("epsilon", "What is a good ε?"),
-    "epsilon": ("tree", "See a tree"),
+    "publish": ("data", "Choose another table"),
+    "learn": ("tree", "See a tree"),
 }
 #: The second tab of the Compare page, as it is called on screen and in the address.
 PLAN_TAB = "What ε do I need?"
@@ -79,7 +77,7 @@ def as_python(write: Callable[[], str]) -> None:
 
 
 def also_at(name: str, page: Path, **more: str) -> Any:
-    """A page nobody sees that leads from an address to the page in a file; the address says `more` there."""
+    """A hidden page that leads from an address to the page in a file; the address says `more` there."""
 
     def lead_there() -> None:
         st.switch_page(page, query_params=st.query_params.to_dict() | more)

@@ -83,7 +83,7 @@ def _settle(page: Any) -> None:
     page.wait_for_load_state("networkidle")
     settled(page)
     page.evaluate("document.fonts.ready")
-    page.evaluate("new ReleaseTerms(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def _shrink(path: Path) -> None:

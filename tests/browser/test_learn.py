@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from dpviz.app.learn.course import LESSONS
+from dpviz.app.learn.lessons import LESSONS
 from dpviz.app.prose import prose
 from tests.support.visiting import IS_DARK, faults_of, idle, press, settled
 

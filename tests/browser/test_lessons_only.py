@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpviz.app.learn.course import LESSONS
+from dpviz.app.learn.lessons import LESSONS
 from tests.support.serving import ROOT, running
 from tests.support.visiting import faults_of, idle, settled
 

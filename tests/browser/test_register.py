@@ -39,10 +39,10 @@ def register(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Register:
 
 @pytest.fixture
 def officer(register: Register, visit: Any) -> Iterator[Any]:
-    """The Register page of a server that was started for this register alone."""
+    """The register on the Publish page of a server that was started for this register alone."""
     with serve(ROOT / "app.py") as address:
         page = visit(viewport={"width": 1440, "height": 2400}).new_page()
-        page.goto(f"{address}/register")
+        page.goto(f"{address}/register")  # the former address
         idle(page)
         yield page
 
@@ -61,6 +61,7 @@ def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows
     expect(officer.get_by_text("Left: ε = 2.25 of 4.5 (one row: 0.75 of 1.5)")).to_be_visible()
     account = downloaded(officer, "Account (HTML, for printing)")
     assert all(words in account for words in (NAME, "a second study", "the board"))
+    press(officer, officer.get_by_text("Report to sign"))
     box = officer.get_by_role("textbox", name="Author, beside the signature line")
     box.fill("the authors")
     box.press("Enter")

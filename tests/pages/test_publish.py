@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from dpviz import model_from_json
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.app import publish as page_state
 from dpviz.app.expected import SLOT
-from dpviz.app.publish import data as publish_data
-from dpviz.app.publish import release as publish_release
 from dpviz.errors import RefusedRelease
+from dpviz.figures.publish import proof
 from dpviz.learners import fit
 from dpviz.release import store
 from dpviz.release.export import register_json, register_lines
@@ -39,9 +38,9 @@ from tests.support.pages import (
     shown,
     texts,
 )
-from tests.support.tables import schema_of, table
 
 NAME = "clinic 2024"
+REGISTER = {"publish-view": "Register"}
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +170,8 @@ def test_private_rows_are_not_told_about_unasked_and_a_refused_release_spends_no
     assert set(re.findall(r"\d[\d,]*", said)) == {"100,000"}
     assert register.releases() == ()
     assert [(item.what, item.times) for item in register.uncovered_uses()] == [(WARNED, 1)]
-    assert "how the rows fit" not in f"{register_json(register)} {register_lines(register)} {texts(opened('register'))}"
+    of_others = texts(opened("publish", rows=loaded, **REGISTER))
+    assert "how the rows fit" not in f"{register_json(register)} {register_lines(register)} {of_others}"
     assert test.checkbox(key="publish-agreed").disabled
     assert button(test, "Release").disabled
     test.checkbox(key="publish-accept-rows").check().run()
@@ -204,10 +204,11 @@ def test_before_a_release_every_export_is_tried_and_without_a_report_there_is_no
     test = opened("publish", DataRole.PRIVATE, epsilon="0.2")
     assert "export formats hold it." in shown(test)
 
-    def refuse(key, schema):
+    def refuse(schema):
         raise RefusedRelease("No release of these columns: the report differs.", remedy="Rename it.")
 
-    monkeypatch.setattr(publish_release, "_proof", refuse)
+    st.cache_resource.clear()
+    monkeypatch.setattr(proof, "proof_of", refuse)
     test = opened("publish", DataRole.PRIVATE, epsilon="0.2")
     assert "the report differs" in shown(test)
     assert "Release" not in buttons(test)
@@ -273,16 +274,16 @@ def test_private_rows_are_released_once_per_wish_and_never_over_the_cap(assigned
     assert row == ["One row: right guesses of 100, in or out", at_most(0.5, rows=1), "at most 74"]
     test = released(test)
     assert [entry.number for entry in assigned.releases()] == [1, 2]
+    Path(assigned.releases()[1].file).write_text("something else")
+    assert "was changed. It stays spent." in texts(test.run())
     click(test, "Release another one")
     assert "Release" not in buttons(test)
     assert "the cap of 2" in shown(test)
-    Path(assigned.releases()[0].file).write_text("something else")
-    assert "was changed. It stays spent." in texts(test.run())
 
 
 @pytest.mark.slow
 def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assigned, monkeypatch):
-    ask, seen = publish_data.ask_data_set, []
+    ask, seen = page_state.ask_data_set, []
 
     def read_too_early(book, loaded):
         balance = ask(book, loaded)
@@ -291,7 +292,7 @@ def test_a_release_that_ends_while_the_page_is_drawn_is_shown_as_released(assign
             job.wait(60)
         return balance
 
-    monkeypatch.setattr(publish_data, "ask_data_set", read_too_early)
+    monkeypatch.setattr(page_state, "ask_data_set", read_too_early)
     test = opened("publish", DataRole.PRIVATE, epsilon="0.5")
     test.checkbox(key="publish-agreed").check().run()
     click(test, "Release")
@@ -312,7 +313,7 @@ def test_what_hinders_a_release_is_said_with_what_to_do_and_nothing_is_spent(reg
         register.assign(loaded.data.fingerprint, NAME)
     if why == "interrupted":
         how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(0.25), "file": Path("/nowhere/x.json")}
-        register.start(token="t", fingerprint=loaded.data.fingerprint, **how)
+        register.start(NAME, token="t", fingerprint=loaded.data.fingerprint, **how)
     elif why == "a learner without a guarantee":
         learner = "PrivaTree (corrected)"
     test = opened("publish", DataRole.PRIVATE, schema=schema, learner=learner)
@@ -341,15 +342,11 @@ def test_looks_are_noted_of_private_rows_alone_and_one_that_could_not_be_is_said
     assert "Some explorations of these rows in this session are missing" in texts(test.run())
 
 
-@pytest.mark.parametrize(("epsilon", "expected"), [(1e4, "success"), (1e-3, "warning")])
-def test_a_released_tree_no_better_than_always_one_class_is_introduced_as_that(epsilon, expected):
-    def page(text):
-        from dpviz.app.publish.released import released_tree
-        from dpviz.results.verdict import ROW
-
-        released_tree(text, ROW, key="released-tree")
-
-    text = fit("pf-tree", table(schema_of("numbers", 2), 2000), epsilon=epsilon, depth=1, seed=1).to_json()
-    ((kind, said),) = said_in_boxes(AppTest.from_function(page, kwargs={"text": text}, default_timeout=60).run())
-    assert "Always " in said
+@pytest.mark.slow
+@pytest.mark.parametrize(("epsilon", "expected"), [("100", "success"), ("0.001", "warning")])
+def test_a_released_tree_no_better_than_always_one_class_is_introduced_as_that(register, epsilon, expected):
+    register.declare("rows", epsilon_cap=1000.0, role=DataRole.SIMULATED)
+    register.assign(in_use(DataRole.SIMULATED).data.identity, "rows")
+    test = released(opened("publish", epsilon=epsilon, depth="1"))
+    ((kind, said),) = [(kind, said) for kind, said in said_in_boxes(test) if "Always " in said]
     assert (kind, "the model is no better" in said) == (expected, expected == "warning")

@@ -1,4 +1,4 @@
-"""The Register page: readable without the rows, and it says when the register is not as it was written."""
+"""The register on the Publish page: readable without the rows, and it says when the register is not as it was written."""
 
 from pathlib import Path
 
@@ -6,9 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.app.publish.account import accounts
 from dpviz.errors import NotExported
-from dpviz.figures.publish.account import account_html
+from dpviz.figures.publish.account import account_html, accounts
 from dpviz.release import store
 from dpviz.release.register import Register
 from tests.support.pages import PAGES, said_in_boxes, shown, texts, whole_app
@@ -26,14 +25,22 @@ def register(monkeypatch, tmp_path):
     found.assign("f", NAME)
     for token, epsilon in (("a", 0.25), ("b", 0.5)):
         how = {"learner": "pf-tree", "settings": {}, "loss": PrivacyLoss(epsilon), "file": Path("/nowhere/x.json")}
-        found.start(token=token, fingerprint="f", **how)
+        found.start(NAME, token=token, fingerprint="f", **how)
     found.change_caps(NAME, epsilon_cap=1.5, reason="a second study", made_by="the officer")
     found.note_use("f", what="tree", learner="pf-tree", settings={}, times=7)
     return found
 
 
 def opened() -> AppTest:
-    return AppTest.from_file(str(PAGES / "register.py"), default_timeout=60).run()
+    test = AppTest.from_file(str(PAGES / "publish.py"), default_timeout=60)
+    test.query_params["publish-view"] = "Register"
+    return test.run()
+
+
+def unfolded_report() -> AppTest:
+    test = opened()
+    test.session_state["report 1"] = True
+    return test.run()
 
 
 def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
@@ -49,7 +56,7 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
     assert not test.dataframe  # a grid would scroll sideways
     assert tables.count("interrupted, counted") == 2
     assert "Explored, covered by no guarantee: 7 looks" in [item.label for item in test.expander]
-    assert [found.label for found in test.file_uploader] == ["Check a released file"]
+    assert "loaded" not in test.session_state
 
 
 @pytest.mark.slow
@@ -59,7 +66,8 @@ def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(monk
     book.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
     book.assign(small_rows().identity, NAME)
     content = Path(publish(book, small_rows(), requested(0.25)).file).read_bytes()
-    test = whole_app().switch_page(str(PAGES / "register.py")).run()
+    test = whole_app().switch_page(str(PAGES / "publish.py")).run()
+    test.segmented_control(key="publish-view").set_value("Check a file").run()
     assert "predicts" not in shown(test)  # no table is named
     test.file_uploader[0].set_value(("release.json", content, "application/json")).run()
     assert not test.exception
@@ -105,7 +113,7 @@ def test_the_report_of_a_release_is_offered_with_its_author(monkeypatch, tmp_pat
     book.declare(NAME, epsilon_cap=1.0)
     book.assign(small_rows().identity, NAME)
     publish(book, small_rows(), requested(0.5))
-    test = opened()
+    test = unfolded_report()
     test.text_input(key="report-author").set_value("the board").run()
     assert not test.exception
     (offered,) = [found for found in test.get("download_button") if "report-download" in found.proto.id]
@@ -122,6 +130,6 @@ def test_a_report_that_cannot_be_written_is_not_offered(monkeypatch, tmp_path):
     book.declare(NAME, epsilon_cap=1.0)
     book.assign(small_rows().identity, NAME)
     publish(book, small_rows(), requested(0.5))
-    test = opened()
+    test = unfolded_report()
     assert "The report does not predict as the model does" in shown(test)
     assert "Report (HTML, for printing)" not in [found.proto.label for found in test.get("download_button")]

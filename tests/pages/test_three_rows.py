@@ -63,6 +63,6 @@ def test_publish_and_register_say_the_relation_once_and_the_persons_number_every
     person, row = records(test, "Right guesses")
     assert person["what is promised"].startswith("One patient, up to 3 rows")
     assert float(person["by this release alone"].split()[-1]) > float(row["by this release alone"].split()[-1])
-    said = shown(opened("register"))
+    said = shown(opened("publish", **{"publish-view": "Register"}))
     assert "Every ε: add/remove one patient, up to 3 rows." in said
     assert "all of ε = 3 (one row: ε = 1) is left" in said

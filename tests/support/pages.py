@@ -11,10 +11,9 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import background
+from dpviz.app import background, publish
 from dpviz.app.explorations import AGREED
 from dpviz.app.parts import plain
-from dpviz.app.publish import release as publish_release
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.trees import Trained
 from dpviz.errors import DpvizError, Unforeseen
@@ -206,7 +205,7 @@ def begun_release(state: Any) -> background.Job | None:
     """The release that the session of this state has begun and not yet heard of; None when there is none."""
     if "_publish_token" not in state or not state["_publish_token"]:
         return None
-    job: background.Job = state["_work"].jobs[publish_release.SLOT][0]
+    job: background.Job = state["_work"].jobs[publish.SLOT][0]
     return job
 
 

@@ -33,7 +33,6 @@ PICTURES = {
     "data": "[data-testid=stDataFrame]",
     "plan": "text=Compute the three curves",
     "publish": "[data-testid=stMain] [data-testid=stAlert]",
-    "register": "[data-testid=stMain] [data-testid=stAlert], [data-testid=stDataFrame]",
 }
 CHART = ".js-plotly-plot .main-svg"
 

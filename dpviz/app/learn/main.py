@@ -1,4 +1,4 @@
-"""The script of `dpviz app --lessons`: two pages, and no other exists on such a server.
+"""The script of `dpviz app --lessons`: one page, and no other exists on such a server.
 
 It stands in a folder without `pages/`, because Streamlit would serve what it finds there as pages.
 """
@@ -13,8 +13,6 @@ if not lessons_only():
     raise DpvizError("This server would hold more than lessons.", remedy="Start it with `dpviz app --lessons`.")
 frame.dress()
 st.set_page_config(page_title="dpviz lessons", page_icon=frame.ICON, layout="wide")
-pages = [
-    st.Page(bundled("pages/learn.py"), title="Learn", icon=":material/school:", default=True),
-    st.Page(bundled("pages/epsilon.py"), title="What is a good ε?", icon=":material/help_center:"),
-]
-st.navigation(pages, position="top").run()
+page = bundled("pages/learn.py")
+former = frame.also_at("epsilon", page, lesson="What others use")
+st.navigation([st.Page(page, title="Learn", icon=":material/school:", default=True), former], position="hidden").run()

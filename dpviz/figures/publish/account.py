@@ -20,7 +20,8 @@ from dpviz.figures.publish.release import (
 from dpviz.figures.publish.report import page_html, text
 from dpviz.figures.theme import OVER_CAP, RELEASED, translucent
 from dpviz.figures.wording import counted
-from dpviz.release.records import Balance, CapChange, DataSet, State, UncoveredUse, n_uses
+from dpviz.release.records import Balance, CapChange, DataSet, State, UncoveredUse, n_uses, visible_to_others
+from dpviz.release.register import Register
 from dpviz.results.verdict import Unit
 from dpviz.results.wording import number_text
 
@@ -34,6 +35,15 @@ class Account:
     balance: Balance
     caps: tuple[CapChange, ...]
     looks: tuple[UncoveredUse, ...] = ()
+
+
+def accounts(register: Register) -> list[Account]:
+    """One per data set, by name."""
+    looks, names = visible_to_others(register.uncovered_uses()), [found.name for found in register.data_sets()]
+    return [
+        Account(register.balance(name), register.cap_changes(name), tuple(look for look in looks if look.data_set == name))
+        for name in names
+    ]
 
 
 def about_sentence(found: Account) -> str:

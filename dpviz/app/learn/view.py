@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.app.epsilon_slider import live_slider
 from dpviz.app.prose import prose, sections
 from dpviz.app.widgets import in_address, linked, show_chart, whole_number
 from dpviz.figures.charts import Chart
@@ -25,7 +26,7 @@ Numbers = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Desk:
+class LessonView:
     """One lesson on screen: the name of its file and texts, and what the link locks and hides.
 
     `opened`: the question has been answered or skipped, so controls may be moved. `shown` has the value of every control by
@@ -51,31 +52,38 @@ class Desk:
         return self.opened and name not in self.locked
 
     def slider(self, name: str, label: str, options: Sequence[float], default: float) -> float:
-        """One of `options`, by a slider."""
-        named = {number_text(option): option for option in options}
-        if name in self.hidden:
-            return self._note(name, next((named[text] for text in self._in_link(name) if text in named), default))
-        chosen = st.select_slider(label, options, value=default, format_func=number_text, **self._options(name))
-        return self._note(name, chosen, number_text)
+        """One of `options`, by a slider that the picture follows while it is dragged. Its value stays in the link."""
+        key, named = self.key(name), {number_text(option): option for option in options}
+        if name in self.hidden or st.session_state.get(key) not in options:
+            st.session_state[key] = next((named[text] for text in st.query_params.get_all(key) if text in named), default)
+        value: float = st.session_state[key]
+        if name not in self.hidden:
+            live_slider(label, options, key=key, disabled=not self.may_move(name))
+            said = number_text(value)
+            if value == default:
+                st.query_params.pop(key, None)
+            elif st.query_params.get(key) != said:
+                st.query_params[key] = said
+        return self._note(name, value, number_text)
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
         """A whole number from `low` to `high`."""
         key = self.key(name)
         if name in self.hidden:
             return self._note(name, in_address(key, low, high, default))
-        return self._note(
-            name, whole_number(label, low, high, default, key=key, width=NUMBER_WIDTH, disabled=not self.may_move(name))
-        )
+        box = {"key": key, "width": NUMBER_WIDTH, "disabled": not self.may_move(name)}
+        return self._note(name, whole_number(label, low, high, default, **box))  # type: ignore[arg-type]
 
     def several(self, name: str, label: str, options: Sequence[str], default: Sequence[str], *, in_link: bool) -> list[str]:
         """Any of `options`, by buttons; what is made up by the person stays out of the link."""
+        key = self.key(name)
         if name in self.hidden:
-            given = [text for text in self._in_link(name) if text in options] if in_link else []
+            given = [text for text in st.query_params.get_all(key) if text in options] if in_link else []
             return given or list(default)
-        more = self._options(name) if in_link else self._options(name) | {"bind": None}
+        more = {**linked(key), "disabled": not self.may_move(name)} | ({} if in_link else {"bind": None})
         chosen = list(st.pills(label, options, selection_mode="multi", default=list(default), **more))
         if in_link:
-            self.shown[self.key(name)] = chosen or [""]  # an empty choice is said too
+            self.shown[key] = chosen or [""]  # an empty choice is said too
         return sorted(chosen, key=list(options).index)
 
     def button(self, label: str, control: str, on_click: Callable[..., None], *args: Any, reason: str = "", icon: str) -> None:
@@ -91,55 +99,38 @@ class Desk:
         if self.opened:
             st.markdown(chart.summary)
 
-    def _options(self, name: str) -> dict[str, Any]:
-        return {**linked(self.key(name)), "disabled": not self.may_move(name)}
-
-    def _in_link(self, name: str) -> list[str]:
-        return st.query_params.get_all(self.key(name))
-
     def _note(self, name: str, value: Any, text: Callable[[Any], str] = str) -> Any:
         self.shown[self.key(name)] = [text(value)]
         return value
 
-
-def ask(desk: Desk, numbers: Numbers, asked: Mapping[str, float]) -> bool:
-    """Ask, and answer once a guess is made: the picture then moves to what was `asked`. True when the controls may be moved."""
-    if QUESTION in desk.hidden:
+    def ask(self, numbers: Numbers, asked: Mapping[str, float]) -> bool:
+        """Ask, and answer a guess: the picture then moves to what was `asked`. True when the controls may be moved."""
+        if QUESTION in self.hidden:
+            return True
+        lines = (line.partition(": ") for line in sections(f"learn/{self.lesson}")["options"].splitlines())
+        options = {name: text.format_map(numbers) for name, _, text in lines}
+        st.markdown(f"**Guess first.** {self.say('question', **numbers)}")
+        more = {"format_func": options.__getitem__, "persist_state": "session", "on_change": self._move, "args": (asked,)}
+        guess = st.radio("Your guess", list(options), None, label_visibility="collapsed", key=self.key("guess"), **more)
+        if guess is None:
+            skipped = self.lesson in st.session_state.get(_SKIPPED, ())
+            if not skipped:
+                st.button("Skip", key=self.key("skip"), type="tertiary", on_click=_skip, args=(self.lesson,))
+            return skipped
+        st.session_state.setdefault(ANSWERED, set()).add(self.lesson)
+        if ANSWER in self.hidden:
+            st.info(prose("learn/page", "noted"), icon=":material/edit_note:")
+        elif guess == "right":
+            st.success(f"Yes. {self.say('answer', **numbers)}", icon=":material/check_circle:")
+        else:
+            st.info(f"Not quite. {self.say('answer', **numbers)}", icon=":material/lightbulb:")
         return True
-    options = options_of(desk.lesson, numbers)
-    st.markdown(f"**Guess first.** {desk.say('question', **numbers)}")
-    more = {"format_func": options.__getitem__, "persist_state": "session", "on_change": _move, "args": (desk, asked)}
-    guess = st.radio("Your guess", list(options), None, label_visibility="collapsed", key=desk.key("guess"), **more)
-    if guess is not None:
-        st.session_state.setdefault(ANSWERED, set()).add(desk.lesson)
-        _answer(desk, guess, numbers)
-        return True
-    skipped = desk.lesson in st.session_state.get(_SKIPPED, ())
-    if not skipped:
-        st.button("Skip", key=desk.key("skip"), type="tertiary", on_click=_skip, args=(desk.lesson,))
-    return skipped
 
-
-def _move(desk: Desk, asked: Mapping[str, float]) -> None:
-    """Put what was asked into the controls; not where the link locks them, or keeps the answer."""
-    for name, value in asked.items():
-        if not desk.hidden & {name, ANSWER} and name not in desk.locked:
-            st.session_state[desk.key(name)] = value
-
-
-def options_of(lesson: str, numbers: Numbers) -> dict[str, str]:
-    """Name of each option -> its words, in the order of the file."""
-    lines = (line.partition(": ") for line in sections(f"learn/{lesson}")["options"].splitlines())
-    return {name: text.format_map(numbers) for name, _, text in lines}
-
-
-def _answer(desk: Desk, guess: str, numbers: Numbers) -> None:
-    if ANSWER in desk.hidden:
-        st.info(prose("learn/page", "noted"), icon=":material/edit_note:")
-    elif guess == "right":
-        st.success(f"Yes. {desk.say('answer', **numbers)}", icon=":material/check_circle:")
-    else:
-        st.info(f"Not quite. {desk.say('answer', **numbers)}", icon=":material/lightbulb:")
+    def _move(self, asked: Mapping[str, float]) -> None:
+        """Put what was asked into the controls; not where the link locks them, or keeps the answer."""
+        for name, value in asked.items():
+            if not self.hidden & {name, ANSWER} and name not in self.locked:
+                st.session_state[self.key(name)] = value
 
 
 def _skip(lesson: str) -> None:

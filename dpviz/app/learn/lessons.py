@@ -1,0 +1,324 @@
+"""The six lessons. Each gives the numbers of its question and answer, and shows its controls and its picture.
+
+Epsilon, noise on a count, choosing with permute-and-flip, losses that add up, a tree that grows, poisoned rows.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app.learn.view import LessonView, Numbers
+from dpviz.app.state import encoded_sample
+from dpviz.app.tree_view import chosen_node, tree_view
+from dpviz.app.widgets import show_chart
+from dpviz.evaluation.audit.findings import AuditResult
+from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, growing_tree, lesson_rows
+from dpviz.evaluation.learn.lessons import (
+    FEATURE_ROWS,
+    PoisonedStump,
+    adding_up,
+    broken_proof,
+    coin_by_coin,
+    guesses,
+    guesses_by_tree,
+    noisy_choice,
+    noisy_counts,
+    poisoned_stump,
+)
+from dpviz.figures import learn as figures
+from dpviz.figures.tree.svg import NodeNotes, draw_tree
+from dpviz.figures.tree.text import rule_list
+from dpviz.figures.wording import chance
+from dpviz.randomness import generator
+from dpviz.results.wording import number_text, rounded_up
+from dpviz.table.schema import CategoricalFeature
+
+EPSILON_LABEL = f"ε ({NEIGHBOURS})"
+
+# --- what epsilon means
+
+ODDS_EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+
+
+def odds_question() -> Numbers:
+    """What a larger epsilon allows; the other options are what it is at other epsilons."""
+    values = {name: rounded_up(guesses(at)) for name, at in {"low": 0.2, "high": 2.2, "top": 4.5, "right": 1.0}.items()}
+    fixed = {"coin": str(figures.COIN), "hundred": "100", "tree": rounded_up(guesses_by_tree(1.0))}
+    return values | fixed | {"epsilon": number_text(1.0), "odds": number_text(math.exp(1.0))}
+
+
+def show_odds(view: LessonView) -> None:
+    """A hundred guesses."""
+    view.picture(figures.guesses_chart(view.slider("epsilon", EPSILON_LABEL, ODDS_EPSILONS, 0.1), ODDS_EPSILONS))
+
+
+# --- noise on a count, and two neighbouring tables of one's own
+
+MEMBERS = tuple(str(row) for row in range(1, 9))
+
+
+def noise_question() -> Numbers:
+    """What a second row does to the ratio."""
+    one, two = noisy_counts((2, 1), 1, 1.0).largest, noisy_counts((2, 0), 2, 1.0).largest
+    return {"one": number_text(one), "twice": number_text(2 * one), "two": number_text(two)}
+
+
+def show_noise(view: LessonView) -> None:
+    """Two tables, two distributions, and their ratio."""
+    late = set(view.several("late", "Members who are late", MEMBERS, ("2", "3", "5", "6", "8"), in_link=False))
+    missing = set(view.several("missing", "Missing from the second table", MEMBERS, ("3",), in_link=True))
+    epsilon = view.slider("epsilon", EPSILON_LABEL, (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 1.0)
+    counts, distance = (len(late), len(late - missing)), len(missing)
+    noisy = noisy_counts(counts, distance, epsilon)
+    allowed = number_text(noisy.bound) if math.isfinite(noisy.bound) else "∞"
+    words = f"The tables differ in {distance} rows, so they are not neighbours: {allowed} times is allowed."
+    known = {0: "The tables are the same.", 1: "The tables are neighbours: they differ in one row."}
+    st.caption(known.get(distance, words))
+    view.picture(figures.counts_chart(noisy, counts))
+    with st.expander("The two tables", icon=":material/grid_on:"):
+        rows = [
+            {
+                "member": row,
+                "late": "yes" if row in late else "no",
+                "first table": "in",
+                "second table": "missing" if row in missing else "in",
+            }
+            for row in MEMBERS
+        ]
+        st.dataframe(rows, hide_index=True, alt="Each member: late or not, and whether the row is in each table.")
+
+
+# --- choosing with permute-and-flip, beside the exponential mechanism
+
+OPTIONS = {"novels": 12, "travel": 10, "history": 9, "poems": 3}
+_GAME = "_choosing_game"
+
+
+def choosing_question() -> Numbers:
+    """How often the best is found."""
+    counts = tuple(OPTIONS.values())
+    noisy, worse = noisy_choice(counts, 0.5), noisy_choice(counts, 0.25).exponential_best
+    values = {"right": noisy.flip_best, "exponential": noisy.exponential_best, "less": worse}
+    said = {name: chance(share) for name, share in values.items()}
+    return said | {"epsilon": number_text(0.5), "counts": ", ".join(map(str, counts))}
+
+
+def show_choosing(view: LessonView) -> None:
+    """Counts, how often each is chosen, and one choice by permute-and-flip, coin by coin."""
+    epsilon = view.slider("epsilon", EPSILON_LABEL, (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.1)
+    with st.container(horizontal=True):
+        counts = tuple(view.number(name, name.capitalize(), 0, 1000, start) for name, start in OPTIONS.items())
+    view.picture(figures.choice_chart(list(OPTIONS), noisy_choice(counts, epsilon), epsilon))
+    seed, shown = st.session_state.setdefault(_GAME, (3, 0))  # three coins at the epsilon asked about
+    flips = coin_by_coin(counts, epsilon, rng=generator(seed))
+    shown = min(shown, len(flips))
+    with st.container(horizontal=True):
+        over = "A coin showed heads: the choice is made." if shown == len(flips) else ""
+        view.button("Flip the next coin", "counts", _turn, seed, shown + 1, reason=over, icon=":material/toll:")
+        none = "" if shown else "No coin was flipped yet."
+        view.button("Another choice", "counts", _turn, seed + 1, 0, reason=none, icon=":material/restart_alt:")
+    if shown:
+        coins = figures.coins_chart(list(OPTIONS), flips[:shown])
+        show_chart(coins, "choosing-coins")
+        st.markdown(coins.summary)
+
+
+def _turn(seed: int, shown: int) -> None:
+    st.session_state[_GAME] = (seed, shown)
+
+
+# --- losses add up, and features of one row are not different rows
+
+MOST_FEATURES = 4
+
+
+@st.cache_data(show_spinner="Searching every small table …")
+def search_both(n_features: int) -> tuple[AuditResult, AuditResult]:
+    """(the broken proof, the default learner) on this many features; the search runs once."""
+    return adding_up(n_features, 1.0)
+
+
+def adding_question() -> Numbers:
+    """What is really lost."""
+    found, own = search_both(MOST_FEATURES)
+    numbers = {
+        "claimed": found.claimed,
+        "found": found.log_ratio,
+        "composed": found.composed,
+        "times": MOST_FEATURES * found.claimed,
+        "likely": math.exp(found.log_ratio),
+        "own": own.log_ratio,
+        "own_claimed": own.claimed,
+        "allowed": math.exp(found.claimed),
+    }
+    fixed = {"title": broken_proof().title, "features": str(MOST_FEATURES), "rows": str(FEATURE_ROWS), "neighbours": NEIGHBOURS}
+    return {name: number_text(value) for name, value in numbers.items()} | fixed
+
+
+def show_adding(view: LessonView) -> None:
+    """The claim, the loss found, and what the steps add up to; the two tables that show it."""
+    n_features = int(view.slider("features", "Features", tuple(range(1, MOST_FEATURES + 1)), 1))
+    found, own = search_both(n_features)
+    every = [(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)]
+    view.picture(figures.adding_chart(found, own, n_features, every))
+    if found.worst_pair is None or found.verdict != "violated":
+        return
+    pair = found.worst_pair
+    with st.expander("The two tables that show it", icon=":material/compare:"):
+        st.markdown(view.say("pair"))
+        for name, rows in (("First table", pair.first), ("Second table", pair.second)):
+            st.caption(name)
+            lines = [dict(zip(pair.columns, row, strict=True)) for row in rows]
+            if lines:
+                st.dataframe(lines, hide_index=True, alt=f"{name}: {len(lines)} rows.")
+            else:
+                st.markdown("*No rows.*")
+        low, high = sorted(pair.probabilities)
+        st.markdown(view.say("tree", low=number_text(low), high=number_text(high), times=number_text(high / low)))
+
+
+# --- a private tree grows, one draw per node, on thirty visible rows
+
+MOST_SEED = 1_000_000
+_TREE, _CHOSEN = "lesson-tree", "_lesson_node"
+
+
+@st.cache_data(show_spinner=False, max_entries=500)
+def tree_after(epsilon: float, seed: int, steps: int) -> GrowingTree:
+    """The tree after some steps."""
+    return growing_tree(epsilon, seed, steps)
+
+
+def growing_question() -> Numbers:
+    """Whether two people get the same root."""
+    (root,) = tree_after(2.0, 1, 0).waiting
+    values = {"right": chance(root.agreement), "best": chance(root.options[0].probability)}
+    return values | {"rows": str(N_ROWS), "epsilon": number_text(2.0)}
+
+
+def show_growing(view: LessonView) -> None:
+    """The tree so far, and the chances at the chosen node."""
+    epsilon = view.slider("epsilon", EPSILON_LABEL, (0.1, 0.3, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0), 2.0)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        seed = view.number("seed", "Seed", 1, MOST_SEED, 1)
+        view.button("Another seed", "seed", _another_seed, view.key("seed"), icon=":material/refresh:")
+    steps = int(view.slider("steps", "Nodes drawn", tuple(range(N_STEPS + 1)), 0))
+    now = tree_after(epsilon, seed, steps)
+    done = "" if now.waiting else "Every node is drawn."
+    view.button("Draw the next node", "steps", _draw_next, view.key("steps"), reason=done, icon=":material/casino:")
+
+    ids = {placed.id: placed.path for placed in now.tree.nodes()}
+    newest = (*now.nodes, *now.waiting)[max(0, len(now.nodes) - 1)].path
+    chosen = chosen_node(_TREE)
+    if chosen is not None:
+        st.session_state[_CHOSEN] = chosen
+    path = ids.get(st.session_state.get(_CHOSEN, ""), newest)
+    selected = next(name for name, place in ids.items() if place == path)
+    notes = NodeNotes(marks={node.path: f"{len(node.rows)} rows" for node in (*now.nodes, *now.waiting)})
+    title = f"The tree after {len(now.nodes)} of {N_STEPS} draws"
+    wide, narrow = (
+        draw_tree(now.tree, notes, narrow=narrow, title=title, selected=selected).standalone() for narrow in (False, True)
+    )
+    tree_view(wide, narrow, selected=selected, key=_TREE)
+    st.markdown(view.say("paid" if now.waiting else "done", spent=f"{number_text(now.spent)} ({NEIGHBOURS})"))
+    with st.expander("The tree as text", icon=":material/notes:"):
+        st.markdown("\n".join(f"{number}. {line.text}" for number, line in enumerate(rule_list(now.tree), start=1)))
+
+    node = now.at(path)
+    place = " then ".join("“true”" if step == "L" else "“false”" for step in node.path)
+    where = f"after {place}" if place else "at the root"
+    st.subheader(f"What could be drawn {where}" if node in now.waiting else f"What was drawn {where}", anchor=False)
+    view.picture(figures.options_chart(node))
+    with st.expander(f"The {len(node.rows)} rows here", icon=":material/grid_on:"):
+        st.dataframe(list(map(_row, node.rows)), hide_index=True, alt=f"The {len(node.rows)} made-up rows at this node.")
+
+
+def _another_seed(key: str) -> None:
+    st.session_state[key] = st.session_state[key] % MOST_SEED + 1
+
+
+def _draw_next(key: str) -> None:
+    st.session_state[key] += 1
+    st.session_state.pop(_CHOSEN, None)
+
+
+def _row(position: int) -> dict[str, str | int]:
+    data = lesson_rows()
+    cells: dict[str, str | int] = {"row": position + 1}
+    for feature, column in zip(data.schema.features, data.columns, strict=True):
+        value = int(column[position])
+        cells[feature.name] = feature.categories[value] if isinstance(feature, CategoricalFeature) else value
+    return cells | {data.schema.target.name: data.schema.classes[data.target[position]]}
+
+
+# --- poisoned rows, and why a random learner resists
+
+
+@st.cache_data(show_spinner="Listing every tree …")
+def stump(epsilon: float) -> PoisonedStump:
+    """The exact distribution of the accuracy on a split of the simulated sample."""
+    train, test = encoded_sample("clinic").split(seed=0)
+    return poisoned_stump(train, test, epsilon)
+
+
+def poisoning_question() -> Numbers:
+    """How many rows are withstood."""
+    asked = stump(0.1)
+    counts = {"few": asked.protected_as_published, "some": stump(0.03).protected, "right": asked.protected}
+    said = {name: f"{count:,}" for name, count in (counts | {"half": asked.n_train // 2, "rows": asked.n_train}).items()}
+    return said | {"epsilon": number_text(0.1)}
+
+
+def show_poisoning(view: LessonView) -> None:
+    """Accuracy that is certain, by poisoned rows."""
+    epsilon = view.slider("epsilon", EPSILON_LABEL, (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0), 0.05)
+    view.picture(figures.poison_chart(stump(epsilon), tuple(range(0, 101, 2))))
+
+
+# --- their order
+
+
+@dataclass(frozen=True, slots=True)
+class OnSample:
+    """Where a lesson goes on: a page, the bundled sample, and the page's settings. `{epsilon}` is what that control shows."""
+
+    page: str
+    sample: str = "loans"
+    learner: str = "pf-tree"
+    settings: Mapping[str, str] = field(default_factory=lambda: {"epsilon": "{epsilon}"})
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One lesson. `name` is on its button and in the link; `text` names its file of texts, and its controls in the link.
+
+    `controls` are what a teacher's link can lock or hide; `question` gives the numbers of the question and its answer, `show`
+    draws controls and picture, `sample` is the same on a bundled sample. `asked` has the value of each control that the
+    question is about: the picture moves there once it is answered.
+    """
+
+    name: str
+    text: str
+    controls: tuple[str, ...]
+    question: Callable[[], Numbers]
+    show: Callable[[LessonView], None]
+    sample: OnSample
+    asked: Mapping[str, float] = field(default_factory=dict)
+
+
+_NOISE = OnSample("budget", learner="privatree-corrected")
+_REFUTED = OnSample("budget", learner="privatree", settings={"epsilon": "1", "privatree.grow_complete": "true"})
+_GROWING = OnSample("tree", settings={"epsilon": "{epsilon}", "draw": "{seed}"})
+_STUMP = OnSample("tree", sample="clinic", settings={"epsilon": "{epsilon}", "depth": "1"})
+_CHOICES = ("epsilon", *OPTIONS)
+LESSONS = (
+    Lesson("Epsilon", "odds", ("epsilon",), odds_question, show_odds, OnSample("tree"), {"epsilon": 1.0}),
+    Lesson("Noise", "noise", ("epsilon", "missing", "late"), noise_question, show_noise, _NOISE),
+    Lesson("Choosing", "choosing", _CHOICES, choosing_question, show_choosing, OnSample("budget"), {"epsilon": 0.5}),
+    Lesson("Adding up", "adding", ("features",), adding_question, show_adding, _REFUTED, {"features": MOST_FEATURES}),
+    Lesson("Growing", "growing", ("epsilon", "seed", "steps"), growing_question, show_growing, _GROWING),
+    Lesson("Poisoning", "poisoning", ("epsilon",), poisoning_question, show_poisoning, _STUMP, {"epsilon": 0.1}),
+)

@@ -1,0 +1,346 @@
+"""What the Publish page keeps from run to run: whose cap counts, another cap, the release under way, the file that is checked.
+
+A click makes a token; the register releases a token once. Reruns, double clicks and a lost connection therefore release nothing
+twice, and the work goes on when the page is left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app import background, frame
+from dpviz.app.controls import Sidebar
+from dpviz.app.data import checking
+from dpviz.app.parts import data_line as line_of_table
+from dpviz.app.parts import error, file_line, literal, names_text, plain, role_badge, why_disabled
+from dpviz.app.prose import prose
+from dpviz.app.state import Loaded, protect
+from dpviz.app.widgets import rows_table
+from dpviz.errors import DpvizError, UnansweredRows
+from dpviz.figures.publish.account import cap_rows
+from dpviz.figures.publish.released_file import CheckedFile, checked_file, title
+from dpviz.learners import FitRequest
+from dpviz.learners.request import doubts
+from dpviz.progress import Progress, Stop
+from dpviz.randomness import random_128_bits
+from dpviz.release.files import released_text
+from dpviz.release.records import Balance, DataSet, ReleaseRecord, State
+from dpviz.release.register import LONGEST_NAME, Register
+from dpviz.release.release import release
+from dpviz.results.verdict import DELTA, loss_text
+from dpviz.table.role import DataRole
+
+T = TypeVar("T")
+
+#: The three parts of the page, and the key of their choice in session and address.
+RELEASE, REGISTER, CHECK = VIEWS = ("Release", "Register", "Check a file")
+VIEW = "publish-view"
+#: The name of the release under way among the works of a session.
+SLOT = "publish"
+AGREED, ACCEPTED = "publish-agreed", "publish-accept-rows"
+_TOKEN, _LAST, _FAILED = "_publish_token", "_publish_last", "_publish_failed"
+_REFUSED, _TAKEN = "_publish_refused", "_publish_taken"
+_PROBLEM, _CAP_PROBLEM, _CHECKED = "_publish_data_problem", "_cap_problem", "_checked_file"
+_NEW, _OLD = "a new data set: nobody in it is in any other", "a data set named before"
+_MOST_DELTA = "The most δ all releases may add up to"
+
+
+def data_line(loaded: Loaded) -> None:
+    """The line on top of the page: the table to release from, or the file that is checked; the register needs no rows."""
+    view, found = st.session_state.get(VIEW, st.query_params.get(VIEW)), checked()
+    if view == CHECK and found is not None:
+        file_line(found.name, f"{title(found)} · checked without rows")
+    elif view in (REGISTER, CHECK):
+        st.markdown("No rows are needed here.")
+    else:
+        line_of_table(loaded)
+
+
+def register() -> Register | None:
+    """The register, after the recovery of what a crash interrupted; None when it cannot be used, which is then said."""
+    found = Register()
+    try:
+        found.recover_interrupted()
+        if not frame.checks_requests() and any(known.role is DataRole.PRIVATE for known in found.data_sets()):
+            raise frame.unchecked("Private rows and their register")
+    except DpvizError as problem:
+        error(problem, kept="Nothing can be released without its register.")
+        return None
+    return found
+
+
+def text_of(record: ReleaseRecord) -> str:
+    """The released file; empty where it is gone or was changed."""
+    try:
+        return released_text(Path(record.file), record.sha256)
+    except DpvizError:
+        return ""
+
+
+# --- the data set of the rows in use, and its cap
+
+
+def ask_data_set(book: Register, loaded: Loaded) -> Balance | None:
+    """The data set of the rows in use with what was spent on it; asks as long as it was not said which it is."""
+    st.header("Data set", anchor=False)
+    st.caption(prose("publish", f"{loaded.role} rows"))
+    problem = st.session_state.pop(_PROBLEM, None)
+    if problem is not None:
+        error(problem, kept="Nothing was declared.")
+    try:
+        known = book.data_set_of(loaded.data.identity, loaded.data.table_sums, loaded.table.names, add_rows=True)
+    except DpvizError as behind:
+        error(behind, kept="Nothing can be released from this register.")
+        return None
+    if known is None:
+        _ask_which(book, loaded)
+        return None
+    if known.role is DataRole.PRIVATE and loaded.role is not DataRole.PRIVATE:
+        protect()
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        role_badge(known.role)
+        st.markdown(f"Data set {literal(known.name)} · cap {plain(loss_text(known.cap, known.protects))}", width="content")
+    _ask_cap(book, known)
+    return book.balance(known.name)
+
+
+def _ask_which(book: Register, loaded: Loaded) -> None:
+    """An unseen table: it belongs to a data set there is, or to a new one. Nothing is guessed; what is alike is shown first."""
+    looks = book.looks_like(loaded.data.identity, loaded.data.table_sums, loaded.table.names)
+    alike = [*looks, *(found.name for found in book.alike(loaded.table.names) if found.name not in looks)]
+    names = [*alike, *(found.name for found in book.data_sets() if found.name not in alike)]
+    st.markdown("New rows. A budget belongs to people, not to a file.", help=prose("private", "new rows"))
+    kind = _NEW
+    if names:
+        kind = st.radio("These rows belong to", [_OLD, _NEW], index=None, key="publish-kind")
+    if kind == _OLD:
+        name = st.selectbox("Data set", names, index=None, placeholder="Choose the data set", key="publish-name")
+        others = [other for other in looks if other != name]
+        answered = name is not None and _are_others(others, others)
+        assign = {"icon": ":material/link:", "disabled": not answered, "on_click": _assign, "args": (name, loaded, others)}
+        st.button("Add them permanently", **assign)
+    elif kind == _NEW and _are_others(alike, looks):
+        _ask_new(loaded, alike)
+
+
+def _are_others(alike: list[str], looks: Sequence[str]) -> bool:
+    """Whether the answer was that nobody in these rows is in a data set with the same columns."""
+    if not alike:
+        return True
+    known = names_text(alike)
+    said = f"These rows look like those of {known}." if looks else f"{known} has mostly the same columns."
+    words = f"**{said}** If somebody is in both, these rows belong to it, and its cap counts."
+    st.warning(words, icon=":material/group:")
+    return st.checkbox(f"Nobody in these rows is in {known}", key="publish-others")
+
+
+def _cap_label(name: str, rows: int | None) -> str:
+    """A cap is typed as the epsilon of one row; `rows`: those of one person."""
+    return f"{name} ({NEIGHBOURS}{f'; a person: {rows:,} times as much' if rows and rows > 1 else ''})"
+
+
+def _ask_new(loaded: Loaded, disjoint_from: list[str]) -> None:
+    with st.form("publish-declare", enter_to_submit=False, border=False):
+        left, right = st.columns(2)
+        sample = loaded.title if loaded.sample else ""
+        left.text_input("Name of the data set", sample, max_chars=LONGEST_NAME, key="publish-new-name")
+        bound = loaded.data.rows_per_person
+        right.text_input("Whom it protects", max_chars=LONGEST_NAME, key="publish-unit", placeholder="such as: one patient")
+        words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
+        rows = {"key": "publish-rows", "help": words, "placeholder": "not declared", "disabled": bound is not None}
+        left.number_input("Rows per person at most", 1, 1_000_000, bound, **rows)
+        words = "The most that all releases of these rows may cost together."
+        cap = {"format": "%g", "step": 0.1, "placeholder": "not declared", "help": words}
+        right.number_input(_cap_label("Cap on ε", bound), 0.001, 1000.0, None, key="publish-cap", **cap)
+        with st.expander("δ", icon=":material/tune:"):
+            st.number_input(_MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
+        st.form_submit_button(
+            "Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded, disjoint_from)
+        )
+
+
+def _declare(loaded: Loaded, disjoint_from: list[str]) -> None:
+    asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta")}
+    try:
+        unit: dict[str, Any] = {"unit": _given(asked["unit"], "nobody it protects"), "role": loaded.role}
+        unit["rows_per_unit"] = int(_given(asked["rows"], "no number of rows that one of them has at most"))
+        caps = {"epsilon_cap": _given(asked["cap"], "no cap"), "delta_cap": float(asked["delta"])}
+        found = Register().declare(asked["new-name"], **caps, **unit)
+    except DpvizError as problem:
+        st.session_state[_PROBLEM] = problem
+    else:
+        _assign(found.name, loaded, disjoint_from)
+
+
+def _given(value: T | None, lacks: str) -> T:
+    if value in (None, ""):
+        raise DpvizError(f"There is {lacks}.", remedy="All of it has to be said, by somebody who knows it.")
+    return value
+
+
+def _assign(name: str, loaded: Loaded, disjoint_from: list[str]) -> None:
+    about: dict[str, Any] = {"sums": loaded.data.table_sums, "disjoint_from": disjoint_from, "columns": loaded.table.names}
+    try:
+        Register().assign(loaded.data.identity, name, **about)
+    except DpvizError as problem:
+        st.session_state[_PROBLEM] = problem
+
+
+def _ask_cap(book: Register, known: DataSet) -> None:
+    """Another cap: raising it takes a reason, a name and the number once more, and all three stay in its history."""
+    problem = st.session_state.pop(_CAP_PROBLEM, None)
+    if problem is not None:
+        error(problem, kept="The cap is as it was.")
+    with st.expander("Change the cap", icon=":material/tune:"):
+        key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
+        left, right = st.columns(2)
+        label, written = _cap_label("New cap on ε", known.rows_per_unit), {"format": "%g", "key": f"publish-cap-of-{key}"}
+        new = left.number_input(label, 0.001, 1000.0, known.epsilon_cap, **written)
+        options: dict[str, Any] = {"format": "%g", "step": 1e-7, "help": DELTA, "key": f"publish-delta-of-{key}"}
+        delta = right.number_input(_MOST_DELTA, 0.0, 0.1, known.delta_cap, **options)
+        reason = name = again = why_not = ""
+        if new > known.epsilon_cap or delta > known.delta_cap:
+            words = "**This weakens the protection of everybody in this data set.** It stays in its history."
+            st.warning(words, icon=":material/gavel:")
+            reason = st.text_input("Why", max_chars=LONGEST_NAME, key=f"publish-why-{key}")
+            left, right = st.columns(2)
+            name = left.text_input("Who decides", max_chars=LONGEST_NAME, key=f"publish-who-{key}")
+            again = right.text_input("The new cap on ε once more", key=f"publish-again-{key}")
+            if not (reason.strip() and name.strip()):
+                why_not = "Raising it takes a reason and a name."
+            elif _number(again) != new:
+                why_not = "Type the new cap on ε once more."
+        elif (new, delta) == (known.epsilon_cap, known.delta_cap):
+            why_not = "This is the cap there is."
+        asked = {"epsilon_cap": new, "delta_cap": delta, "reason": reason, "made_by": name}
+        set_it = {"disabled": bool(why_not), "on_click": _change, "args": (known.name, asked, why_not)}
+        st.button("Set this cap", icon=":material/check:", **set_it)
+        why_disabled(why_not)
+        rows_table(cap_rows(book.cap_changes(known.name), known.protects), "Every cap this data set has had.")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _change(name: str, asked: dict[str, Any], why_not: str) -> None:
+    if why_not:
+        return
+    try:
+        Register().change_caps(name, **asked)
+    except DpvizError as problem:
+        st.session_state[_CAP_PROBLEM] = problem
+
+
+# --- the release
+
+
+def begin_release(asked: Sidebar, loaded: Loaded, name: str) -> None:
+    """Begin one release, unless one is under way or the box was not ticked: a second click does nothing."""
+    if not st.session_state.get(AGREED) or st.session_state.get(_TOKEN):
+        return
+    accepted = bool(st.session_state.get(ACCEPTED))
+    st.session_state[_TOKEN] = f"{random_128_bits():032x}", name
+    st.session_state[AGREED], st.session_state[_TAKEN] = False, accepted
+    background.start(_release_task(asked, loaded))
+
+
+def _release_task(asked: Sidebar, loaded: Loaded) -> background.Task:
+    token, name = st.session_state[_TOKEN]
+    made = partial(_release, Register(), name, loaded, asked.request, token, bool(st.session_state.get(_TAKEN)))
+    return background.in_one(SLOT, token, made, priority="tree")
+
+
+def _release(
+    book: Register, name: str, loaded: Loaded, request: FitRequest, token: str, accepted: bool, *, progress: Progress, stop: Stop
+) -> ReleaseRecord:
+    """Once begun it is spent, so it never stops."""
+    request, about = replace(request, seed=None), {"accept_rows": accepted, "columns": loaded.table.names}
+    return release(book, name, request, loaded.data, token=token, progress=progress, **about)  # type: ignore[arg-type]
+
+
+def await_release(asked: Sidebar, loaded: Loaded) -> bool:
+    """Progress while a release is under way; then what became of it is kept, from the register if the work is gone."""
+    if not st.session_state.get(_TOKEN):
+        return False
+    task, (token, _) = _release_task(asked, loaded), st.session_state[_TOKEN]
+    status = background.state(task)
+    if status.job is not None:
+        background.watch(task, "Releasing: spent, training, writing", may_stop=False)
+        return True
+    st.session_state[_TOKEN] = None
+    problem = status.problems[0] if status.problems else None
+    if isinstance(problem, UnansweredRows) and problem.code == "few":
+        st.session_state[_REFUSED] = (loaded.data.identity, loaded.schema.key)
+        st.session_state[AGREED] = True  # nothing was spent: what was agreed to stands, and why few rows fit is asked
+        checking.told(loaded)
+    elif problem is not None:
+        st.session_state[_FAILED] = problem
+    else:
+        st.session_state[_LAST] = status.values[0] if status.values else Register().find(token)
+    st.rerun()  # the balance above was read while the release was under way: nothing of it may stay on screen
+    return True
+
+
+def just_released(balance: Balance) -> ReleaseRecord | None:
+    """The release of this data set that this session made last, until another one is wished for."""
+    record = st.session_state.get(_LAST)
+    is_ours = record is not None and record.state is State.RELEASED and record.data_set == balance.data_set.name
+    return record if is_ours else None
+
+
+def failure() -> DpvizError | None:
+    """Why the last release failed, said once."""
+    problem: DpvizError | None = st.session_state.pop(_FAILED, None)
+    return problem
+
+
+def forget_last() -> None:
+    """Another release is wished for."""
+    st.session_state.pop(_LAST, None)
+
+
+def ask_about_rows(loaded: Loaded) -> bool:
+    """Whether the owner accepts that few rows are used, or far from as many as declared; asked only where that is known.
+
+    Of private rows it is known once their owner checked them on the Data page, or a release was refused.
+    """
+    was_refused = st.session_state.get(_REFUSED) == (loaded.data.identity, loaded.schema.key)
+    found = doubts(loaded.data) if loaded.role.may_read or was_refused else checking.doubts_told(loaded)
+    if not found:
+        if not loaded.role.may_read:
+            st.caption(prose("publish", "how the rows fit"))
+        return True
+    private = "" if loaded.role.may_read else f"  \n{prose('publish', 'what follows from a look')}"
+    head = "Refused, and nothing was spent." if was_refused else "Few rows fit."
+    st.error(f"**{head}** " + " ".join(map(plain, found)) + private, icon=":material/front_hand:")
+    return st.checkbox("I know why; release it anyway", key=ACCEPTED)
+
+
+# --- a file that is checked
+
+
+def checked() -> CheckedFile | None:
+    """The file that was given last, read and looked up."""
+    found: CheckedFile | None = st.session_state.get(_CHECKED)
+    return found
+
+
+def check_file(file: Any) -> None:
+    """Read a file, add its ledger up, look it up. Raises DpvizError; then the one before is no longer shown."""
+    close_file()
+    st.session_state[_CHECKED] = checked_file(file.getvalue(), file.name, Register())
+
+
+def close_file() -> None:
+    """No file is checked."""
+    st.session_state.pop(_CHECKED, None)
