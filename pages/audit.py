@@ -1,29 +1,301 @@
 """Page "Audit": which learners keep the epsilon they claim, and the pair of data sets that shows which do not."""
 
+import math
 from functools import partial
 
-from dpviz.app import frame, parts
-from dpviz.app.audit import ask, screen, why
+import streamlit as st
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.app import audit, background, frame, parts
+from dpviz.app.audit import PLACES, Known, Search
+from dpviz.app.controls import EPSILONS
+from dpviz.app.parts import error, plain
+from dpviz.app.prose import prose, sections
+from dpviz.app.tree_view import tree_view
+from dpviz.app.widgets import download, learner_title, linked, on_demand, one_of, show_chart
+from dpviz.errors import DpvizError
+from dpviz.evaluation.audit.findings import AuditResult
+from dpviz.evaluation.audit.planned import PlannedLearner
+from dpviz.evaluation.audit.smooth_leaf import RULES, leaf_curve
+from dpviz.evaluation.audit.verdicts import script_of
 from dpviz.figures import as_python
+from dpviz.figures import audit as figures
+from dpviz.figures.departures import statement_rows
+from dpviz.figures.tree.svg import draw_tree
+from dpviz.figures.wording import counted
+from dpviz.learners import get_learner, learner_names
+from dpviz.learners.papers import DIFFERENCES
+from dpviz.results.wording import number_text
+from dpviz.training.params import controls_of
 
-parts.page("Audit")
+LEARNER, EPSILON, PICTURE, FIRST = "audit-learner", "audit-epsilon", "audit-table", "_audit_first"
+AXES = ("ε", "right guesses of 100")
+#: A tree with more leaves is described on request.
+MOST_LEAVES = 4
+BOXES = {"green": st.success, "orange": st.warning, "red": st.error, "gray": st.info}
+ICONS = {
+    "holds": ":material/verified_user:",
+    "unproven": ":material/help:",
+    "violated": ":material/gpp_bad:",
+    "none": ":material/lock_open:",
+}
 
-what = screen.findings()
-screen.lead(what, ask.chosen_epsilon())
-learners, evidence, more = screen.places()
-search = ask.ask(what, learners, more)
 
-with evidence:
-    result = screen.verdict(search, what)
+def kind_of(result: AuditResult) -> str:
+    """The section of texts for a claim that was found violated or unproven."""
+    if result.verdict != "violated":
+        return result.verdict
+    return "violated, impossible" if math.isinf(result.log_ratio) else "violated, adds up"
+
+
+def source_of(result: AuditResult) -> str:
+    """What the claim was read from, as the learner says."""
+    place = next((place for place in PLACES if place.title == result.searched), PLACES[0])
+    planned = PlannedLearner.of(result.learner, place.schema, epsilon=result.epsilon, depth=place.depth, **result.params)
+    return planned.claim.source
+
+
+def section_of(result: AuditResult) -> str | None:
+    """The text about this very claim, else the one for any such claim; None for a claim that holds."""
+    if result.verdict not in ("violated", "unproven"):
+        return None
+    return next(name for name in (f"{kind_of(result)}: {source_of(result)}", kind_of(result)) if name in sections("audit"))
+
+
+def flags_of(learner: str) -> dict[str, bool]:
+    """The settings of a learner that are on or off, with their defaults."""
+    spec = get_learner(learner)
+    default = spec.Params()
+    return {name: getattr(default, name) for name, about in controls_of(spec.Params).items() if about.kind == "flag"}
+
+
+def choose(known: Known) -> None:
+    """Put the learner, flags and epsilon of a chosen line into the widgets."""
+    points = st.session_state[PICTURE]["selection"]["points"]
+    if not points:
+        return
+    key = str(points[0]["customdata"])
+    learner, params = audit.subject_of(key)
+    st.session_state[LEARNER] = learner
+    for flag, default in flags_of(learner).items():
+        st.session_state[f"audit-{learner}.{flag}"] = bool(params.get(flag, default))
+    if known.now.get(key):
+        st.session_state[EPSILON] = known.now[key][0].epsilon
+
+
+def first_learner(known: Known) -> int:
+    """Position of the learner shown at first, settled once in a session: a violated claim, if possible with a text of its own."""
+    if FIRST not in st.session_state:
+        broken = [line for line in audit.audit_lines(known, 1.0) if line.verdict == "violated" and not line.setting]
+        told = [line for line in broken if line.found is not None and section_of(line.found) not in (None, kind_of(line.found))]
+        st.session_state[FIRST] = audit.subject_of((told or broken)[0].key)[0] if broken else learner_names()[0]
+    return learner_names().index(st.session_state[FIRST])
+
+
+def ask_search(learner: str, epsilon: float) -> Search:
+    """Other settings, where to search, the button, and how far the search is."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        flags, about = flags_of(learner), controls_of(get_learner(learner).Params)
+        given = {
+            name: st.toggle(about[name].label, default, help=about[name].help, **linked(f"audit-{learner}.{name}"))
+            for name, default in flags.items()
+        }
+        if not flags:
+            st.caption("This algorithm has no other settings to search.")
+    with right:
+        everywhere, numbers = "everywhere", map(str, range(1, len(PLACES) + 1))
+        chosen = st.select_slider("Universe to search", (*numbers, everywhere), everywhere, **linked("audit-universe"))
+        place = None if chosen == everywhere else int(chosen) - 1
+        all_of_them = f"All {len(PLACES)} of them, quickest first."
+        st.caption(all_of_them if place is None else f"Number {chosen}: {PLACES[place].title}.")
+    search = Search(learner, {name: value for name, value in given.items() if value != flags[name]}, epsilon, place)
+    st.button("Search again", icon=":material/search:", on_click=audit.start, args=(search,))
+    task = audit.last_search()
+    if task is not None:
+        background.show(task, "Searching; what is shown is from before")
+    return search
+
+
+def fact(badge: figures.Badge, kind: str, words: str) -> None:
+    """One of the three facts, with its verdict."""
+    st.markdown(f":{badge.tone}-badge[{badge.icon} {kind}: {badge.word}] {words}")
+
+
+def evidence(search: Search, known: Known) -> None:
+    """The three facts about the chosen learner, why its claim fails, its worst pair, and how all this was found."""
+    facts, result = known.facts(search.subject, search.epsilon), known.worst(search.subject, search.epsilon)
+    st.subheader(", ".join(filter(None, audit.title_of(search.subject))), anchor=False)
+    lines = []
+    if facts is not None:
+        badge = figures.BADGES[facts.claim.verdict]
+        BOXES[badge.tone](f"**Proved: {badge.word}.** {plain(facts.claim.because)}", icon=ICONS[facts.claim.verdict])
+        if facts.claim.evidence:
+            lines.append(f"Proved: to be read in `{facts.claim.evidence}`.")
     if result is not None:
-        why.why(result)
-        screen.worst_pair(result)
-    screen.sources(search, what)
-with more:
-    screen.run(what, ask.chosen_epsilon())
-    screen.everything(search, what)
-    screen.differences(search)
-    screen.smooth_or_global()
-    screen.meaning()
+        found = figures.SEARCHED[figures.against_claim(result.log_ratio, result)]
+        fact(found, "Searched", plain(figures.search_sentence(result)))
+        if result.epsilon != search.epsilon:
+            asked = number_text(search.epsilon)
+            st.caption(f":material/history: Stale for ε = {asked}: what is shown is from another ε. Search again.")
+        source = "Searched now" if search.subject in known.now else "From the stored run"
+        size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
+        lines.append(plain(figures.pair_sentence(result)))
+        lines.append(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
+    else:
+        reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
+        fact(figures.SEARCHED["not"], "Searched", plain(reason))
+    if facts is not None and facts.attacked is not None:
+        shown, attacked = facts.attacked, figures.ATTACKED[figures.against_claim(facts.attacked.bound, facts.attacked)]
+        fact(attacked, "Attacked", plain(figures.attack_sentence(shown)))
+        minutes = number_text(round(facts.processor_seconds / 60, 1))
+        lines.append(f"Attacked: {plain(figures.attack_source(shown))} Seen: {plain(shown.event)}.")
+        lines.append(f"Search and attack took {minutes} processor minutes.")
+    elif facts is not None:
+        fact(figures.ATTACKED["not"], "Attacked", plain(facts.not_attacked))
+    if result is not None:
+        why(result)
+        worst_pair(result)
+    script = script_of(search.learner)
+    if script is not None:
+        with on_demand("The counterexample as a script", icon=":material/code:", key="audit-script") as opened:
+            if opened.open:
+                st.caption(prose("audit", "script"))
+                code = script.read_text(encoding="utf-8")
+                st.code(code, language="python")
+                download("Script (Python)", code, script.name, "text/x-python", key="audit-script-file")
+    if lines:
+        with st.expander("How this was found", icon=":material/travel_explore:"):
+            st.markdown("\n".join(f"- {line}" for line in lines))
+
+
+def why(result: AuditResult) -> None:
+    """Why the claim fails, in two sentences with the numbers of the pair on screen."""
+    section = section_of(result)
+    if section is None:
+        return
+    low, high = sorted(result.worst_pair.probabilities) if result.worst_pair else (0.0, 0.0)
+    adds = result.worst_pair is not None and result.worst_pair.probabilities[1] >= result.worst_pair.probabilities[0]
+    numbers = {
+        "claimed": f"{number_text(result.claimed)} ({NEIGHBOURS})",
+        "composed": number_text(result.composed),
+        "times": figures.times_text(result.log_ratio),
+        "allowed": figures.times_text(result.claimed),
+        "low": figures.chance_text(low),
+        "high": figures.chance_text(high),
+        "direction": "adding the marked row" if adds else "taking the marked row away",
+        "because": plain(result.because),
+    }
+    title = "Why this claim fails" if result.verdict == "violated" else "Why this claim is unproven"
+    with st.expander(title, icon=":material/lightbulb:"):
+        st.markdown(prose("audit", section, **numbers))
+        st.caption(f"About: {plain(source_of(result))}.")
+
+
+def worst_pair(result: AuditResult) -> None:
+    """Both data sets, the tree that tells them apart, and how likely it is; nothing where no difference was certified."""
+    if result.worst_pair is None:
+        return
+    st.subheader("The worst pair", anchor=False)
+    rows = figures.pair_rows(result.worst_pair)
+    st.dataframe(rows, hide_index=True, alt="Both data sets, the row that is added last.")
+    st.markdown("**What tells them apart**")
+    tree, words = figures.output_tree(result), figures.output_in_words(result)
+    if tree is None:
+        st.caption(plain(words))
+    else:
+        wide, narrow = (draw_tree(tree, title=words, narrow=small).standalone() for small in (False, True))
+        tree_view(wide, narrow, selected=None, key="audit-output", height=260)
+        if tree.n_leaves > MOST_LEAVES:
+            with st.expander(f"All {tree.n_leaves} leaves in words", icon=":material/notes:"):
+                st.markdown(plain(words))
+    bars = figures.chance_chart(result)
+    st.markdown("**How likely is this tree?**", help=plain(bars.summary))
+    show_chart(bars, "audit-chances")
+
+
+@st.fragment
+def one_leaf() -> None:
+    """One leaf of a random forest under three rules."""
+    st.markdown(prose("audit", "smooth or global"))
+    options = {"format_func": number_text, "key": "leaf-epsilon", "bind": "query-params"}
+    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, 1.0, **options)
+    chart = figures.leaf_chart([leaf_curve(rule, epsilon, figures.gaps_to_show(epsilon)) for rule in RULES])
+    st.markdown(f"**{chart.summary}**")
+    show_chart(chart, "leaf-chart")
+
+
+parts.page("Audit", "Which algorithms keep the ε they claim?")
+try:
+    known = audit.all_findings()
+except DpvizError as problem:
+    error(problem, kept="Searching below still works.")
+    known = audit.all_findings(with_stored=False)
+stored = known.stored
+at = float(st.session_state.get(EPSILON, 1.0))  # what the slider says, before it is drawn
+st.header(figures.lead_sentence(audit.audit_lines(known, at)), anchor=False)
+left, right = st.columns([1.3, 1], gap="medium")
+
+with left:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = {"format_func": learner_title, "width": 240, **linked(LEARNER)}
+        learner = st.selectbox("Algorithm", learner_names(), first_learner(known), **names)
+        of_run = {facts.epsilon for facts in stored.facts} if stored else set()
+        steps = {"format_func": number_text, "width": 240, **linked(EPSILON)}
+        epsilon = st.select_slider(f"ε ({NEIGHBOURS})", sorted({*EPSILONS, *of_run}), 1.0, **steps)
+        is_of_guesses = one_of("Axis", AXES, **linked("audit-axis")) == AXES[1]
+    lines = st.container()
+    with st.expander("Search again, or with other settings", icon=":material/search:"):
+        search = ask_search(learner, epsilon)
+    with lines:
+        near = min(of_run or {epsilon}, key=lambda stored: abs(math.log(stored / epsilon)))
+        st.caption(f"Stored at ε = {number_text(near)}.")
+        every = audit.audit_lines(known, epsilon)
+        chart = figures.audit_chart(every, epsilon=near, is_of_guesses=is_of_guesses, selected=search.subject)
+        show_chart(chart, PICTURE, on_select=partial(choose, known))
+with right:
+    evidence(search, known)
+with left:
+    run = [figures.tried_sentence(every)]
+    if stored:
+        versions = ", ".join(sorted({facts.version for facts in stored.facts})) or "?"
+        days = " to ".join(dict.fromkeys((stored.dates[0], stored.dates[-1]))) if stored.dates else "?"
+        minutes = number_text(round(stored.processor_seconds / 60, 1))
+        run.append(
+            f"Stored run of dpviz {plain(versions)} on {plain(days)}, {minutes} processor minutes. {prose('audit', 'run')}"
+        )
+    if known.now:
+        run.append(f"{len(known.now)} of the settings searched now, in this session.")
+    st.caption(" ".join(run))
+    found = known.places(search.subject, search.epsilon)
+    if found:
+        title = f"Everything that was searched ({len(found)})"
+        with on_demand(title, icon=":material/travel_explore:", key="audit-everything") as opened:
+            if opened.open:
+                rows = [
+                    {
+                        "where": one.where,
+                        "data sets": f"{one.n_sets:,}",
+                        "neighbouring pairs": f"{one.n_pairs:,}",
+                        f"found ε ({NEIGHBOURS})": figures.at_least_text(one.log_ratio),
+                    }
+                    for one in found
+                ]
+                st.dataframe(rows, hide_index=True, alt="Every universe and pair, with what was found.")
+    if differences := DIFFERENCES.get(learner, ()):
+        with st.expander(f"Differences from the paper ({len(differences)})", icon=":material/difference:"):
+            st.caption(f"Source: {get_learner(learner).citation}.")
+            st.markdown("\n".join(f"- {one}" for one in differences))
+    if statements := statement_rows(learner):
+        with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(statements)})", icon=":material/gavel:"):
+            st.dataframe(statements, hide_index=True, alt="Every numbered statement, whether it holds, and why.")
+    folded = {"key": "smooth-or-global", "icon": ":material/forest:", "bind": "query-params"}
+    leaf = st.expander("Smooth or global? One leaf of a random forest", **folded)
+    if leaf.open:  # not computed at first
+        with leaf:
+            one_leaf()
+    with st.expander("How to read this page", icon=":material/help:"):
+        for section in ("neighbours", "facts", "composed", "searching"):
+            st.markdown(prose("audit", section))
 frame.go_on("audit")
 frame.as_python(partial(as_python.audit, search.learner, search.params, search.epsilon))

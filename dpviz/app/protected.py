@@ -16,5 +16,5 @@ def _known() -> DataSet | None:
     now, book = loaded(), Register()
     try:
         return book.data_set_of(now.data.identity, now.data.table_sums, now.table.names)
-    except DpvizError:  # the Publish and Register pages say what is wrong with it, and nothing is released meanwhile
+    except DpvizError:  # the Publish page says what is wrong with it, and nothing is released meanwhile
         return None

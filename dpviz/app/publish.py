@@ -4,7 +4,7 @@ A click makes a token; the register releases a token once. Reruns, double clicks
 twice, and the work goes on when the page is left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app import background, frame
 from dpviz.app.controls import Sidebar
-from dpviz.app.data import checking
 from dpviz.app.parts import data_line as line_of_table
 from dpviz.app.parts import error, file_line, literal, names_text, plain, role_badge, why_disabled
 from dpviz.app.prose import prose
@@ -268,8 +267,11 @@ def _release(
     return release(book, name, request, loaded.data, token=token, progress=progress, **about)  # type: ignore[arg-type]
 
 
-def await_release(asked: Sidebar, loaded: Loaded) -> bool:
-    """Progress while a release is under way; then what became of it is kept, from the register if the work is gone."""
+def await_release(asked: Sidebar, loaded: Loaded, tell: Callable[[Loaded], None]) -> bool:
+    """Progress while a release is under way; then what became of it is kept, from the register if the work is gone.
+
+    `tell` notes that it was refused because few rows fit their schema.
+    """
     if not st.session_state.get(_TOKEN):
         return False
     task, (token, _) = _release_task(asked, loaded), st.session_state[_TOKEN]
@@ -282,7 +284,7 @@ def await_release(asked: Sidebar, loaded: Loaded) -> bool:
     if isinstance(problem, UnansweredRows) and problem.code == "few":
         st.session_state[_REFUSED] = (loaded.data.identity, loaded.schema.key)
         st.session_state[AGREED] = True  # nothing was spent: what was agreed to stands, and why few rows fit is asked
-        checking.told(loaded)
+        tell(loaded)
     elif problem is not None:
         st.session_state[_FAILED] = problem
     else:
@@ -309,13 +311,13 @@ def forget_last() -> None:
     st.session_state.pop(_LAST, None)
 
 
-def ask_about_rows(loaded: Loaded) -> bool:
+def ask_about_rows(loaded: Loaded, known: tuple[str, ...]) -> bool:
     """Whether the owner accepts that few rows are used, or far from as many as declared; asked only where that is known.
 
-    Of private rows it is known once their owner checked them on the Data page, or a release was refused.
+    Of private rows it is known once a release was refused, or their owner checked them on the Data page, which found `known`.
     """
     was_refused = st.session_state.get(_REFUSED) == (loaded.data.identity, loaded.schema.key)
-    found = doubts(loaded.data) if loaded.role.may_read or was_refused else checking.doubts_told(loaded)
+    found = doubts(loaded.data) if loaded.role.may_read or was_refused else known
     if not found:
         if not loaded.role.may_read:
             st.caption(prose("publish", "how the rows fit"))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from dpviz.app import audit as audit_results
 from dpviz.app import tree_parts, trees
-from dpviz.app.audit import results as audit_results
 from dpviz.app.budget import lab
 from dpviz.app.frame import PLAN_TAB
 from dpviz.app.tree import paths

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpviz.app.audit.results import Known, audit_lines, subject_key
+from dpviz.app.audit import Known, audit_lines, subject_key
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.evaluation.audit.smooth_leaf import RULES, delta_needed, first_violation, leaf_curve
 from dpviz.evaluation.audit.universe import Universe

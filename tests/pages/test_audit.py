@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.audit import results as audit_results
+from dpviz.app import audit as audit_results
 from dpviz.errors import Cancelled, NotEnumerable
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
@@ -78,9 +78,10 @@ class TestWhatIsStored:
         assert f"Searched: {searched}]" in texts(test)
         assert "Attacked: not attacked]" in texts(test)
         assert ("How likely is this tree?" in texts(test)) == (result.worst_pair is not None)
-        _, searched_places, *statements = test.dataframe
-        assert len(statements) == (result.learner in STATEMENTS)
-        assert len(searched_places.value)
+        shown = [set(found.value.columns) for found in test.dataframe]
+        assert sum("statement" in columns for columns in shown) == (result.learner in STATEMENTS)
+        assert sum("neighbouring pairs" in columns for columns in shown) == 1
+        assert sum("rows with it" in columns for columns in shown) == (result.worst_pair is not None)
 
     def test_a_refusal_says_why_and_an_attack_says_what_it_showed(self, page: Callable[..., AppTest]) -> None:
         many = replace(BOUND, canaries=8, delta=1e-6)

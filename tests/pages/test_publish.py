@@ -13,6 +13,7 @@ from dpviz import model_from_json
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import publish as page_state
 from dpviz.app.expected import SLOT
+from dpviz.app.state import Loaded
 from dpviz.errors import RefusedRelease
 from dpviz.figures.publish import proof
 from dpviz.learners import fit
@@ -22,6 +23,7 @@ from dpviz.release.records import WARNED
 from dpviz.release.register import Register
 from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
+from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
 from tests.support.pages import (
     after_work,
@@ -38,6 +40,7 @@ from tests.support.pages import (
     shown,
     texts,
 )
+from tests.support.tables import schema_of, table
 
 NAME = "clinic 2024"
 REGISTER = {"publish-view": "Register"}
@@ -345,8 +348,10 @@ def test_looks_are_noted_of_private_rows_alone_and_one_that_could_not_be_is_said
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "expected"), [("100", "success"), ("0.001", "warning")])
 def test_a_released_tree_no_better_than_always_one_class_is_introduced_as_that(register, epsilon, expected):
+    data = table(schema_of("numbers", 2), 2000)
     register.declare("rows", epsilon_cap=1000.0, role=DataRole.SIMULATED)
-    register.assign(in_use(DataRole.SIMULATED).data.identity, "rows")
-    test = released(opened("publish", epsilon=epsilon, depth="1"))
+    register.assign(data.identity, "rows")
+    rows = Loaded(DataRole.SIMULATED, "Numbers", None, RawTable(()), data.schema, data)
+    test = released(opened("publish", rows=rows, epsilon=epsilon))
     ((kind, said),) = [(kind, said) for kind, said in said_in_boxes(test) if "Always " in said]
     assert (kind, "the model is no better" in said) == (expected, expected == "warning")

@@ -1,4 +1,4 @@
-"""What is known about every learner's claim: the stored run, replaced in this session by what was searched now.
+"""What the Audit page knows of every learner's claim: the stored run, replaced in this session by what was searched now.
 
 A *subject* is a learner with those of its parameters that differ from the default; its key is one canonical JSON text.
 """
