@@ -206,7 +206,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, 
     for side, title, lines in columns:
         side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
     st.caption(f":material/task_alt: {plain(proof_sentence(proved))}")
-    accepted = publish.ask_about_rows(loaded, checking.doubts_told(loaded))
+    accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else checking.doubts_told(loaded))
     label = f"Spend {plain(short_text(terms.loss, unit))} permanently, even if the file is lost"
     agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
     begin = {"on_click": publish.begin_release, "args": (asked, loaded, balance.data_set.name)}

@@ -348,7 +348,7 @@ def test_looks_are_noted_of_private_rows_alone_and_one_that_could_not_be_is_said
 @pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "expected"), [("100", "success"), ("0.001", "warning")])
 def test_a_released_tree_no_better_than_always_one_class_is_introduced_as_that(register, epsilon, expected):
-    data = table(schema_of("numbers", 2), 2000)
+    data = table(schema_of("numbers", 2).declare(n_public=2000), 2000)
     register.declare("rows", epsilon_cap=1000.0, role=DataRole.SIMULATED)
     register.assign(data.identity, "rows")
     rows = Loaded(DataRole.SIMULATED, "Numbers", None, RawTable(()), data.schema, data)
