@@ -11,8 +11,6 @@ from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
-import pytest
-
 import dpviz
 from tests.support.installing import needed_by
 from tests.support.paths import ROOT, tracked_files
@@ -152,15 +150,3 @@ def test_streamlit_knows_every_option_of_the_configuration() -> None:
 
 def test_no_font_or_picture_is_fetched() -> None:
     assert "//" not in (ROOT / ".streamlit" / "config.toml").read_text()
-
-
-@pytest.mark.parametrize(
-    "name", ["docs/explanation/one-row.md", "docs/how-to/several-holders.md", "SECURITY.md", "docs/project/threat-model.md"]
-)
-def test_every_file_and_folder_that_a_page_names_is_there(name: str) -> None:
-    page = ROOT / name
-    text = page.read_text(encoding="utf-8")
-    for link in re.findall(r"\]\(([^)#]+)", text):
-        assert (page.parent / link).resolve().is_file(), link
-    for place in re.findall(r"`(tests/[\w/.]+)`", text):
-        assert (ROOT / place).exists(), place

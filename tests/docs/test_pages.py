@@ -87,9 +87,10 @@ def test_every_block_can_be_read(page):
             assert callable(parser(words).parse_args(words).run)
 
 
-@pytest.mark.parametrize("page", [README, *PAGES], ids=named)
-def test_every_link_leads_to_a_file_and_its_heading(page):
+@pytest.mark.parametrize("page", [README, ROOT / "SECURITY.md", *PAGES], ids=named)
+def test_every_link_leads_to_a_file_and_its_heading_and_every_place_of_tests_is_there(page):
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert [place for place in re.findall(r"`(tests/[\w/.]+)`", text) if not (ROOT / place).exists()] == []
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"https?:", target):
             continue
