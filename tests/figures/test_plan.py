@@ -37,10 +37,10 @@ def answer(*points, grid=EPSILONS, complete=True) -> SearchAnswer:
     return SearchAnswer(grid, points, 0.9, 0.95, complete)
 
 
-def consequences(learner: str = "pf-tree", reason: str = "") -> Consequences:
+def consequences(learner: str = "pf-tree", reason: str = "", draws: np.ndarray = DRAWS) -> Consequences:
     def at(epsilon: float) -> Consequence:
         risk = FitRequest.of(learner, epsilon=epsilon, max_depth=2, depth=2).risk(SCHEMA)
-        return Consequence(epsilon, DRAWS, certified(learner, epsilon, reason=reason).table, risk)
+        return Consequence(epsilon, draws, certified(learner, epsilon, reason=reason, draws=draws).table, risk)
 
     return Consequences(tuple(map(at, EPSILONS)), 1000, 0.7, 0.05, len(DRAWS))
 
@@ -104,6 +104,9 @@ class TestConsequences:
         assert float(re.search(r"right on ([\d.]+)%", accuracy)[1]) == pytest.approx(100 * item.accuracy(0.5), abs=0.06)
         assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
         assert f"{item.protected(found.majority):,} poisoned" in poison
+        hopeless = consequences(draws=DRAWS - 0.2)  # no better than always saying one class
+        *_, poison = drawn.consequence_sentences(hopeless.at(1.0), hopeless, candidates=2, above=hopeless.majority)
+        assert poison.startswith("No protection is shown")
         assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in drawn.risk_sentence(item, 48_842)
         of_person, of_row = (rounded_up(100 * item.right_guesses(rows=rows), 1) for rows in (3, 1))
         person = drawn.risk_sentence(item, 2, PATIENT)

@@ -21,7 +21,7 @@ from dpviz.figures.robustness import (
 )
 from dpviz.learners import DEFAULT
 from dpviz.randomness import generator
-from tests.support.curves import ALL, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
+from tests.support.curves import ALL, DRAWS, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
 from tests.support.golden_charts import assert_golden
 
 #: Pixels of a digit of a ring's number, at most.
@@ -34,13 +34,15 @@ def attack_line(attack, learner, epsilon, rows, accuracy):
 
 
 ATTACKS = pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.3), attack_line("leaf-flips", SECOND, 9.0, 10, 0.3)])
+#: No better than always saying the most frequent class.
+HOPELESS = certified(draws=DRAWS - 0.2)
 REVIEWED = {
     "all": lambda: guarantee_chart(ALL, up_to=0.005, unit="rows"),
     "wanted": lambda: guarantee_chart([PROVED], up_to=0.003, unit="share", wanted=0.77, attacks=ATTACKS),
     "few-rows": lambda: guarantee_chart([certified(n_train=50)], up_to=0.1, unit="rows"),
     "words": lambda: [
         *(headline(*given) for given in ((ALL, None), ([voted(), REFUSED], None), ([REFUSED, SILENT], None), (ALL, 0.99))),
-        *(f"{verdict_text(item, None)} {struck_text(item, None)}" for item in ALL),
+        *(f"{verdict_text(item, None)} {struck_text(item, None)}" for item in (*ALL, HOPELESS)),
         attacked_sentence(attacked(0.5, 0.7)),
         attacked_sentence(attacked(0.5, 0.7, width=0.5)),
     ],
