@@ -9,17 +9,15 @@ from pathlib import Path
 import streamlit as st
 from streamlit.starlette import App
 
-from dpviz.app import frame, parts, publish, state
+from dpviz.app import frame, opened, parts, publish, state
 from dpviz.app.data import using
 from dpviz.app.serving import MANUAL, checked_requests
-from dpviz.app.tree import opened
 
 #: Groups of the navigation: (file in pages/, title, icon).
 GROUPS = {
     "Explore": (
         ("data", "Data", ":material/table:"),
         ("tree", "Tree", ":material/account_tree:"),
-        ("budget", "Budget", ":material/donut_large:"),
     ),
     "Ask": (
         ("compare", "Compare", ":material/compare_arrows:"),
@@ -43,8 +41,13 @@ HELP = {
 #: What stands at the bare address: a newcomer sees a trained tree at once.
 FIRST = "tree"
 #: Addresses of pages that stand elsewhere: (file in pages/, what the address says beside).
-LEAD_TO: dict[str, tuple[str, dict[str, str]]] = {FIRST: (FIRST, {}), "plan": ("compare", {"tab": frame.PLAN_TAB})}
-LEAD_TO |= {"register": ("publish", {publish.VIEW: publish.REGISTER}), "epsilon": ("learn", {"lesson": "What others use"})}
+LEAD_TO: dict[str, tuple[str, dict[str, str]]] = {
+    FIRST: (FIRST, {}),
+    "budget": (FIRST, {}),
+    "plan": ("compare", {"tab": frame.PLAN_TAB}),
+    "register": ("publish", {publish.VIEW: publish.REGISTER}),
+    "epsilon": ("learn", {"lesson": "What others use"}),
+}
 #: Pages that may be about something else than the table in use, and say what.
 LINES = {"data": using.data_line, FIRST: opened.data_line, "publish": publish.data_line}
 LINES |= dict.fromkeys(("audit", "learn"), parts.no_data_line)

@@ -1,42 +1,339 @@
-"""Page "Tree": the tree these settings give, what is guaranteed about it, and how to take it away."""
+"""Page "Tree": the tree these settings give, what is guaranteed about it, where epsilon goes, and how to take it away.
 
+Every element answers a question; what answers none is not there. From top to bottom: what is guaranteed? How good is it on rows
+it has not seen, is it lucky, and what does no model reach (above the picture)? What does it ask, how many rows go where, how
+sure is each leaf, which questions come back with fresh noise (the picture)? Where does ε go, and do other shares do better (the
+bar below it)? Who gets to a node (its card)? What of one person, of each class, of the other reruns?
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from dpviz.app import controls, expected, explorations, frame, parts, state, tree_parts
-from dpviz.app.tree import measured, opened, person, resampling
-from dpviz.app.tree import screen as tree_screen
+from dpviz.app import background, controls, expected, explorations, frame, many_trees, opened, parts, pinned, training
+from dpviz.app.exports import offer_export
+from dpviz.app.guarantee_line import guarantee_of, noise_line
+from dpviz.app.held_out import measured_line, measured_screen, rows_of_the_tree, said_of
+from dpviz.app.parts import error, literal, plain
+from dpviz.app.person import person_screen
+from dpviz.app.prose import prose
+from dpviz.app.share_map import share_map_screen
+from dpviz.app.split_view import split_view
+from dpviz.app.state import rows_read
+from dpviz.app.tree_view import chosen_in, tree_view
+from dpviz.app.widgets import linked, on_demand, show_chart
+from dpviz.errors import DpvizError
+from dpviz.evaluation.budget import boosting
+from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use
 from dpviz.figures import as_python
+from dpviz.figures import budget as budget_figures
+from dpviz.figures.tree import labels, text
+from dpviz.figures.tree import resampling as resampling_figures
+from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
+from dpviz.figures.tree.pair import Side, draw_pair
+from dpviz.figures.tree.svg import NodeNotes, draw_tree
+from dpviz.figures.wording import counted
+from dpviz.learners import DEFAULT, FitRequest, get_learner, require_task
+from dpviz.learners.request import few_usable, remarks_on_settings
+from dpviz.learners.which import which_learner
+from dpviz.models.tree import Branch, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
+from dpviz.results.result import FitResult
+from dpviz.table.role import DataRole
+from dpviz.table.schema import NumericTarget
+from dpviz.training.estimate.collapse import collapse_leaves, intervals
+from dpviz.training.estimate.numbers import LEAF_SUMS
+from dpviz.training.exact_trace import ExactTrace, exact_trace
+from dpviz.training.growing import LEAF_COUNTS
+
+FOLDED, COMPLETE = "folded", "complete"
+VIEW = "tree-view"
 
 parts.page("Tree")
-
 loaded = explorations.rows_to_explore()
 file = opened.file_in_use()
 if file is not None:
     opened.opened_screen(file, loaded)
     frame.as_python(partial(as_python.opened, opened.file_name()))
     st.stop()
-guarantee, row = st.container(), controls.settings_row()
-asked = controls.ask_settings(row, tree_screen.ask_view)
 
+
+def ask_view() -> None:
+    """Folded or complete; folded unless the address says otherwise."""
+    words = {FOLDED: "Folded", COMPLETE: "Complete"}
+    more = {"help": prose("tree", "folded"), "key": "tree", "bind": "query-params"}
+    st.segmented_control("Tree", tuple(words), format_func=words.__getitem__, default=FOLDED, required=True, **more)
+
+
+guarantee, row = st.container(), controls.settings_row()
+asked = controls.ask_settings(row, ask_view)
+request, schema, is_private = asked.request, loaded.schema, loaded.role is DataRole.PRIVATE
 with st.container():  # what is said of a tree that still grows moves nothing below it
-    trained = tree_parts.tree_on_page(asked, loaded)
+    trained = training.tree_on_page(asked, loaded)
+
+
+# --- the picture
+
+
+def draw(trained: training.Trained, complete: Tree) -> None:
+    """The tree, beside the pinned one if there is one, to be dragged through epsilons; then the card of the chosen node."""
+    asked, result = trained.asked.request, trained.result
+    trace = exact_trace(complete, rows_of_the_tree(loaded)) if loaded.role.may_show_rows else None
+    with st.container():
+        before = pinned.pinned_now(loaded)
+    with row:
+        pinned.pin_bar(before, trained, loaded)
+    fold = st.session_state.get("tree", FOLDED) == FOLDED
+    shown = collapse_leaves(complete, result.plan) if fold else complete
+    drawn = training.resamples_now(asked, loaded)
+    bars = intervals(complete, shown, result.plan, result.unit.rows)
+    notes = NodeNotes(trace.shares(shown) if trace else {}, bars=bars)
+    if drawn is not None:
+        notes = replace(notes, came_back=drawn.coming_back(shown), n_draws=drawn.n_done, between=drawn.between(shown))
+    elif training.is_resampled(asked, loaded):  # room for what is to come
+        notes = replace(notes, n_draws=training.draws_of(asked, rows_of_the_tree(loaded).schema))
+    now = pinned.named("Now", trained, shown, notes)
+    beside = None if before is None else pinned.beside(before, loaded, fold=fold)
+    path = show_tree(trained, now, drawn, fold=fold, pair=None if before is None else (before, beside))
+    split_view(result, request)
+    if before is not None and beside is not None:
+        pinned.pair_words(before, trained, (beside, now), loaded)
+    show_node(trained, shown, path, trace, drawn)
+    with on_demand("The same tree as text", icon=":material/notes:") as box:
+        if box.open:
+            rules = enumerate(text.rule_list(shown), start=1)
+            st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in rules))
+    with on_demand("How to read the picture", icon=":material/help:") as box:
+        if box.open:
+            st.markdown("\n".join(f"- {line}" for line in legend(result, trace, drawn)))
+    if asked.settings.depth == "auto" and schema.n_public is not None:
+        whole = asked.plan(schema)
+        if whole.depth != result.plan.depth:
+            own = f"Automatic depth: {result.plan.depth} for these rows"
+            st.caption(f"{own}; a release, trained on all rows, would have {whole.depth}.")
+
+
+def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, *, fold: bool, pair: Any) -> str:
+    """The view; returns the path of the chosen node. `pair`: the pinned tree and how it is drawn."""
+    asked, result = trained.asked.request, trained.result
+    chosen, path = chosen_in(VIEW, now.tree)
+    key = None if pair is None else (pinned.key_of(pair[0], pair[1], loaded), pair[1])
+    climbing, steps = training.path_now(asked, loaded, fold=fold, pinned=key)
+    size = counted(now.tree.n_leaves, "leaf", "leaves")
+    look: dict[str, Any] = {"levels": level_epsilons(result.plan), "selected": chosen}
+    look["title"] = f"{get_learner(result.learner).title}, depth {now.tree.depth}, {size}"
+    wide, narrow = (
+        draw_tree(now.tree, now.notes, narrow=narrow, **look).standalone()
+        if pair is None
+        else draw_pair(pair[1], now, selected=chosen, narrow=narrow).standalone()
+        for narrow in (False, True)
+    )
+    said = {"shape": shape_in_words(result.plan)}
+    if drawn is not None and not loaded.is_made_up:
+        said["survives"] = resampling_figures.survival_sentence(now.tree.schema, drawn)
+    if trained.held_out is not None:
+        said |= said_of(trained.held_out, loaded, asked, drawn)
+    if loaded.is_made_up:
+        said["mark"] = "Made-up rows"
+    tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=asked.settings.epsilon, said=said)
+    with st.container(key=frame.WORK):
+        if not now.notes.came_back and training.is_resampled(asked, loaded):
+            background.watch_missing(training.resampling_task(asked, loaded), "Training the tree again with new noise")
+        elif climbing is not None:
+            words = "Drawing the tree at other ε, to drag through"
+            background.watch(climbing, words, at_end=True)  # half of the steps shows nothing
+            for problem in background.state(climbing).problems:
+                error(problem)
+    return path
+
+
+def legend(result: FitResult, trace: ExactTrace | None, drawn: Resamples | None) -> list[str]:
+    """What lines, bars, numbers and faint questions mean."""
+    lines = ["The wider a line, the more rows."] if trace is not None else []
+    if result.plan.held_out_part(LEAF_COUNTS) is not None:
+        lines.append("Bars: the probability of a leaf's label, with a 95% interval.")
+        lines.append(
+            "“only 40%”: most of the leaf’s rows that were kept for probabilities have another label than those that grew it."
+        )
+    if result.plan.held_out_part(LEAF_SUMS) is not None:
+        lines.append("Bars: the number of a leaf on the scale of all leaves, with a 95% interval of its mean.")
+    if drawn is not None:
+        reruns = f"“26 of {drawn.n_done}”: that many reruns with new noise split on this feature here"
+        lines.append(f"{reruns}. The fewer, the fainter.")
+        lines.append("Dashed: less than a third of them do. In brackets: where most of their thresholds are.")
+        lines.append("A question can be faint just because another one predicts about as well.")
+    per_level = levels_in_words(result.plan)
+    return lines + [per_level] * bool(per_level)
+
+
+# --- the chosen node: its rule and path in words, what was released there, how often it comes back under fresh noise
+
+
+def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTrace | None, drawn: Resamples | None) -> None:
+    """The card of the node at `path` of the tree on screen, folded or complete."""
+    node, complete, result = shown.node(path), trained.tree, trained.result
+    assert complete is not None
+    with st.container(border=True):
+        what, how = st.columns(2, gap="medium")
+        with what:
+            if isinstance(node, Branch):
+                st.markdown(f"**{plain(rule_in_words(shown.schema, node.rule))}?**")
+            else:
+                st.markdown(f"**Leaf: predicts {literal(leaf_in_words(shown.schema, node))}**")
+            st.caption(plain(text.path_in_words(shown, path)) if path else "At the root, where every row begins.")
+            bar = intervals(complete, shown, result.plan, result.unit.rows).get(path)
+            if bar is not None:
+                st.markdown(f"Probability **{bar[0]:.0%}** (95%: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
+            if isinstance(node, NumberLeaf) and node.interval is not None:
+                st.markdown(f"Mean of the rows here: **{labels.interval_in_words(node.interval)}**, from released noisy sums.")
+            if isinstance(node, Branch) and node.median_split is not None:
+                side = text.SIDES["L" if node.median_split.low_left else "R"]
+                name, median = literal(shown.schema.target.name), format_value(node.median_split.median)
+                st.markdown(f"Released cut: “{side}” is meant for rows with {name} ≤ **{median}**.")
+            if text.is_contradicted(node):
+                own = "Its label comes from the rows that grew the tree."
+                st.caption(f"{own} The rows kept for its probability point to another class.")
+            if not isinstance(node, Branch) and isinstance(complete.node(path), Branch):
+                st.caption("Leaves below it predicted the same, or could not be told apart, and were merged.")
+        with how:
+            if trace is not None:
+                whose = "Made-up rows here" if loaded.is_made_up else "Rows here, exactly, as they are not private"
+                st.markdown(f"{whose}: {rows_here(trace, path)}.")
+            if is_private:
+                st.caption(prose("private", "not drawn again"))
+            elif not loaded.is_made_up and training.is_resampled(trained.asked.request, loaded):
+                for problem in background.state(training.resampling_task(trained.asked.request, loaded)).problems:
+                    st.caption(plain(str(problem)))
+                if drawn is not None:
+                    st.markdown(f":material/replay: {plain(resampling_figures.came_back_sentence(drawn, shown, path))}")
+                    if drawn.n_done < drawn.n_asked:
+                        st.caption(f"Stopped after {drawn.n_done} of {drawn.n_asked} draws.")
+
+
+def rows_here(trace: ExactTrace, path: str) -> str:
+    """How many rows get to a node, of which class or with which mean."""
+    n_rows = f"**{trace.rows(path):,}**"
+    if trace.means:
+        return n_rows + (f", mean {literal(schema.target.name)} {format_value(trace.means[path])}" if trace.rows(path) else "")
+    counts = zip(schema.classes, trace.counts[path], strict=True)
+    named = ", ".join(f"{count:,} {plain(name)}" for name, count in counts if count)
+    return n_rows + (named and f" ({named})")
+
+
+# --- where epsilon goes
+
+
+def show_spending(trained: training.Trained) -> None:
+    """What one row pays on its way down and what that adds up to beside the claim; rounds of boosting; who set each share."""
+    result = trained.result
+    plan, claim = result.plan, result.claim
+    chart = budget_figures.spending_chart(plan, result.ledger.spent(), claim, result.ledger.guarantee, result.unit)
+    st.markdown(f"**{plain(chart.summary)}**")
+    show_chart(chart, "spending")
+    st.caption(prose("tree", "one row pays", because=plain(claim.because)))
+    event = boosting.rounds_event(result)
+    if event is not None:
+        st.subheader("Round by round", anchor=False)
+        chart = budget_figures.rounds_chart(*boosting.epsilon_over_rounds(event, event.rounds), event.delta)
+        st.markdown(chart.summary)
+        show_chart(chart, "rounds")
+    st.subheader("Who set each share", anchor=False)
+    lines = [f"**{', '.join(shares)}**: {who}" for who, shares in budget_figures.deciders(plan).items()]
+    st.markdown("\n".join(f"- {line}" for line in (*lines, *map(plain, budget_figures.plain_notes(plan)))))
+    st.markdown("**The rules with their numbers**")
+    st.markdown("\n".join(f"- {plain(rule)}" for rule in budget_figures.formulas(plan)) or "No rule was needed.")
+    st.dataframe(budget_figures.share_rows(plan), hide_index=True, alt="Every share of the plan with who set it.")
+    other = DEFAULT if result.learner == "privatree" else "privatree"
+    depth = max(1, plan.depth)
+    try:
+        beside = FitRequest.of(other, epsilon=result.settings.epsilon, max_depth=depth, depth=depth)
+        require_task(beside.spec, result.schema)
+        st.caption(plain(budget_figures.shares_sentence(beside.spec.title, beside.plan(result.schema))))
+    except DpvizError:  # such as no declared number of rows
+        pass
+
+
+# --- reruns, on request
+
+
+def show_reruns(trained: training.Trained) -> None:
+    """How the tree begins, which features are asked, how many reruns agree; none for numbers and private rows."""
+    drawn = training.resamples_now(trained.asked.request, loaded)
+    if drawn is None or trained.tree is None or isinstance(schema.target, NumericTarget):
+        return  # being drawn (the tree above says how far), or nothing is drawn again
+    st.divider()
+    if not st.toggle("Same data, new noise: what changes?", **linked("fresh")):
+        return
+    st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with new noise. Simulations.")
+    rows = rows_of_the_tree(loaded)
+    agreeing = agreement(trained.tree.predict(rows), drawn, rows)
+    root = resampling_figures.root_sentence(schema, drawn)
+    st.markdown(plain(f"{root} {resampling_figures.agreement_sentence(agreeing, drawn.n_done)}"))
+    st.header("Which features are asked", anchor=False)
+    uses = feature_use(drawn)
+    st.markdown(plain(resampling_figures.feature_sentence(schema, uses, drawn.n_done)))
+    if uses:
+        show_chart(resampling_figures.feature_chart(schema, uses, drawn.n_done), "resampling-features")
+
+
+# --- taking it away
+
+
+@st.fragment
+def take_away(result: FitResult) -> None:
+    """The model in any form, made and checked once the box is open."""
+    with on_demand("Download this model", icon=":material/download:") as box:
+        if not box.open:
+            return
+        try:
+            document = result.to_json()
+        except DpvizError as problem:  # a forest that would say where rows are
+            error(problem)
+            return
+        holds = "Holds rules, labels and released noisy counts, and says what is guaranteed; no exact counts and no rows."
+        st.caption(holds if result.released else f"{holds} It says why it is not a release.")
+        label = "Download simulation" if result.noise == "simulation" else "Download"
+        offer_export(document, f"{result.learner}-depth-{result.plan.depth}", key="take-away", label=label)
+
 
 if trained is not None:
     result = trained.result
     with guarantee:
-        tree_parts.guarantee_of(result)
+        guarantee_of(result)
     with st.container():
-        explorations.say_made_up(loaded, partial(expected.expected_screen, trained.asked.request))
-        tree_screen.tree_screen(trained, loaded, row)
-    tree_parts.recommended_line(trained.asked.request, loaded.schema)
-    person.person_screen(result.model, trained.tree)
-    measured.measured_screen(trained.held_out, loaded.schema, None if loaded.is_made_up else result.test_report)
-    tree_parts.export(trained, loaded.role)
-    tree_parts.noise_line(result, loaded.role)
+        if loaded.is_made_up:  # what to expect of the private ones, instead of a measure
+            expected.expected_screen(trained.asked.request, explorations.loaded())
+        few = few_usable(loaded.data) if loaded.role.may_read else ""
+        for words in filter(None, (few, *map(str, remarks_on_settings(trained.asked.request, result.schema)))):
+            st.warning(plain(words), icon=":material/info:")
+        if trained.tree is not None:
+            draw(trained, trained.tree)
+        else:
+            measured_line(trained.held_out)
+            split_view(result, request)
+            many_trees.many_trees_screen(result.model, loaded)
+    with on_demand("Where does ε go?", icon=":material/donut_large:") as box:
+        if box.open:
+            show_spending(trained)
+    with on_demand("Would other shares of ε do better?", icon=":material/change_history:") as box:
+        if box.open:
+            share_map_screen(request, loaded)
+    if schema.n_public is not None:
+        best = which_learner(schema, epsilon=trained.asked.request.settings.epsilon)
+        if best.learner != trained.asked.request.learner:
+            st.caption(f"Recommended by declared rows and ε alone: {get_learner(best.learner).title}. {best.lost}")
+    person_screen(result.model, trained.tree)
+    measured_screen(trained.held_out, schema, None if loaded.is_made_up else result.test_report)
+    if is_private:
+        st.caption("Keep what is on screen to yourself: the Publish page trains a new tree, records its cost and gives its file.")
+    else:
+        take_away(result)
+    noise_line(result, loaded.role)
     with st.container():
-        resampling.resampling_screen(trained, loaded)
+        show_reruns(trained)
 opened.ask_model_file()
 frame.go_on("tree")
-frame.as_python(partial(as_python.tree, state.rows_read(), asked.request, asked.draw))
+frame.as_python(partial(as_python.tree, rows_read(), request, asked.draw))

@@ -26,7 +26,7 @@ OFFENDERS = (
     ("Streamlit stays", "dpviz/app/roles.py", "import plotly.graph_objects as go"),
     ("Streamlit stays", "dpviz/learners/roles.py", "def f():\n    import opendp.prelude as dp"),
     ("Rooms that compute", "dpviz/table/roles.py", "def f():\n    import pandas as pd"),
-    ("Capabilities", "dpviz/app/tree/roles.py", "from dpviz.app.publish import check"),
+    ("Capabilities", "dpviz/app/learn/roles.py", "import dpviz.app.publish"),
     ("Questions", "dpviz/evaluation/audit/roles.py", "import dpviz.evaluation.plan.planner"),
     ("Figures", "dpviz/figures/tree/roles.py", "from dpviz.figures.robustness import headline"),
 )

@@ -27,7 +27,6 @@ TITLE, UNSEEN_TITLE, ROW, GUARANTEE, WHOSE, WORK = "title", "unseen-title", "set
 NEXT = {
     "data": ("tree", "See its tree"),
     "tree": ("publish", "Release a tree like this"),
-    "budget": ("compare", "Compare algorithms"),
     "compare": ("robustness", "See what poisoned rows change"),
     "robustness": ("publish", "Release a tree"),
     "audit": ("publish", "Release a tree"),

@@ -23,7 +23,7 @@ from dpviz.app.parts import error, literal, needs_classes, plain
 from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded, rows_read
-from dpviz.app.trees import canonical_key
+from dpviz.app.training import canonical_key
 from dpviz.app.widgets import linked, one_of, show_chart, whole_number
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan import consequences, planner

@@ -97,7 +97,7 @@ class View {
     if (!said) return;
     this.sayMeasured(said, step);
     if (said.mark) this.element.querySelector(".field").dataset.mark = said.mark;
-    this.element.querySelector(".costs").replaceChildren(...elements((step ?? said).split ?? ""));
+    if (step) queueMicrotask(() => window.dispatchEvent(new CustomEvent("dpviz-split", { detail: step.split })));
     const [survives, shape] = this.element.querySelector(".survives").children;
     survives.textContent = (step ?? said).survives ?? "";
     const next = (step ?? said).shape ?? "", jumped = Boolean(this.at && this.rule && next !== this.rule);
@@ -506,13 +506,6 @@ function drawing(text) {
   disarm(svg);
   svg.querySelector(":scope > title")?.remove();  // it would follow the pointer everywhere; the label says the same
   return document.importNode(svg, true);
-}
-
-// HTML as elements, without what could run.
-function elements(text) {
-  const { body } = new DOMParser().parseFromString(text, "text/html");
-  disarm(body);
-  return [...body.childNodes].map((node) => document.importNode(node, true));
 }
 
 function disarm(root) {

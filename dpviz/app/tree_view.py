@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
+
 from dpviz.app.component import component, event_in, ignore
-from dpviz.figures.split import STYLE
+from dpviz.models.tree import Tree
 
 
 def tree_view(
@@ -27,16 +29,29 @@ def tree_view(
     goes before it.
 
     `said` is what stands around the drawing: the line above it ("lead", "tested", "spread", "besides", "strip"; left out where
-    nothing was measured), "survives", "shape" and "split" below it, and a "mark" on it. `steps` is the tree at other epsilons,
-    which are shown while `epsilon_slider` is dragged, as `dpviz.app.tree.paths` packs them; `epsilon` is that of the drawings.
+    nothing was measured), "survives" and "shape" below it, and a "mark" on it. `steps` is the tree at other epsilons,
+    which are shown while `epsilon_slider` is dragged, as `dpviz.app.training` packs them; `epsilon` is that of the drawings.
     """
     marked = chosen_node(key) or selected
     data: dict[str, Any] = {"wide": svg_wide, "narrow": svg_narrow, "selected": marked, "key": key}
     data |= {"steps": steps, "epsilon": epsilon, "said": said, "height": height}
-    result = component("dpviz_tree", Path(__file__), css=STYLE)(key=key, data=data, on_clicked_change=ignore)
+    result = component("dpviz_tree", Path(__file__))(key=key, data=data, on_clicked_change=ignore)
     return result.clicked
 
 
 def chosen_node(key: str) -> str | None:
     """The node chosen just now in the tree of this key, for what is drawn above it; None on every other run."""
     return event_in(key, "clicked")
+
+
+#: Holds the id of the node that was chosen last, in whatever tree.
+SELECTED = "_selected_node"
+
+
+def chosen_in(key: str, shown: Tree) -> tuple[str, str]:
+    """Id and path of the node chosen in the tree of this key, or of the closest one above it that is on screen."""
+    ids = {placed.id: placed.path for placed in shown.nodes()}
+    chosen = st.session_state[SELECTED] = chosen_node(key) or st.session_state.get(SELECTED, "root")
+    while chosen not in ids:
+        chosen = chosen.rpartition(".")[0] or "root"
+    return chosen, ids[chosen]

@@ -80,19 +80,13 @@ def tree(rows: RowsRead, request: FitRequest, draw: int) -> str:
     if rows.is_private:
         return without_rows(rows, request)
     groups = "print(result.test_report.by_group)  # error and found share\n" if request.settings.groups else ""
-    return f"{_fitted(rows, request, draw)}print(result.score(test))  # accuracy, or R² of a number\n{groups}"
+    score = "print(result.score(test))  # accuracy, or R² of a number\nprint(result.ledger.spent())  # ε by part and level\n"
+    return f"{_fitted(rows, request, draw)}{score}{groups}"
 
 
 def opened(file: str) -> str:
     """A model from a file: its ledger is added up again."""
     return f"{_IMPORT}\nresult = dpviz.load_result({file!r})\n{_GUARANTEED}"
-
-
-def budget(rows: RowsRead, request: FitRequest, draw: int) -> str:
-    """One tree: what a row pays, part by part."""
-    if rows.is_private:
-        return without_rows(rows, request)
-    return f"{_fitted(rows, request, draw)}print(result.ledger.spent())\n"
 
 
 def _fitted(rows: RowsRead, request: FitRequest, draw: int) -> str:

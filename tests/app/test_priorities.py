@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from dpviz.app import audit as audit_results
-from dpviz.app import tree_parts, trees
-from dpviz.app.budget import lab
+from dpviz.app import share_map, training
 from dpviz.app.frame import PLAN_TAB
-from dpviz.app.tree import paths
 from dpviz.errors import Cancelled
 from dpviz.evaluation.compare import sweep
 from dpviz.evaluation.plan import planner
@@ -21,7 +19,7 @@ from dpviz.evaluation.robustness import attacks, poisoning
 from dpviz.learners import get_learner
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, in_use, job_of, opened, texts, tree_on_screen
+from tests.support.pages import SHARES, after_work, in_use, job_of, opened, texts, tree_on_screen
 
 SOON = 240.0
 
@@ -42,12 +40,12 @@ class Held:
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     """What each page computes at length is held, trees are waited for."""
     work = Held()
-    monkeypatch.setattr(tree_parts, "SHORT", SOON)
+    monkeypatch.setattr(training, "SHORT", SOON)
     monkeypatch.setattr(sweep, "run_batches", work)
     monkeypatch.setattr(poisoning, "certify", work)
     monkeypatch.setattr(attacks, "attack_curve", work)
     monkeypatch.setattr(planner, "plan_steps", work)
-    monkeypatch.setattr(lab, "share_map", work)
+    monkeypatch.setattr(share_map, "share_map", work)
     monkeypatch.setattr(audit_results, "verify_each", work)
     yield work
     work.go.set()
@@ -58,7 +56,7 @@ LONG_WORK = {
     "compare": ({}, "", "compare"),
     "robustness": ({"robust-draws": "100"}, "", "robustness"),
     "plan": ({"tab": PLAN_TAB}, "Find the answer", "plan"),
-    "budget": ({"learner": get_learner("privatree").title}, "Compute the map", lab.MAP),
+    "tree": ({"learner": get_learner("privatree").title}, "", share_map.MAP),
     "audit": ({}, "Search again", audit_results.SLOT),
 }
 
@@ -66,7 +64,7 @@ LONG_WORK = {
 def busy(page: str) -> Any:
     """A session with long work under way, or in line, on this page."""
     link, button, slot = LONG_WORK[page]
-    test = opened("compare" if page == "plan" else page, **link)
+    test = opened("compare" if page == "plan" else page, open_boxes=[SHARES] if page == "tree" else [], **link)
     if button:
         next(found for found in test.button if found.label.startswith(button)).click().run()
     assert not test.exception, [found.message for found in test.exception]
@@ -83,8 +81,8 @@ def test_a_tree_overtakes_long_work_of_another_session(page: str, held: Held) ->
     second = opened("tree", depth="2")
     assert tree_on_screen(second).asked.request.settings.depth == 2
     assert "Would be guaranteed if released" in texts(second)
-    assert not job_of(second, trees.SLOT).is_stopped
-    assert job_of(second, paths.SLOT).wait(SOON)  # other epsilons do not wait either
+    assert not job_of(second, training.TREE).is_stopped
+    assert job_of(second, training.PATH).wait(SOON)  # other epsilons do not wait either
     assert not job_of(first, slot).is_done
     assert not held.go.is_set()
 
@@ -93,7 +91,7 @@ def test_a_tree_overtakes_long_work_of_another_session(page: str, held: Held) ->
 def test_a_tree_overtakes_the_work_of_many_sessions_that_stands_in_line(held: Held) -> None:
     others = [busy(page) for page in (*LONG_WORK, *LONG_WORK)]
     assert held.began.wait(SOON)
-    second = opened("budget", depth="2")
+    second = opened("tree", depth="2")
     assert tree_on_screen(second).asked.request.settings.depth == 2
     jobs = [job_of(test, slot) for test, slot in others]
     assert not any(job.is_done for job in jobs)

@@ -3,10 +3,9 @@ from threading import Event
 
 import pytest
 
-from dpviz.app import tree_parts, trees
+from dpviz.app import training
 from dpviz.app.held_out import held_out
-from dpviz.app.tree import paths, resampling
-from dpviz.app.trees import canonical_key
+from dpviz.app.training import canonical_key
 from dpviz.learners import FitRequest
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.table.role import DataRole
@@ -31,25 +30,25 @@ class SlowFit:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """A tree that should be there at once is waited for, however busy the machine is."""
-    monkeypatch.setattr(tree_parts, "SHORT", SOON)
+    monkeypatch.setattr(training, "SHORT", SOON)
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     """Nothing but the tree is in the background."""
-    monkeypatch.setattr(paths, "MOST_ROWS", 0)
-    monkeypatch.setattr(resampling, "DRAWS", 1)
-    monkeypatch.setattr(resampling, "SHORT", SOON)
+    monkeypatch.setattr(training, "MOST_ROWS", 0)
+    monkeypatch.setattr(training, "DRAWS", 1)
+    monkeypatch.setattr(training, "SHORT_RERUNS", SOON)
 
 
 @pytest.fixture
 def slow(monkeypatch):
     """The next fits are slow, and no page waits for them."""
-    made = SlowFit(trees._tree)
+    made = SlowFit(training._tree)
 
     def begin():
-        monkeypatch.setattr(trees, "_tree", made)
-        monkeypatch.setattr(tree_parts, "SHORT", 0.0)
+        monkeypatch.setattr(training, "_tree", made)
+        monkeypatch.setattr(training, "SHORT", 0.0)
         return made
 
     yield begin
@@ -62,7 +61,7 @@ def button(test, label):
 
 
 def tree_job(test):
-    return job_of(test, trees.SLOT)
+    return job_of(test, training.TREE)
 
 
 def test_the_last_tree_stays_marked_stale_until_the_new_one_is_there(slow):
@@ -106,7 +105,7 @@ def test_sessions_have_jobs_of_their_own(slow):
     assert gate.began.wait(SOON)
     yours.selectbox(key="depth").set_value("2").run()
     assert tree_job(mine) is not tree_job(yours)
-    one, other = (test.session_state["_work"].jobs[trees.SLOT] for test in (mine, yours))
+    one, other = (test.session_state["_work"].jobs[training.TREE] for test in (mine, yours))
     assert one[1] == other[1]
     assert not tree_job(mine).is_stopped
 
@@ -148,7 +147,7 @@ def test_rows_kept_aside_are_not_trained_on():
 
 def test_trees_of_private_rows_never_share_noise_by_place():
     def drawn(*places):
-        source = trees.UnseenSimulation(5)
+        source = training.UnseenSimulation(5)
         for place in places:
             source.enter(place)
             yield source.draw(PoissonSample(0.5), 64).tobytes()

@@ -40,8 +40,8 @@ def test_another_session_is_served_while_one_computes(visit: Any, app: str) -> N
     settled(computing)
     computing.get_by_role("button", name=re.compile("Refine")).click()
     computing.get_by_role("button", name="Cancel").wait_for()
-    reading.goto(f"{app}/budget?data=clinic")
-    reading.locator(".js-plotly-plot").first.wait_for()
+    reading.goto(f"{app}/?data=clinic")
+    reading.locator("svg.dp-tree").first.wait_for()
     expect(computing.get_by_role("button", name="Cancel")).to_be_visible()  # it has not waited for the other to end
     computing.locator(".js-plotly-plot").first.wait_for()  # without a point there would be nothing to keep
     computing.get_by_role("button", name="Cancel").click()

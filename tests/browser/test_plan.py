@@ -55,7 +55,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
 
 def test_a_cell_of_the_share_map_is_used_by_list_and_by_mouse(page: Any, app: str) -> None:
     page.goto(f"{app}/budget?data=clinic&depth=3&pf-tree.lookahead=1&beside=Nothing")  # three choices: a triangle
-    _compute_the_map(page)
+    _open_the_map(page)
     cells = page.locator("[class*=st-key-lab-map] .scatterlayer path.point")
     cells.first.wait_for()
     settled(page)
@@ -67,20 +67,48 @@ def test_a_cell_of_the_share_map_is_used_by_list_and_by_mouse(page: Any, app: st
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)  # a layer of plotly's lies above
     in_use.wait_for()
     press(page, page.get_by_role("button", name="Use these shares"))
-    press(page, page.locator("summary", has_text="Where these settings come from"))
+    press(page, page.locator("summary", has_text="Where does ε go?"))
     page.get_by_text("node, node and leaf: set by you").wait_for()
 
 
-def _compute_the_map(page: Any) -> None:
-    button = page.get_by_role("button", name="Compute the map")
-    button.wait_for()
-    settled(page)  # the page may be drawn anew until then, and with it the button
-    button.click()
+def _open_the_map(page: Any) -> None:
+    box = page.locator("summary", has_text="Would other shares of ε do better?")
+    box.wait_for()
+    settled(page)  # the page may be drawn anew until then
+    box.click()
+
+
+def test_a_grip_on_the_bar_is_moved_by_mouse_and_by_keyboard_and_the_rule_comes_back(page: Any, app: str) -> None:
+    page.goto(f"{app}/?data=clinic&depth=3&pf-tree.lookahead=1")
+    first = page.get_by_role("slider", name="Shares of depth 0 and depth 1")
+    first.wait_for()
+    settled(page)
+    by_rule = first.get_attribute("aria-valuenow")
+    box = first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 120, box["y"] + box["height"] / 2, steps=6)
+    moved = first.get_attribute("aria-valuenow")
+    page.mouse.up()
+    page.get_by_role("button", name="Shares by the rule").wait_for()
+    settled(page)
+    assert int(first.get_attribute("aria-valuenow")) == int(moved) > int(by_rule)
+    first.focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(600)  # keys held down are one choice
+    settled(page)
+    assert int(first.get_attribute("aria-valuenow")) == int(moved) - 2
+    assert first.evaluate("grip => grip === grip.getRootNode().activeElement")
+    press(page, page.get_by_role("button", name="Shares by the rule"))
+    page.get_by_role("button", name="Shares by the rule").wait_for(state="hidden")
+    settled(page)
+    assert first.get_attribute("aria-valuenow") == by_rule
 
 
 def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str) -> None:
     page.goto(f"{app}/budget?learner=PrivaTree&beside=Nothing")
-    _compute_the_map(page)
+    _open_the_map(page)
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
     page.get_by_role("button", name="Compute the map").wait_for()

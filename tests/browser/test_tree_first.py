@@ -21,7 +21,7 @@ SCREEN = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"
 #: Pages whose settings stand in one row above a picture.
 WITH_SETTINGS = ("compare", "robustness")
 #: Pages that say whom an epsilon protects, of the first sample one person.
-OF_A_UNIT = ("budget", "publish", "register")
+OF_A_UNIT = ("publish", "register")
 #: Words that can be seen beside pictures, tables, icons and the list of pages.
 WORDS = """() => {
   const seen = [];

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dpviz.app import background, tree_parts, widgets
+from dpviz.app import background, training, widgets
 from dpviz.app.data.files import uploading
-from dpviz.app.tree import resampling
 from dpviz.app.widgets import on_demand
 from dpviz.evaluation.tree import paths
 from tests.support.page_fixtures import installed_components, own_threads  # noqa: F401 - fixtures
@@ -23,7 +22,7 @@ def own_register(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """A tree or a small file that should be there at once is waited for, however busy the machine is."""
-    monkeypatch.setattr(tree_parts, "SHORT", 60.0)
+    monkeypatch.setattr(training, "SHORT", 60.0)
     monkeypatch.setattr(uploading, "_SECONDS", 60.0)
 
 
@@ -45,5 +44,5 @@ def in_this_process(monkeypatch):
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
     """The Tree page draws its tree again by itself, also at other epsilons."""
-    monkeypatch.setattr(resampling, "DRAWS", 4)
+    monkeypatch.setattr(training, "DRAWS", 4)
     monkeypatch.setattr(paths, "EPSILONS", (0.1, 1.0))

@@ -146,7 +146,7 @@ def test_publish_and_register():
     assert "all of ε = 0.9" in shown(register)
 
 
-OF_ROWS = [(page, {}) for page in ("data", "tree", "budget", "compare", "robustness", "publish")]
+OF_ROWS = [(page, {}) for page in ("data", "tree", "compare", "robustness", "publish")]
 
 
 @pytest.mark.parametrize(("page", "url"), [*OF_ROWS, ("compare", {"tab": PLAN_TAB})])
@@ -163,7 +163,7 @@ def test_no_lines_look_at_private_rows(page, url):
     assert f"{in_use(DataRole.PRIVATE).data.n_rows}," not in code
 
 
-def test_data_tree_and_budget():
+def test_data_and_tree():
     made = ran(code_of(opened("data", rows=clinic())))
     assert made["data"].fingerprint == clinic().data.fingerprint
     test = opened("tree", rows=clinic(), epsilon="0.7", draw="4", depth="3")
@@ -172,10 +172,9 @@ def test_data_tree_and_budget():
     assert made["result"].score(made["test"]) == measured
     assert made["result"].to_json() == on_page.result.to_json()
     assert str(measured) in made["said"]
-    budget = opened("budget", rows=clinic(), epsilon="0.7")
-    spent = ran(code_of(budget))["result"].ledger.spent()
+    spent = made["result"].ledger.spent()
     assert spent
-    assert all(number_text(epsilon) in tables(budget) for epsilon in spent.values())
+    assert all(number_text(epsilon) in tables(test) for epsilon in spent.values())
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def test_on_the_data_page_the_line_speaks_of_the_table_being_declared() -> None:
     revision = at.session_state["prepared"].revision
     at.selectbox(key=f"target-{revision}").set_value("y").run()
     at.number_input(key=f"n-public-{revision}").set_value(4321).run()
-    at.switch_page(str(ROOT / "pages" / "budget.py")).run()
+    at.switch_page(str(ROOT / "pages" / "compare.py")).run()
     assert _line(at).startswith("**Health check**")
     at.switch_page(DATA).run()
     assert at.number_input(key=f"n-public-{revision}").value == 4321, "what was typed is there when one comes back"
@@ -71,7 +71,7 @@ def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
     key = at.session_state["numbers-base"][1]
     at.session_state[key] = {"edited_rows": {0: {"low": 5.0}}, "added_rows": [], "deleted_rows": []}
     at.run()
-    at.switch_page(str(ROOT / "pages" / "budget.py")).run()
+    at.switch_page(str(ROOT / "pages" / "compare.py")).run()
     at.run()
     at.switch_page(DATA).run()
     assert not at.exception

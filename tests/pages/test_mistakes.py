@@ -89,7 +89,7 @@ def test_rows_in_use_become_private_when_they_are_assigned_to_a_private_data_set
     assert "Practice on simulated rows" not in texts(test)
 
 
-@pytest.mark.parametrize("page", ["tree", "budget", "compare", "robustness"])
+@pytest.mark.parametrize("page", ["tree", "compare", "robustness"])
 @pytest.mark.slow
 def test_no_page_looks_at_private_rows_before_somebody_agrees(page, register):
     test = opened(page, DataRole.PRIVATE, agreed=False)

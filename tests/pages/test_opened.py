@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.app import opened as opened_model
 from dpviz.app.parts import take_upload
-from dpviz.app.tree import opened as opened_model
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.table.role import DataRole
 from tests.support.pages import PAGES, in_use, opened, records, texts

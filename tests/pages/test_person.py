@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.tree.screen import SELECTED
+from dpviz.app.tree_view import SELECTED
 from dpviz.figures.tree.person import answer_sentence, leaf_reached
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
@@ -42,7 +42,7 @@ def test_a_missing_value_can_be_said_where_the_schema_has_a_rule_for_it():
 def _partly_known():
     import streamlit as st
 
-    from dpviz.app.tree.person import person_screen
+    from dpviz.app.person import person_screen
     from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
     from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
@@ -62,7 +62,7 @@ def test_a_date_is_asked_for_as_it_is_written():
 def _dates():
     import streamlit as st
 
-    from dpviz.app.tree.person import person_screen
+    from dpviz.app.person import person_screen
     from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
     from dpviz.table.dates import DateFeature
     from dpviz.table.schema import ClassTarget, NumericFeature, Schema

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app import trees
-from dpviz.app.tree import resampling
-from dpviz.app.tree.paths import SLOT
+from dpviz.app import training
+from dpviz.app.training import PATH as SLOT
 from dpviz.table.role import DataRole
 from tests.support.pages import after_work, click, in_use, opened, steps_of, texts, tree_on_screen
 
@@ -38,13 +37,13 @@ def names_in(drawn: str) -> list[str]:
 def looks(monkeypatch) -> list[float]:
     """The epsilon of every fit of a tree on screen, in order."""
     found: list[float] = []
-    public, private = trees._tree, trees._private_tree
+    public, private = training._tree, training._private_tree
 
     def noted(fit):
         return lambda asked, *args, **how: found.append(asked.request.settings.epsilon) or fit(asked, *args, **how)
 
-    monkeypatch.setattr(trees, "_tree", noted(public))
-    monkeypatch.setattr(trees, "_private_tree", noted(private))
+    monkeypatch.setattr(training, "_tree", noted(public))
+    monkeypatch.setattr(training, "_private_tree", noted(private))
     return found
 
 
@@ -64,7 +63,7 @@ def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
 @pytest.mark.slow
 def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swapped(looks, monkeypatch):
     noted: list[str] = []
-    monkeypatch.setattr(trees, "note", lambda loaded, what, *more: noted.append(what))
+    monkeypatch.setattr(training, "note", lambda loaded, what, *more: noted.append(what))
     test = at(click(opened("tree", DataRole.PRIVATE, depth="2", epsilon="2"), "Pin this tree"), 0.5)
     first = drawing(test)
     assert names(test) == ["Pinned: PF-tree, ε = 2, depth 2", "Now: PF-tree, ε = 0.5, depth 2"]
@@ -74,7 +73,7 @@ def test_private_rows_are_looked_at_once_per_setting_however_often_trees_are_swa
     assert len(noted) == 2
     assert "Test accuracy" not in texts(test)
     assert "ccuracy" not in "".join(found.value.to_string() for found in test.table)
-    assert not {resampling.SLOT, "resampling-of-pinned", SLOT} & {*test.session_state["_work"].jobs}
+    assert not {training.RERUNS, "resampling-of-pinned", SLOT} & {*test.session_state["_work"].jobs}
 
 
 @pytest.mark.slow

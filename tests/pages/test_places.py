@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.background import Job
-from dpviz.app.tree import paths, resampling
+from dpviz.app.training import PATH, RERUNS
 from tests.support.pages import after_work, opened
 
 
@@ -41,7 +41,7 @@ def test_no_control_of_the_tree_page_moves_when_draws_and_the_path_are_there(gat
     test: AppTest = opened("tree", depth="2")
     early = _places(test._tree)
     gate.set()
-    late = _places(after_work(test, resampling.SLOT, paths.SLOT)._tree)
+    late = _places(after_work(test, RERUNS, PATH)._tree)
     stayed = early.keys() & late.keys()
     assert len(stayed) > 15
     assert {name: (early[name], late[name]) for name in stayed if early[name] != late[name]} == {}

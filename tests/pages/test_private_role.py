@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app.background import THREADS, Pool
 from dpviz.app.explorations import AGREED
 from dpviz.app.state import Loaded
-from dpviz.app.trees import tree_task
+from dpviz.app.training import tree_task
 from dpviz.errors import DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.learners import FitRequest, get_learner, learner_names
@@ -77,7 +77,7 @@ def test_the_rows_are_as_told(private):
     assert private.data.class_counts().tolist() == [N_ILL, N_ROWS - N_ILL]
 
 
-OF_ROWS = {"budget", "compare", "publish", "robustness", "tree"}
+OF_ROWS = {"compare", "publish", "robustness", "tree"}
 #: Made of what was declared and the names of the columns, or of the register, without any row.
 FILES = {"Download schema", "Download codebook"}
 FILES |= {"Account (HTML, for printing)", "Register (CSV)", "Register (JSON)"}

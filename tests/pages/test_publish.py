@@ -110,7 +110,7 @@ def test_rows_with_the_columns_of_a_known_data_set_are_new_only_when_somebody_sa
 @pytest.mark.slow
 def test_looks_at_private_rows_are_noted_and_told_apart_from_releases(assigned):
     opened("tree", DataRole.PRIVATE)
-    opened("budget", DataRole.PRIVATE, epsilon="0.5")
+    opened("tree", DataRole.PRIVATE, epsilon="0.5")
     test = opened("publish", DataRole.PRIVATE)
     assert "settings were chosen after 2 looks at these rows" in shown(test)
     assert [item.label for item in test.expander if "not covered: keep to yourself" in item.label]

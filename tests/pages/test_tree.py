@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz import model_from_json
 from dpviz.app.held_out import HeldOut
 from dpviz.app.parts import plain
-from dpviz.app.tree.resampling import SLOT
+from dpviz.app.training import RERUNS as SLOT
 from dpviz.figures.publish.test_result import result_sentences
 from dpviz.learners import get_learner
 from dpviz.results.verdict import ROW
@@ -247,7 +247,7 @@ def test_accuracy_never_leads_where_a_class_is_rare():
 def _measured():
     import streamlit as st
 
-    from dpviz.app.tree.measured import measured_line, measured_screen
+    from dpviz.app.held_out import measured_line, measured_screen
     from tests.support.tables import schema_of
 
     measured_line(st.session_state["found"])

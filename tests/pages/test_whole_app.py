@@ -37,7 +37,7 @@ def test_a_newcomer_sees_a_trained_tree_at_once():
     test = walked()
     assert test.title[0].value == "Tree"
     views = [view.key for view in test.main.get("bidi_component")]
-    assert views == ["frame-style", "guarantee", "_epsilon_slider", "tree-view"]
+    assert views == ["frame-style", "guarantee", "_epsilon_slider", "tree-view", "split"]
     assert "Would be guaranteed if released: ε" in said(test)
 
 
@@ -57,7 +57,7 @@ def test_settings_survive_a_walk_through_the_pages():
     test = walked()
     test.session_state["epsilon"] = 0.3  # as the slider does: that writes the link, which AppTest does for no other widget
     test.run()
-    go(test, "budget")
+    go(go(test, "compare"), "tree")
     assert "ε = 0.3 " in said(test)
     go(go(test, "data"), "tree")
     assert test.session_state["epsilon"] == 0.3

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+from collections.abc import Sequence
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -15,7 +16,7 @@ from dpviz.app import background, publish
 from dpviz.app.explorations import AGREED
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded, encoded_sample
-from dpviz.app.trees import Trained
+from dpviz.app.training import Trained
 from dpviz.errors import DpvizError, Unforeseen
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner
@@ -32,12 +33,14 @@ ON_DEMAND = (
     "The same tree as text",
     "Every measure on the held-out rows",
     "Download this model",
-    "Where these settings come from",
+    "Where does ε go?",
     "How to read this page",
     "How to read the picture",
     "Open a model file",
     "This page as Python",
 )
+#: The box of the share map, which is worked on while it is open.
+SHARES = "Would other shares of ε do better?"
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 #: Role -> a small sample to show in it. Private: the clinic's rows as if they were real.
 SAMPLE_OF = {DataRole.SIMULATED: "clinic", DataRole.PUBLIC: "wine", DataRole.PRIVATE: "clinic"}
@@ -87,10 +90,11 @@ def opened(
     schema: Schema | None = None,
     rows: Loaded | None = None,
     agreed: bool = True,
+    open_boxes: Sequence[str] = (),
     **url: str,
 ) -> AppTest:
     """The page after its first run, on `rows` or the role's sample. `url` holds query parameters; `agreed`: private rows may be
-    looked at.
+    looked at; `open_boxes` are open besides those of ON_DEMAND.
     """
     test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
     now = rows or in_use(role, schema)
@@ -99,6 +103,8 @@ def opened(
         test.session_state[AGREED] = now.data.identity
     for name, value in url.items():
         test.query_params[name] = value
+    for label in open_boxes:
+        test.session_state[f"open {label}"] = True
     return unfolded(test).run()
 
 

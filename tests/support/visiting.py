@@ -29,7 +29,7 @@ PICTURES = {
     "tree": "svg.dp-tree",
     "": "svg.dp-tree",
     "audit": "svg.dp-tree",
-    "budget": "[class*=st-key-spending] .main-svg",
+    "budget": "svg.dp-tree",
     "data": "[data-testid=stDataFrame]",
     "plan": "text=Compute the three curves",
     "publish": "[data-testid=stMain] [data-testid=stAlert]",

@@ -309,15 +309,15 @@ class Lesson:
     asked: Mapping[str, float] = field(default_factory=dict)
 
 
-_NOISE = OnSample("budget", learner="privatree-corrected")
-_REFUTED = OnSample("budget", learner="privatree", settings={"epsilon": "1", "privatree.grow_complete": "true"})
+_NOISE = OnSample("tree", learner="privatree-corrected")
+_REFUTED = OnSample("tree", learner="privatree", settings={"epsilon": "1", "privatree.grow_complete": "true"})
 _GROWING = OnSample("tree", settings={"epsilon": "{epsilon}", "draw": "{seed}"})
 _STUMP = OnSample("tree", sample="clinic", settings={"epsilon": "{epsilon}", "depth": "1"})
 _CHOICES = ("epsilon", *OPTIONS)
 LESSONS = (
     Lesson("Epsilon", "odds", ("epsilon",), odds_question, show_odds, OnSample("tree"), {"epsilon": 1.0}),
     Lesson("Noise", "noise", ("epsilon", "missing", "late"), noise_question, show_noise, _NOISE),
-    Lesson("Choosing", "choosing", _CHOICES, choosing_question, show_choosing, OnSample("budget"), {"epsilon": 0.5}),
+    Lesson("Choosing", "choosing", _CHOICES, choosing_question, show_choosing, OnSample("tree"), {"epsilon": 0.5}),
     Lesson("Adding up", "adding", ("features",), adding_question, show_adding, _REFUTED, {"features": MOST_FEATURES}),
     Lesson("Growing", "growing", ("epsilon", "seed", "steps"), growing_question, show_growing, _GROWING),
     Lesson("Poisoning", "poisoning", ("epsilon",), poisoning_question, show_poisoning, _STUMP, {"epsilon": 0.1}),

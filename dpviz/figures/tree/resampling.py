@@ -7,8 +7,8 @@ import numpy as np
 from dpviz.evaluation.tree.resampling import FeatureUse, Resamples
 from dpviz.figures.charts import NAMES, Chart, Rows, chart
 from dpviz.figures.theme import BLUE, translucent
-from dpviz.figures.tree.labels import is_anywhere, visible
-from dpviz.models.tree import declared_precision, format_number, rule_in_words
+from dpviz.figures.tree.labels import between_in_words, is_anywhere, visible
+from dpviz.models.tree import Branch, Tree, declared_precision, format_number, rule_in_words
 from dpviz.table.schema import Schema
 
 MOST_FEATURES = 16
@@ -37,6 +37,18 @@ def survival_sentence(schema: Schema, drawn: Resamples) -> str:
         return f"{said}."
     low, high = (format_number(declared_precision(schema.features[feature], threshold)) for threshold in between)
     return f"{said}, at {low}." if low == high else f"{said}, between {low} and {high}."
+
+
+def came_back_sentence(drawn: Resamples, shown: Tree, path: str) -> str:
+    """In how many of the draws this node comes back."""
+    node = shown.node(path)
+    times = f"in {drawn.coming_back(shown)[path]} of {drawn.n_done} reruns"
+    if not isinstance(node, Branch):
+        return f"This leaf comes back {times}."
+    feature, near = shown.schema.features[node.rule.feature], drawn.between(shown).get(path)
+    is_place = near is not None and not is_anywhere(feature, near)
+    at = f", mostly at {between_in_words(shown.schema, node.rule, near)}" if near is not None and is_place else ""
+    return f"{visible(feature.name)} comes back here, below the same features, {times}{at}."
 
 
 def agreement_sentence(agreeing: np.ndarray, n_draws: int) -> str:

@@ -5,15 +5,14 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import parts
+from dpviz.app.guarantee_line import guarantee_of, noise_line
 from dpviz.app.held_out import parts_of, private_test
+from dpviz.app.many_trees import effects_screen, one_tree
 from dpviz.app.parts import plain, upload
+from dpviz.app.person import person_screen
 from dpviz.app.state import Loaded
-from dpviz.app.tree.forest import effects_screen, one_tree
-from dpviz.app.tree.person import person_screen
-from dpviz.app.tree.screen import chosen_in
-from dpviz.app.tree_parts import guarantee_of, noise_line
-from dpviz.app.tree_view import tree_view
-from dpviz.app.trees import Trained, last_tree
+from dpviz.app.training import Trained, last_tree
+from dpviz.app.tree_view import chosen_in, tree_view
 from dpviz.app.widgets import on_demand, rows_table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.comparison import METRICS

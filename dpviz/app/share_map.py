@@ -1,4 +1,4 @@
-"""The budget lab on its page: the share map, beside it one of few or of many rows, and what one step more of a share buys."""
+"""How accurate other shares of epsilon are: the share map, beside it one of few or of many rows; what one step more buys."""
 
 from functools import partial
 from typing import Any
@@ -6,17 +6,18 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.controls import Sidebar
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose
+from dpviz.app.split_view import use_shares
 from dpviz.app.state import Loaded, encoded_sample
-from dpviz.app.trees import canonical_key
+from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
 from dpviz.errors import DpvizError
 from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
 from dpviz.evaluation.budget.shares import MovableShares, Shares
 from dpviz.figures import budget as figures
 from dpviz.io.samples import samples
+from dpviz.learners import FitRequest
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget
@@ -29,27 +30,24 @@ _PICTURE = "lab-map"
 _NONE = "nothing"
 
 
-def lab(asked: Sidebar, loaded: Loaded) -> None:
-    """The second half of the Budget page."""
-    st.header("Budget lab", anchor=False)
+def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
+    """The map of the shares in use, and what one step more of each buys. It begins when this is first shown."""
     if loaded.role is DataRole.PRIVATE:
-        st.info(prose("budget", "closed"), icon=":material/lock:")
+        st.info(prose("tree", "no share map"), icon=":material/lock:")
         return
     try:
-        movable = MovableShares.of(asked.request, loaded.schema)
+        movable = MovableShares.of(request, loaded.schema)
     except DpvizError as problem:
         error(problem)
         return
     if movable is None:
-        title = asked.request.spec.title
-        st.info(f"{title} has no shares to move with these settings. Choose an algorithm that has, or more levels.")
+        words = f"{request.spec.title} has no shares to move with these settings. Choose an algorithm that has, or more levels."
+        st.info(words, icon=":material/info:")
         return
-    _lab(movable, asked, loaded)
-
-
-def _lab(movable: MovableShares, asked: Sidebar, loaded: Loaded) -> None:
-    current = getattr(asked.request.params, movable.parameter)
+    current = getattr(request.params, movable.parameter)
     task = _maps_task(movable, loaded, _ask_beside(loaded))
+    if not background.state(task).shown:
+        background.autostart(task)
     with st.container(horizontal=True, vertical_alignment="center"):
         status = background.start_button(
             task, f"Compute the map ({_draws(loaded.data)} draws per point)", ":material/play_arrow:"
@@ -149,18 +147,6 @@ def _use_cell(found: ShareMap, key: str) -> None:
     points = st.session_state[key]["selection"]["points"]
     if points and "customdata" in points[0]:
         use_shares(found.movable, found.points[int(points[0]["customdata"])])
-
-
-def use_shares(movable: MovableShares, shares: Shares) -> None:
-    """Put shares into the sidebar's controls, as weights in percent; levels fix the depth too."""
-    name = f"{movable.request.learner}.{movable.parameter}"
-    st.session_state[f"{name}.by-hand"] = True
-    weights, parts = movable.weights(shares), movable.parts
-    if movable.by_level:
-        st.session_state["depth"] = str(len(weights))
-        parts = tuple(f"depth {level}" for level in range(len(weights)))
-    for part, weight in zip(parts, weights, strict=True):
-        st.session_state[f"{name}.{part}"] = round(100 * weight, 2)
 
 
 def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> None:

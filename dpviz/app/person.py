@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.parts import plain
-from dpviz.app.tree.screen import SELECTED
+from dpviz.app.tree_view import SELECTED
 from dpviz.app.widgets import on_demand
 from dpviz.figures.tree.person import Cells, answer_sentence, leaf_reached, typical_person
 from dpviz.figures.tree.text import path_in_words

@@ -18,9 +18,7 @@ from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.tree.resampling import SLOT as DRAWN
-from dpviz.app.tree.resampling import is_resampled, resampling_task
-from dpviz.app.trees import Trained, canonical_key, tree_task
+from dpviz.app.training import RERUNS, Trained, about, canonical_key, is_resampled, resampling_task, tree_task
 from dpviz.evaluation.compare.comparison import METRICS
 from dpviz.evaluation.intervals import paired_difference
 from dpviz.evaluation.tree.resampling import Resamples
@@ -51,7 +49,7 @@ def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
 
 
 def _pin(loaded: Loaded, trained: Trained) -> None:
-    st.session_state[_KEY] = (_about(loaded), trained)
+    st.session_state[_KEY] = (about(loaded), trained)
 
 
 def _swap(loaded: Loaded, pinned: Trained, now: Trained) -> None:
@@ -64,15 +62,11 @@ def _swap(loaded: Loaded, pinned: Trained, now: Trained) -> None:
 
 def pinned_now(loaded: Loaded) -> Trained | None:
     """The pinned tree of these rows; that of others is let go."""
-    about, trained = st.session_state.get(_KEY) or (None, None)
-    if about == _about(loaded):
+    rows, trained = st.session_state.get(_KEY) or (None, None)
+    if rows == about(loaded):
         return trained
     st.session_state[_KEY] = None
     return None
-
-
-def _about(loaded: Loaded) -> tuple[str, str]:
-    return loaded.data.fingerprint, str(loaded.role)
 
 
 # --- what is shown
@@ -101,7 +95,7 @@ def _draws(pinned: Trained, loaded: Loaded) -> Resamples | None:
     """Fresh draws of the pinned tree, in a slot of their own; None for private rows, which are never drawn again."""
     if not is_resampled(pinned.asked.request, loaded):
         return None
-    task = replace(resampling_task(pinned.asked.request, loaded), name="resampling-of-pinned", cache=DRAWN)
+    task = replace(resampling_task(pinned.asked.request, loaded), name="resampling-of-pinned", cache=RERUNS)
     status = background.autostart(task, _SHORT)
     drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
     with st.container():

@@ -1,0 +1,297 @@
+"""Which tree the settings ask for, and its training in the background; the same tree with fresh noise, and at other epsilons.
+
+A tree's key is one canonical JSON text of the rows' fingerprint, role, learner, settings, parameters and draw. Rows are never
+hashed by Streamlit (it samples large tables). Noise: simulated and public rows use the draw number as a visible seed; private
+rows get exact noise where every mechanism has an exact sampler, else a seed from the operating system that stays in the session.
+"""
+
+import hashlib
+import json
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any
+
+import streamlit as st
+
+from dpviz.app import background
+from dpviz.app.controls import Sidebar, note_shown
+from dpviz.app.explorations import keep_unnoted, note
+from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of, rows_of_the_tree, tested_text
+from dpviz.app.parts import error
+from dpviz.app.protected import unit_in_use
+from dpviz.app.state import Loaded
+from dpviz.errors import Cancelled, DpvizError
+from dpviz.evaluation.tree import paths
+from dpviz.evaluation.tree.resampling import Resamples, resample
+from dpviz.evaluation.workers import light, spread
+from dpviz.figures.tree.pair import Side
+from dpviz.figures.tree.path_steps import PathSteps
+from dpviz.figures.tree.paths import DrawnStep, beside_pinned, measure_of, packed_steps
+from dpviz.learners import FitRequest
+from dpviz.models.constant import as_tree
+from dpviz.models.tree import Tree
+from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation
+from dpviz.progress import Progress, Stop, is_stopped, steps
+from dpviz.randomness import random_128_bits
+from dpviz.results.result import FitResult
+from dpviz.table.role import DataRole
+from dpviz.table.schema import Schema
+from dpviz.training.contract import LearnerSpec
+
+#: Names of the work: the tree on screen, its reruns, and the trees at other epsilons.
+TREE, RERUNS, PATH = "tree", "resampling", "path"
+#: Trees of this session, reruns and drawn epsilons of all sessions that can be shown again without training.
+KEPT, KEPT_RERUNS, KEPT_STEPS = 32, 60, 1000
+#: Seconds that the page waits for a tree, and then for its reruns, rather than show them later.
+SHORT, SHORT_RERUNS = 0.35, 0.12
+#: Reruns of a tree; of deep trees, which take longer, one in so many from so many levels on.
+DRAWS, OF_DEEP = 30, ((7, 6), (6, 3))
+#: With more rows, or more levels, the trees at other epsilons take too long to begin by themselves.
+MOST_ROWS, MOST_LEVELS = 100_000, 7
+#: Epsilons in one worker process: they share their counts there.
+TOGETHER = 9
+_ENTROPY = "_entropy"
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A tree and, unless the rows are private, how it does on rows held out from its training.
+
+    `unnoted` is why an exploration of private rows could not be noted in the register.
+    """
+
+    asked: Sidebar
+    result: FitResult
+    held_out: HeldOut | HeldOutNumber | None
+    unnoted: DpvizError | None = None
+
+    @property
+    def tree(self) -> Tree | None:
+        """The model as a complete tree; None for other kinds of model."""
+        return as_tree(self.result.model)
+
+
+class UnseenSimulation(Simulation):
+    """A simulation whose seed nobody can read: neither the result nor the file it is written to knows it."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.seed = None
+
+    def enter(self, place: int) -> None:
+        """Nothing: trees of private rows never share noise, because two that do cancel it."""
+
+
+def canonical_key(loaded: Loaded, request: FitRequest, **more: Any) -> str:
+    """One text per question: equal questions, equal text; different rows, settings or roles, different text."""
+    parts = {"data": loaded.data.fingerprint, "role": str(loaded.role), "request": request.key, **more}
+    return json.dumps(parts, sort_keys=True, allow_nan=False)
+
+
+def tree_task(asked: Sidebar, loaded: Loaded) -> background.Task:
+    """The training of the tree asked for. Raises DpvizError for a learner that is not shown on these rows."""
+    spec = asked.request.spec
+    if loaded.role is DataRole.PRIVATE and not spec.spends_epsilon:
+        raise DpvizError(f"{spec.title} is not shown on private rows.", remedy="Choose an algorithm that spends ε.")
+    key = canonical_key(loaded, asked.request, draw=asked.draw)
+    if loaded.role is DataRole.PRIVATE:
+        make = partial(_private_tree, asked, loaded, _source(spec, key))
+    else:  # also the simulated rows that stand for private ones, whose request has no seed
+        seeded = replace(asked, request=asked.request.at(seed=asked.draw))
+        make = partial(_tree, seeded, loaded, parts_of(loaded.data))
+    return background.in_one(TREE, key, make, fallback_key=about(loaded), priority="tree", keep=KEPT)
+
+
+def last_tree(loaded: Loaded) -> Trained | None:
+    """The tree of these rows that was on screen last."""
+    shown = background.last_shown(TREE, about(loaded))
+    return shown[0] if shown else None
+
+
+def about(loaded: Loaded) -> tuple[str, str]:
+    """Whose trees may stand in for each other, until one is there."""
+    return loaded.data.fingerprint, str(loaded.role)
+
+
+def _tree(asked: Sidebar, loaded: Loaded, parts: Parts | None, *, progress: Progress, stop: Stop) -> Trained:
+    request = asked.request.at(seed=asked.draw)  # of rows that stand in for private ones the sidebar names no seed
+    result = request.fit(parts[0] if parts else loaded.data)
+    _require_wanted(stop)
+    progress(0.5)
+    counted = held_out(result.model, parts) if parts and not loaded.is_made_up else None
+    _require_wanted(stop)
+    return Trained(asked, result, counted)
+
+
+def _private_tree(asked: Sidebar, loaded: Loaded, source: NoiseSource, *, progress: Progress, stop: Stop) -> Trained:
+    result = asked.request.fit(loaded.data, source)
+    _require_wanted(stop)
+    return Trained(asked, result, None, note(loaded, "tree on screen", asked.request.learner, asked.request.arguments))
+
+
+def _require_wanted(stop: Stop) -> None:
+    """A tree that nobody wants any more is not shown, whole as it is."""
+    if is_stopped(stop):
+        raise Cancelled
+
+
+def _source(spec: LearnerSpec, key: str) -> NoiseSource:
+    """Noise that nobody can repeat."""
+    if spec.exact:
+        return ExactNoise()
+    if _ENTROPY not in st.session_state:
+        st.session_state[_ENTROPY] = random_128_bits()
+    secret = f"{st.session_state[_ENTROPY]} {key}".encode()
+    return UnseenSimulation(int.from_bytes(hashlib.sha256(secret).digest(), "big"))
+
+
+# --- on the page
+
+BEFORE = "The tree below is still the one for the settings before."
+
+
+def tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
+    """Train what is asked for; returns the tree to draw: that one, or until it is there the one before, and says so.
+
+    Its result says whom the rows in use protect, whatever rows stand in for them.
+    """
+    trained = _tree_on_page(asked, loaded)
+    return trained and replace(trained, result=replace(trained.result, unit=unit_in_use()))
+
+
+def _tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
+    try:
+        task = tree_task(asked, loaded)
+    except DpvizError as problem:
+        before = last_tree(loaded)
+        error(problem, kept=BEFORE if before else "")
+        return before
+    status = background.autostart(task, SHORT)
+    trained: Trained | None = status.result
+    if trained is not None and status.is_current:
+        note_shown(asked)
+        keep_unnoted(trained.unnoted)
+        return trained
+    kept = BEFORE if status.shown else ""
+    if status.job is not None:
+        background.watch(task, "Showing the previous tree; training the new one" if status.shown else "Training the tree")
+    elif status.was_stopped:
+        st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
+        st.button("Train it after all", icon=":material/play_arrow:", on_click=background.start, args=(task,))
+    for one in status.problems:
+        error(one, kept=kept)
+    return trained
+
+
+# --- the same tree with fresh noise, never of private rows: every rerun would spend epsilon again
+
+
+def resampling_task(request: FitRequest, loaded: Loaded) -> background.Task:
+    """These settings with fresh noise, again and again. The draws do not depend on the draw on screen."""
+    rows = rows_of_the_tree(loaded)
+    draws = draws_of(request, rows.schema)
+    make = partial(resample, request, rows, draws=draws, seed=0, workers=background.WORKERS)
+    return background.in_one(
+        RERUNS, canonical_key(loaded, request, draws=draws), make, priority="short", keep=KEPT_RERUNS, shared=True
+    )
+
+
+def draws_of(request: FitRequest, schema: Schema) -> int:
+    """How often a tree that is trained by this schema is drawn again."""
+    try:
+        depth = request.plan(schema).depth
+    except DpvizError:  # the fit says why
+        return DRAWS
+    return max(1, DRAWS // next((part for levels, part in OF_DEEP if depth >= levels), 1))
+
+
+def is_resampled(request: FitRequest, loaded: Loaded) -> bool:
+    """Whether a tree has noise that may be drawn again: never for private rows."""
+    return loaded.role is not DataRole.PRIVATE and request.spec.spends_epsilon
+
+
+def resamples_now(request: FitRequest, loaded: Loaded) -> Resamples | None:
+    """The draws of these settings, which begin by themselves; None until they have ended, and where there are none.
+
+    Results are shared: half the draws of a session that went away are not shown while the rest is being made.
+    """
+    if not is_resampled(request, loaded):
+        return None
+    status = background.autostart(resampling_task(request, loaded), SHORT_RERUNS)
+    drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
+    return drawn[0] if drawn and drawn[0].n_done else None
+
+
+# --- the same tree at some 30 epsilons, drawn for the slider to be dragged through
+
+
+def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> background.Task | None:
+    """The drawings at all epsilons, one part each; None where there are none."""
+    depth = request.settings.depth
+    too_much = loaded.data.n_rows > MOST_ROWS or (depth != "auto" and int(depth) > MOST_LEVELS)
+    if too_much or not is_resampled(request, loaded):
+        return None
+    parts = parts_of(loaded.data)
+    if parts is None:
+        return None
+    train, test = map(light, parts)
+    unit = unit_in_use()
+    fit_steps = PathSteps(train, test, loaded.role, fold=fold, unit=unit)
+    wanted = {}
+    for value in sorted({*paths.EPSILONS, request.settings.epsilon}):
+        there = request.at(epsilon=value)
+        key = canonical_key(loaded, there, draw=request.seed, path="epsilon", fold=fold, unit=repr(unit))
+        wanted[key] = value, there, draws_of(there, train.schema)
+    more: dict[str, Any] = {"priority": "path", "shared": True, "keep": KEPT_STEPS}
+    return background.Task(PATH, tuple(wanted), partial(_climbed, fit_steps, wanted), **more)
+
+
+def _climbed(
+    fit_steps: PathSteps,
+    wanted: Mapping[Any, tuple[float, FitRequest, int]],
+    missing: Sequence[Hashable],
+    _: Progress,
+    stop: Stop,
+) -> Iterator[tuple[Hashable, background.Result]]:
+    """The missing steps, a few at a time in a worker process."""
+    chunks = [missing[start : start + TOGETHER] for start in range(0, len(missing), TOGETHER)]
+    asked = steps([[wanted[key] for key in keys] for keys in chunks], None, stop)
+    for keys, found in zip(chunks, spread(fit_steps.steps, asked, background.WORKERS), strict=False):  # fewer after a stop
+        for key, one in zip(keys, found, strict=True):
+            yield key, background.Result(problem=one) if isinstance(one, DpvizError) else background.Result(one)
+
+
+def path_now(
+    request: FitRequest, loaded: Loaded, *, fold: bool, pinned: tuple[str, Side] | None = None
+) -> tuple[background.Task | None, str]:
+    """The work under way on the path, None without any, and what the view takes of it once it is done.
+
+    It begins by itself. `pinned`, a tree that stands beside every step, comes with a key that says which.
+    """
+    task = path_task(request, loaded, fold=fold)
+    if task is None:
+        return None, ""
+    status = background.autostart(task)
+    if status.n_missing:
+        return task, ""
+    shown = status.values
+    if pinned is not None:
+        task = _beside_pinned(task.keys, shown, *pinned)
+        paired = background.autostart(task)
+        if paired.n_missing:
+            return task, ""
+        (shown,) = paired.values
+    return None, _packed(shown, measure_of(rows_of_the_tree(loaded)), tested_text(loaded))
+
+
+def _beside_pinned(keys: tuple[Hashable, ...], shown: tuple[DrawnStep, ...], key: str, pinned: Side) -> background.Task:
+    def make(*, progress: Progress, stop: Stop) -> tuple[DrawnStep, ...]:
+        return tuple(beside_pinned(one, pinned) for one in steps(shown, progress, stop))
+
+    return background.in_one(f"{PATH}-beside-pinned", (keys, key), make, priority="short", keep=1)
+
+
+@lru_cache(maxsize=64)
+def _packed(steps: tuple[DrawnStep, ...], measure: str, tested: str) -> str:
+    return packed_steps(steps, measure, tested)
