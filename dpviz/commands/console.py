@@ -14,7 +14,7 @@ from typing import Any
 
 from dpviz.errors import DpvizError, ReadingWarning
 from dpviz.progress import Progress
-from dpviz.table.notes import Doubt, Interface, said
+from dpviz.table.notes import Doubt, Interface, Unread, said
 
 _ERASE = "\r\x1b[2K"
 
@@ -71,16 +71,19 @@ def _doubts_noted() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Keep what a reader noticed until the work is done; each note is said once."""
-    kept, words = (_results.doubted, said(text, Interface.COMMAND_LINE)) if isinstance(text, Doubt) else (_results.noted, text)
-    if words not in kept:
-        kept.append(words)
+    """Keep what a reader noticed until the work is done; each note is said once, and of rows in pieces once for all of them."""
+    kept = _results.doubted if isinstance(text, Doubt) else _results.noted
+    same = [place for place, other in enumerate(kept) if isinstance(other, Unread) and other.is_of_same_column(text)]
+    if same and isinstance(text, Unread):
+        kept[same[0]] = text.with_more(kept[same[0]])  # type: ignore[arg-type]
+    elif text not in kept:
+        kept.append(text)
 
 
 def _print_notes() -> None:
     noted, _results.noted = _results.noted, []
     doubted, _results.doubted = _results.doubted, []
-    for text in (*noted, *(f"Warning: {text}" for text in doubted)):
+    for text in (*noted, *(f"Warning: {said(text, Interface.COMMAND_LINE)}" for text in doubted)):
         _erase()
         print(printable(text), file=sys.stderr, flush=True)
 

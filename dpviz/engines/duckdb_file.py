@@ -24,7 +24,7 @@ from dpviz.engines.connection import ROWS_AT_ONCE, SQLConnection, asked, in_our_
 from dpviz.engines.expressions import Words
 from dpviz.engines.kinds import ColumnKind
 from dpviz.engines.statements import blocks, written
-from dpviz.errors import EngineError
+from dpviz.errors import EngineError, place
 
 if sys.platform != "win32":
     import fcntl
@@ -47,7 +47,11 @@ class DuckDBFile(SQLConnection):
         import duckdb
 
         if not Path(address.database).is_file():
-            raise EngineError("address", "There is no such DuckDB file.", remedy="Give the path of a file that exists.")
+            what = f"There is no DuckDB file {place(address.database)!r}."
+            remedy = (
+                "Give the path of a file that exists; one that begins with / has four slashes: duckdb:////FOLDER/FILE?table=NAME."
+            )
+            raise EngineError("address", what, remedy=remedy)
         _remove_left_behind()
         self._folder = TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
         self._held = _hold(Path(self._folder.name))

@@ -5,7 +5,6 @@ or refused, never dropped. `docs/reference/codebook.md` describes the form.
 """
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from dpviz.io.limits import LARGEST_SCHEMA
 from dpviz.io.text import Source, name_of, read_bytes
 from dpviz.table.column_draft import MIDDLE, ColumnDraft, Use, feature_of, number_in, of_column, target_of
 from dpviz.table.dates import ORDERS, PARTS
+from dpviz.table.notes import Doubt, warn_of
 from dpviz.table.schema import Schema
 
 #: The columns of a codebook, in the order of a template; only `name` must be there.
@@ -42,6 +42,7 @@ class Codebook:
     columns: tuple[ColumnDraft, ...]
     target: str | None = None
     person: str | None = None
+    notes: tuple[Doubt, ...] = ()  #: What is doubtful about it
 
 
 def import_codebook(source: Source, *, target: str | None = None, n_public: int | None = None) -> Schema:
@@ -68,6 +69,7 @@ def import_codebook(source: Source, *, target: str | None = None, n_public: int 
         the target is not in it.
     """
     book = read_codebook(source, target=target)
+    warn_of(book.notes)
     if book.target is None:
         remedy = "Write target in its column 'role', or give target=."
         raise SchemaError("The codebook does not say which column is the target.", remedy=remedy)
@@ -111,10 +113,11 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     cells = [map(unguarded, column.written()) for column in table.columns]  # NA is a text here
     lines = [dict(zip(names, line, strict=True)) for line in zip(*cells, strict=True)]
     lines = [line for line in lines if line["name"] and not line["name"].startswith(EXAMPLE.strip())]
+    notes: tuple[Doubt, ...] = ()
     if former := [name.lower() for name in table.names if name.lower() not in COLUMNS]:
         now = f"{', '.join(COLUMNS)}; how a date is read is said in its type"
         what = f"The column {former[0]!r} of a codebook has another name now: {now}."
-        warnings.warn(what, DeprecationWarning, stacklevel=2)
+        notes = (Doubt(what),)
         for line in lines:
             said = [word for name in _FORMER_DATE if (word := line.pop(name, ""))]
             line["type"] = " ".join((line.get("type", ""), *said))
@@ -130,7 +133,7 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
                 raise SchemaError(f"The codebook {two}.", field=line["name"][:60], remedy=remedy)
             roles[role] = line["name"]
     target = target or roles.get("target")
-    return Codebook(tuple(_column(line, target) for line in lines), target, roles.get("person"))
+    return Codebook(tuple(_column(line, target) for line in lines), target, roles.get("person"), notes)
 
 
 def _column(line: Mapping[str, str], target: str | None) -> ColumnDraft:

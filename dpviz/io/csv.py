@@ -36,6 +36,8 @@ from dpviz.table.schema import LONGEST_NAME
 
 #: What may separate cells, with its name.
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+#: What separates cells elsewhere.
+_OTHER_DELIMITERS = {"  ": "blanks", " ": "blanks", ":": "colons", "^": "carets", "~": "tildes", "\x01": "control signs"}
 _LINES_AT_ONCE = 1024
 _FIRST_LINE = "The first line holds the names of two columns or more: lines above it and blank columns beside it have to go."
 #: How Spark and MySQL write a quote inside a cell.
@@ -267,9 +269,10 @@ def find_header(raw: bytes, options: ReadOptions) -> Header:
         header = _read_header(raw, options)
     if len(header.names) == 1:
         what = "There is only one column. Cells may be separated by commas, semicolons, tabs or vertical bars."
+        if other := next((name for mark, name in _OTHER_DELIMITERS.items() if mark in header.line.strip()), ""):
+            what = f"{what} Here {other} seem to separate them, which are not read."
         raise TableError("one-column", what, row=1, remedy=f"Save the file with one of these delimiters. {_FIRST_LINE}")
-    check_names(header.names, options.max_columns)
-    return header
+    return replace(header, names=checked_names(header.names, options))
 
 
 def _read_header(raw: bytes, options: ReadOptions) -> Header:
@@ -370,6 +373,15 @@ def check_header(names: list[str]) -> None:
         raise TableError("header-numbers", "The first line holds only numbers: it seems to be data.", row=1, remedy=remedy)
 
 
+def checked_names(names: list[str], options: ReadOptions) -> list[str]:
+    """The names, checked; where only some columns are wanted, the others need none of their own."""
+    if options.wanted is not None:
+        names = [name if name in options.wanted else other for name, other in zip(names, told_apart(names), strict=True)]
+        names = [name or f"column {place}" for place, name in enumerate(names, 1)]
+    check_names(names, options.max_columns)
+    return names
+
+
 def check_names(names: list[str], max_columns: int) -> None:
     """Column names of any file: at least two, not too many, each there and each once."""
     if len(names) > max_columns:
@@ -387,7 +399,7 @@ def check_names(names: list[str], max_columns: int) -> None:
             raise TableError("long-name", what, row=1, remedy=remedy)
         if name in seen:
             what = f"Columns {seen[name]} and {place} have the same name."
-            remedy = "Give every column its own name; in Python, rename_duplicates=True does."
+            remedy = "Give every column its own name."
             raise TableError("duplicate-name", what, row=1, remedy=remedy)
         seen[name] = place
 

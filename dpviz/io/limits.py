@@ -62,14 +62,14 @@ def require_bytes(which: str, n_bytes: int, most: int) -> None:
     """Raise TableError where there are more bytes than may be read."""
     if n_bytes > most:
         what = f"{which} is larger than {most / 1e6:,.4g} MB{_as_default(most == MAX_BYTES)}."
-        raise TableError("too-many-bytes", what, remedy="Keep fewer rows or columns, or raise max_bytes.")
+        raise TableError("too-many-bytes", what, remedy="Keep fewer rows or columns; in Python, raise max_bytes.")
 
 
 def require_rows(n_rows: int, most: int, unit: str = "rows") -> None:
     """Raise TableError where there are more rows than may be read."""
     if n_rows > most:
         what = f"There are more than {most:,} {unit}{_as_default(most == MAX_ROWS)}."
-        raise TableError("too-many-rows", what, remedy="Keep fewer rows or raise max_rows.")
+        raise TableError("too-many-rows", what, remedy="Keep fewer rows; in Python, raise max_rows.")
 
 
 def _as_default(is_default: bool) -> str:

@@ -55,7 +55,7 @@ def redact_errors(kind: str) -> AbstractContextManager[None]:
 
     def error(theirs: Exception) -> TableError:
         if isinstance(theirs, MemoryError):
-            return TableError("too-many-bytes", large, remedy="Keep fewer rows or columns, or raise max_bytes.")
+            return TableError("too-many-bytes", large, remedy="Keep fewer rows or columns; in Python, raise max_bytes.")
         return TableError("damaged", what, remedy=remedy)
 
     return cells_stay_inside(error)

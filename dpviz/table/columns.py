@@ -8,6 +8,7 @@ form are the same column: numbers stay numbers, everything else becomes texts.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cache, cached_property, partial
@@ -230,12 +231,19 @@ class Column:
             return (text for text in self.texts if mark in text)
         return (cell.strip() for pack in self.packs if mark in pack for cell in pack.split("\0") if mark in cell)
 
-    def lettered(self) -> Iterator[str]:
-        """Texts of values, those with letters among them, some more than once; a pack of numbers alone costs no look at each."""
-        if self.packs is None:
-            return iter(self._coded[0] if self.typed is None else ())
-        packs = (pack for pack in self.packs if not pack.isascii() or pack.lower() != pack.upper())
-        return (cell.strip() for pack in packs for cell in pack.split("\0"))
+    def counts_of(self, rows: np.ndarray) -> Counter[str]:
+        """How often each text stands in these rows (bool). Private."""
+        if self.packs is None or "_coded" in self.__dict__:
+            codes, counts = np.unique(self.codes[rows], return_counts=True)
+            return Counter({self.texts[code]: count for code, count in zip(codes, counts.tolist(), strict=True) if code >= 0})
+        found, start = Counter[str](), 0
+        for pack in self.packs:
+            end = start + pack.count("\0") + 1
+            if len(places := np.flatnonzero(rows[start:end])):
+                cells = pack.split("\0")
+                found.update(clean(cells[place]) for place in places)
+            start = end
+        return found
 
     def _cells(self) -> Iterator[str]:
         return chain.from_iterable(pack.split("\0") for pack in self.packs or ())

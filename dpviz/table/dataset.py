@@ -16,6 +16,7 @@ import numpy as np
 
 from dpviz.randomness import generator, secure_uniforms
 from dpviz.table.checked_numbers import checked_count, checked_share
+from dpviz.table.notes import Unread
 from dpviz.table.raw import RawTable, listed_names
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
 from dpviz.table.sums import Cells, TableSums
@@ -48,6 +49,7 @@ class EncodingReport:
     malformed: int = 0
     over_limit: int = 0  #: Usable rows of persons who have more than are kept of each
     unchanged: int | None = None  #: Usable rows without a changed cell, those over the limit included
+    unread: tuple[Unread, ...] = ()  #: By column: what kinds of text could not be read, and in how many cells
 
 
 def report_of(

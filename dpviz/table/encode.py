@@ -5,7 +5,8 @@ range, unknown categories and missing cells follow the schema's public rules and
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
@@ -22,7 +23,16 @@ from dpviz.table.checked_numbers import checked_count
 from dpviz.table.columns import Column
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
-from dpviz.table.notes import Doubt, decimal_notes, unit_notes, warn_of
+from dpviz.table.kinds import (
+    UNDECLARED,
+    Kind,
+    is_no_value,
+    kind_beside_categories,
+    kind_beside_dates,
+    kind_beside_numbers,
+    kind_of_nobody,
+)
+from dpviz.table.notes import Doubt, Unread, decimal_notes, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     CategoricalFeature,
@@ -112,6 +122,13 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
     ParameterError
         Only one of `person`, or the schema's, and `rows_per_person` is given, or the latter is no whole number above 0.
     """
+    data = encode_quietly(rows, schema, person=person, rows_per_person=rows_per_person)
+    warn_of(data.report.unread if data.report else (), stacklevel=3)
+    return data
+
+
+def encode_quietly(rows: Any, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
+    """As `encode`; cells that cannot be read stand in the report and are not warned of, for the rows may be some of many."""
     require_schema(schema)
     person = schema.person if person is None else person
     check_persons(schema, person, rows_per_person)
@@ -123,12 +140,55 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
 
 
 def _warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
-    """Say where numbers may be written with other marks than were assumed, or with units."""
+    """Say where numbers may be written with other marks than were assumed."""
     for declared in columns:
         if isinstance(declared, (NumericFeature, NumericTarget)) and not isinstance(declared, DateFeature):
-            column, codes = table.column(declared.name), getattr(declared, "missing_codes", ())
-            notes = (*decimal_notes(column), *unit_notes(column, codes))
-            warn_of((note.about(repr(declared.name[:60])) for note in notes if isinstance(note, Doubt)), stacklevel=4)
+            notes = (note for note in decimal_notes(table.column(declared.name)) if isinstance(note, Doubt))
+            warn_of((note.about(repr(declared.name[:60])) for note in notes), stacklevel=5)
+
+
+#: What is wrong with cells, and what helps.
+_NO_NUMBER = (
+    "hold no number that can be read, and leave out their rows",
+    "Write plain numbers, or declare such texts as missing codes.",
+)
+_NO_DATE = "hold no date of the declared order, and leave out their rows", "Write all dates alike, with a year of four digits."
+_NO_CATEGORY = "are none of those declared, and leave out their rows", "Correct them, or declare what they are or count as."
+_REPLACED = "are none of those declared but look like them, and are replaced", "Correct them, or declare what they count as."
+_NOBODY = "do not say whose row it is, and leave it out", "Number the persons; leave the cell empty where nobody is known."
+
+
+def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -> Iterator[Unread]:
+    """Which kinds of text could not be read, by column."""
+    declared = {one.name: one for one in (*schema.features, schema.target)}
+    for column in columns:
+        one, raw = declared[column.name], table.column(column.name)
+        if column.unusable is not None and (flags := column.unusable[0] & ~column.unusable[1]).any():
+            kind, words = _kind_and_words(one)
+            yield Unread(one.name, _counted(raw.counts_of(flags), kind), words)
+        elif (flags := column.changed.get("unknown_mapped")) is not None:  # type: ignore[assignment]
+            kinds = _counted(raw.counts_of(flags), _kind_and_words(one)[0])
+            del kinds[UNDECLARED]
+            if kinds:
+                yield Unread(one.name, kinds, _REPLACED)
+
+
+def _counted(texts: Mapping[str, int], kind_of: Kind) -> Counter[str]:
+    kinds = Counter[str]()
+    for text, count in texts.items():
+        kinds[kind_of(text)] += count
+    return kinds
+
+
+def _kind_and_words(declared: Feature | Target) -> tuple[Kind, tuple[str, str]]:
+    match declared:
+        case DateFeature():
+            return kind_beside_dates(declared.order), _NO_DATE
+        case NumericFeature() | NumericTarget():
+            return kind_beside_numbers, _NO_NUMBER
+        case CategoricalFeature():
+            return kind_beside_categories(declared.category_of), _NO_CATEGORY
+    return kind_beside_categories((*declared.classes, *(text for text, _ in declared.groups))), _NO_CATEGORY
 
 
 def encode_bins(table: RawTable, schema: Schema, candidates: Sequence[FeatureCandidates]) -> EncodedDataset:
@@ -147,9 +207,11 @@ def _data_set(
     n_binned: int = 0,
 ) -> EncodedDataset:
     kept = np.ones(table.n_rows, dtype=bool)
+    unread = list(_unread(table, columns, schema))
     dropped = [(column.name, column.drop(kept)) for column in columns]
-    persons = None if person is None else _persons(table.column(person))
+    persons = None if person is None else _persons(raw := table.column(person))
     if persons is not None:
+        unread += [Unread(str(person), kinds, _NOBODY)] if (kinds := _counted(raw.counts_of(persons < 0), kind_of_nobody)) else []
         dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
         kept &= persons >= 0
     sums = _sums(table, columns, kept, n_binned)
@@ -157,7 +219,7 @@ def _data_set(
     sums = [replace(one, cells=cells) if isinstance(one, Cells) else one for one, cells in zip(sums, encoded, strict=True)]
     if person is not None:
         sums.append(of_keys(table.column(person)))
-    report = report_of(table, schema, int(kept.sum()), dropped, changes, unchanged)
+    report = replace(report_of(table, schema, int(kept.sum()), dropped, changes, unchanged), unread=tuple(unread))
     told = TableSums(table.n_rows, sums)
     data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise, source_sums=told)
     if persons is None or rows_per_person is None:
@@ -203,7 +265,7 @@ def _persons(column: Column) -> np.ndarray:
             what = "Several spellings in this column seem to be one person, such as 7 beside 07 or 7.0, or names beside capitals."
             raise SchemaError(what, field=column.name, remedy="Write every person in one way, or number the persons.")
         seen.add(key)
-    is_known = np.array([*(UNREADABLE not in text for text in column.value_texts), True])
+    is_known = np.array([*(UNREADABLE not in text and not is_no_value(text) for text in column.value_texts), True])
     return np.where(is_known[codes], codes, -1)
 
 
@@ -402,6 +464,7 @@ def encode_new(table: RawTable, schema: Schema) -> NewRows:
     table = table.with_decimal(schema.decimal)
     _warn_of_marks(table, schema.features)
     columns = encode_columns(table, schema.features)
+    warn_of(_unread(table, columns, schema), stacklevel=4)
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = {"": len(table.left_out)} | {column.name: sum(column.drop(kept)) for column in columns}
     encoded, _, _ = encoded_columns(columns, kept)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from itertools import chain, islice, takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from dpviz.errors import ReadingWarning
-from dpviz.table.cells import EITHER, IN_DOUBT, Marks, canonical_number, date_of, number_of
+from dpviz.table.cells import IN_DOUBT, Marks, canonical_number, date_of, number_of
+from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, is_no_value, kind_beside_numbers
 
 if TYPE_CHECKING:
     from dpviz.table.columns import Column
@@ -82,6 +83,34 @@ class Doubt(Note):
     """A note that calls the reading into question."""
 
 
+class Unread(Doubt):
+    """How many cells of a column cannot be read as it is declared, by kind of text; never a cell."""
+
+    column: str
+    kinds: Counter[str]
+    words: tuple[str, str]
+
+    def __new__(cls, column: str, kinds: Mapping[str, int], words: tuple[str, str]) -> Self:
+        """`words`: what such cells are, and what helps."""
+        count, (what, remedy) = sum(kinds.values()), words
+        listed = _listed(kinds)
+        text = f"{column!r:.80}: {count:,} cell{'s'[: count != 1]} {what}: {listed}. {remedy}"
+        made = super().__new__(cls, text, _help_of(kinds))
+        made.column, made.kinds, made.words = column, Counter(kinds), words
+        return made
+
+    def is_of_same_column(self, other: str) -> bool:
+        """Whether it tells the same of the same column, perhaps of other rows."""
+        return isinstance(other, Unread) and (self.column, self.words) == (other.column, other.words)
+
+    def with_more(self, other: Unread) -> Unread:
+        """Of these cells and those of other rows."""
+        return Unread(self.column, self.kinds + other.kinds, self.words)
+
+    def __getnewargs__(self) -> tuple[str, Mapping[str, int], tuple[str, str]]:  # type: ignore[override]
+        return self.column, dict(self.kinds), self.words
+
+
 def said(note: str, interface: Interface, *, with_example: bool = False) -> str:
     """The note in the words of an interface."""
     if not isinstance(note, Note):
@@ -100,18 +129,12 @@ def warn_of(notes: Iterable[str], *, stacklevel: int = 3) -> None:
 
 #: A text of digits that a program would not write for a number.
 _CODE = re.compile(r"0[0-9]+|[0-9]+[eE][0-9]+")
-#: What programs write where there is no value, beside the marks that always mean so.
-_OTHER_MARKS = frozenset((".", "..", "-", "--", "*", "#N/A", "n/a", "N.A.", "n.a.", "None", "none", "NaT", "<NA>", r"\N"))
 #: With more texts they are no categories.
 _MOST_SPELLINGS = 1000
 #: Texts of a column that are searched for marks in doubt.
 _MOST_LOOKED_AT = 5_000
-#: A number as people write amounts: 95%, $1,037.50, (12).
-_AMOUNT = re.compile(r"\(?[-+]?(?:[$€£¥%] ?)?[-+]?[0-9][0-9.,]*(?: ?[$€£¥%])?\)?")
-#: A number and its unit, such as 5 kg, 3.2mg/l or 7 m²; an exponent is none.
-_UNIT = re.compile(r"[-+]?[0-9][0-9.,]*\s?(?![eE][-+]?[0-9])[^\W\d_]+(?:[ /·][^\W\d_]+)*[23²³]?\.?")
-#: A date with the name of its month: 01-MAR-24, 1 March 2024.
-_MONTH = re.compile(r"[0-9]{1,2}[-. /]?[A-Za-z]{3,9}[-. /]?[0-9]{2,4}|[A-Za-z]{3,9}[-. ][0-9]{1,2},? [0-9]{2,4}")
+#: Words for no value that a note lists.
+_MOST_LISTED = 10
 
 
 def is_code(text: str) -> bool:
@@ -121,25 +144,14 @@ def is_code(text: str) -> bool:
 
 def decimal_notes(column: Column) -> Iterator[Note]:
     """What was assumed of points and commas in numbers of a column, without a cell."""
-    if column.typed is not None and not column.labels:
-        return
-    marks, one = column.marks, {"help": "decimal"}
-    if any(map(_AMOUNT.fullmatch, chain.from_iterable(map(column.written, "%$€£¥(")))):
-        yield Doubt("Some cells are numbers with signs, such as %, $ or brackets, which are not read: write the number alone.")
-    if marks is Marks.COMMA:
-        if any(np.isnan(number_of(text, marks)) and not np.isnan(number_of(text)) for text in column.written(".")):
-            yield Doubt("A comma stands before decimals, so cells with a point that groups no thousands are no numbers.", **one)
+    marks = column.marks
+    if marks is Marks.COMMA or (column.typed is not None and not column.labels):
         return
     if marks is Marks.POINT:
-        commas = [np.isnan(number_of(text, marks)) for text in column.written(",") if not np.isnan(number_of(text, Marks.EITHER))]
-        if not all(commas):
+        if any(not np.isnan(number_of(text, marks)) for text in column.written(",")):
             yield Note("Commas in numbers group thousands.")
-        if any(commas):
-            yield Doubt("A point stands before decimals, so cells with a comma that groups no thousands are no numbers.", **one)
         return
-    if marks is Marks.UNKNOWN and any(map(EITHER.fullmatch, column.written(","))):
-        yield Doubt("A comma before three digits may group thousands or stand before decimals: such cells are no numbers.", **one)
-    elif any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.written(",")):
+    if any(text.count(",") == 1 and not np.isnan(number_of(text, marks)) for text in column.written(",")):
         yield Note("Decimal commas were read as decimal points.")
     for mark, word in ((".", "point"), (",", "comma")):
         texts = [text for text in islice(column.written(mark), _MOST_LOOKED_AT) if not np.isnan(number_of(text, marks))]
@@ -147,14 +159,7 @@ def decimal_notes(column: Column) -> Iterator[Note]:
         has_groups = any(text.count(mark) > 1 or ("." in text and "," in text) for text in texts)
         if in_doubt and (has_groups or len(in_doubt) == len(texts)):
             what = f"A {word} before three digits in numbers was read as the mark before decimals"
-            yield Doubt(f"{what}, but may group thousands.", **one)
-
-
-def unit_notes(column: Column, missing_codes: Sequence[str] = ()) -> Iterator[Note]:
-    """Of a column that is declared a number: whether some cells hold a number and its unit."""
-    if any(text not in missing_codes for text in filter(_UNIT.fullmatch, column.lettered())):
-        what = "Some cells are numbers with units or other letters behind, which are not read"
-        yield Doubt(f"{what}: write the number alone.")
+            yield Doubt(f"{what}, but may group thousands.", "decimal")
 
 
 def column_notes(column: Column) -> Iterator[Note]:
@@ -180,21 +185,39 @@ def column_notes(column: Column) -> Iterator[Note]:
         if rest:
             what = "Some texts among dates are none in the order of the others, and a proposal counts them as missing"
             yield Doubt(f"{what}: write all dates alike, or declare what they mean.", example=f"For example {rest[0]!r}.")
-    elif others.any() and sum(map(bool, map(_MONTH.fullmatch, column.texts))) * 2 > len(column.texts):
-        yield Doubt("Texts seem to be dates with names of months, which are not read: write them as 2024-03-01.")
+    elif others.any():
+        texts = column.texts[:_MOST_LOOKED_AT]
+        kind, count = Counter(map(kind_beside_numbers, texts)).most_common(1)[0]
+        if kind in IN_OTHER_FORM and count * 2 > len(texts):
+            what = f"Most texts are of the kind “{kind}”, which is not read: write 12.5, or a date as 2024-03-01."
+            yield Doubt(what, _help_of([kind]))
     yield from _spelling_notes(column.texts)
 
 
 def _mixed_notes(column: Column, example: tuple[str, ...]) -> Iterator[Note]:
     """Of numbers beside other texts: a warning where most are numbers."""
-    others = {text for text, number in zip(column.texts, column.text_numbers.tolist(), strict=True) if np.isnan(number)}
-    if others <= _OTHER_MARKS:
-        listed = ", ".join(map(repr, sorted(others)))
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
+    cells = zip(column.texts, column.text_numbers.tolist(), counts.tolist(), strict=True)
+    others = {text: count for text, number, count in cells if np.isnan(number)}
+    if all(map(is_no_value, others)):
+        listed = ", ".join(map(repr, sorted(others)[:_MOST_LISTED]))
         yield Doubt(f"Holds numbers and {listed}: a number only if {listed} is declared as a missing code.")
         return
-    what = "Holds numbers and text: a number only if such texts are missing codes."
+    kinds = Counter[str]()
+    for text in islice(others, _MOST_LOOKED_AT):
+        kinds[kind_beside_numbers(text)] += others[text]
+    what = f"Holds numbers and text: a number only if such texts are missing codes. They are: {_listed(kinds)}."
     quoted = f"For example {example[0]!r} and {example[1]!r}."
-    yield (Doubt if len(others) * 2 < len(column.texts) else Note)(what, example=quoted)
+    is_doubt = TWO_WAYS in kinds or len(others) * 2 < len(column.texts)
+    yield (Doubt if is_doubt else Note)(what, _help_of(kinds), quoted)
+
+
+def _listed(kinds: Mapping[str, int]) -> str:
+    return ", ".join(f"{kind} ({count:,})" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _help_of(kinds: Iterable[str]) -> str:
+    return "decimal" if TWO_WAYS in kinds else ""
 
 
 def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:

@@ -104,7 +104,7 @@ def test_a_model_that_counts_cannot_measure_is_refused_before_the_engine_is_aske
     data = dpviz.encode(dpviz.read_table(file), usable(SCHEMA))
     (tmp_path / "model.json").write_text(dpviz.fit(learner, data, epsilon=5.0, seed=1).to_json())
     assert main(["evaluate", str(tmp_path / "model.json"), "duckdb:///no/file?table=t"]) != 0
-    assert (said or "no such DuckDB file") in capsys.readouterr().err
+    assert (said or "no DuckDB file") in capsys.readouterr().err
 
 
 def test_answers_need_a_column_that_says_whose_they_are(empty: str, tmp_path: Path) -> None:

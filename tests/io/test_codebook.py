@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.app.data.draft import SchemaDraft
-from dpviz.errors import DpvizError, SchemaError
+from dpviz.errors import DpvizError, ReadingWarning, SchemaError
 from dpviz.io.codebook import EXAMPLE, codes_in, groups_in, groups_text, list_text, listed_in, read_codebook
 from dpviz.io.samples import load_sample, samples
 from dpviz.table.column_draft import ColumnDraft
@@ -211,7 +211,7 @@ def test_former_names_of_columns_are_read_with_a_warning():
     lines = "age,integer,1,9,,99,,,,,\nd,date,,,,,,days,dmy,2020-01-01,\ny,categories,,,no; yes,,0 = no,,,,target\n"
     now = "name,type,low,high,categories,missing,labels,role\nage,integer,1,9,,99,,\nd,date days dmy 2020-01-01,,,,,,\n"
     lines, now = lines.replace("d,date,,,", "d,date,0,900,"), now.replace("2020-01-01,,,", "2020-01-01,0,900,")
-    with pytest.warns(DeprecationWarning, match="'min' of a codebook has another name now"):
+    with pytest.warns(ReadingWarning, match="'min' of a codebook has another name now"):
         former = dpviz.import_codebook((head + lines).encode())
     assert former == dpviz.import_codebook((now + "y,categories,,,no; yes,,0 = no,target\n").encode())
 

@@ -103,15 +103,15 @@ def test_a_frame_of_texts_is_read_as_a_file_with_tabs():
 
 
 DOUBTED = [
-    (",", ["12,5", "950"], "groups no thousands"),
-    (",", ["1.311,50", "950"], "groups no thousands"),
+    (",", ["12,5", "950"], "may be read in two ways"),
+    (",", ["1.311,50", "950"], "may be read in two ways"),
     (";", ["1.311", "950"], "may group thousands"),
     (";", ["1,311", "950"], "may group thousands"),
     (";", ["12.037", "950", "1.311,5"], "may group thousands"),
     (";", ["12.037", "1.234.567", "0.5"], "may group thousands"),
-    ("\t", ["1,311", "950"], "may group thousands"),
+    ("\t", ["1,311", "950"], "may be read in two ways"),
     ("\t", ["1.311", "950"], "may group thousands"),
-    ("|", ["12,037", "437"], "may group thousands"),
+    ("|", ["12,037", "437"], "may be read in two ways"),
 ]
 
 
@@ -411,38 +411,13 @@ def test_lines_of_another_width_than_the_first_are_doubted():
             dpviz.read_table(text.encode())
 
 
-AMOUNTS = [("95%", "97%"), ("$1,037.50", "$20"), ("(12)", "15"), ("12 €", "13 €"), ("£5", "6"), ("-$3.50", "4")]
 MONTHS = [("01-MAR-24", "02-APR-24"), ("01MAR2024", "30DEC2023"), ("1 March 2024", "3 May 2024"), ("Mar 1, 2024", "")]
-
-
-def test_amounts_are_no_numbers_and_doubted():
-    for cells in AMOUNTS:
-        for delimiter in (",", ";", "\t"):
-            data = written(delimiter, list(cells))
-            with pytest.warns(ReadingWarning, match="'x': Some cells are numbers with signs"):
-                dpviz.encode(data, schema_of())
-
-
-UNITS = ["5 kg", "5kg", "3.2 mg/l", "7 m²", "7 m2", "12,5 km", "1.000 Euro", "40 years old", "5 Std.", "3rd", "5 円", "-3 dB"]
-
-
-def test_numbers_with_units_are_doubted_without_a_cell():
-    for cell in UNITS:
-        frame = pd.DataFrame({"a": [1, 2], "x": [cell, "4"], "y": ["n", "p"]})
-        for rows in (written("\t", [cell, "4"]), frame):
-            with pytest.warns(ReadingWarning, match="'x': Some cells are numbers with units or other letters behind") as caught:
-                dpviz.encode(rows, schema_of())
-            assert not any(cell in str(one.message) for one in caught)
-    for cell in ("5", "5.5", "5e1", "5E-1", "NA", "", "refused", "nan", "x5", "0x1F", "1,5"):
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", "'x': Some cells are numbers with units")
-            dpviz.encode(written("\t", [cell, "4"]), schema_of())
 
 
 def test_dates_with_names_of_months_are_doubted():
     for cells in MONTHS:
         lines = [f'"{cell}",{place},{"np"[place % 2]}' for place, cell in enumerate(cells * 3)]
-        with pytest.warns(ReadingWarning, match="'x': Texts seem to be dates with names of months"):
+        with pytest.warns(ReadingWarning, match="'x': Most texts are of the kind “a date with the name of its month”"):
             dpviz.propose_schema("\n".join(["x,z,y", *lines]).encode())
 
 

@@ -143,7 +143,7 @@ def test_other_texts_and_fewer_than_three_days_stay_categories(cells):
         (["01/02/2024", "02/13/2024", "02/01/2024"], []),  # the month is
         (["2024-03-01", "2024-04-02", "2024-05-03"], []),
         ([*(f"{day:02d}.03.2024" for day in range(1, 31)), "2024-03-31"], ["none in the order of the others"]),
-        (["01-MAR-24", "02-MAR-24", "03-APR-24"], ["names of months"]),
+        (["01-MAR-24", "02-MAR-24", "03-APR-24"], ["the name of its month"]),
     ],
 )
 def test_an_order_of_dates_that_is_in_doubt_is_pointed_out(cells, doubts):

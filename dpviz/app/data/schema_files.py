@@ -68,10 +68,11 @@ def _draft_of(draft: SchemaDraft, file: Any) -> tuple[SchemaDraft, str]:
 
 
 def _aside(book: Codebook, names: Sequence[str]) -> str:
-    """What a codebook says that the draft does not hold, as Markdown; empty for nothing."""
+    """What is doubtful about a codebook, and what it says that the draft does not hold, as Markdown; empty for nothing."""
     others = [column.name for column in book.columns if column.name not in names]
     told = [f"lines about columns that the table does not have: {parts.names_text(others)}"] if others else []
-    return f"Not taken from the codebook: {'; '.join(told)}." if told else ""
+    lines = [f"Not taken from the codebook: {'; '.join(told)}."] if told else []
+    return " ".join([*map(parts.plain, book.notes), *lines])
 
 
 def codebook(draft: SchemaDraft) -> str:

@@ -15,8 +15,8 @@ from dpviz.learners.request import read_rows
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.candidates import multiscale_candidates
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
-from dpviz.table.encode import encode, encode_bins
-from dpviz.table.notes import Doubt, warn_of
+from dpviz.table.encode import encode, encode_bins, encode_quietly
+from dpviz.table.notes import Doubt, Unread, warn_of
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema, require_no_persons
 from dpviz.table.sums import TableSums
@@ -90,7 +90,7 @@ def encode_large(
 
     def values() -> EncodedDataset:
         require_unchanged()  # another file is not read as this one, which would look damaged
-        data = written(read(lambda table: encode(table, schema)))
+        data = written(read(lambda table: encode_quietly(table, schema)))
         require_unchanged()
         return data
 
@@ -101,8 +101,9 @@ def encode_large(
     else:
         bins = read(lambda table: encode_bins(table, schema, candidates))
         binned, again = Binned.of(bins, candidates, schema), values
-    warn_of(notes)
-    about = {"report": _joined(reports, wanted), "names": pieces.names, "notes": tuple(notes), "table_sums": sums[0]}
+    report = _joined(reports, wanted)
+    warn_of((*notes, *report.unread))
+    about = {"report": report, "names": pieces.names, "notes": tuple(notes), "table_sums": sums[0]}
     return FileRows(binned, again, stop=stop, **about)  # type: ignore[arg-type]
 
 
@@ -129,4 +130,7 @@ def _joined(reports: Sequence[EncodingReport], columns: Sequence[str]) -> Encodi
         for kind in ("rows_read", "rows_kept", "malformed", "unchanged")
     }
     cells = {kind: added(kind) for kind in ("dropped_missing", "dropped_unknown", "dropped_target", *CHANGES)}
-    return replace(first, **whole, **cells)  # type: ignore[arg-type]
+    unread = dict[str, Unread]()
+    for note in (note for report in reports for note in report.unread):
+        unread[note.column] = unread[note.column].with_more(note) if note.column in unread else note
+    return replace(first, unread=tuple(unread.values()), **whole, **cells)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from itertools import count, islice
 from typing import IO, Any
 
 from dpviz.errors import TableError
-from dpviz.io.csv import check_header, check_names, told_apart
+from dpviz.io.csv import check_header, checked_names, told_apart
 from dpviz.io.limits import require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts
@@ -60,7 +60,7 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         sheet = _sheet(raw, options.sheet)
         rows = _rows(sheet, options)
         names = list(options.names) if options.names is not None else _header(rows, rename=options.rename)
-        _check_names(names, options)
+        names = _checked_names(names, options)
         schema = pa.schema([(name, pa.large_binary()) for name in names])
         batches, malformed = [], list[int]()
         places = count()
@@ -102,7 +102,7 @@ def _sheet(raw: bytes, asked: str | int | None) -> Any:
         remedy = "Save it as an ordinary Excel workbook (.xlsx) or as CSV."
         raise TableError("damaged", "This workbook holds no sheet, or is of the kind “Strict Open XML”.", remedy=remedy)
     what = f"There are {len(sheets)} sheets that can be seen." if asked is None else "There is no such sheet."
-    remedy = f"Give sheet= its name, or its place from 1 to {len(book.worksheets)}."
+    remedy = f"Give its name or its place, from 1 to {len(book.worksheets)} (sheet=..., --sheet on the command line)."
     raise TableError("several-sheets" if asked is None else "no-sheet", what, remedy=remedy)
 
 
@@ -169,9 +169,9 @@ def _header(rows: Iterator[Row], *, rename: bool) -> list[str]:
     return told_apart(names) if rename else names
 
 
-def _check_names(names: list[str], options: ReadOptions) -> None:
-    if "" in names:
+def _checked_names(names: list[str], options: ReadOptions) -> list[str]:
+    if "" in names and options.wanted is None:
         remedy = "Name every column in the first row (of merged cells only the first holds the name): "
         remedy += "rows above the names and blank columns beside the table have to go."
         raise TableError("blank-name", f"Column {names.index('') + 1} has no name.", row=1, remedy=remedy)
-    check_names(names, options.max_columns)
+    return checked_names(names, options)

@@ -1,0 +1,59 @@
+"""What a file holds beside the columns that are needed stops nobody."""
+
+from __future__ import annotations
+
+import io
+
+import openpyxl
+import pytest
+
+import dpviz
+from dpviz.errors import TableError
+from dpviz.io.options import ReadOptions
+from dpviz.io.tables.read import read_asked
+
+SCHEMA = dpviz.Schema((dpviz.NumericFeature("x", 0, 10),), dpviz.ClassTarget("y", ("n", "p")))
+
+
+def workbook(rows) -> bytes:
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("header", ["a,x,a,y", ",x,b,y", "a,x,,y", "a,x,a (2),y", "column 3,x,,y"])
+def test_two_columns_of_one_name_or_without_any_do_not_matter_unless_they_are_needed(header):
+    lines = [header, "1,3,2,n", "4,5,6,p"]
+    for file in ("\n".join(lines).encode(), workbook([line.split(",") for line in lines])):
+        if header.startswith("column 3"):
+            with pytest.raises(TableError):
+                dpviz.encode(file, SCHEMA)
+        else:
+            assert dpviz.encode(file, SCHEMA).columns[0].tolist() == [3, 5]
+    with pytest.raises(TableError, match="have the same name"):
+        dpviz.encode(b"x,a,x,y\n1,2,3,n\n", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"), [("A11 59 A34", "blanks"), ("a  b", "blanks"), ("a:b:c", "colons"), ("a^b", "carets")]
+)
+def test_what_separates_cells_and_is_not_read_is_named(line, words):
+    with pytest.raises(TableError, match=f"only one column.*Here {words} seem to separate"):
+        dpviz.read_table(f"{line}\n{line}\n".encode())
+
+
+@pytest.mark.parametrize("ending", ["dta", "sav"])
+def test_keys_of_stata_and_spss_keep_the_type_of_days_and_moments(ending, tmp_path):
+    pd, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
+    moments = pd.to_datetime(["2024-03-01 10:00", "2024-03-02 00:00", None])
+    frame = pd.DataFrame({"moment": moments, "day": [day.date() for day in moments[:2]] + [None], "x": [1.0, 2, 3]})
+    path = tmp_path / f"rows.{ending}"
+    getattr(pyreadstat, f"write_{ending}")(frame, str(path))
+    for name, kind in (("moment", "timestamp[us]"), ("day", "date32[day]")):
+        key = read_asked(path, ReadOptions(path.name, key=name)).key
+        assert str(key.type) == kind
+        assert [None if one is None else str(one) for one in key.to_pylist()] == [
+            None if one != one or one is None else str(one) for one in frame[name].tolist()
+        ]
