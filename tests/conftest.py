@@ -30,7 +30,7 @@ settings.register_profile("fast", settings.get_profile("dpviz"), max_examples=20
 settings.load_profile("dpviz")
 
 #: Cases of one test that `make check` tries at most, but those of the contract of learners.
-FEW_CASES = 12
+FEW_CASES = 8
 #: The longest file without a browser.
 MUTANTS = "tests/benchmarks/test_mutants.py"
 

@@ -120,7 +120,7 @@ def places(chart: Chart, key: str) -> dict[str, float]:
 
 
 class TestAxis:
-    @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+    @pytest.mark.parametrize("epsilon", [1.0, *(pytest.param(one, marks=pytest.mark.slow) for one in (0.1, 3.0))])
     def test_every_number_of_the_stored_run_is_at_its_place_or_an_arrow_with_it(self, epsilon: float) -> None:
         run = stored_run()
         lines = audit_lines(Known(run, {}), epsilon)
