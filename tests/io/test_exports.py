@@ -347,7 +347,7 @@ COLUMNS = [
 TYPED = [
     *(1, 1.0, -7, 80.4, 1234.5, True, False, None, float("nan"), float("inf"), float("-inf"), 2**53 + 1, 10**30, 1e-7, -0.0, 42),
     *(np.float64(2.5), np.float32(0.1), np.float32(80.5), np.int8(1), np.uint64(2**63), np.bool_(True), np.False_, np.str_("1")),
-    *(np.float64("nan"), np.datetime64("NaT"), np.datetime64("2024-03-01"), np.datetime64("2024-03-01T14:30:00")),
+    *(np.float64("nan"), np.datetime64("NaT", "ns"), np.datetime64("2024-03-01"), np.datetime64("2024-03-01T14:30:00")),
     *(np.timedelta64(90, "s"), dt.timedelta(seconds=1), pd.Timedelta(81, "s"), np.longdouble(2.5)),
     *(Decimal("1.0"), Decimal("2.50"), Decimal("1E+1"), Decimal("NaN"), Decimal("-0"), Decimal("Infinity"), pd.NA, pd.NaT),
     *(pd.Timestamp("2024-03-01"), pd.Timestamp("2024-03-01 14:30", tz="Europe/Berlin"), dt.time(14, 30), b"1.0", b"NA"),

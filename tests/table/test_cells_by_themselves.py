@@ -285,7 +285,7 @@ TEXTS: list[tuple[Any, str]] = [
     (pd.Timestamp("2024-03-01", tz=BERLIN), "2024-03-01"), (pd.Timestamp("2024-03-01 12:00", tz=BERLIN), "2024-03-01T12:00:00"),
     (pd.Timestamp("1960-01-01 00:00:00.000000001"), "1960-01-01"), (np.datetime64("2024-03-01T12:00"), "2024-03-01T12:00:00"),
     (dt.time(1, 2, tzinfo=dt.UTC), "01:02:00"), (np.timedelta64(1500, "ms"), "1.5"), (pd.NaT, ""), (pd.NA, ""), (None, ""),
-    (np.datetime64("NaT"), ""), (b"\xff", "\ufffd"), ("None", "None"),
+    (np.datetime64("NaT", "ns"), ""), (b"\xff", "\ufffd"), ("None", "None"),
 ]  # fmt: skip
 
 
