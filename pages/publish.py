@@ -352,5 +352,7 @@ view = one_of("Part of this page", publish.VIEWS, **choice)
 book = publish.register()
 if view == publish.CHECK:
     check_view()
+elif book is not None and view == publish.REGISTER:
+    register_view(book)
 elif book is not None:
-    register_view(book) if view == publish.REGISTER else release_view(book)
+    release_view(book)

@@ -222,7 +222,7 @@ def show_growing(view: LessonView) -> None:
     wide, narrow = (
         draw_tree(now.tree, notes, narrow=narrow, title=title, selected=selected).standalone() for narrow in (False, True)
     )
-    tree_view(wide, narrow, selected=selected, key=_TREE)
+    tree_view(wide, narrow, selected=selected, key=_TREE, height=300)
     st.markdown(view.say("paid" if now.waiting else "done", spent=f"{number_text(now.spent)} ({NEIGHBOURS})"))
     with st.expander("The tree as text", icon=":material/notes:"):
         st.markdown("\n".join(f"{number}. {line.text}" for number, line in enumerate(rule_list(now.tree), start=1)))
