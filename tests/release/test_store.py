@@ -1,7 +1,6 @@
 """The file: foreign, newer, damaged, locked and unreadable ones are refused in words; old ones are brought up to date."""
 
 import errno
-import gzip
 import hashlib
 import sqlite3
 from contextlib import closing
@@ -14,6 +13,7 @@ from dpviz.errors import OverCap, RegisterError
 from dpviz.release import store
 from dpviz.release.check import Place, findings, matched, reference_in, resume
 from dpviz.release.register import Register
+from tests.support.register_files import of_version
 from tests.support.release_rows import small_rows
 
 
@@ -184,11 +184,7 @@ def test_it_is_written_ahead_and_known_by_its_mark(tmp_path):
 
 @pytest.fixture
 def of_version_1(tmp_path):
-    """A register written by the first version of its format: never made again, since no code writes it any more."""
-    path = tmp_path / "releases.db"
-    path.write_bytes(gzip.decompress(Path(__file__).with_name("releases-1.db.gz").read_bytes()))
-    path.chmod(0o600)
-    return Register(path)
+    return of_version(1, tmp_path)
 
 
 def test_a_register_of_the_first_version_opens_with_all_it_has_spent(of_version_1):
@@ -243,27 +239,8 @@ def test_what_a_register_of_the_first_version_has_spent_counts_from_now_on(of_ve
     assert of_version_1.start("clinic", token="new", loss=PrivacyLoss(0.25), **asked).number == 5
 
 
-KEY, HEAD = (
-    "ef5aa310bd06d20cdff756277d3f4ddbcbc69d4764bb22674cc7c7289d4403b2",
-    "a28307a3e70d41a65ac9d6aa08fdd297549398ce1628006518a38ae537fb7f01",
-)
-
-
-def of_version_3(folder: Path, head: str = HEAD) -> Register:
-    """A register of the last version with a chain of entries, its key, its head, and the file it released."""
-    path = folder / "releases.db"
-    for name, text in (("releases.db.key", KEY), ("releases.db.head", head)):
-        if text:
-            (folder / name).write_text(f"{text}\n", encoding="ascii")
-            (folder / name).chmod(0o600)
-    path.write_bytes(gzip.decompress(Path(__file__).with_name("releases-3.db.gz").read_bytes()))
-    path.chmod(0o600)
-    (folder / "released.json").write_bytes(gzip.decompress(Path(__file__).with_name("releases-3.json.gz").read_bytes()))
-    return Register(path)
-
-
 def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path):
-    register, file = of_version_3(tmp_path), tmp_path / "released.json"
+    register, file = of_version(3, tmp_path), tmp_path / "released.json"
     assert register.balance("survey").spent == PrivacyLoss(0.25)
     assert register.reference_of("abc") == reference_in(file)
     assert findings(register, files=[file]) == ()
@@ -279,7 +256,7 @@ def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path
 
 @pytest.mark.parametrize("head", ["", "0" * 64])
 def test_an_old_copy_of_a_register_with_a_chain_stays_one(tmp_path, head):
-    register = of_version_3(tmp_path, head)
+    register = of_version(3, tmp_path, head)
     assert register.balance("survey").spent == PrivacyLoss(0.25)
     with pytest.raises(RegisterError) as problem:
         register.declare("more", epsilon_cap=1)
@@ -290,7 +267,7 @@ def test_an_old_copy_of_a_register_with_a_chain_stays_one(tmp_path, head):
 
 
 def test_an_empty_file_in_the_place_of_a_register_with_a_chain_does_not_begin_anew(tmp_path):
-    of_version_3(tmp_path).path.write_bytes(b"")
+    of_version(3, tmp_path).path.write_bytes(b"")
     with pytest.raises(RegisterError) as problem:
         Register(tmp_path / "releases.db").declare("rows", epsilon_cap=9)
     assert problem.value.code == "behind"

@@ -5,6 +5,7 @@ ends, every call of C) and sends itself SIGKILL at a chosen count: a random poin
 the machine is. Prints one JSON object of facts and fails on a broken promise.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -16,10 +17,13 @@ import numpy as np
 
 from dpviz.errors import OverCap, RefusedRelease
 from dpviz.learners import FitRequest
+from dpviz.release.check import findings
 from dpviz.release.files import is_file_with, write_part
 from dpviz.release.records import State
 from dpviz.release.register import Register
 from dpviz.release.release import released_document
+from dpviz.release.store import read_counter
+from tests.support.register_files import of_version
 from tests.support.release_rows import publish, requested, small_rows
 
 EPSILON = 0.1
@@ -223,8 +227,42 @@ def make_at_once(folder: Path, rounds: int, processes: int) -> dict[str, int]:
     return {"made at once": rounds}
 
 
+def held(register: Register) -> tuple[object, ...]:
+    """What a register holds; fingerprints by the data set that they are known as."""
+    known = [register.data_set_of(text) for text in (hashlib.sha256(b"clinic").hexdigest(), small_rows().identity)]
+    uses = [(use.data_set, use.what, use.times) for use in register.uncovered_uses()]
+    names = [found.name for found in register.data_sets()]
+    return names, known, uses, register.releases(), [register.cap_changes(name) for name in names], findings(register)
+
+
+def migrate(folder: Path, kills: int, seed: int) -> dict[str, int]:
+    """Killed while an old register is imported: it is the old or the new one, holds what it held, and counts the same changes."""
+    rng, killed = np.random.default_rng(seed), 0
+    for version in (1, 3):
+        (folder / f"old{version}").mkdir()
+        whole, told = of_version(version, folder / f"old{version}"), folder / f"events{version}"
+
+        def tell(register: Register = whole, told: Path = told) -> int:
+            told.write_text(json.dumps(counting(register.data_sets, None)[0]))
+            return 0
+
+        assert in_child(tell) == 0
+        expected, counter, events = held(whole), read_counter(whole.path), json.loads(told.read_text())
+        assert expected[-1] == ()
+        for number, event in enumerate(rng.integers(1, events + 1, kills)):
+            place = folder / f"old{version}-{number}"
+            place.mkdir()
+            register = of_version(version, place)
+            code = in_child(lambda register=register, event=event: counting(register.data_sets, (0, int(event)))[0] and 0)
+            killed += code == -signal.SIGKILL
+            assert held(register) == expected, (version, event)
+            assert read_counter(register.path) == counter
+    return {"killed while imported": killed}
+
+
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     seed, kills, most, times = map(int, sys.argv[2:])
     facts = crash(place, seed, kills) | hammer(place, processes=3, cap=most) | make_at_once(place, rounds=times, processes=6)
+    facts |= migrate(place, kills, seed)
     print(json.dumps(facts))
