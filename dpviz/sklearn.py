@@ -25,7 +25,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from pandas import DataFrame
+from pandas import DataFrame, Series
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_regressor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -46,7 +46,6 @@ from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
 from dpviz.learners.request import few_usable, require_rows, warn_of
 from dpviz.models.base import Model, holds_probabilities
 from dpviz.results.result import FitResult
-from dpviz.table.arrays import codes_of, numbers_of, texts_of, usable_rows, with_named_moments
 from dpviz.table.cells import text_of
 from dpviz.table.checked_numbers import checked_count, is_number
 from dpviz.table.columns import Column
@@ -74,6 +73,7 @@ class _PrivateEstimator:
     random_state: Any = None
     accept_rows: bool = False
     missing: str | None = None
+    rows_per_person: int | None = None
 
     n_features_in_: int = field(init=False)
     _public: ClassVar[str]  #: The parameter that says what is public about the target
@@ -124,31 +124,62 @@ class _PrivateEstimator:
             allowed = f"None, or 'middle' with a schema, or with `bounds` and `{self._public}` declared"
             raise ParameterError(type(self).__name__, "missing", self.missing, allowed)
         self._reads_tables = self.schema is not None
-        self.result_ = self._trained(self._by_schema(X, y) if self._reads_tables else self._by_parameters(X, y))
+        rows, given = self._by_name(X, y) if self._reads_tables else self._by_place(X, y)
+        schema = self._schema_of(rows, given)
+        table = self._table(rows, schema)
+        check_consistent_length(table.columns[0].codes, given)
+        target = table_of(DataFrame({schema.target.name: self._cells_of_target(schema, given)}))
+        data = encode(RawTable((*table.columns, *target.columns), "X"), schema, rows_per_person=self.rows_per_person)
+        if not self._is_declared and data.report is not None and data.n_rows < data.report.rows_read:
+            first = next(name for name, _ in (*data.report.dropped_missing, *data.report.dropped_unknown))
+            raise _undeclared(first, "Declare it, or leave such rows out.")
+        self.result_ = self._trained(data)
         self._warn(self.result_.schema)
         return self
 
-    def _by_schema(self, X: Any, y: Any) -> EncodedDataset:
-        """Rows as `dpviz.encode` has them: by the names of their columns, or by their order where they have none."""
-        schema = self._declared_schema()
-        validate_data(self, X, y, skip_check_array=True)
-        table, given = self._table(X, schema), column_or_1d(_label_by_label(y), warn=True)
-        check_consistent_length(table.columns[0].codes, given)
-        target = DataFrame({schema.target.name: self._cells_of_target(schema, given)})
-        return encode(RawTable((*table.columns, *table_of(target).columns), "X"), schema)
+    # --- rows and schema
 
-    def _declared_schema(self) -> Schema:
-        """The schema, with the rule of `missing` where it has none; raises ParameterError where something is declared twice."""
-        if not isinstance(self.schema, Schema):
+    def _by_name(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Rows whose columns a schema names, and the target."""
+        validate_data(self, X, y, skip_check_array=True)
+        return X, column_or_1d(_label_by_label(y), warn=True)
+
+    def _by_place(self, X: Any, y: Any) -> tuple[DataFrame, np.ndarray]:
+        """Both as scikit-learn hands them over; where everything is declared, whatever their cells are."""
+        self._named = _name_of(y)
+        self._kinds = list(getattr(X, "dtypes", ())) or [getattr(X, "dtype", None)]
+        X = with_named_moments(X)
+        if not self._is_declared:
+            rows, given = validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
+        else:
+            rows = validate_data(self, _cell_by_cell(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
+            given = column_or_1d(_label_by_label(y), warn=True)
+            check_consistent_length(rows, given)
+        return self._frame(rows), given
+
+    def _frame(self, rows: np.ndarray) -> DataFrame:
+        """An array as a frame, with numbers for truth values in all columns but those of categories."""
+        frame = DataFrame(rows, columns=self._names())
+        others = {self._position(key) for key in self.categories or {}}
+        for place, name in enumerate(frame.columns):
+            if rows.dtype.kind in "bO" and place not in others:
+                frame[name] = _with_numbers_for_truths(frame[name])
+        return frame
+
+    def _schema_of(self, rows: Any, given: np.ndarray) -> Schema:
+        """What is declared, as a schema; with the rule of `missing` where there is none. Raises ParameterError."""
+        if self.schema is None:
+            schema = Schema(self._features(rows), self._target(given), n_public=self.n_public)
+        elif not isinstance(self.schema, Schema):
             raise ParameterError(type(self).__name__, "schema", self.schema, "a Schema, such as from dpviz.load_schema")
-        for name in ("bounds", "categories", "n_public", self._public):
-            if getattr(self, name) is not None:
-                raise ParameterError(type(self).__name__, name, getattr(self, name), "left out: the schema says it")
-        if not isinstance(self.schema.target, self._kind_of_target):
-            raise ParameterError(type(self).__name__, "schema", self.schema.target.kind, self._wants)
-        if self.missing is None:
-            return self.schema
-        return replace(self.schema, features=tuple(map(_with_rule, self.schema.features)))
+        else:
+            schema = self.schema
+            for name in ("bounds", "categories", "n_public", self._public):
+                if getattr(self, name) is not None:
+                    raise ParameterError(type(self).__name__, name, getattr(self, name), "left out: the schema says it")
+            if not isinstance(schema.target, self._kind_of_target):
+                raise ParameterError(type(self).__name__, "schema", schema.target.kind, self._wants)
+        return schema if self.missing is None else replace(schema, features=tuple(map(_with_rule, schema.features)))
 
     def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
         """The target's column as the schema reads it."""
@@ -165,38 +196,15 @@ class _PrivateEstimator:
             if not hasattr(self, "feature_names_in_"):  # else scikit-learn says it
                 _warn_of_order(names)
             X = DataFrame(rows, columns=list(names))
-        columns = map(table_of(X, schema.feature_names).column, schema.feature_names)
-        return RawTable(tuple(columns if self.missing is None else map(_or_missing, columns, schema.features)), "X")
+        names = schema.feature_names if schema.person is None else (*schema.feature_names, schema.person)
+        table = table_of(X, names)
+        columns = [table.column(feature.name) for feature in schema.features]
+        if self.missing is not None:
+            columns = list(map(_as_declared, columns, schema.features))
+        return RawTable((*columns, *map(table.column, names[schema.n_features :])), "X")
 
-    def _new_by_schema(self, X: Any, schema: Schema) -> EncodedDataset:
-        """Rows to be predicted; raises RowsError where the schema has no answer to one."""
-        new = encode_new(self._table(X, schema), schema)
-        if not new.usable.all():
-            column = next(name for name, count in new.dropped.items() if count)
-            what = f"The column {column!r:.80} has a value that is missing or not declared."
-            raise RowsError("undeclared", what, remedy="Declare what it counts as, or give missing='middle'.")
-        return new.data
-
-    def _by_parameters(self, X: Any, y: Any) -> EncodedDataset:
-        self._named = _name_of(y)
-        rows, given = self._taken(with_named_moments(X), y)
-        self._categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
-        self._warn_of_types(X)
-        target, encoded = self._target(given)
-        schema = Schema(self._features(rows), target, n_public=self.n_public)
-        return usable_rows(schema, [*self._columns(rows, schema), encoded], refuse=not self._is_declared)
-
-    def _taken(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Both as arrays; where everything is declared, whatever their cells are."""
-        if not self._is_declared:
-            return validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
-        rows = validate_data(self, _cell_by_cell(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
-        given = column_or_1d(_label_by_label(y), warn=True)
-        check_consistent_length(rows, given)
-        return rows, given
-
-    def _target(self, given: np.ndarray) -> tuple[Target, np.ndarray]:
-        """What is public about the target, and its values: codes or numbers, NaN for an undeclared class or no number."""
+    def _target(self, given: np.ndarray) -> Target:
+        """What is public about the target, from the parameters or else from its cells."""
         raise NotImplementedError
 
     def _trained(self, data: EncodedDataset) -> FitResult:
@@ -225,13 +233,17 @@ class _PrivateEstimator:
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
     def _encoded(self, X: Any) -> EncodedDataset:
-        schema = self.model_.schema
+        """Rows to be predicted; raises RowsError where the schema has no answer to one."""
+        schema = replace(self.model_.schema, person=None)
         with cells_stay_inside(partial(_in_words, X)):
-            if self._reads_tables:
-                return self._new_by_schema(X, schema)
-            usual = {"dtype": None, "ensure_all_finite": False} if self.missing else {"dtype": self._dtype()}
-            rows = validate_data(self, with_named_moments(X), ensure_min_samples=0, reset=False, **usual)
-            return usable_rows(schema, [*self._columns(rows, schema), np.zeros(len(rows))], refuse=True)
+            if not self._reads_tables:
+                usual = {"dtype": None, "ensure_all_finite": False} if self.missing else {"dtype": self._dtype()}
+                X = self._frame(validate_data(self, with_named_moments(X), ensure_min_samples=0, reset=False, **usual))
+            new = encode_new(self._table(X, schema), schema)
+            if not new.usable.all():
+                column = next(name for name, count in new.dropped.items() if count)
+                raise _undeclared(column, "Declare what it counts as, or give missing='middle'.")
+            return new.data
 
     @property
     def model_(self) -> Model:
@@ -269,19 +281,20 @@ class _PrivateEstimator:
         what = f"There is no column {key!r:.80}; give the name or the position of one of {len(names)}."
         raise RowsError("column", what, remedy=f"Known: {', '.join(names[:_MOST_NAMED])}.")
 
-    def _features(self, rows: np.ndarray) -> tuple[Feature, ...]:
+    def _features(self, rows: DataFrame) -> tuple[Feature, ...]:
         names = self._names()
         bounds = self._bounds(len(names))
-        return tuple(self._feature(place, name, bounds.get(place), rows[:, place]) for place, name in enumerate(names))
-
-    def _feature(self, place: int, name: str, bounds: tuple[float, float] | None, column: np.ndarray) -> Feature:
-        if place in self._categories:
-            texts = texts_of(self._categories[place])
-            first = texts[0] if self.missing and texts else None
-            return CategoricalFeature(name, texts, missing_as=first, unknown_as=first)
-        if bounds is not None:
-            return NumericFeature(name, *bounds, missing_as=(bounds[0] + bounds[1]) / 2 if self.missing else None)
-        return NumericFeature(name, *_range_of(column), read_from_data=("low", "high"))
+        categories = {self._position(key): tuple(map(text_of, values)) for key, values in (self.categories or {}).items()}
+        self._warn_of_types(categories)
+        found: list[Feature] = []
+        for place, name in enumerate(names):
+            if place in categories:
+                found.append(CategoricalFeature(name, categories[place]))
+            elif place in bounds:
+                found.append(NumericFeature(name, *bounds[place]))
+            else:
+                found.append(NumericFeature(name, *_range_of(rows[name]), read_from_data=("low", "high")))
+        return tuple(found)
 
     def _bounds(self, count: int) -> dict[int, tuple[float, float]]:
         """(low, high) by position, for columns that have them."""
@@ -305,24 +318,14 @@ class _PrivateEstimator:
             remedy = f"Give {given} from public knowledge."
             warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=4)
 
-    def _warn_of_types(self, X: Any) -> None:
+    def _warn_of_types(self, categories: Mapping[int, tuple[str, ...]]) -> None:
         """Categories given as texts for a column of numbers may have been meant for another column."""
-        kinds = list(getattr(X, "dtypes", ())) or [getattr(X, "dtype", None)] * len(self._names())
-        for place, categories in self._categories.items():
-            if getattr(kinds[place], "kind", "O") in "biuf" and any(isinstance(text, str) for text in categories):
+        given = {self._position(key): values for key, values in (self.categories or {}).items()}
+        for place in categories:
+            kind = self._kinds[place % len(self._kinds)]
+            if getattr(kind, "kind", "O") in "biuf" and any(isinstance(text, str) for text in given[place]):
                 doubt = f"The categories of {self._names()[place]!r:.80} are texts and its cells are numbers."
-                warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=5)
-
-    def _columns(self, rows: np.ndarray, schema: Schema) -> list[np.ndarray]:
-        """Codes and numbers by feature, float64 of shape (n_rows,); NaN for an undeclared category or no number."""
-        return [self._column(place, feature, rows[:, place]) for place, feature in enumerate(schema.features)]
-
-    def _column(self, place: int, feature: Feature, column: np.ndarray) -> np.ndarray:
-        if isinstance(feature, NumericFeature):
-            found, instead = numbers_of(column), feature.missing_as
-        else:
-            found, instead = codes_of(column, self._categories[place]), None if self.missing is None else 0.0
-        return found if instead is None else np.where(np.isnan(found), instead, found)
+                warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=6)
 
 
 @dataclass(eq=False, repr=False)
@@ -359,6 +362,9 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
         category. None: `fit` leaves such rows out where everything is declared, and `predict` refuses them.
     random_state : int, RandomState, Generator or None
         None releases: exact samplers, no seed. A number simulates: repeatable, and protects nobody.
+    rows_per_person : int or None
+        Needed where the schema names a column of X that says whose row it is: of each person at most so many rows are kept, by
+        chance, and the ledger says what they cost a person.
     accept_rows : bool
         Release although few of the rows can be used as they are, or far from `n_public` of them.
 
@@ -380,27 +386,21 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     _kind_of_target = ClassTarget
     _wants = "one with classes; PrivateTreeRegressor predicts numbers"
 
-    def _target(self, given: np.ndarray) -> tuple[ClassTarget, np.ndarray]:
+    def _target(self, given: np.ndarray) -> ClassTarget:
         if self.classes is None:
             check_classification_targets(given)
-        classes = np.unique(given).tolist() if self.classes is None else list(self.classes)
-        if len(classes) < 2:
+        self._declared = tuple(np.unique(given).tolist() if self.classes is None else self.classes)
+        if len(self._declared) < 2:
             what = "There is one class only; a classifier needs at least two."
             raise RowsError("one-class", what, remedy="Declare `classes`.")
-        codes = self._codes(given, classes)
-        return ClassTarget(self._target_name(), texts_of(classes), () if self.classes is not None else ("classes",)), codes
+        return ClassTarget(self._target_name(), texts_of(self._declared), () if self.classes is not None else ("classes",))
 
     def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
         """The class that each cell says, in the words of the schema; None where it says none."""
         groups = schema.target.groups if isinstance(schema.target, ClassTarget) else ()
-        codes = self._codes(given, schema.classes, groups)
-        return np.array([*schema.classes, None], dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
-
-    def _codes(self, given: np.ndarray, classes: Sequence[Any], groups: Sequence[Any] = ()) -> np.ndarray:
-        """The place of each cell's class in `classes`, NaN where it says none; what is answered takes the form of `given`."""
-        codes, self._answers = _Labels(classes, groups).read(given)
+        codes, self._answers = _Labels(schema.classes if self._reads_tables else self._declared, groups).read(given)
         self.classes_, self._order = np.unique(self._answers, return_index=True)
-        return codes
+        return np.array([*schema.classes, None], dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes, shape (n_rows,)."""
@@ -439,10 +439,12 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
     _kind_of_target = NumericTarget
     _wants = "one with a number to predict; PrivateTreeClassifier predicts classes"
 
-    def _target(self, given: np.ndarray) -> tuple[NumericTarget, np.ndarray]:
+    def _target(self, given: np.ndarray) -> NumericTarget:
         low, high = _range_of(given) if self.target_bounds is None else _pair("target_bounds", self.target_bounds)
-        read = () if self.target_bounds is not None else ("low", "high")
-        return NumericTarget(self._target_name(), low, high, read), numbers_of(given)
+        return NumericTarget(self._target_name(), low, high, () if self.target_bounds is not None else ("low", "high"))
+
+    def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
+        return _with_numbers_for_truths(given) if given.dtype.kind in "bO" else given
 
     def predict(self, X: Any) -> np.ndarray:
         """Numbers, shape (n_rows,)."""
@@ -470,7 +472,7 @@ def _warn_of_order(names: Sequence[str]) -> None:
     warnings.warn(ReadingWarning(text, doubt), stacklevel=6)
 
 
-def _or_missing(column: Column, feature: Feature) -> Column:
+def _as_declared(column: Column, feature: Feature) -> Column:
     """The column in which a cell that holds no number, where one is wanted, is a missing one."""
     if isinstance(feature, CategoricalFeature):
         return column
@@ -478,6 +480,16 @@ def _or_missing(column: Column, feature: Feature) -> Column:
         is_date = np.append(~np.isnan(feature.numbers(column.texts)), False)
         return Column(column.name, column.texts, np.where(is_date[column.codes], column.codes, -1))
     return Column(column.name, numbers=column.numbers_and_missing(feature.missing_codes)[0])
+
+
+def _with_numbers_for_truths(cells: Any) -> Series:
+    """scikit-learn's tools count true as 1 and false as 0. Objects: the type of a column must not follow from its cells."""
+    return Series([int(cell) if isinstance(cell, (bool, np.bool_)) else cell for cell in cells], dtype=object)
+
+
+def _undeclared(column: str, remedy: str) -> RowsError:
+    what = f"The column {column!r:.80} has a value that is missing or not declared."
+    return RowsError("undeclared", what, remedy=remedy)
 
 
 class _Labels:
@@ -650,3 +662,38 @@ def _label_by_label(y: Any) -> Any:
     kinds = [*getattr(y, "dtypes", ())] if getattr(y, "ndim", 0) == 2 else [getattr(y, "dtype", np.dtype(object))]
     is_plain = all(not hasattr(y, "iloc") or isinstance(kind, np.dtype) for kind in kinds)
     return _cell_by_cell(y) if is_plain and all(getattr(kind, "kind", "") != "c" for kind in kinds) else y.astype(object)
+
+
+def with_named_moments(rows: Any) -> Any:
+    """A frame or an array with texts for moments and seconds for durations, which scikit-learn would read by their units."""
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in "mM":
+        return rows / np.timedelta64(1, "s") if rows.dtype.kind == "m" else rows.astype(str)
+    if hasattr(rows, "iloc") and hasattr(rows, "isetitem"):
+        found = rows.copy(deep=False)
+        for place, kind in enumerate(rows.dtypes):
+            if getattr(kind, "kind", "") in ("m", "M"):
+                found.isetitem(place, rows.iloc[:, place].astype(object).map(_named))
+            elif not isinstance(kind, np.dtype) and getattr(kind, "kind", "") == "O":  # scikit-learn tries numbers beside others
+                found.isetitem(place, rows.iloc[:, place].astype(object))
+        return found
+    if hasattr(rows, "with_columns") and hasattr(rows, "iter_columns"):
+        moments = [column for column in rows.iter_columns() if column.dtype.is_temporal()]
+        return rows.with_columns(type(column)(column.name, list(map(_named, column.to_list()))) for column in moments)
+    return rows
+
+
+def _named(value: Any) -> Any:
+    """A day or a moment as readers of files write it, as its clock shows it, a duration as seconds; anything else as it is."""
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
+    if not isinstance(value, dt.date) or value != value:
+        return value
+    return text_of(value.replace(tzinfo=None) if isinstance(value, dt.datetime) else value)
+
+
+def texts_of(values: Sequence[Any] | np.ndarray) -> tuple[str, ...]:
+    """A name for each value; numbered where two would be alike or one has none."""
+    texts = [str(_named(value)) for value in values]
+    if len(set(texts)) == len(texts) and all(text.strip() for text in texts):
+        return tuple(texts)
+    return tuple(f"{place}: {text}" for place, text in enumerate(texts))

@@ -1,12 +1,14 @@
 """The estimators keep scikit-learn's contract, and say what they read from the rows."""
 
 import datetime as dt
+import pickle
 import warnings
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
@@ -218,7 +220,7 @@ def test_categories_are_declared_by_name_and_undeclared_ones_are_refused():
     model = PrivateTreeClassifier(random_state=0, epsilon=5.0, **asked).fit(frame, y)
     assert [type(feature).__name__ for feature in model.result_.schema.features] == ["NumericFeature", "CategoricalFeature"]
     assert model.score(frame, y) > 0.7
-    with pytest.raises(ValueError, match="The column 'colour' has a value that is not declared"):
+    with pytest.raises(ValueError, match="The column 'colour' has a value that is missing or not declared"):
         model.predict(frame.assign(colour="mauve"))
 
 
@@ -311,11 +313,60 @@ WITH_A_RULE = DECLARED | {"categories": {"ward": ["north", "south"]}, "missing":
 def test_cells_that_are_missing_or_unknown_count_alike_in_fit_and_predict():
     X, y = missing_rows()
     filled = X.astype({"a": float, "b": float, "ward": object})
-    filled.loc[3, "a"], filled.loc[5, "b"], filled.loc[7, "ward"] = 0.0, 1.0, "north"
+    filled.loc[3, "a"], filled.loc[5, "b"], filled.loc[7, "ward"] = 0.0, 0.0, "north"
     models = [PrivateTreeClassifier(**WITH_A_RULE).fit(one, y) for one in (X, filled)]
     assert models[0].result_.to_json() == models[1].result_.to_json()
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(filled))
     np.testing.assert_array_equal(models[0].result_.predict(X.drop(index=5)), models[0].predict(X.drop(index=5)))
+
+
+CELLS = [0.25, 1, -1, True, "0.5", "1,311", None, "secret", float("inf"), np.bool_(False), dt.timedelta(seconds=1), 10**400, 1j]
+
+
+@pytest.mark.filterwarnings("ignore::dpviz.errors.DpvizWarning")
+def test_parameters_are_a_schema_and_arrays_a_frame_that_the_package_itself_encodes():
+    """Whatever the cells are; but true and false are numbers, as scikit-learn's tools have it."""
+    rng = np.random.default_rng(4)
+    cells = [CELLS[k] for k in rng.integers(len(CELLS), size=300)]
+    wards = [["north", "south", True, 1, 1.0, None, "n"][k] for k in rng.integers(7, size=300)]
+    X = np.array(list(zip(cells, wards, strict=True)), dtype=object)
+    y = np.array(["no", "yes"], dtype=object)[rng.integers(2, size=300)]
+    asked = {"bounds": {"a": (-1, 1)}, "categories": {"ward": ("north", "south", 1)}, "classes": ("no", "yes"), "n_public": 300}
+    numbers = [int(cell) if isinstance(cell, bool | np.bool_) else cell for cell in cells]
+    frame = pd.DataFrame({"a": pd.Series(numbers, dtype=object), "ward": pd.Series(wards, dtype=object)})
+    fitted = PrivateTreeClassifier(random_state=3, **asked).fit(pd.DataFrame(X, columns=["a", "ward"]), y)
+    plain = dpviz.fit("pf-tree", frame.assign(y=y), schema=fitted.result_.schema, epsilon=1.0, seed=3)
+    assert fitted.result_.schema.features[1].categories == ("north", "south", "1")
+    assert fitted.result_.to_json() == plain.to_json()
+
+
+def test_a_person_of_the_schema_keeps_so_many_rows():
+    schema = dpviz.Schema((dpviz.NumericFeature("x", 0, 1),), dpviz.ClassTarget("y", ("n", "p")), n_public=200, person="who")
+    X = pd.DataFrame({"x": np.linspace(0, 1, 400), "who": np.repeat(np.arange(100), 4)})
+    y = np.where(X["x"] > 0.5, "p", "n")
+    fitted = PrivateTreeClassifier(schema=schema, rows_per_person=2, epsilon=1.0).fit(X, y)
+    assert fitted.result_.unit.rows == 2
+    assert fitted.predict(X[["x"]]).shape == (400,)
+    with pytest.raises(ValueError, match="rows_per_person"):
+        PrivateTreeClassifier(schema=schema, random_state=0).fit(X, y)
+
+
+def test_it_is_a_part_of_tools_that_copy_pickle_route_and_name():
+    X, y = rows()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = PrivateTreeClassifier(random_state=0, **DECLARED).fit(frame, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    np.testing.assert_array_equal(clone(model).fit(frame, y).predict(frame), model.predict(frame))
+    with pytest.raises(TypeError, match="sample_weight"):
+        PrivateTreeClassifier(random_state=0, **DECLARED).fit(frame, y, sample_weight=np.ones(400))
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert model.get_metadata_routing().fit.requests == {}
+    scaled = make_pipeline(FunctionTransformer(), model).set_output(transform="pandas").fit(frame, y)
+    assert scaled.named_steps["privatetreeclassifier"].feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[["c", "b", "a"]])
+    assert model.predict(frame[:0]).shape == (0,)
 
 
 SCHEMA = dpviz.Schema(

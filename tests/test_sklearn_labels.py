@@ -554,8 +554,9 @@ def test_the_example_of_the_documentation_scores_what_fit_and_score_by_hand_give
     rows, y = frame.drop(columns="defaulted"), frame["defaulted"]
     explore = PrivateTreeClassifier(epsilon=1, schema=schema, missing="middle", random_state=0)
     scores = cross_val_score(explore, rows, y, cv=3, scoring="roc_auc")
+    declared = explore.fit(rows, y).result_.schema
     for score, (train, test) in zip(scores, StratifiedKFold(3).split(rows, y), strict=True):
-        result = dpviz.fit("pf-tree", frame.iloc[train], schema=explore._declared_schema(), epsilon=1, seed=0)
+        result = dpviz.fit("pf-tree", frame.iloc[train], schema=declared, epsilon=1, seed=0)
         shares = result.predict_proba(frame.iloc[test])[:, schema.classes.index("defaulted")]
         assert score == pytest.approx(roc_auc_score(y.iloc[test] == "defaulted", shares), abs=0.01)
         assert score > 0.75
