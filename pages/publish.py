@@ -8,8 +8,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.app import controls, expected, frame, parts, publish, state
-from dpviz.app.data import checking
+from dpviz.app import controls, expected, frame, parts, prepared, publish, state
 from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
 from dpviz.app.held_out import group_screen, private_test
@@ -91,7 +90,7 @@ def release_view(book: Register) -> None:
         rows_table(rows, "Right guesses by this release alone and by all releases together.")
         st.divider()
         st.header("Release", anchor=False)
-        if not publish.await_release(asked, loaded, checking.told):
+        if not publish.await_release(asked, loaded, prepared.note_refused_release):
             if (failed := publish.failure()) is not None:
                 error(failed)
             if last is not None:
@@ -206,7 +205,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, 
     for side, title, lines in columns:
         side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
     st.caption(f":material/task_alt: {plain(proof_sentence(proved))}")
-    accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else checking.doubts_told(loaded))
+    accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else prepared.doubts_found(loaded))
     label = f"Spend {plain(short_text(terms.loss, unit))} permanently, even if the file is lost"
     agreed = st.checkbox(label, key=publish.AGREED, disabled=not accepted) and accepted
     begin = {"on_click": publish.begin_release, "args": (asked, loaded, balance.data_set.name)}

@@ -6,8 +6,8 @@ import pytest
 import streamlit as st
 
 from dpviz.app import state
-from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.prepared import Prepared, prepared
+from dpviz.app.schema_draft import SchemaDraft
 from dpviz.errors import SchemaError
 from dpviz.io.csv import read_csv
 from dpviz.table.proposal import propose_schema

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.schema_draft import SchemaDraft
 from dpviz.errors import DpvizError, ReadingWarning, SchemaError
 from dpviz.io.codebook import EXAMPLE, codes_in, groups_in, groups_text, list_text, listed_in, read_codebook
 from dpviz.io.samples import load_sample, samples

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dpviz.app import background, training, widgets
-from dpviz.app.data.files import uploading
+from dpviz.app import background, table_files, training, widgets
 from dpviz.app.widgets import on_demand
 from dpviz.evaluation.tree import paths
 from tests.support.page_fixtures import installed_components, own_threads  # noqa: F401 - fixtures
@@ -23,7 +22,7 @@ def own_register(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def patient(monkeypatch):
     """A tree or a small file that should be there at once is waited for, however busy the machine is."""
     monkeypatch.setattr(training, "SHORT", 60.0)
-    monkeypatch.setattr(uploading, "_SECONDS", 60.0)
+    monkeypatch.setattr(table_files, "_SECONDS", 60.0)
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.prepared import Prepared
+from dpviz.app.prepared import Prepared
+from dpviz.app.schema_draft import SchemaDraft
 from dpviz.io.csv import read_csv
 from dpviz.release.register import Register
 from dpviz.table.column_draft import Use

@@ -13,10 +13,10 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.app.data import schema_editor, schema_files
-from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.files.on_server import tables_on_server
-from dpviz.app.data.prepared import Prepared
+from dpviz.app import schema_editor, schema_files
+from dpviz.app.prepared import Prepared
+from dpviz.app.schema_draft import SchemaDraft
+from dpviz.app.server_tables import tables_on_server
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.io.csv import read_csv
 from dpviz.table.column_draft import Use
@@ -106,8 +106,8 @@ def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.Mo
 
     at = _upload(_page(), CSV)
     with monkeypatch.context() as patch:
-        patch.setattr("dpviz.app.data.files.uploading.read_table", endless)
-        patch.setattr("dpviz.app.data.files.uploading._SECONDS", 0.0)
+        patch.setattr("dpviz.app.table_files.read_table", endless)
+        patch.setattr("dpviz.app.table_files._SECONDS", 0.0)
         at.file_uploader[0].set_value(("large.csv", CSV, "text/csv")).run()
         button(at, "Cancel").click().run()
     assert "Reading was stopped" in at.error[0].value
@@ -580,7 +580,7 @@ def test_a_file_that_leads_elsewhere_by_now_is_not_read(folder: Path, monkeypatc
     at = _page()
     _offered(at)
     listed = tables_on_server()
-    monkeypatch.setattr("dpviz.app.data.files.uploading.tables_on_server", lambda: listed)
+    monkeypatch.setattr("dpviz.app.table_files.tables_on_server", lambda: listed)
     (folder / "mine.csv").unlink()
     (folder / "mine.csv").symlink_to(folder.parent / "outside" / "secret.csv")
     at.radio(key="first-line-private").set_value("Column names").run()
@@ -606,7 +606,7 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
         _server(at).set_value(f"{name} ({place})").run()
         assert said in at.error[0].value
         assert _work(at).table is table
-    monkeypatch.setattr("dpviz.app.data.files.on_server.MAX_ROWS", 119)
+    monkeypatch.setattr("dpviz.app.server_tables.MAX_ROWS", 119)
     _server(at).set_value(f"rows ({place})").run()
     assert "more than 119 rows" in at.error[0].value
 

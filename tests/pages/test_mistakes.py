@@ -4,9 +4,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.prepared import Prepared
 from dpviz.app.explorations import AGREED
+from dpviz.app.prepared import Prepared
+from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError
 from dpviz.evaluation.plan.simulate import stand_in

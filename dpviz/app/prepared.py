@@ -1,11 +1,17 @@
-"""The table being prepared on the Data page, beside the data in use."""
+"""The table being prepared on the Data page, beside the data in use.
 
-from dataclasses import dataclass
+Of private rows only their owner may look at how they fit, and says so first. What is changed after that look may follow from the
+rows: it counts as read from the data, and a release refuses it, until it is put back or its public source is named. A release
+refused because few rows fit is such a look too.
+"""
+
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.state import loaded
+from dpviz.app import parts
+from dpviz.app.schema_draft import SchemaDraft
+from dpviz.app.state import Loaded, loaded
 from dpviz.errors import DpvizError
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.raw import RawTable
@@ -93,3 +99,38 @@ def _in_use() -> Prepared:
     now = loaded()
     draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
     return Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft)
+
+
+def data_line(now: Loaded) -> None:
+    """The line on top of the Data page: the table being declared; where that is the one in use, the line of every page."""
+    work = prepared()
+    if work.draft is None or (work.table is now.table and work.role is now.role):
+        parts.data_line(now)
+        return
+    title = parts.plain(work.title) if work.title else "A draft, its file not chosen yet"
+    columns = f"{len(work.draft.columns):,} columns"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        parts.role_badge(work.role)
+        words = f"**{title}** · {columns} · being declared; other pages still use {parts.plain(now.title)}"
+        st.markdown(words, width="content")
+
+
+def note_refused_release(now: Loaded) -> None:
+    """A release of private rows was refused because few fit: a look, after which corrections need a source."""
+    if now.role.may_read:
+        return
+    work = prepared()
+    in_use = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
+    declared = work.draft if work.draft is not None and work.table is now.table else in_use.after(work.looked)
+    work.looked = declared.looked_at()
+    if work.draft is not None:
+        work.draft = work.draft.after(work.looked)
+
+
+def doubts_found(now: Loaded) -> tuple[str, ...]:
+    """What the check of these rows by this schema found doubtful; nothing where nobody has asked for it."""
+    work = prepared()
+    if work.checked is None or work.table is not now.table:
+        return ()
+    schema, _, found = work.checked
+    return found if replace(schema, source="") == replace(now.schema, source="") else ()

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background, parts
-from dpviz.app.data.files.on_server import tables_on_server
-from dpviz.app.data.prepared import Prepared
+from dpviz.app.prepared import Prepared
 from dpviz.app.prose import prose
+from dpviz.app.server_tables import tables_on_server
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.csv import DELIMITERS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.schema_draft import SchemaDraft
 from dpviz.errors import RefusedRelease
 from dpviz.learners import FitRequest
 from dpviz.release.release import preview_terms

@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import parts
-from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.prepared import Prepared, prepared
-from dpviz.app.data.schema_editor import missing_text
+from dpviz.app.prepared import Prepared, prepared
+from dpviz.app.schema_draft import SchemaDraft
+from dpviz.app.schema_editor import missing_text
 from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
 from dpviz.figures.as_python import file_stem

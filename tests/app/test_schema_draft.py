@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpviz.app.data.draft import SchemaDraft
+from dpviz.app.schema_draft import SchemaDraft
 from dpviz.errors import SchemaError
 from dpviz.io.samples import load_sample, samples
 from dpviz.table.column_draft import OTHER, ColumnDraft, Use

@@ -7,10 +7,10 @@ filled in from the data.
 import streamlit as st
 
 from dpviz.app import parts
-from dpviz.app.data.draft import SchemaDraft
-from dpviz.app.data.grid import CATEGORIES, KINDS, NUMBERS, is_date
-from dpviz.app.data.prepared import Prepared, prepared
+from dpviz.app.prepared import Prepared, prepared
 from dpviz.app.prose import prose
+from dpviz.app.schema_draft import SchemaDraft
+from dpviz.app.schema_grid import CATEGORIES, KINDS, NUMBERS, is_date
 from dpviz.errors import DpvizError
 from dpviz.io.codebook import groups_in, groups_text
 from dpviz.table.column_draft import HOW_TO_USE, ColumnDraft, Use
