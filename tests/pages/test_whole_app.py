@@ -82,7 +82,7 @@ def test_one_change_of_epsilon_runs_the_script_once(monkeypatch):
 
 
 def test_the_page_of_epsilons_follows_its_slider_and_names_its_sources():
-    test = opened("epsilon", **{"good-epsilon": "0.1"})
+    test = opened("learn", lesson="What others use", **{"good-epsilon": "0.1"})
     assert "of them are below 0.1" in shown(test)
     assert "nobody has reviewed them yet" in shown(test).replace("\n", " ")
     assert all(chart.proto.alt for chart in test.get("plotly_chart"))
