@@ -106,6 +106,7 @@ def with_comma(cell: Any) -> str:
     return "" if cell is None else str(cell).replace(".", ",") if isinstance(cell, float) else str(cell)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("write", "width", "order"), [(in_excel, 40, "ymd"), (in_parquet, 100, "ymd"), (in_latin1, 16, "dmy")])
 def test_a_faulty_file_and_its_codebook_become_nearly_all_of_its_rows(write, width, order):
     names, cells = zip(*columns(width), strict=True)
