@@ -7,9 +7,11 @@ import pytest
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.figures.publish.account import Account, over_time_chart
 from dpviz.figures.publish.release import history_rows, odds_rows, spent_chart, spent_segments, spent_sentence
+from dpviz.learners import FitRequest
 from dpviz.release.records import Balance, CapChange, DataSet, ReleaseRecord, State
 from dpviz.table.role import DataRole
 from tests.support.golden_charts import assert_golden
+from tests.support.release_rows import SCHEMA
 
 SPENT = ((0.5, State.RELEASED), (0.25, State.STARTED))
 
@@ -57,3 +59,14 @@ def test_guesses_are_those_of_all_losses_together_and_the_person_leads():
     for rows, said in ((3, person), (1, row)):
         alone, together = (math.ceil(100 / (1 + math.exp(-rows * epsilon))) for epsilon in (0.25, 1.0))
         assert (said["by this release alone"], said["by all releases together"]) == (f"at most {alone}", f"at most {together}")
+
+
+def test_only_a_single_release_is_told_by_its_own_steps():
+    """Whoever makes another has seen the first: together they are any algorithms of their cost."""
+    asked, risk = PrivacyLoss(0.25), FitRequest.of("pf-tree", epsilon=0.25, depth=2).risk(SCHEMA)
+    own, any_algorithm = (math.ceil(100 * share) for share in (risk.guesses(), asked.guesses_right))
+    assert own < any_algorithm
+    (first,), (later,) = (odds_rows(found, asked, risk) for found in (balance(()), balance()))
+    assert first["by this release alone"] == first["by all releases together"] == f"at most {own}"
+    assert later["by this release alone"] == f"at most {own}"
+    assert later["by all releases together"] == "at most 74"
