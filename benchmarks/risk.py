@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError
-from dpviz.learners import fit, registry, risk_on_any_rows
+from dpviz.learners import fit, registry
 from dpviz.randomness import generator
 from dpviz.results.wording import rounded_up
 from dpviz.table.dataset import EncodedDataset
@@ -70,7 +70,7 @@ def measure(_: Namespace) -> pd.DataFrame:
             line = {"learner": title, "epsilon": f"{epsilon:g}"}
             try:
                 result = fit(spec.name, data, epsilon=epsilon, seed=1, **settings)  # type: ignore[arg-type]
-                found = numbers(risk_on_any_rows(result.ledger.event, result.claim))
+                found = numbers(result.risk)
                 lines.append(line | {"levels": f"{result.plan.depth}"} | dict(zip(NUMBERS, found, strict=True)))
             except DpvizError as problem:
                 lines.append(line | {"why": str(problem)})

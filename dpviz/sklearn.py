@@ -211,8 +211,6 @@ class _PrivateEstimator:
         """A learner that needs a public row count and has none gets the rounded count of the rows: another disclosure."""
         settings: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta, "max_depth": self.max_depth}
         request = FitRequest.of(self.learner, seed=self._seed(), **settings, **(self.params or {}))
-        if request.seed is None and request.spec.releases and not self.accept_rows:
-            require_rows(data, accept="set accept_rows=True")
         try:
             request.plan(data.schema)
         except SchemaError as error:  # before any row is touched
@@ -223,6 +221,8 @@ class _PrivateEstimator:
                 raise RowsError("unused", few_usable(data), remedy=remedy) from None
             counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
             data = replace(data, schema=counted)
+        if request.seed is None and not self.accept_rows and request.releases(data.schema):
+            require_rows(data, accept="set accept_rows=True")
         result = request.fit(data)
         warn_of(request, data, accepted=self.accept_rows, stacklevel=5)
         return result

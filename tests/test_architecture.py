@@ -14,8 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 EVENTS = "dpviz.accounting.events"
-#: Events that cost something, and who may say that a step costs nothing.
-COSTS = {"Approximate", "RandomParts", "GaussianRounds", "Noise", "Select"}
+#: What mechanisms make, and who may say that a step costs nothing.
+COSTS = {"Step", "RandomPartition"}
 SAY_NO_COST = {"dpviz/training/growing.py", "dpviz/training/forests/forest.py"}
 WRITES = {"open", "io.open", "os.open", "os.remove", "os.rename", "os.replace"}
 WRITES |= {"write_text", "write_bytes", "unlink", "rename", "mkdir", "rmdir", "symlink_to"}
@@ -44,11 +44,12 @@ def events_made(path: str, text: str) -> Iterator[str]:
         node for node in nodes(text) if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("accounting.events")
     ]
     names = {alias.asname or alias.name: alias.name for node in imported for alias in node.names}
-    guarded = COSTS if path in SAY_NO_COST else {*COSTS, "NoCost"}
     for node in nodes(text):
         if isinstance(node, ast.Call):
+            if path in SAY_NO_COST and ast.unparse(node).startswith("Step(Free(), "):
+                continue
             *owner, last = ast.unparse(node.func).split(".")
-            if (names.get(last) if not owner else last if owner[-1] == "events" else None) in guarded:
+            if (names.get(last) if not owner else last if owner[-1] == "events" else None) in COSTS:
                 yield f"{path}:{node.lineno}: {last}"
 
 
@@ -85,15 +86,15 @@ def test_the_code_keeps_the_rule(rule) -> None:
 @pytest.mark.parametrize(
     ("rule", "path", "text"),
     [
-        (events_made, "dpviz/learners/x.py", f"from {EVENTS} import Noise\nNoise(1.0, 'geometric', 'leaf')"),
-        (events_made, "dpviz/learners/x.py", f"from {EVENTS} import Select as S\nS(e, 'm', 'node')"),
+        (events_made, "dpviz/learners/x.py", f"from {EVENTS} import Step\nStep(PureDP(1.0), 'leaf')"),
+        (events_made, "dpviz/learners/x.py", f"from {EVENTS} import Step as S\nS(c, 'node')"),
         (
             events_made,
             "dpviz/training/x.py",
-            "from dpviz.accounting import events\nevents.GaussianRounds(1, 0, 1, 1, 1, None, '')",
+            "from dpviz.accounting import events\nevents.Step(c, 'tree')",
         ),
-        (events_made, "dpviz/training/x.py", f"import {EVENTS}\n{EVENTS}.Approximate(1, 0, 'm', 'p')"),
-        (events_made, "dpviz/learners/x.py", f"from {EVENTS} import NoCost\nNoCost('leaf')"),
+        (events_made, "dpviz/training/x.py", f"import {EVENTS}\n{EVENTS}.RandomPartition((), ())"),
+        (events_made, "dpviz/learners/x.py", f"from {EVENTS} import Step\nStep(Free(), 'leaf')"),
         (files_touched, "dpviz/app/x.py", "def f(name):\n    return open(name)"),
         (files_touched, "pages/x.py", "path.write_text('a')"),
         (files_touched, "dpviz/app/x.py", "Path(name)"),

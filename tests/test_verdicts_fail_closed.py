@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import Approximate, GaussianRounds, Noise, Parallel, RandomParts, Select, Sequential
+from dpviz.accounting.events import ApproximateDP, GaussianRounds, Parallel, PureDP, RandomPartition, Sequential, Step
 from dpviz.accounting.gaussian import covers, noise_multiplier
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee, split_budget
 from dpviz.accounting.risk import Risk
@@ -35,10 +35,10 @@ from dpviz.results.verdict import verdict
 from tests.support.examples import examples
 
 NEVER = (math.nan, -math.inf, -1.0, -1e-300, np.nan, "1", "nan", "", True, None, 1j, (1.0,), b"1")
-SOUND, LOSS, RISK = Claim(1.0, "", "holds", ""), PrivacyLoss(1.0), Risk(Noise(1.0, "geometric", "leaf"))
+SOUND, LOSS, RISK = Claim(1.0, "", "holds", ""), PrivacyLoss(1.0), Risk(Step(PureDP(1.0), "leaf", mechanism="geometric"))
 OUTPUTS = [0] * 300, [1] * 300
 DRAWS = np.array([0.5, 1.0]), np.array([0.5, 1.0])
-ROUNDS = {"epsilon": 1.0, "delta": 1e-6, "noise_multiplier": 9.0, "sampling": 1.0, "rounds": 3, "order": None, "part": "trees"}
+ROUNDS = {"epsilon": 1.0, "delta": 1e-6, "noise_multiplier": 9.0, "sampling": 1.0, "rounds": 3, "order": None}
 
 
 def rounds(**changed: Any) -> GaussianRounds:
@@ -58,12 +58,12 @@ DOORS: dict[str, Callable[[Any], Any]] = {
     "verdict guarantee": lambda x: verdict(SOUND, PrivacyLoss(x), released=True),
     "budget": lambda x: split_budget(x, (1.0, 1.0)),
     "weights": lambda x: split_budget(1.0, (x, 1.0)),
-    "select": lambda x: guarantee(Select(x, "m", "p")),
-    "noise": lambda x: guarantee(Sequential((Noise(1.0, "m", "p"), Noise(x, "m", "p")))),
-    "parallel noise": lambda x: guarantee(Parallel((Noise(1.0, "m", "p"), Noise(x, "m", "p")))),
-    "approximate epsilon": lambda x: guarantee(Approximate(x, 1e-6, "m", "p")),
-    "approximate delta": lambda x: guarantee(Approximate(1.0, x, "m", "p")),
-    "chances": lambda x: RandomParts((Noise(1.0, "m", "p"),), (x,)),
+    "select": lambda x: guarantee(Step(PureDP(x), "p", mechanism="m")),
+    "noise": lambda x: guarantee(Sequential((Step(PureDP(1.0), "p", mechanism="m"), Step(PureDP(x), "p", mechanism="m")))),
+    "parallel noise": lambda x: guarantee(Parallel((Step(PureDP(1.0), "p", mechanism="m"), Step(PureDP(x), "p", mechanism="m")))),
+    "approximate epsilon": lambda x: guarantee(Step(ApproximateDP(x, 1e-6), "p", mechanism="m")),
+    "approximate delta": lambda x: guarantee(Step(ApproximateDP(1.0, x), "p", mechanism="m")),
+    "chances": lambda x: RandomPartition((Step(PureDP(1.0), "p", mechanism="m"),), (x,)),
     "risk of any": lambda x: Risk.of_any(PrivacyLoss(x)),
     "risk delta": RISK.delta,
     "risk epsilon_at": RISK.epsilon_at,
@@ -158,7 +158,7 @@ def test_rounds_with_what_is_no_number_cover_nothing():
                 continue
             assert not covers(rounds(**{name: value}))
             with pytest.raises(DpvizError):
-                guarantee(rounds(**{name: value}))
+                guarantee(Step(rounds(**{name: value}), "trees"))
 
 
 def test_a_bound_that_is_no_number_is_exceeded():

@@ -81,12 +81,12 @@ def gaussian_epsilon(delta: float, mu: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def covers(event: GaussianRounds) -> bool:
-    """True when the event's (epsilon, delta) is at least what its rounds cost."""
-    noise, sampling, rounds, order = event.noise_multiplier, event.sampling, event.rounds, event.order
-    if not all(map(is_number, (event.epsilon, event.delta, noise, sampling, rounds, order or 2))):
+def covers(cost: GaussianRounds) -> bool:
+    """True when the (epsilon, delta) is at least what the rounds cost."""
+    noise, sampling, rounds, order = cost.noise_multiplier, cost.sampling, cost.rounds, cost.order
+    if not all(map(is_number, (cost.epsilon, cost.delta, noise, sampling, rounds, order or 2))):
         return False
-    epsilon, delta = event.epsilon - 2 * GRID_SLACK, event.delta / (1 + 2 * GRID_SLACK)
+    epsilon, delta = cost.epsilon - 2 * GRID_SLACK, cost.delta / (1 + 2 * GRID_SLACK)
     if order is not None and order <= 1:
         return False
     if not (noise > 0 and sampling > 0 and rounds > 0 and 0 < delta < 1 and epsilon >= 0):
@@ -126,7 +126,7 @@ def noise_multiplier(epsilon: float, delta: float, *, sampling: float, rounds: i
             raise ParameterError("noise_multiplier", name, value, allowed)
 
     def enough(log_noise: float) -> bool:
-        return covers(GaussianRounds(epsilon, delta, math.exp(log_noise), sampling, rounds, order, part="calibration"))
+        return covers(GaussianRounds(epsilon, delta, math.exp(log_noise), sampling, rounds, order))
 
     low, high = _bracket(enough, math.log(_guess(epsilon, delta, sampling, rounds)))
     return math.exp(bisect(enough, low, high, _HALVINGS)[1])
@@ -175,24 +175,24 @@ def best_order(epsilon: float, delta: float, *, sampling: float, rounds: int) ->
     return min(usable, key=lambda order: noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order))
 
 
-def priced_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int, filtered: bool, part: str) -> GaussianRounds:
-    """The event of so many rounds, with the least noise that keeps them within (epsilon, delta).
+def priced_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int, filtered: bool) -> GaussianRounds:
+    """The cost of so many rounds, with the least noise that keeps them within (epsilon, delta).
 
     `filtered` says whether each row has an individual filter. Raises ParameterError, DpvizError where there is no such noise.
     """
     order = best_order(epsilon, delta, sampling=sampling, rounds=rounds) if filtered else None
     noise = noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order)
-    return GaussianRounds(epsilon, delta, noise, sampling, rounds, order, part)
+    return GaussianRounds(epsilon, delta, noise, sampling, rounds, order)
 
 
-def epsilon_after(event: GaussianRounds, rounds: int) -> float:
-    """What the first `rounds` rounds alone cost at the event's delta; with a filter never more than `event.rounds` full ones."""
+def epsilon_after(cost: GaussianRounds, rounds: int) -> float:
+    """What the first `rounds` rounds alone cost at its delta; with a filter never more than `cost.rounds` full ones."""
     if rounds <= 0:
         return 0.0
-    if event.order is not None:
-        loss = renyi_loss(event.noise_multiplier, event.sampling, event.order)
-        return renyi_epsilon(event.order, min(rounds, event.rounds) * loss, event.delta)
-    if event.sampling >= 1:
-        return gaussian_epsilon(event.delta, math.sqrt(rounds) / event.noise_multiplier)
-    account = _sampled(event.noise_multiplier, event.sampling, rounds, event.epsilon)
-    return float(account.get_epsilon(event.delta)) * (1 + _ROUNDING)
+    if cost.order is not None:
+        loss = renyi_loss(cost.noise_multiplier, cost.sampling, cost.order)
+        return renyi_epsilon(cost.order, min(rounds, cost.rounds) * loss, cost.delta)
+    if cost.sampling >= 1:
+        return gaussian_epsilon(cost.delta, math.sqrt(rounds) / cost.noise_multiplier)
+    account = _sampled(cost.noise_multiplier, cost.sampling, rounds, cost.epsilon)
+    return float(account.get_epsilon(cost.delta)) * (1 + _ROUNDING)

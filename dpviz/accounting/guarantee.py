@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dpviz.accounting.events import Approximate, Event, GaussianRounds, NoCost, NonPrivate, Parallel, RandomParts, Sequential
+from dpviz.accounting.events import Event, GaussianRounds, Sequential, Step
 from dpviz.accounting.gaussian import covers
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.table.checked_numbers import checked_count, checked_delta, checked_loss, is_loss, is_number
@@ -72,35 +72,26 @@ def guarantee(event: Event) -> PrivacyLoss:
 
 def _cost(event: Event) -> Fraction | float:
     """The exact epsilon: a fraction, or the float infinity."""
-    match event:
-        case Sequential(events):
-            return sum(map(_cost, events), Fraction(0))
-        case Parallel(events) | RandomParts(events):
-            return max(map(_cost, events), default=Fraction(0))
-        case NoCost():
-            return Fraction(0)
-        case NonPrivate():
-            return math.inf
-        case GaussianRounds() if not covers(event):
-            raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {event!r}.")
-        case _ if not is_loss(event.epsilon):
-            raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
-    return math.inf if math.isinf(event.epsilon) else Fraction(event.epsilon)
+    if not isinstance(event, Step):
+        costs = map(_cost, event.events)
+        return sum(costs, Fraction(0)) if isinstance(event, Sequential) else max(costs, default=Fraction(0))
+    cost = event.cost
+    if not is_loss(cost.epsilon):
+        raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
+    if isinstance(cost, GaussianRounds) and not covers(cost):
+        raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {event!r}.")
+    return math.inf if math.isinf(cost.epsilon) else Fraction(cost.epsilon)
 
 
 def _delta(event: Event) -> Fraction:
     """The exact delta: added up in sequence, the largest over disjoint rows, 0 for pure steps."""
-    match event:
-        case Sequential(events):
-            return sum(map(_delta, events), Fraction(0))
-        case Parallel(events) | RandomParts(events):
-            return max(map(_delta, events), default=Fraction(0))
-        case Approximate(_, delta) | GaussianRounds(_, delta):
-            if not (is_number(delta) and 0 <= delta <= 1):
-                raise DpvizError(f"An event must cost a delta in [0, 1]. Got {event!r}.")
-            return Fraction(delta)
-        case _:
-            return Fraction(0)
+    if not isinstance(event, Step):
+        deltas = map(_delta, event.events)
+        return sum(deltas, Fraction(0)) if isinstance(event, Sequential) else max(deltas, default=Fraction(0))
+    delta = getattr(event.cost, "delta", 0)
+    if not (is_number(delta) and 0 <= delta <= 1):
+        raise DpvizError(f"An event must cost a delta in [0, 1]. Got {event!r}.")
+    return Fraction(delta)
 
 
 def round_up(value: Fraction | float) -> float:

@@ -8,16 +8,31 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.accounting.costs import Cost, Everything, InTurn, Largest, Mean, Pure, Range, Rounds, cost_of
-from dpviz.accounting.events import Event, Parallel, RandomParts, Select, Sequential, Spend, Step, is_exact, steps, walk
+from dpviz.accounting.costs import Composition, Cost, MixedComposition, ParallelComposition, cost_of
+from dpviz.accounting.events import (
+    ApproximateDP,
+    BoundedRange,
+    Event,
+    Free,
+    GaussianRounds,
+    Parallel,
+    PlacedStep,
+    PureDP,
+    RandomPartition,
+    Sequential,
+    Step,
+    Unbounded,
+    is_exact,
+    placed_steps,
+)
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee, round_up
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import ParameterError
@@ -26,11 +41,19 @@ from dpviz.table.strict_json import read, read_entry, read_kind, with_infinity, 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
 
-_KINDS: dict[str, type[Spend]] = {kind.kind: kind for kind in get_args(Spend)}
+#: Kinds of steps in a document -> what their cost follows from beside epsilon; of the cost in the order of its fields.
+_KINDS: dict[str, tuple[str, ...]] = {
+    "select": ("bounded_range",),
+    "noise": (),
+    "approximate": ("delta",),
+    "gaussian rounds": ("delta", "noise_multiplier", "sampling", "rounds", "order"),
+    "no cost": (),
+    "non-private": (),
+}
+#: Mechanisms that add noise to numbers; other pure ones select.
+_NOISE = ("geometric", "Laplace", "objective perturbation")
 _STEP = re.compile(r"\.?(\d+)|([a-zA-Z])|(\[\d+\])")
 _DEEPEST = 200
-#: Of a step: its note says the first, and the document's source of noise the second.
-_UNWRITTEN = ("reason", "exact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +87,7 @@ class Ledger:
 
     def rows(self) -> tuple[LedgerRow, ...]:
         """Every step, one line each."""
-        return tuple(_row(path, step) for path, step in walk(self.event))
+        return tuple(map(_row, placed_steps(self.event)))
 
     def dp_events(self) -> DpEvent:
         """The steps as one event of the library `dp_accounting`, for its accountants; see `dpviz.accounting.ledger`."""
@@ -75,66 +98,75 @@ class Ledger:
 
         How likely the parts of another assignment are is not known, so they count as disjoint rows: the largest, not the mean.
         """
-        return Ledger(_with_assignment(self.event, () if plan is None else plan.chances))
+        return Ledger(_with_assignment(self.event, () if plan is None else plan.probabilities))
 
     def spent(self) -> dict[tuple[str, int | None], float]:
         """Epsilon per (part, level) on the path that costs a row the most; infinite where a step is non-private."""
-        groups: dict[tuple[str, int | None], list[Spend]] = defaultdict(list)
+        groups: dict[tuple[str, int | None], list[Step]] = defaultdict(list)
         for step in _worst_path(self.event):
             groups[step.part, step.level].append(step)
         return {key: _total(steps) for key, steps in groups.items()}
 
 
-def _with_assignment(event: Event, chances: tuple[float, ...]) -> Event:
-    match event:
-        case Sequential(events):
-            return Sequential(tuple(_with_assignment(one, chances) for one in events))
-        case Parallel(events):
-            return Parallel(tuple(_with_assignment(one, chances) for one in events))
-        case RandomParts(events, stated, shared):
-            inside = tuple(_with_assignment(one, chances) for one in events)
-            is_told = len(stated) == len(chances) and bool(np.allclose(stated, chances, rtol=0, atol=1e-9))
-            return RandomParts(inside, stated, shared) if is_told else Parallel(inside)
+def _with_assignment(event: Event, probabilities: tuple[float, ...]) -> Event:
+    if isinstance(event, Step):
+        return event
+    inside = tuple(_with_assignment(one, probabilities) for one in event.events)
+    if not isinstance(event, RandomPartition):
+        return type(event)(inside)
+    stated = event.probabilities
+    is_told = len(stated) == len(probabilities) and bool(np.allclose(stated, probabilities, rtol=0, atol=1e-9))
+    return RandomPartition(inside, stated, event.shared) if is_told else Parallel(inside)
+
+
+def _row(placed: PlacedStep) -> LedgerRow:
+    step, kind = placed.step, _kind_of(placed.step)
+    mechanism = "" if kind in ("no cost", "non-private") else step.mechanism
+    note = step.cost.note if isinstance(step.cost, GaussianRounds) else step.note if kind == "non-private" else ""
+    return LedgerRow(placed.path, kind, mechanism, step.part, step.level, guarantee(step).epsilon, note)
+
+
+def _kind_of(step: Step) -> str:
+    match step.cost:
+        case Free():
+            return "no cost"
+        case Unbounded():
+            return "non-private"
+        case ApproximateDP():
+            return "approximate"
+        case GaussianRounds():
+            return "gaussian rounds"
+        case PureDP() if step.mechanism in _NOISE:
+            return "noise"
         case _:
-            return event
+            return "select"
 
 
-def _row(path: str, step: Spend) -> LedgerRow:
-    return LedgerRow(
-        path=path,
-        kind=step.kind,
-        mechanism=getattr(step, "mechanism", ""),
-        part=step.part,
-        level=step.level,
-        epsilon=guarantee(step).epsilon,
-        note=getattr(step, "reason", ""),
-    )
-
-
-def _worst_path(event: Event) -> list[Spend]:
+def _worst_path(event: Event) -> list[Step]:
     """The single steps on the path that costs a row the most (the first such path)."""
     match event:
-        case Parallel(events) | RandomParts(events):
+        case Parallel(events) | RandomPartition(events):
             return max(map(_worst_path, events), key=_total, default=[])
         case Sequential(events):
-            return [spend for step in events for spend in _worst_path(step)]
+            return [step for one in events for step in _worst_path(one)]
         case _:
             return [event]
 
 
-def _total(steps: list[Spend]) -> float:
+def _total(steps: list[Step]) -> float:
     return guarantee(Sequential(tuple(steps))).epsilon
 
 
 def ledger_entries(ledger: Ledger) -> list[dict[str, Any]]:
     """One entry per step: its line of the ledger, and what else its cost follows from."""
-    return [_entry(step) for step in steps(ledger.event)]
+    return [_entry(placed) for placed in placed_steps(ledger.event)]
 
 
-def _entry(step: Step) -> dict[str, Any]:
-    assigned = {"chances": list(step.chances), "shared": list(step.shared)} if step.chances else {}
-    spend = {name: value for name, value in asdict(step.spend).items() if name not in _UNWRITTEN}
-    return asdict(_row(step.path, step.spend)) | spend | assigned
+def _entry(placed: PlacedStep) -> dict[str, Any]:
+    row, cost = _row(placed), placed.step.cost
+    more = {name: getattr(cost, name, isinstance(cost, BoundedRange)) for name in _KINDS[row.kind]}
+    assigned = {"chances": list(placed.probabilities), "shared": list(placed.shared)} if placed.probabilities else {}
+    return asdict(row) | more | assigned
 
 
 def ledger_from(entries: Sequence[Any], where: str) -> Ledger:
@@ -151,8 +183,8 @@ class _Read:
     """A step that was read: the parts of its path, how likely rows are assigned to each (else None), and what it is."""
 
     place: tuple[str, ...]
-    chances: tuple[tuple[float, bool] | None, ...]
-    spend: Spend
+    assigned: tuple[tuple[float, bool] | None, ...]
+    step: Step
 
 
 def _read(entry: Any, where: str) -> _Read:
@@ -167,13 +199,30 @@ def _read(entry: Any, where: str) -> _Read:
     return _Read(place, tuple(next(assigned) if part.isupper() else None for part in place), _step(entry, where))
 
 
-def _step(entry: Any, where: str) -> Spend:
-    kind = read_kind(_KINDS, entry, where)
-    named = with_infinity(entry, "epsilon") | {"reason": entry.get("note", "")}
-    step = read(kind, {item.name: named[item.name] for item in fields(kind) if item.name in named}, where)
-    if isinstance(step, Select) and step.bounded_range and "exponential" not in step.mechanism:
+def _step(entry: Any, where: str) -> Step:
+    kind = read_kind({name: name for name in _KINDS}, entry, where)
+    named = with_infinity(entry, "epsilon")
+    about = read(_About, named, where)
+    if kind == "no cost":
+        return Step(Free(), about.part, about.level)
+    if kind == "non-private":
+        return Step.unbounded(read(str, entry.get("note", ""), f"{where}.note"), about.part, about.level)
+    if kind == "gaussian rounds":
+        return Step(read(GaussianRounds, named, where), about.part, about.level, "Gaussian")
+    mechanism = read_entry(str, entry, "mechanism", where)
+    if kind == "approximate":
+        return Step(read(ApproximateDP, named, where), about.part, about.level, mechanism)
+    is_bounded = kind == "select" and read(bool, entry.get("bounded_range", False), f"{where}.bounded_range")
+    if is_bounded and "exponential" not in mechanism:
         raise wrong("Only exponential mechanisms have losses of a bounded range.", f"{where}.bounded_range")
-    return step
+    cost = read(BoundedRange, named, where) if is_bounded else read(PureDP, named, where)
+    return Step(cost, about.part, about.level, mechanism)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    part: str
+    level: int | None = None
 
 
 def _place(entry: Any, where: str) -> tuple[str, ...]:
@@ -186,7 +235,7 @@ def _place(entry: Any, where: str) -> tuple[str, ...]:
 
 def _nested(steps: Sequence[_Read], depth: int, where: str) -> Event:
     if len(steps) == 1 and len(steps[0].place) == depth:
-        return steps[0].spend
+        return steps[0].step
     if any(len(step.place) == depth for step in steps) or len({_kind(step.place[depth]) for step in steps}) > 1:
         raise wrong("The paths of the steps contradict each other.", where)
     groups = [list(group) for _, group in groupby(steps, key=lambda step: step.place[depth])]
@@ -203,13 +252,13 @@ def _kind(part: str) -> tuple[bool, bool]:
     return part.isdigit(), part.isupper()
 
 
-def _random_parts(groups: Sequence[list[_Read]], inside: tuple[Event, ...], depth: int, where: str) -> RandomParts:
-    said = [{step.chances[depth] for step in group} for group in groups]
+def _random_parts(groups: Sequence[list[_Read]], inside: tuple[Event, ...], depth: int, where: str) -> RandomPartition:
+    said = [{step.assigned[depth] for step in group} for group in groups]
     parts = [of_part for one in said for of_part in one if of_part is not None]
     if len(parts) != len(groups) or len({shared for _, shared in parts}) != 1:
         raise wrong("The steps of a random assignment contradict each other.", where)
     try:
-        return RandomParts(inside, tuple(chance for chance, _ in parts), parts[0][1])
+        return RandomPartition(inside, tuple(chance for chance, _ in parts), parts[0][1])
     except ParameterError as error:
         raise wrong("The chances of a random assignment add up to more than 1.", where) from error
 
@@ -231,18 +280,18 @@ def _dp_event(cost: Cost) -> DpEvent:
     from dp_accounting import dp_event as dp
 
     match cost:
-        case Pure(epsilon) | Range(epsilon):
+        case PureDP(epsilon) | BoundedRange(epsilon):
             return dp.DiscreteLaplaceDpEvent(epsilon, 1)
-        case Rounds(noise, sampling, rounds, None):
+        case GaussianRounds(_, _, noise, sampling, rounds, None):
             one = dp.GaussianDpEvent(noise)
             return dp.SelfComposedDpEvent(one if sampling >= 1 else dp.PoissonSampledDpEvent(sampling, one), rounds)
-        case InTurn(costs):
+        case Composition(costs):
             if not costs:
                 return dp.NoOpDpEvent()
             return dp.ComposedDpEvent([dp.SelfComposedDpEvent(_dp_event(one), times) for one, times in _sorted(costs)])
-        case Everything():
+        case Unbounded():
             return dp.NonPrivateDpEvent()
-        case Largest(costs) | Mean(costs):
+        case ParallelComposition(costs) | MixedComposition(costs):
             total = _pure_total(cost)
             if total is None:
                 return dp.ComposedDpEvent([_dp_event(one) for one in _sorted(costs)])
@@ -258,12 +307,12 @@ def _sorted(costs: Any) -> list[Any]:
 def _pure_total(cost: Cost) -> Fraction | None:
     """The epsilon of steps that are all pure; None where one is not."""
     match cost:
-        case Pure(epsilon) | Range(epsilon):
+        case PureDP(epsilon) | BoundedRange(epsilon):
             return Fraction(epsilon)
-        case InTurn(costs):
+        case Composition(costs):
             each = [times * total for one, times in costs if (total := _pure_total(one)) is not None]
             return sum(each, Fraction(0)) if len(each) == len(costs) else None
-        case Largest(costs) | Mean(costs):
+        case ParallelComposition(costs) | MixedComposition(costs):
             each = [total for one in costs if (total := _pure_total(one)) is not None]
             return max(each, default=Fraction(0)) if len(each) == len(costs) else None
         case _:

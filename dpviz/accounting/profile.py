@@ -39,7 +39,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.accounting.costs import FREE, Cost, Everything, InTurn, Largest, Mean, Pure, Range, Rounds, Stated, assignments_of
+from dpviz.accounting.costs import FREE, Composition, Cost, MixedComposition, ParallelComposition, partitions_of
+from dpviz.accounting.events import ApproximateDP, BoundedRange, GaussianRounds, PureDP, Unbounded
 from dpviz.accounting.gaussian import GRID_SLACK, renyi_loss
 
 if TYPE_CHECKING:
@@ -128,18 +129,18 @@ def _losses(n: int, step: float) -> np.ndarray:
 def _reach(cost: Cost, rows: int) -> tuple[float, float]:
     """(the largest loss worth a point of the grid, the smallest scale of the losses of one step)."""
     match cost:
-        case Pure(epsilon) | Range(epsilon) | Stated(epsilon):
+        case PureDP(epsilon) | BoundedRange(epsilon) | ApproximateDP(epsilon):
             return rows * epsilon, epsilon
-        case Rounds(noise, 1.0, rounds, None):
+        case GaussianRounds(_, _, noise, 1.0, rounds, None):
             mu = rows * math.sqrt(rounds) / noise
             return mu**2 / 2 + 9 * mu, mu
-        case Rounds(noise, sampling, rounds):
+        case GaussianRounds(_, _, noise, sampling, rounds):
             spread = sampling * math.sqrt(rounds * math.expm1(min(noise**-2, 50.0)))
             return 2 * rows * cost.epsilon, min(cost.epsilon, spread)
-        case InTurn(costs):
+        case Composition(costs):
             found = [(times, *_reach(one, rows)) for one, times in costs]
             return sum(times * reach for times, reach, _ in found), min((finest for *_, finest in found), default=1.0)
-        case Largest(costs) | Mean(costs):
+        case ParallelComposition(costs) | MixedComposition(costs):
             within = [_reach(one, rows) for one in costs]
             return max(reach for reach, _ in within), min(finest for _, finest in within)
         case _:
@@ -150,19 +151,19 @@ def _profile(cost: Cost, group: Group, step: float, n: int) -> Profile:
     """A profile at n steps to either side."""
     losses, rows = _losses(n, step), group.total
     match cost:
-        case Everything():
+        case Unbounded():
             return _both_ways(step, np.ones(2 * n + 1))
-        case Pure(epsilon):
+        case PureDP(epsilon):
             return _both_ways(step, pure_deltas(losses, epsilon, rows))
-        case Range(epsilon):
+        case BoundedRange(epsilon):
             return _both_ways(step, _range(losses, rows * epsilon))
-        case Rounds(noise, 1.0, rounds, None):
+        case GaussianRounds(_, _, noise, 1.0, rounds, None):
             return _both_ways(step, _gaussian(losses, rows * math.sqrt(rounds) / noise))
-        case Rounds(order=None) if rows > _MOST_DRAWN:
+        case GaussianRounds(order=None) if rows > _MOST_DRAWN:
             return _chained(_profile(cost, Group(), step, n), rows)
-        case InTurn() | Rounds(order=None):
+        case Composition() | GaussianRounds(order=None):
             return _from_losses(cost, group, step, losses)
-        case Mean():
+        case MixedComposition():
             if _is_spread(cost, group):
                 return _from_losses(cost, group, step, losses)
             units, rows_of_unit = _units(cost, group)
@@ -173,11 +174,11 @@ def _profile(cost: Cost, group: Group, step: float, n: int) -> Profile:
 def _of_one_row(cost: Cost, step: float, n: int) -> Profile:
     losses = _losses(n, step)
     match cost:
-        case Stated(epsilon, delta):
+        case ApproximateDP(epsilon, delta):
             return _both_ways(step, delta + (1 - delta) * pure_deltas(losses, epsilon, 1))
-        case Rounds():
+        case GaussianRounds():
             return _both_ways(step, _filtered(losses, cost))
-    assert isinstance(cost, Largest)
+    assert isinstance(cost, ParallelComposition)
     found = [_profile(one, Group(), step, n) for one in cost.costs]
     return Profile(step, *(np.max([getattr(one, side) for one in found], axis=0) for side in ("present", "absent")))
 
@@ -213,7 +214,7 @@ def _gaussian(losses: np.ndarray, mu: float) -> np.ndarray:
     return _convex(losses, np.clip(exact * (1 + 1e-6), -np.expm1(np.minimum(0.0, losses)), 1.0))
 
 
-def _filtered(losses: np.ndarray, cost: Rounds) -> np.ndarray:
+def _filtered(losses: np.ndarray, cost: GaussianRounds) -> np.ndarray:
     """All tests that a Renyi divergence of at most this, at this order and both ways, leaves possible."""
     assert cost.order is not None
     order, most = cost.order, cost.rounds * renyi_loss(cost.noise_multiplier, cost.sampling, cost.order)
@@ -295,11 +296,11 @@ def _deltas(distribution: PLDPmf, losses: np.ndarray) -> np.ndarray:
 def _distributions(cost: Cost, group: Group, step: float) -> tuple[PLDPmf, PLDPmf]:
     """Privacy loss distributions on the grid: of the rows' presence, and of their absence (the same where the two are alike)."""
     match cost:
-        case InTurn(costs):
+        case Composition(costs):
             return _composed([(_distributions(one, group, step), times) for one, times in costs], step)
-        case Mean() if _is_spread(cost, group):
+        case MixedComposition() if _is_spread(cost, group):
             return _mixed(cost, group, step)
-        case Rounds(order=None) if cost.sampling < 1 and group.total <= _MOST_DRAWN:
+        case GaussianRounds(order=None) if cost.sampling < 1 and group.total <= _MOST_DRAWN:
             return _composed([(_sampled(cost, group.total, step), cost.rounds)], step)
     n = math.ceil(min(_reach(cost, group.total)[0], LARGEST_LOSS) / step) + 1
     found = _profile(cost, group, step, n)
@@ -320,7 +321,7 @@ Sides = tuple["PLDPmf", "PLDPmf"]
 
 
 def _composed(given: list[tuple[Sides, int]], step: float) -> Sides:
-    """Everything in turn, so many times each."""
+    """Unbounded in turn, so many times each."""
     if not given:
         nothing = _dots(-np.expm1(np.minimum(_losses(1, step), 0.0)), step)
         return nothing, nothing
@@ -339,12 +340,12 @@ def _repeated(distribution: PLDPmf, times: int) -> PLDPmf:
     return distribution if times == 1 or tells_all else distribution.self_compose(times)
 
 
-def _mixed(cost: Mean, group: Group, step: float) -> Sides:
+def _mixed(cost: MixedComposition, group: Group, step: float) -> Sides:
     """A group spread over the parts in every way; what is left of the chances is nowhere."""
     units, rows = _units(cost, group)
-    left = 1 - sum(cost.chances)
+    left = 1 - sum(cost.probabilities)
     nowhere = left > _ROUNDING
-    parts, chances = (*cost.costs, FREE)[: len(cost.costs) + nowhere], (*cost.chances, left)
+    parts, chances = (*cost.costs, FREE)[: len(cost.costs) + nowhere], (*cost.probabilities, left)
 
     @cache
     def of_part(part: int, count: int) -> Sides:
@@ -377,24 +378,24 @@ def _spread(units: int, parts: int) -> Iterator[tuple[int, ...]]:
         yield from ((first, *rest) for rest in _spread(units - first, parts - 1))
 
 
-def _units(cost: Mean, group: Group) -> tuple[int, int]:
+def _units(cost: MixedComposition, group: Group) -> tuple[int, int]:
     """(how many are assigned by themselves, the rows of each)."""
     return (group.persons, group.rows) if cost.shared else (group.total, 1)
 
 
-def _is_spread(cost: Mean, group: Group) -> bool:
+def _is_spread(cost: MixedComposition, group: Group) -> bool:
     """Whether a group is spread over the parts; else it is chained.
 
     It is chained where there are too many ways; and where persons whose rows are assigned one by one go together inside
     a part: rows that meet there go together, which their number does not tell.
     """
     units, _ = _units(cost, group)
-    if units > 1 and not cost.shared and any(one.shared for part in cost.costs for one in assignments_of(part)):
+    if units > 1 and not cost.shared and any(one.shared for part in cost.costs for one in partitions_of(part)):
         return False
     return math.comb(units + len(cost.costs), units) <= _MOST_WAYS
 
 
-def _sampled(cost: Rounds, rows: int, step: float) -> Sides:
+def _sampled(cost: GaussianRounds, rows: int, step: float) -> Sides:
     """One round, in which a binomial number of the rows takes part."""
     from dp_accounting.pld.privacy_loss_mechanism import AdjacencyType, MixtureGaussianPrivacyLoss
 

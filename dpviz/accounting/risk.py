@@ -21,8 +21,8 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import Meta
 
-from dpviz.accounting.costs import Everything, assignments_of, cost_of
-from dpviz.accounting.events import Approximate, Event
+from dpviz.accounting.costs import cost_of, partitions_of
+from dpviz.accounting.events import ApproximateDP, Event, Step, Unbounded
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee
 from dpviz.accounting.profile import LARGEST_LOSS, Group, Profile, profile, pure_deltas
 from dpviz.errors import ParameterError
@@ -57,7 +57,7 @@ class Risk:
     @classmethod
     def of_any(cls, loss: PrivacyLoss) -> Risk:
         """That of any mechanism with this loss of one row, where no more is known of it."""
-        return cls(Approximate(loss.epsilon, loss.delta, "any", "model"))
+        return cls(Step(ApproximateDP(loss.epsilon, loss.delta), "model", mechanism="any"))
 
     def for_rows(self, rows: int) -> Risk:
         """The risk of a person with so many rows. Raises ParameterError unless it is a whole number of at least 1."""
@@ -135,7 +135,7 @@ class Risk:
         below : ndarray of shape (n,)
             Probabilities of the complements, increasing.
         """
-        assigned = list(assignments_of(cost_of(self.event)))
+        assigned = list(partitions_of(cost_of(self.event)))
         if any(one.shared for one in assigned) or (assigned and self.persons * self.rows > _MOST_ASSIGNED):
             return np.zeros(len(below))
         found = self._profile
@@ -157,7 +157,7 @@ class Risk:
     def _profile(self) -> Profile:
         group = Group(self.persons, self.rows)
         is_known = self.plain.is_finite and group.total <= _MOST_ROWS
-        found = profile(cost_of(self.event), group) if is_known else profile(Everything(), Group())
+        found = profile(cost_of(self.event), group) if is_known else profile(Unbounded(), Group())
         if self.plain.epsilon > LARGEST_LOSS:
             return found.at_most(np.ones_like(found.losses))
         return found.at_most(self.plain.delta + (1 - self.plain.delta) * pure_deltas(found.losses, self.plain.epsilon))

@@ -37,7 +37,6 @@ from dpviz.randomness import random_128_bits
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
-from dpviz.training.contract import LearnerSpec
 
 #: Names of the work: the tree on screen, its reruns, and the trees at other epsilons.
 TREE, RERUNS, PATH = "tree", "resampling", "path"
@@ -96,7 +95,7 @@ def tree_task(asked: Sidebar, loaded: Loaded) -> background.Task:
         raise DpvizError(f"{spec.title} is not shown on private rows.", remedy="Choose an algorithm that spends ε.")
     key = canonical_key(loaded, asked.request, draw=asked.draw)
     if loaded.role is DataRole.PRIVATE:
-        make = partial(_private_tree, asked, loaded, _source(spec, key))
+        make = partial(_private_tree, asked, loaded, _source(asked.request, loaded.data.schema, key))
     else:  # also the simulated rows that stand for private ones, whose request has no seed
         seeded = replace(asked, request=asked.request.at(seed=asked.draw))
         make = partial(_tree, seeded, loaded, parts_of(loaded.data))
@@ -136,9 +135,9 @@ def _require_wanted(stop: Stop) -> None:
         raise Cancelled
 
 
-def _source(spec: LearnerSpec, key: str) -> NoiseSource:
+def _source(request: FitRequest, schema: Schema, key: str) -> NoiseSource:
     """Noise that nobody can repeat."""
-    if spec.exact:
+    if request.plan(schema).is_exact:
         return ExactNoise()
     if _ENTROPY not in st.session_state:
         st.session_state[_ENTROPY] = random_128_bits()

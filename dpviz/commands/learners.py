@@ -62,8 +62,9 @@ def verdict_in_words(learner: str, stored: StoredRun) -> str:
 
 
 def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
-    claim = typical(spec).claim
-    released = "yes" if spec.exact and math.isfinite(claim.epsilon) else "no"
+    planned = typical(spec)
+    claim = planned.claim
+    released = "yes" if planned.plan.is_exact and math.isfinite(claim.epsilon) else "no"
     bounds = bounds_in_words(stored.of(spec.name, 1.0))
     return spec.name, spec.title, claims_in_words(claim), verdict_in_words(spec.name, stored), *bounds, released, spec.idea
 

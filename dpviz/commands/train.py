@@ -57,7 +57,7 @@ def run(args: Namespace) -> int:
         require_new_file(args.out)
     with given_rows(args, spec) as given:
         if args.seed is None:
-            if spec.releases and not (args.accept_rows or args.data_set):
+            if not (args.accept_rows or args.data_set) and request.releases(given.rows.schema):
                 require_rows(given.rows, accept="add --accept-rows", where=place(args.data))
             _prove(given.rows)
         console.doing(f"Training {spec.title}")

@@ -8,6 +8,8 @@ from typing import Any
 from msgspec import UnsetType
 
 from dpviz.accounting.claim import Disclosure, why_uncovered
+from dpviz.accounting.events import Event, RandomPartition
+from dpviz.accounting.guarantee import guarantee
 from dpviz.accounting.ledger import Ledger, ledger_from
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk, check_risks
@@ -130,18 +132,36 @@ def params_of(spec: LearnerSpec, learner: LearnerEntry) -> Any:
 
 def document_verdict(document: Any, schema: Schema, unit: Unit | None = None) -> Verdict:
     """What may be said about a document; `unit`: whom a register says it protects. Raises DocumentError."""
-    found, spec = statement_of(document), registry().get(entry_text(document, "learner", "name"))
-    why_not = why_uncovered(found.disclosures, is_exact=spec is None or spec.exact)
+    found, plan = statement_of(document), stated_plan(document, schema)
+    why_not = why_uncovered(found.disclosures, is_exact=_is_exact(document, schema, plan))
     released = found.noise.warning is None
     about: dict[str, Any] = {
         "why_not": why_not,
         "unit": _known(unit, found.unit),
-        "risk": _risk(found, stated_plan(document, schema)),
+        "risk": _risk(found, plan),
     }
     said = verdict(found.claim, found.guarantee, released=released, **about)
     if said.kind != "released" or is_recorded(document):
         return said
     return replace(said, because=f"{said.because} {UNRECORDED}")
+
+
+def _is_exact(document: Any, schema: Schema, plan: BudgetPlan | None) -> bool:
+    """Whether all mechanisms of the learner have exact samplers; of one that is not known here, what the document says."""
+    spec = registry().get(entry_text(document, "learner", "name"))
+    if plan is None and spec is not None:  # this version would plan otherwise, by the same mechanisms
+        with suppress(DpvizError):
+            plan = spec.plan(replace(schema, n_public=schema.n_public or 1000), Settings(), spec.Params())
+        return plan is not None and plan.is_exact
+    return plan is None or plan.is_exact
+
+
+def _planned(ledger: Ledger, plan: BudgetPlan | None) -> Event | None:
+    """What might have been done to a row where its steps are fewer because of the rows; None where they are not."""
+    with suppress(DpvizError):
+        if plan is not None and ledger.guarantee.epsilon < guarantee(plan.event()).epsilon:
+            return plan.event(shared=isinstance(ledger.event, RandomPartition) and ledger.event.shared)
+    return None
 
 
 def _risk(found: Statement, plan: BudgetPlan | None) -> Risk | None:
@@ -207,10 +227,11 @@ def result_from_json(text: str | bytes) -> FitResult:
     settings, params = settings_of(learner), params_of(spec, learner)
     plan = stated_plan(document, model.schema)
     said = statement_of(document)
+    ledger = _ledger(document, said).with_assignment_of(plan)
     return FitResult(
         learner=spec.name,
         model=model,
-        ledger=_ledger(document, said).with_assignment_of(plan),
+        ledger=ledger,
         claim=said.claim,
         plan=plan or BudgetPlan(settings.epsilon, learner.depth, (), (_OTHERWISE,), settings.delta or 0.0),
         params=params,
@@ -221,7 +242,8 @@ def result_from_json(text: str | bytes) -> FitResult:
         seed=None if isinstance(said.noise.seed, UnsetType) else said.noise.seed,
         test_report=test_result_of(document, model.schema),
         unit=said.unit,
-        releasable=spec.exact,
+        releasable=_is_exact(document, model.schema, plan),
+        planned=_planned(ledger, plan),
     )
 
 

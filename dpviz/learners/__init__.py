@@ -12,14 +12,13 @@ from dpviz.learners.catalogue import (
     require_task,
     result_verdict,
 )
-from dpviz.learners.request import FitRequest, few_rows, fit, risk_on_any_rows
+from dpviz.learners.request import FitRequest, fit
 
 __all__ = [
     "DEFAULT",
     "DEFAULT_OF_NUMBERS",
     "FitRequest",
     "declared",
-    "few_rows",
     "fit",
     "get_learner",
     "learner_names",
@@ -27,6 +26,5 @@ __all__ = [
     "registry",
     "require_counts",
     "require_task",
-    "risk_on_any_rows",
     "result_verdict",
 ]

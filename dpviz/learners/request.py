@@ -13,11 +13,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, singledispatch
 from typing import Any
 
-import numpy as np
-
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import Event
-from dpviz.accounting.guarantee import PrivacyLoss, guarantee
+from dpviz.accounting.guarantee import guarantee
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk
@@ -40,7 +37,7 @@ from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.raw import load_for
-from dpviz.table.schema import NumericFeature, NumericTarget, Schema, require_no_persons
+from dpviz.table.schema import Schema, require_no_persons
 from dpviz.training.contract import LearnerSpec, schema_disclosures
 from dpviz.training.counted_rows import CountedRows, Rows
 from dpviz.training.estimate.testing import fit_with_test, plan_with_test
@@ -49,8 +46,6 @@ from dpviz.training.params import Settings, make_params
 _SETTINGS = tuple(item.name for item in fields(Settings))
 #: Settings that are always written out; the others only where they are not what they are by themselves.
 _ALWAYS = ("epsilon", "max_depth", "depth")
-#: What spends this share of a claim spends all of it but for rounding.
-_ALL = 1 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -133,12 +128,12 @@ class FitRequest:
         return self.spec.claim(self.plan(schema), self.params, schema)
 
     def risk(self, schema: Schema) -> Risk:
-        """What a fit is going to tell about a row, without any row: that of a simulated one on a few rows which stand for all.
+        """What a fit may tell about a row, whatever the rows. Raises what `plan` does, and `BudgetPlan.event`."""
+        return _risk(self, schema)
 
-        Steps that do not spend all that is claimed there depend on the rows, and any mechanism with the claimed loss stands for
-        them. Raises what `plan` does.
-        """
-        return _risk(self.at(seed=0), schema)
+    def releases(self, schema: Schema) -> bool:
+        """True if a fit without a seed is a release: it spends epsilon, with exact samplers. Raises what `plan` does."""
+        return self.spec.spends_epsilon and self.plan(schema).is_exact
 
     def verdict(self, schema: Schema, unit: Unit = ROW) -> Verdict:
         """What may be said of a release of it, without any row. Raises what `plan` does."""
@@ -152,7 +147,7 @@ class FitRequest:
         require_counts(spec, rows, self.settings.test_share)
         plan = self.plan(schema)
         noise = source or (ExactNoise() if self.seed is None else Simulation(self.seed))
-        if isinstance(noise, ExactNoise) and not spec.exact:
+        if isinstance(noise, ExactNoise) and not plan.is_exact:
             raise NotReleasable(f"A mechanism of {spec.title}")
         if isinstance(noise, ExactNoise) and rows.not_row_wise:
             raise NotRowWise(rows.not_row_wise)
@@ -172,7 +167,8 @@ class FitRequest:
             seed=getattr(noise, "seed", None),
             test_report=grown.test_report,
             unit=unit_of(rows.rows_per_person),
-            releasable=spec.exact,
+            releasable=plan.is_exact,
+            planned=plan.event(shared=rows.persons is not None),
         )
 
 
@@ -186,28 +182,7 @@ def noise_of(source: NoiseSource, ledger: Ledger) -> str:
 
 @lru_cache(maxsize=256)
 def _risk(request: FitRequest, schema: Schema) -> Risk:
-    return risk_on_any_rows(_event(request, schema), request.claim(schema))
-
-
-def risk_on_any_rows(event: Event, claim: Claim) -> Risk:
-    """The risk of a fit with this event and claim, on its rows or any others; see `FitRequest.risk`."""
-    spent = guarantee(event)
-    is_all = spent.epsilon >= claim.epsilon * _ALL and spent.delta >= claim.delta * _ALL
-    return Risk(event) if is_all or not claim.is_sound else Risk.of_any(PrivacyLoss(claim.epsilon, claim.delta))
-
-
-def _event(request: FitRequest, schema: Schema) -> Event:
-    rows, spec, plan = few_rows(schema), request.spec, request.plan(schema)
-    if spec.event is None or plan.held_out:
-        return request.fit(rows).ledger.event
-    return spec.event(rows, plan, request.params, Simulation(0))
-
-
-def few_rows(schema: Schema) -> EncodedDataset:
-    """Rows that stand for any others where what is done does not depend on them."""
-    numbers, codes = np.linspace(0, 1, 4), np.array([0, 1, 0, 1], dtype=np.uint8)
-    columns = (numbers if isinstance(about, NumericFeature) else codes for about in schema.features)
-    return EncodedDataset(schema, tuple(columns), numbers if isinstance(schema.target, NumericTarget) else codes)
+    return Risk(request.plan(schema).event())
 
 
 def _values(params: Any) -> dict[str, Any]:
@@ -283,7 +258,7 @@ def fit(
     UnknownName, ParameterError, WrongTask, SchemaError
         For what was asked.
     NotReleasable
-        When seed is None and a mechanism of the learner has no exact sampler, whatever its parameters. No row was touched.
+        When seed is None and a mechanism of the learner has no exact sampler. No row was touched.
     CannotCount
         When rows are counted where they are, and the learner needs more than counts.
     NotRowWise
@@ -295,9 +270,10 @@ def fit(
     asked["groups"] = groups
     request, noise, rows = FitRequest.of(name, seed=seed, **asked, **params), source, rows_of(data, schema)
     is_release = isinstance(noise, ExactNoise) or (noise is None and seed is None)
-    if is_release and not accept_rows and request.spec.releases:
+    if is_release and not accept_rows:
         require_task(request.spec, rows.schema)
-        require_rows(rows, accept="pass accept_rows=True")
+        if request.releases(rows.schema):
+            require_rows(rows, accept="pass accept_rows=True")
     result = request.fit(rows, noise)
     warn_of_disclosures(result)
     warn_of(request, rows, accepted=accept_rows)

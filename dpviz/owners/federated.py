@@ -102,7 +102,8 @@ def train_federated(
         checked_count("train_federated", "seed", seed, 0)
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]
     plan = s_gbdt.plan(schema, settings, chosen)
-    recipe, event = s_gbdt.priced(schema, plan, chosen)
+    event, cost = plan.rounds("tree")
+    recipe = s_gbdt.recipe_of(schema, cost, chosen)
     _require_disjoint(parts, is_release=seed is None)
     trees = s_gbdt.draw(schema, plan, chosen, recipe, Simulation(public_seed))
     loss = loss_of(schema, newton=False)

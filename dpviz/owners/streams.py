@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.events import Event, GaussianRounds, Parallel, Sequential
+from dpviz.accounting.events import Event, Parallel, Sequential
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
@@ -143,7 +143,8 @@ class _Training:
         params = make_params(s_gbdt.Params, s_gbdt.NAME, {**given, "filter": way == _FILTER})
         schema = stream.train.schema
         plan = s_gbdt.plan(schema, settings, params)
-        recipe, self.priced = s_gbdt.priced(schema, plan, params)
+        self.priced, cost = plan.rounds("tree")
+        recipe = s_gbdt.recipe_of(schema, cost, params)
         self.extra = params.extra_rounds if way == _ALONE else recipe.rounds - params.rounds
         if way == _ALONE and self.extra > params.rounds:
             raise ParameterError("train_on_stream", "extra_rounds", self.extra, f"at most {params.rounds}, the regular rounds")
@@ -167,7 +168,7 @@ class _Training:
     @cached_property
     def event(self) -> Event:
         """The cost of the rounds: the new rows alone are disjoint from those of the regular rounds."""
-        trees: GaussianRounds | Parallel = self.priced
+        trees: Event = self.priced
         if self.way == _ALONE:
             trees = Parallel((self.priced, replace(self.priced)))
         return Sequential((*self.before, trees)) if self.before else trees

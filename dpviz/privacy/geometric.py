@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import Noise
+from dpviz.accounting.events import PureDP, Step
 from dpviz.accounting.guarantee import round_up
 from dpviz.privacy.sensitivity import check_epsilon, check_scale
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
@@ -43,7 +43,7 @@ class GeometricNoise:
 
     def release(self, counts: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
         """Noisy `counts` (any shape, int64, private), not clipped."""
-        return Released(source.draw(self, counts), drawn_by(source, Noise(self.epsilon, self.title, part, level)))
+        return Released(source.draw(self, counts), drawn_by(source, Step(PureDP(self.epsilon), part, level, self.title)))
 
     def sample(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Counts plus the difference of two geometric variables."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import Noise
+from dpviz.accounting.events import PureDP, Step
 from dpviz.errors import NotReleasable
 from dpviz.privacy.sensitivity import check_epsilon, check_scale
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
@@ -38,7 +38,7 @@ class LaplaceNoise:
 
     def release(self, values: np.ndarray, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
         """Noisy `values` (any shape, private), float64."""
-        return Released(source.draw(self, values), drawn_by(source, Noise(self.epsilon, self.title, part, level)))
+        return Released(source.draw(self, values), drawn_by(source, Step(PureDP(self.epsilon), part, level, self.title)))
 
     def sample(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Values plus noise."""

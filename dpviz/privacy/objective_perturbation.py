@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import Noise
+from dpviz.accounting.events import PureDP, Step
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.sensitivity import check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
@@ -70,7 +70,7 @@ class ObjectivePerturbation:
 
     def release(self, rows: SignedRows, *, source: NoiseSource, part: str, level: int | None = None) -> Released[np.ndarray]:
         """Weights, float64 of shape (n_weights,)."""
-        return Released(source.draw(self, rows), drawn_by(source, Noise(self.epsilon, self.title, part, level)))
+        return Released(source.draw(self, rows), drawn_by(source, Step(PureDP(self.epsilon), part, level, self.title)))
 
     def sample(self, rows: SignedRows, rng: np.random.Generator) -> np.ndarray:
         """Draw b, then minimise."""

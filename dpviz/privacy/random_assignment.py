@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import Event, RandomParts
+from dpviz.accounting.events import Event, RandomPartition
 from dpviz.errors import ParameterError
 from dpviz.privacy.source import NoiseSource
 from dpviz.randomness import secure_uniforms
@@ -46,9 +46,9 @@ class RandomAssignment:
         _, first, person = np.unique(persons, return_index=True, return_inverse=True)
         return parts[first][person]
 
-    def event(self, parts: Sequence[Event], *, shared: bool = False) -> RandomParts:
+    def event(self, parts: Sequence[Event], *, shared: bool = False) -> RandomPartition:
         """What was done to all parts, `parts[k]` to part k; `shared`: those of a person are assigned together."""
-        return RandomParts(tuple(parts), (1 - sum(self.shares), *self.shares), shared)
+        return RandomPartition(tuple(parts), (1 - sum(self.shares), *self.shares), shared)
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         """Parts by NumPy's generator."""

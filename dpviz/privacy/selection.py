@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import NonPrivate, Select
+from dpviz.accounting.events import Step
 from dpviz.errors import NotReleasable
 from dpviz.privacy.sensitivity import Sensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
@@ -29,7 +29,7 @@ class _Selection:
     epsilon: float
     sensitivity: Sensitivity
     title: ClassVar[str]
-    #: Whether its losses have a bounded range, as `accounting.events.Select` means it.
+    #: Whether its losses have a bounded range, as `accounting.events.BoundedRange` means it.
     bounded_range: ClassVar[bool]
 
     def __post_init__(self) -> None:
@@ -39,7 +39,7 @@ class _Selection:
         """Choose an index of `utilities` (shape (n_candidates,), private)."""
         return Released(int(source.draw(self, utilities)), drawn_by(source, self.event(part, level)))  # type: ignore[arg-type]
 
-    def event(self, part: str, level: int | None) -> Select | NonPrivate:
+    def event(self, part: str, level: int | None) -> Step:
         """The event of one choice."""
         return self.sensitivity.event(self.epsilon, self.title, part, level, bounded_range=self.bounded_range)
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpviz.accounting.events import NonPrivate, Select
+from dpviz.accounting.events import BoundedRange, PureDP, Step
 from dpviz.accounting.guarantee import round_up
 from dpviz.errors import ParameterError
 from dpviz.table.checked_numbers import checked_count, is_loss, is_number
@@ -35,17 +35,16 @@ class Sensitivity:
         """The factor on utilities inside exp(): eps / (2 Delta), or eps / Delta if monotone."""
         return epsilon / (self.value if self.monotone else 2 * self.value)
 
-    def event(
-        self, epsilon: float, mechanism: str, part: str, level: int | None, *, bounded_range: bool = False
-    ) -> Select | NonPrivate:
+    def event(self, epsilon: float, mechanism: str, part: str, level: int | None, *, bounded_range: bool = False) -> Step:
         """The event of a selection with this sensitivity; it costs `epsilon` only if the value is a bound.
 
         `bounded_range`: the selection prefers utility u by exp(exponent(epsilon) u), divided by a constant. The exponents of one
         row then differ by at most epsilon between candidates: from 0 to epsilon if monotone, else from -epsilon/2 to epsilon/2.
         """
         if self.is_bound:
-            return Select(epsilon, mechanism, part, level, bounded_range)
-        return NonPrivate(self.source, part, level)
+            cost = BoundedRange(epsilon) if bounded_range else PureDP(epsilon)
+            return Step(cost, part, level, mechanism)
+        return Step.unbounded(self.source, part, level)
 
     def integers_and_scale(self, epsilon: float, utilities: np.ndarray) -> tuple[list[int], float]:
         """Arguments of an exact sampler: integers, and 1 / exponent rounded up so that it never costs more than `epsilon`.

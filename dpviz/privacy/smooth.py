@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.events import Step
 from dpviz.errors import NotReleasable
 from dpviz.privacy.sensitivity import check_epsilon
 from dpviz.privacy.source import NoiseSource, Released
@@ -38,9 +38,9 @@ class SmoothMajority:
         """Choose a class by `counts` (shape (n_classes,), int64, private). Its cost is unbounded: the event is non-private."""
         return Released(int(source.draw(self, counts)), self.event(part, level))
 
-    def event(self, part: str, level: int | None) -> NonPrivate:
+    def event(self, part: str, level: int | None) -> Step:
         """A step without a finite cost."""
-        return NonPrivate(REASON, part, level)
+        return Step.unbounded(REASON, part, level)
 
     def sample(self, counts: np.ndarray, rng: np.random.Generator) -> int:
         """One class."""

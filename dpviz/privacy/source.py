@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from dpviz.accounting.events import Event
+from dpviz.accounting.events import Event, Step
 from dpviz.randomness import generator, generator_at
 
 T = TypeVar("T")
@@ -91,4 +91,4 @@ class ExactNoise:
 def drawn_by(source: NoiseSource, event: S) -> S:
     """The event of what `source` drew: whether by an exact sampler."""
     is_exact = getattr(source, "is_exact", False)  # a source of somebody else may not say
-    return replace(event, exact=True) if is_exact and hasattr(event, "exact") else event  # type: ignore[arg-type]
+    return replace(event, exact=True) if is_exact and isinstance(event, Step) else event

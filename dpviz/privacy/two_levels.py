@@ -26,7 +26,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dpviz.accounting.events import Select
+from dpviz.accounting.events import BoundedRange, Step
 from dpviz.privacy.exact_weights import ExactWeights, choose, exact_weights
 from dpviz.privacy.sensitivity import Width, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
@@ -114,7 +114,7 @@ class TwoLevelChoice:
     def release(self, utilities: TwoLevelUtilities, *, source: NoiseSource, part: str, level: int) -> Released[TwoLevels]:
         """Choose a tree. `level` is that of its root."""
         number = int(source.draw(self, utilities))  # type: ignore[arg-type]
-        event = drawn_by(source, Select(self.epsilon, self.title, part, level, bounded_range=True))
+        event = drawn_by(source, Step(BoundedRange(self.epsilon), part, level, self.title))
         return Released(utilities.tree(number), event)
 
     def sample(self, utilities: TwoLevelUtilities, rng: np.random.Generator) -> int:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpviz.accounting.events import NoCost
+from dpviz.accounting.events import Free, Step
 from dpviz.errors import NotEnumerable
 from dpviz.privacy.source import NoiseSource, Released
 from dpviz.randomness import generator
@@ -46,7 +46,7 @@ class UniformChoice:
 
     def release(self, count: int, *, source: NoiseSource, part: str, level: int | None = None) -> Released[int]:
         """A number in 0 .. count - 1, and an event that costs nothing."""
-        return Released(int(source.draw(self, count)), NoCost(part, level))
+        return Released(int(source.draw(self, count)), Step(Free(), part, level))
 
     def choose(self, counts: np.ndarray, *, source: NoiseSource) -> np.ndarray:
         """Independent numbers in 0 .. counts - 1, int64 of the shape of `counts`."""
@@ -75,7 +75,7 @@ class UniformPoint:
         self, between: tuple[float, float], *, source: NoiseSource, part: str, level: int | None = None
     ) -> Released[float]:
         """A number in `between` = (low, high), and an event that costs nothing."""
-        return Released(float(source.draw(self, between)), NoCost(part, level))
+        return Released(float(source.draw(self, between)), Step(Free(), part, level))
 
     def choose(self, low: np.ndarray, high: np.ndarray, *, source: NoiseSource) -> np.ndarray:
         """Independent numbers in [low, high], float64."""

@@ -148,7 +148,7 @@ def preview_terms(schema: Schema, request: FitRequest, *, explored: int | None =
         if claim.verdict == "none" or not claim.is_private:
             what = f"{spec.title} is not private: it would publish exact values."
         raise RefusedRelease(what, remedy="Release a learner whose claim holds, such as 'pf-tree'.")
-    if not spec.exact:
+    if not request.plan(schema).is_exact:
         raise NotReleasable(f"A mechanism of {spec.title}")
     taken = assumptions(schema, explored=explored)
     read = [item for item in taken if item.blocks]

@@ -11,7 +11,8 @@ import numpy as np
 from msgspec import UNSET
 
 from dpviz.accounting.claim import Claim, Disclosure, why_uncovered
-from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.accounting.events import Event
+from dpviz.accounting.guarantee import PrivacyLoss, guarantee
 from dpviz.accounting.ledger import Ledger, ledger_entries
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk, StatedRisk, risk_entries
@@ -75,7 +76,8 @@ class FitResult:
     #: What the model is worth on rows held out from it at random; None where none were.
     test_report: TestReport | None = None
     unit: Unit = ROW  #: Whom the guarantee protects; one row where the rows are not bound to persons
-    releasable: bool = True  #: False if the learner has a mechanism without an exact sampler, whatever its parameters
+    releasable: bool = True  #: False if a mechanism has no exact sampler
+    planned: Event | None = None  #: What may be done to a row, whatever the rows; None where only the ledger is known
 
     def __post_init__(self) -> None:
         if self.test_report is not None and self.test_report.rows_per_person != self.unit.rows:
@@ -129,8 +131,16 @@ class FitResult:
 
     @cached_property
     def risk(self) -> Risk:
-        """What the result lets others learn about one row, of what was really run; about a person with k rows `.for_rows(k)`."""
-        return Risk(self.ledger.event)
+        """What the result lets others learn about one row; about a person with k rows `.for_rows(k)`.
+
+        Steps that came about may be fewer because of the rows, so it is that of all that might have.
+        """
+        return Risk(self.planned or self.ledger.event)
+
+    @property
+    def guarantee(self) -> PrivacyLoss:
+        """The privacy loss under add/remove one row, whatever the rows; see `risk`."""
+        return guarantee(self.risk.event)
 
     @property
     def per_person(self) -> PrivacyLoss | None:

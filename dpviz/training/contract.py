@@ -16,7 +16,6 @@ from dpviz.models.base import Model
 from dpviz.models.tree import Tree
 from dpviz.privacy.source import NoiseSource
 from dpviz.results.result import TestReport
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.counted_rows import Count, Rows, counter_of
 from dpviz.training.growing import TreeRecipe, grow_honestly
@@ -80,8 +79,6 @@ class LearnerSpec:
     #: Trains. Everything it learns from `data` goes through a mechanism drawn from `source`, or is a disclosure.
     fit: Fit
     claim: ClaimRule  #: What the paper claims for this plan, with our verdict
-    #: The event of `fit` alone, from the same arguments, where training takes long; None where it does not.
-    event: Callable[[EncodedDataset, BudgetPlan, Any, NoiseSource], Event] | None = None
     #: For a learner that grows one tree: what `fit` grows. Verification enumerates it step by step.
     prepare: Prepare | None = None
     #: Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
@@ -90,7 +87,6 @@ class LearnerSpec:
     usual_cap: int = Settings().max_depth  #: Its `Settings.max_depth` where none is asked for
     #: A baseline is drawn as a line for comparison; a reference is one without privacy: epsilon and noise change nothing.
     role: Literal["private", "baseline", "reference"] = "private"
-    exact: bool = True  #: True if every mechanism has an exact sampler, whatever the parameters; others are only simulated
     #: True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
     one_voter_per_row: bool = False
     #: True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/estimate/testing.py` does.
@@ -107,11 +103,6 @@ class LearnerSpec:
     def spends_epsilon(self) -> bool:
         """False for a learner without privacy."""
         return self.role != "reference"
-
-    @property
-    def releases(self) -> bool:
-        """True if a fit without a seed is a release: it spends epsilon, with exact samplers."""
-        return self.exact and self.spends_epsilon
 
     @property
     def tasks(self) -> tuple[str, ...]:

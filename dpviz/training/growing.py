@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.accounting.events import Event, NoCost, NonPrivate, Parallel, Sequential
+from dpviz.accounting.events import Event, Free, Parallel, Sequential, Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.tree import Branch, Leaf, MedianSplit, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.privacy.geometric import GeometricNoise
@@ -81,11 +81,11 @@ class OrderedSplit:
 #: The event of a decision that was paid for with the one above.
 INCLUDED = Sequential(())
 Decision = Label | Split | OrderedSplit
-Step = Callable[[CountedNode], Decision]
+Decide = Callable[[CountedNode], Decision]
 #: The exact distribution of a step: every decision with its probability, and the mass cut off where noise is unbounded.
 StepDistribution = Callable[[CountedNode], tuple[list[tuple[Decision, float]], float]]
 #: The event of a decision that is enumerated, not drawn.
-UNPRICED = NoCost("distribution")
+UNPRICED = Step(Free(), "distribution")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class TreeRecipe:
     """
 
     root: CountedNode
-    step: Step
+    step: Decide
     before: tuple[Event, ...] = ()
     disclosures: tuple[Disclosure, ...] = ()
     distribution: StepDistribution | None = None
@@ -109,7 +109,7 @@ class TreeRecipe:
 
 
 def grow(
-    node: CountedNode, step: Step, source: NoiseSource, place: int = 1, *, kind: Callable[[int], Kind] = lambda level: "bins"
+    node: CountedNode, step: Decide, source: NoiseSource, place: int = 1, *, kind: Callable[[int], Kind] = lambda level: "bins"
 ) -> tuple[Node, Event]:
     """Grow the subtree of `node`, which stands at `place`; returns it with its event. `source` is told of every place.
 
@@ -217,9 +217,9 @@ def is_finished(node: CountedNode, least_rows: int) -> bool:
     return bool(np.count_nonzero(counts) <= 1 or counts.sum() < least_rows)
 
 
-def looked(level: int) -> NonPrivate:
+def looked(level: int | None) -> Step:
     """The event of evaluating `is_finished`, whatever the answer."""
-    return NonPrivate("stopped (or went on) because of the exact classes and rows at the node", "stopping rule", level)
+    return Step.unbounded("stopped (or went on) because of the exact classes and rows at the node", "stopping rule", level)
 
 
 def stopped(leaf: Label, level: int) -> Label:

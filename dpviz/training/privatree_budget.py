@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.accounting.events import BoundedRange
 from dpviz.accounting.guarantee import round_down, split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import n_public_of
+from dpviz.training.growing import looked
 from dpviz.training.params import Settings, number, share_weights, whole
 
 
@@ -124,20 +126,21 @@ def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_e
     return f"{bound}; that is what they get."
 
 
-def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit) -> BudgetPlan:
-    """The plan of PrivaTree's two published forms: the mechanisms that a row meets one after another."""
+def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit, *, stops: bool) -> BudgetPlan:
+    """The plan of PrivaTree's two published forms: the mechanisms that a row meets one after another, and whether it stops."""
     numeric = sum(isinstance(feature, NumericFeature) for feature in schema.features)
     categorical = schema.n_features - numeric
     depth = settings.fixed_or_max_depth
-    lines = []
+    lines, costs = [], (BoundedRange(split.quantile),)
     if split.quantile:
-        lines.append(Share("quantile", None, split.quantile, numeric, split.set_by, "numeric"))
+        lines.append(Share("quantile", None, split.quantile, numeric, split.set_by, "numeric", costs=costs, exact=False))
     for level in range(depth):
-        lines.append(Share("node", level, split.numeric_node, numeric, split.set_by, "numeric"))
-        lines.append(Share("node", level, split.categorical_node, categorical, split.set_by, "categorical"))
+        lines.append(Share("node", level, split.numeric_node, numeric, split.set_by, "numeric", at_once=True))
+        lines.append(Share("node", level, split.categorical_node, categorical, split.set_by, "categorical", at_once=True))
     lines.append(Share("leaf", depth, split.leaf, 1, split.set_by))
     paid = tuple(line for line in lines if line.n_compositions)
-    return BudgetPlan(settings.epsilon, depth, paid, (*split.notes, *split.replaced), replaced=split.replaced)
+    notes, unbounded = (*split.notes, *split.replaced), (looked(None),) if stops else ()
+    return BudgetPlan(settings.epsilon, depth, paid, notes, replaced=split.replaced, unbounded=unbounded)
 
 
 def epsilon_split_of(plan: BudgetPlan) -> EpsilonSplit:

@@ -6,14 +6,17 @@ import dp_accounting as dp
 import pytest
 from dp_accounting.pld import PLDAccountant
 
-from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, RandomParts, Select, Sequential
+from dpviz.accounting.events import ApproximateDP, BoundedRange, Free, Parallel, PureDP, RandomPartition, Sequential, Step
 from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.risk import Risk
 
-PURE, RANGE = Noise(0.3, "geometric", "leaf"), Select(0.2, "exponential mechanism", "node", 0, bounded_range=True)
-PLAIN = priced_rounds(1.0, 1e-6, sampling=1.0, rounds=40, filtered=False, part="tree")
-SAMPLED = priced_rounds(1.0, 1e-6, sampling=0.2, rounds=40, filtered=False, part="tree")
+PURE, RANGE = (
+    Step(PureDP(0.3), "leaf", mechanism="geometric"),
+    Step(BoundedRange(0.2), "node", 0, mechanism="exponential mechanism"),
+)
+PLAIN = Step(priced_rounds(1.0, 1e-6, sampling=1.0, rounds=40, filtered=False), "tree")
+SAMPLED = Step(priced_rounds(1.0, 1e-6, sampling=0.2, rounds=40, filtered=False), "tree")
 
 
 def accountant_of(event):
@@ -26,15 +29,15 @@ def accountant_of(event):
     [
         PURE,
         RANGE,
-        Sequential((PURE, PURE, NoCost("split"), RANGE)),
+        Sequential((PURE, PURE, Step(Free(), "split"), RANGE)),
         Sequential((RANGE, Parallel((PURE, PURE)))),
-        Parallel((Sequential((PURE, PURE)), Noise(0.5, "geometric", "leaf"))),
-        RandomParts((Sequential((PURE, RANGE)), PURE), (0.9, 0.1)),
+        Parallel((Sequential((PURE, PURE)), Step(PureDP(0.5), "leaf", mechanism="geometric"))),
+        RandomPartition((Sequential((PURE, RANGE)), PURE), (0.9, 0.1)),
         PLAIN,
         SAMPLED,
         Sequential((PURE, PLAIN)),
         Parallel((PURE, PLAIN)),
-        NoCost("split"),
+        Step(Free(), "split"),
     ],
 )
 def test_the_accountant_finds_as_much_as_our_risk_or_more(event):
@@ -50,10 +53,10 @@ def test_it_finds_the_same_where_its_events_say_everything(event):
 
 
 def test_what_its_events_cannot_say_is_unsupported_and_what_is_exact_has_no_bound():
-    filtered = priced_rounds(1.0, 1e-6, sampling=1.0, rounds=40, filtered=True, part="tree")
-    for event in (filtered, Approximate(0.5, 1e-6, "foreign", "model"), Sequential((PURE, filtered))):
+    filtered = Step(priced_rounds(1.0, 1e-6, sampling=1.0, rounds=40, filtered=True), "tree")
+    for event in (filtered, Step(ApproximateDP(0.5, 1e-6), "model", mechanism="foreign"), Sequential((PURE, filtered))):
         assert not PLDAccountant().supports(Ledger(event).dp_events())
-    assert accountant_of(Sequential((PURE, NonPrivate("exact", "leaf")))).get_delta(1.0) == 1
+    assert accountant_of(Sequential((PURE, Step.unbounded("exact", "leaf")))).get_delta(1.0) == 1
 
 
 def test_an_event_can_be_stored_and_read():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from dpviz.accounting.events import GaussianRounds, Noise, Sequential
+from dpviz.accounting.events import GaussianRounds, PureDP, Sequential, Step
 from dpviz.accounting.gaussian import (
     GRID_SLACK,
     best_order,
@@ -32,7 +32,7 @@ DELTA = 5e-8
 
 def rounds(epsilon=0.5, delta=DELTA, noise=None, sampling=1.0, count=100, order=None):
     noise = noise or noise_multiplier(epsilon, delta, sampling=sampling, rounds=count, order=order)
-    return GaussianRounds(epsilon, delta, noise, sampling, count, order, part="tree")
+    return GaussianRounds(epsilon, delta, noise, sampling, count, order)
 
 
 def sampled_delta(epsilon: float, noise: float, q: float) -> float:
@@ -83,7 +83,7 @@ def test_calibrated_noise_is_that_of_the_library_s_search_and_never_less_than_th
     )
     ours = noise_multiplier(0.5, DELTA, sampling=sampling, rounds=100, order=order)
     assert ours == pytest.approx(theirs, rel=1e-3)
-    assert guarantee(rounds(noise=ours, sampling=sampling, order=order)) == PrivacyLoss(0.5, DELTA)
+    assert guarantee(Step(rounds(noise=ours, sampling=sampling, order=order), "tree")) == PrivacyLoss(0.5, DELTA)
 
 
 def test_renyi_of_every_row_is_the_formula_and_chance_saves():
@@ -114,8 +114,8 @@ def test_the_ends_of_what_may_be_asked_are_priced(epsilon, sampling):
 
 
 def test_a_guarantee_adds_both_numbers_to_those_of_pure_steps():
-    event = rounds(0.4)
-    whole = Sequential((Noise(0.1, "geometric", "initial score"), event, event))
+    event = Step(rounds(0.4), "tree")
+    whole = Sequential((Step(PureDP(0.1), "initial score", mechanism="geometric"), event, event))
     found = guarantee(whole)
     assert (found.epsilon, found.delta) == (pytest.approx(0.9), pytest.approx(2 * DELTA))
     assert found.epsilon >= 0.9
@@ -124,8 +124,8 @@ def test_a_guarantee_adds_both_numbers_to_those_of_pure_steps():
 def test_a_price_that_is_too_low_is_refused():
     cheap = rounds(0.4, noise=1.0)
     with pytest.raises(DpvizError, match="cost more than they say"):
-        guarantee(cheap)
-    assert not covers(GaussianRounds(0.4, 0.0, 1e9, 1.0, 1, None, part="tree"))
+        guarantee(Step(cheap, "tree"))
+    assert not covers(GaussianRounds(0.4, 0.0, 1e9, 1.0, 1, None))
 
 
 @pytest.mark.parametrize(("noise", "count"), [(3.0, 1), (40.0, 100)])

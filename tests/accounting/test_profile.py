@@ -11,15 +11,15 @@ from scipy import integrate, stats
 
 from dpviz.accounting.costs import cost_of
 from dpviz.accounting.events import (
-    Approximate,
+    ApproximateDP,
+    BoundedRange,
+    Free,
     GaussianRounds,
-    NoCost,
-    Noise,
-    NonPrivate,
     Parallel,
-    RandomParts,
-    Select,
+    PureDP,
+    RandomPartition,
     Sequential,
+    Step,
 )
 from dpviz.accounting.gaussian import priced_rounds, renyi_loss
 from dpviz.accounting.profile import Group, profile
@@ -33,11 +33,11 @@ ONE, LOSSES = Group(), (-0.7, -0.2, 0.0, 0.1, 0.35, 0.8)
 
 
 def pure(epsilon):
-    return Noise(epsilon, "geometric", "leaf")
+    return Step(PureDP(epsilon), "leaf", mechanism="geometric")
 
 
 def ranged(epsilon):
-    return Select(epsilon, "exponential mechanism", "node", None, bounded_range=True)
+    return Step(BoundedRange(epsilon), "node", None, mechanism="exponential mechanism")
 
 
 def in_turn(*events):
@@ -45,7 +45,7 @@ def in_turn(*events):
 
 
 def rounds(noise, sampling=1.0, count=1, order=None):
-    return GaussianRounds(2.0, 0.5, noise, sampling, count, order, part="tree")
+    return Step(GaussianRounds(2.0, 0.5, noise, sampling, count, order), "tree", mechanism="Gaussian")
 
 
 def deltas(event, group=ONE):
@@ -130,8 +130,8 @@ def test_rounds_of_samples_are_binomial_mixtures_in_both_directions(rows):
 @pytest.mark.parametrize("sampling", [1.0, 0.1])
 @pytest.mark.slow
 def test_a_filter_has_what_a_renyi_divergence_of_one_order_leaves_possible(sampling):
-    event = priced_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=True, part="tree")
-    most, order = 50 * renyi_loss(event.noise_multiplier, sampling, event.order), event.order
+    event = Step(priced_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=True), "tree")
+    most, order = 50 * renyi_loss(event.cost.noise_multiplier, sampling, event.cost.order), event.cost.order
     u, v = np.meshgrid(np.linspace(0.002, 0.998, 499), np.linspace(0.002, 0.998, 499))
 
     def divergence(one, other):
@@ -139,14 +139,14 @@ def test_a_filter_has_what_a_renyi_divergence_of_one_order_leaves_possible(sampl
 
     allowed = np.maximum(divergence(v, u), divergence(u, v)) <= most
     compare(event, lambda loss, _: float(np.max(np.where(allowed, v - math.exp(loss) * u, 0.0))), slack=6e-3)
-    plain = priced_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=False, part="tree")
+    plain = Step(priced_rounds(1.0, 1e-6, sampling=sampling, rounds=50, filtered=False), "tree")
     assert deltas(event)[0](0.0) > deltas(plain)[0](0.0)
 
 
 def test_a_stated_cost_is_the_largest_that_is_meant_by_it():
     yes, no = responses([0.5])
     laws = np.append(0.99 * yes, [0.01, 0]), np.append(0.99 * no, [0, 0.01])
-    compare(Approximate(0.5, 0.01, "foreign", "model"), lambda loss, _: hockey_stick(*laws, loss))
+    compare(Step(ApproximateDP(0.5, 0.01), "model", mechanism="foreign"), lambda loss, _: hockey_stick(*laws, loss))
 
 
 def test_on_disjoint_rows_the_largest_profile_counts_at_every_loss():
@@ -159,12 +159,16 @@ def test_on_disjoint_rows_the_largest_profile_counts_at_every_loss():
 
 
 def test_nodes_of_a_level_cost_what_one_of_them_costs():
-    tree = in_turn(pure(0.4), Parallel((pure(0.6), in_turn(NoCost("split"), pure(0.6)))))
+    tree = in_turn(pure(0.4), Parallel((pure(0.6), in_turn(Step(Free(), "split"), pure(0.6)))))
     assert cost_of(tree) == cost_of(in_turn(pure(0.6), pure(0.4)))
 
 
 def test_what_is_exact_tells_everything_and_what_touches_nothing_tells_nothing():
-    for event, expected in ((in_turn(pure(0.1), NonPrivate("exact", "leaf")), 1.0), (NoCost("split"), 0.0), (pure(0.0), 0.0)):
+    for event, expected in (
+        (in_turn(pure(0.1), Step.unbounded("exact", "leaf")), 1.0),
+        (Step(Free(), "split"), 0.0),
+        (pure(0.0), 0.0),
+    ):
         assert deltas(event)[0](0.0) == pytest.approx(expected, abs=1e-9)
     assert deltas(pure(math.inf))[0](0.0) == 1.0
 
@@ -201,7 +205,7 @@ def test_profiles_are_chained_where_a_step_has_no_law_for_groups():
 
     levels = np.linspace(0, 1, 20001)
     powers = np.array([power(level) for level in levels.tolist()])
-    event = Approximate(epsilon, delta, "foreign", "model")
+    event = Step(ApproximateDP(epsilon, delta), "model", mechanism="foreign")
     compare(event, lambda loss, _: float(np.max(powers - math.exp(loss) * levels)), Group(1, 3), slack=2e-3)
     found = deltas(event, Group(1, 3))[0]
     assert found(3 * epsilon) <= delta * (math.exp(3 * epsilon) - 1) / (math.exp(epsilon) - 1) + 1e-3
@@ -215,8 +219,8 @@ COUNTS = np.arange(-30, 38)
 
 
 def coin(*, shared):
-    choice = Select(STEPS[0], "permute-and-flip", "node")
-    return RandomParts((choice, pure(STEPS[1]), pure(STEPS[2])), CHANCES, shared)
+    choice = Step(PureDP(STEPS[0]), "node", mechanism="permute-and-flip")
+    return RandomPartition((choice, pure(STEPS[1]), pure(STEPS[2])), CHANCES, shared)
 
 
 def released(rows):
@@ -262,7 +266,7 @@ def test_where_the_part_is_told_the_mean_is_exact():
     noise = np.arange(-80, 81)
     parts = [[GeometricNoise(epsilon).pmf(noise - moved) for moved in (1, 0)] for epsilon in (0.5, 1.5)]
     sides = [np.concatenate([0.75 * parts[0][side], 0.25 * parts[1][side]]) for side in (0, 1)]
-    compare(RandomParts((pure(0.5), pure(1.5)), (0.75, 0.25)), lambda loss, _: hockey_stick(*sides, loss))
+    compare(RandomPartition((pure(0.5), pure(1.5)), (0.75, 0.25)), lambda loss, _: hockey_stick(*sides, loss))
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -274,7 +278,7 @@ def test_rows_and_persons_are_spread_over_the_parts_as_they_are_assigned(shared)
         ways = [(stats.binom.pmf(first, units, 0.7), first * each, (units - first) * each) for first in range(units + 1)]
         return [np.array([chance * np.outer(laws[0, a * side], laws[1, b * side]) for chance, a, b in ways]) for side in (1, 0)]
 
-    event = RandomParts((pure(0.4), pure(0.9)), (0.7, 0.3), shared)
+    event = RandomPartition((pure(0.4), pure(0.9)), (0.7, 0.3), shared)
     person, two = (spread(1, 3), spread(2, 3)) if shared else (spread(3, 1), spread(6, 1))
     compare(event, lambda loss, _: hockey_stick(*person, loss), Group(1, 3))
     compare(event, lambda loss, _: hockey_stick(*two, loss), Group(2, 3))
@@ -284,14 +288,14 @@ def test_rows_and_persons_are_spread_over_the_parts_as_they_are_assigned(shared)
 
 @pytest.mark.slow
 def test_what_is_chained_composes_with_other_steps():
-    filtered = priced_rounds(0.95, 5e-8, sampling=1.0, rounds=100, filtered=True, part="tree")
+    filtered = Step(priced_rounds(0.95, 5e-8, sampling=1.0, rounds=100, filtered=True), "tree")
     alone, together = (deltas(event, Group(1, 3))[0](0.0) for event in (filtered, in_turn(pure(0.1), filtered)))
     assert alone - 1e-3 < together < alone + 0.1
 
 
 @pytest.mark.slow
 def test_many_persons_are_chained_instead_of_spread():
-    event = RandomParts((pure(0.1), pure(0.2), pure(0.15)), CHANCES)
+    event = RandomPartition((pure(0.1), pure(0.2), pure(0.15)), CHANCES)
     few, many = (deltas(event, Group(persons, 1))[0](0.0) for persons in (10, 40))
     assert few < many < 1
     whole = deltas(pure(0.2), Group(40, 1))[0](0.0)
@@ -299,25 +303,25 @@ def test_many_persons_are_chained_instead_of_spread():
 
 
 def test_what_is_left_of_the_chances_is_nowhere():
-    assert deltas(RandomParts((pure(1.0),), (0.25,)))[0](0.0) == pytest.approx(0.25 * math.tanh(0.5), abs=1e-6)
+    assert deltas(RandomPartition((pure(1.0),), (0.25,)))[0](0.0) == pytest.approx(0.25 * math.tanh(0.5), abs=1e-6)
 
 
 def test_far_from_0_rounding_takes_nothing_off():
     """Losses of 40 and more: 1 - e^a (1 - delta) would be off by e^a 1e-16."""
     truth = -math.expm1(30 - 60) / (1 + math.exp(-20))  # almost surely the loss of three rows is 60
     assert truth <= Risk(pure(20.0)).for_rows(3).delta(30)
-    stated = Sequential((Approximate(20.0, 0.2, "foreign", "model"), pure(5.0)))
+    stated = Sequential((Step(ApproximateDP(20.0, 0.2), "model", mechanism="foreign"), pure(5.0)))
     assert Risk(stated).delta(30) >= 0.2
 
 
 def test_rows_with_assignment_of_their_own_that_share_one_further_in_go_together():
-    inside = RandomParts((pure(1.0), pure(0.5)), (0.5, 0.5), shared=True)
-    alone, within = (deltas(event, Group(1, 3))[0] for event in (inside, RandomParts((inside,), (1.0,))))
+    inside = RandomPartition((pure(1.0), pure(0.5)), (0.5, 0.5), shared=True)
+    alone, within = (deltas(event, Group(1, 3))[0] for event in (inside, RandomPartition((inside,), (1.0,))))
     assert all(alone(loss) <= within(loss) + 1e-9 for loss in LOSSES)
 
 
 @pytest.mark.slow
 def test_groups_too_many_to_spread_are_chained_also_among_other_steps():
-    spread = RandomParts((pure(0.01), pure(0.02), pure(0.015), pure(0.01)), (0.4, 0.3, 0.2, 0.1))
+    spread = RandomPartition((pure(0.01), pure(0.02), pure(0.015), pure(0.01)), (0.4, 0.3, 0.2, 0.1))
     alone, together = (deltas(event, Group(1, 60))[0](0.0) for event in (spread, in_turn(pure(0.001), spread)))
     assert alone - 1e-3 < together < alone + 0.1

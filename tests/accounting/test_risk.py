@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, RandomParts, Select, Sequential
+from dpviz.accounting.events import ApproximateDP, BoundedRange, Free, Parallel, PureDP, RandomPartition, Sequential, Step
 from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.guarantee import for_unit, guarantee
 from dpviz.accounting.risk import Risk, StatedRisk, check_risks, risk_entries
@@ -26,9 +26,9 @@ from tests.support.oracles.membership import hockey_stick, power, responses
 from tests.support.tables import schema_of, table
 
 EPSILONS = (0.2, 0.5, 0.4)
-PURE = Sequential(tuple(Noise(epsilon, "geometric", "leaf") for epsilon in EPSILONS))
+PURE = Sequential(tuple(Step(PureDP(epsilon), "leaf", mechanism="geometric") for epsilon in EPSILONS))
 LAWS = responses(EPSILONS)
-GAUSSIAN = priced_rounds(1.0, 5e-8, sampling=1.0, rounds=100, filtered=False, part="tree")
+GAUSSIAN = Step(priced_rounds(1.0, 5e-8, sampling=1.0, rounds=100, filtered=False), "tree")
 SHARES = st.sampled_from([0.001, 0.02, 0.1, 0.3, 0.5, 0.77, 0.95])
 
 
@@ -84,17 +84,17 @@ def test_the_curve_goes_from_one_end_to_the_other_and_is_convex():
 
 
 STEPS = st.one_of(
-    st.builds(Noise, st.floats(0, 3), st.just("geometric"), st.just("leaf")),
-    st.builds(Select, st.floats(0, 3), st.just("exponential mechanism"), st.just("node"), st.none(), st.booleans()),
-    st.builds(Approximate, st.floats(0, 3), st.sampled_from([0.0, 1e-6, 0.01]), st.just("foreign"), st.just("model")),
-    st.sampled_from([GAUSSIAN, NoCost("split")]),
+    st.builds(Step, st.builds(PureDP, st.floats(0, 3)), st.just("leaf")),
+    st.builds(Step, st.builds(BoundedRange, st.floats(0, 3)), st.just("node")),
+    st.builds(Step, st.builds(ApproximateDP, st.floats(0, 3), st.sampled_from([0.0, 1e-6, 0.01])), st.just("model")),
+    st.sampled_from([GAUSSIAN, Step(Free(), "split")]),
 )
 EVENTS = st.recursive(
     STEPS,
     lambda inner: (
         st.lists(inner, min_size=1, max_size=3)
         .map(tuple)
-        .flatmap(lambda e: st.sampled_from([Sequential(e), Parallel(e), RandomParts(e, (0.9 / len(e),) * len(e))]))
+        .flatmap(lambda e: st.sampled_from([Sequential(e), Parallel(e), RandomPartition(e, (0.9 / len(e),) * len(e))]))
     ),
     max_leaves=5,
 )
@@ -110,18 +110,22 @@ def test_a_risk_is_never_above_the_plain_bound_and_grows_with_rows(event, rows):
 
 
 def test_a_delta_counts():
-    assert Risk(Approximate(0.0, 0.01, "foreign", "model")).guesses() == pytest.approx(0.505)
+    assert Risk(Step(ApproximateDP(0.0, 0.01), "model", mechanism="foreign")).guesses() == pytest.approx(0.505)
 
 
 def test_what_is_exact_is_known():
-    risk = Risk(Sequential((PURE, NonPrivate("exact", "leaf"))))
+    risk = Risk(Sequential((PURE, Step.unbounded("exact", "leaf"))))
     assert (risk.guesses(), risk.false_negatives(0.0), risk.epsilon, risk.delta(5.0)) == (1.0, 0.0, math.inf, 1.0)
-    for event in (NonPrivate("exact", "leaf"), Noise(80.0, "geometric", "leaf"), Approximate(1.0, 1.0, "foreign", "model")):
+    for event in (
+        Step.unbounded("exact", "leaf"),
+        Step(PureDP(80.0), "leaf", mechanism="geometric"),
+        Step(ApproximateDP(1.0, 1.0), "model", mechanism="foreign"),
+    ):
         assert Risk(Sequential((event, event))).guesses() == 1.0
 
 
 def test_an_epsilon_beyond_the_grid_is_still_the_total():
-    risk = Risk(Noise(1e4, "geometric", "leaf"))
+    risk = Risk(Step(PureDP(1e4), "leaf", mechanism="geometric"))
     assert (risk.guesses(), risk.epsilon, risk.delta(1e4)) == (1.0, 1e4, 0.0)
 
 
@@ -153,10 +157,17 @@ def risk_of(learner, epsilon=1.0, kind="mixed", **asked):
 
 
 def test_a_tree_of_four_levels_at_epsilon_one():
-    levels = tuple(Select(1.4**level / sum(1.4**k for k in range(4)), "permute-and-flip", "node", level) for level in range(4))
+    levels = tuple(
+        Step(PureDP(1.4**level / sum(1.4**k for k in range(4))), "node", level, mechanism="permute-and-flip")
+        for level in range(4)
+    )
     assert Risk(Sequential(levels)).guesses() == pytest.approx(0.609, abs=5e-4)
-    parts = (Sequential(levels), Noise(1.0, "geometric", "leaf counts"), Noise(1.0, "geometric", "test"))
-    assert Risk(RandomParts(parts, (0.85, 0.1, 0.05))).guesses() == pytest.approx(0.627, abs=5e-4)
+    parts = (
+        Sequential(levels),
+        Step(PureDP(1.0), "leaf counts", mechanism="geometric"),
+        Step(PureDP(1.0), "test", mechanism="geometric"),
+    )
+    assert Risk(RandomPartition(parts, (0.85, 0.1, 0.05))).guesses() == pytest.approx(0.627, abs=5e-4)
     assert Risk(Parallel(parts)).guesses() == pytest.approx(1 / (1 + math.exp(-1)))
 
 
@@ -228,9 +239,9 @@ def test_a_statement_of_a_person_counts_all_rows():
 
 
 def test_a_person_of_very_many_rows_has_the_plain_bound():
-    risk = Risk(Noise(1e-6, "geometric", "leaf")).for_rows(50_000)
+    risk = Risk(Step(PureDP(1e-6), "leaf", mechanism="geometric")).for_rows(50_000)
     assert risk.guesses() == pytest.approx(risk.plain.guesses_right)
 
 
 def test_nothing_is_stated_where_nothing_bounds_the_loss():
-    assert risk_entries(Risk(NonPrivate("exact", "leaf")), 3) == []
+    assert risk_entries(Risk(Step.unbounded("exact", "leaf")), 3) == []

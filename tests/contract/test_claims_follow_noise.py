@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Noise, Parallel, RandomParts, Sequential, steps
+from dpviz.accounting.events import Parallel, PureDP, RandomPartition, Sequential, Step, walk
 from dpviz.errors import DpvizError, NotReleasable, RefusedRelease
 from dpviz.io.results import result_from_json
 from dpviz.learners import get_learner
@@ -80,7 +80,6 @@ def test_a_release_is_what_exact_samplers_alone_drew(name, kind, drawn):
 
 
 def require_exact_samplers(name, rows, params, drawn):
-    spec = get_learner(name)
     asked = {"epsilon": 1.0, "max_depth": 2} | FEW.get(name, {}) | params
     try:
         simulated = dpviz.fit(name, rows, seed=3, **asked)
@@ -88,16 +87,16 @@ def require_exact_samplers(name, rows, params, drawn):
         return
     assert not simulated.released
     assert result_verdict(simulated).kind != "released"
-    assert not any(getattr(step.spend, "exact", False) for step in steps(simulated.ledger.event))
+    assert not any(step.exact for _, step in walk(simulated.ledger.event))
     drawn.clear()
     try:
         result = dpviz.fit(name, rows, seed=None, accept_rows=True, **asked)
     except NotReleasable:
-        assert not spec.exact
+        assert not simulated.releasable
         assert drawn == []  # refused before any row was touched
         assert "Would be" not in repr(simulated)
         return
-    assert spec.exact
+    assert simulated.releasable
     noisy = [is_exact for title, is_exact in drawn if title not in FREE]
     covered = result.ledger.guarantee.is_finite and not result.disclosures
     assert result.released == (all(noisy) and result.ledger.is_exact and covered)
@@ -125,7 +124,7 @@ def test_every_release_is_guarded_by_the_row_count(name, kind):
 def _past_its_source(data, plan, params, source):
     """A learner that draws noise by itself and writes its own event."""
     counts = np.bincount(data.target, minlength=2) + np.random.default_rng(0).laplace(size=2)
-    return FitOutput(Tree(data.schema, Leaf(int(counts.argmax()))), Noise(plan.epsilon, "Laplace", "leaf"))
+    return FitOutput(Tree(data.schema, Leaf(int(counts.argmax()))), Step(PureDP(plan.epsilon), "leaf", mechanism="Laplace"))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,7 @@ def _past_its_source(data, plan, params, source):
         lambda honest, own: own,
         lambda honest, own: Sequential((honest, own)),
         lambda honest, own: Parallel((own, honest)),
-        lambda honest, own: RandomParts((honest, own), (0.5, 0.5)),
+        lambda honest, own: RandomPartition((honest, own), (0.5, 0.5)),
     ],
 )
 def test_noise_drawn_past_the_source_is_no_release(around):

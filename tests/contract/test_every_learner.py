@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import NonPrivate, walk
+from dpviz.accounting.events import Unbounded, walk
 from dpviz.errors import DpvizError, NoProbabilities, NotReleasable, ParameterError, SchemaError, UnknownName, WrongTask
+from dpviz.evaluation.audit.planned import typical
 from dpviz.learners import get_learner, learners_for
 from dpviz.models.document import BODIES
 from dpviz.privacy.source import ExactNoise, Simulation
@@ -315,7 +316,7 @@ def test_seeds_and_releases_differ(case):
     if not case.is_noisy:
         return
     data = case.rows(40, n_classes=7)
-    for seeds in (range(8), [None] * 8) if get_learner(case.learner).exact else (range(8),):
+    for seeds in (range(8), [None] * 8) if typical(case.learner).plan.is_exact else (range(8),):
         found = {case.fit(data, epsilon=0.01, seed=seed, accept_rows=True).model.predict(data).tobytes() for seed in seeds}
         assert len(found) > 1
 
@@ -367,7 +368,7 @@ def test_a_finite_ledger_costs_what_the_plan_composes_to(case):
         composed, ledger = sum(share.composed for share in result.plan.shares), result.ledger
         is_infinite = case.learner in INFINITE and not asked
         assert ledger.guarantee.is_finite != is_infinite
-        assert any(isinstance(step, NonPrivate) for _, step in walk(ledger.event)) == is_infinite
+        assert any(isinstance(step.cost, Unbounded) for _, step in walk(ledger.event)) == is_infinite
         if case.learner in STOP_EARLY:
             assert ledger.guarantee.epsilon <= composed * (1 + 1e-12)
         elif not is_infinite:
@@ -424,7 +425,7 @@ def test_hostile_names_survive_the_document(name):
 @pytest.mark.parametrize("case", MIXED, ids=str)
 def test_a_release_needs_exact_samplers_and_keeps_no_seed(case):
     data = case.rows(40)
-    if not get_learner(case.learner).exact:
+    if not typical(case.learner).plan.is_exact:
         with pytest.raises(NotReleasable, match="has no exact sampler"):
             case.fit(data, depth=2, seed=None, accept_rows=True)
         return

@@ -173,7 +173,7 @@ def worst(name: str, strength: float) -> tuple[float, dict[str, float], float]:
         for adding, part in product((True, False), range(case.parts)):
             pair = case.rows(smaller), case.rows([*smaller, row])
             found = told_apart(case.learner, *pair, adding=adding, strength=strength, part=part, epsilon=1.0, **case.asked)
-            rounds = [step for _, step in walk(found.event) if isinstance(step, GaussianRounds)]
+            rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
             epsilon = guarantee(found.event).epsilon
             pure, spent = epsilon - sum(step.epsilon for step in rounds), max(spent, epsilon)
             total = max(total, found.log_ratio / pure if pure else 0.0)
@@ -209,7 +209,7 @@ def test_a_target_outside_its_range_costs_no_more(name: str) -> None:
     rows = [(0, 0, 0)] * 8
     pair = case.rows(rows), case.rows([*rows, (1, 0, 40)])
     found = told_apart(case.learner, *pair, adding=True, epsilon=1.0, **case.asked)
-    rounds = [step for _, step in walk(found.event) if isinstance(step, GaussianRounds)]
+    rounds = [step.cost for _, step in walk(found.event) if isinstance(step.cost, GaussianRounds)]
     assert found.log_ratio <= guarantee(found.event).epsilon - sum(step.epsilon for step in rounds) + 1e-9
     assert found.squares <= sum(step.rounds / step.noise_multiplier**2 for step in rounds) * (1 + 1e-9)
 

@@ -5,7 +5,18 @@ import json
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Approximate, NoCost, Noise, NonPrivate, Parallel, RandomParts, Select, Sequential, steps, walk
+from dpviz.accounting.events import (
+    ApproximateDP,
+    BoundedRange,
+    Free,
+    Parallel,
+    PureDP,
+    RandomPartition,
+    Sequential,
+    Step,
+    placed_steps,
+    walk,
+)
 from dpviz.accounting.ledger import Ledger, ledger_entries, ledger_from
 from dpviz.errors import DocumentError, DpvizError, NotExported
 from dpviz.io.exports.contract import Exportable
@@ -52,20 +63,26 @@ def test_a_release_stays_one(tmp_path):
     assert (again.noise, again.ledger.guarantee) == ("release", result.ledger.guarantee)
 
 
-STEP = Select(0.5, "permute-and-flip", "node", 0)
-DRAW = Select(0.5, "exponential mechanism", "node", 0, bounded_range=True)
+STEP = Step(PureDP(0.5), "node", 0, mechanism="permute-and-flip")
+DRAW = Step(BoundedRange(0.5), "node", 0, mechanism="exponential mechanism")
 LEDGERS = [
     STEP,
     DRAW,
     Sequential(()),
-    Sequential((STEP, Noise(0.1, "geometric", "leaf", 1))),
-    Parallel((STEP, Sequential((STEP, STEP)), Parallel((STEP, NoCost("split"))))),
+    Sequential((STEP, Step(PureDP(0.1), "leaf", 1, mechanism="geometric"))),
+    Parallel((STEP, Sequential((STEP, STEP)), Parallel((STEP, Step(Free(), "split"))))),
     Sequential(
-        (STEP, Parallel(tuple(Noise(0.01 * k, "Laplace", "leaf", 2) for k in range(30))), NonPrivate("exact counts", "leaf"))
+        (
+            STEP,
+            Parallel(tuple(Step(PureDP(0.01 * k), "leaf", 2, mechanism="Laplace") for k in range(30))),
+            Step.unbounded("exact counts", "leaf"),
+        )
     ),
-    Sequential((STEP, RandomParts((Sequential((STEP, Parallel((DRAW, STEP)))), DRAW), (0.875, 0.125)))),
-    RandomParts((Sequential((STEP, STEP)), STEP), (0.5, 0.25), shared=True),
-    Sequential((Approximate(0.3, 1e-6, "smooth", "model"), Approximate(0.1, 1e-7, "smooth", "model"))),
+    Sequential((STEP, RandomPartition((Sequential((STEP, Parallel((DRAW, STEP)))), DRAW), (0.875, 0.125)))),
+    RandomPartition((Sequential((STEP, STEP)), STEP), (0.5, 0.25), shared=True),
+    Sequential(
+        (Step(ApproximateDP(0.3, 1e-6), "model", mechanism="smooth"), Step(ApproximateDP(0.1, 1e-7), "model", mechanism="smooth"))
+    ),
 ]
 
 
@@ -74,17 +91,19 @@ def test_a_ledger_read_back_has_the_same_lines_and_the_same_sum():
         ledger = Ledger(event)
         again = ledger_from(parse_json(json.dumps(without_infinity(ledger_entries(ledger)))), "ledger")
         assert again.rows() == ledger.rows()
-        assert list(steps(again.event)) == list(steps(ledger.event))
+        assert list(placed_steps(again.event)) == list(placed_steps(ledger.event))
         assert again.guarantee == ledger.guarantee
 
 
 def test_a_selection_of_an_older_document_has_no_bounded_range():
     entries = [{key: value for key, value in entry.items() if key != "bounded_range"} for entry in ledger_entries(Ledger(DRAW))]
-    assert [step for _, step in walk(ledger_from(entries, "ledger").event)] == [Select(0.5, "exponential mechanism", "node", 0)]
+    assert [step for _, step in walk(ledger_from(entries, "ledger").event)] == [
+        Step(PureDP(0.5), "node", 0, mechanism="exponential mechanism")
+    ]
 
 
 def test_assignments_of_a_document_are_read_as_they_were_or_refused():
-    event = RandomParts((Sequential((STEP, Parallel((DRAW, STEP)))), DRAW), (0.875, 0.125))
+    event = RandomPartition((Sequential((STEP, Parallel((DRAW, STEP)))), DRAW), (0.875, 0.125))
     entries = ledger_entries(Ledger(event))
     assert [entry["path"] for entry in entries] == ["A.1", "A.2a", "A.2b", "B"]
     assert ledger_from(entries, "ledger").event == event
@@ -186,4 +205,4 @@ def test_an_assignment_in_a_file_is_believed_only_where_its_own_settings_make_it
     assert again.ledger.guarantee == result.ledger.guarantee
     assert again.risk.guesses() > result.risk.guesses()
     assert Exportable(text).verdict.risk.guesses() == again.risk.guesses()
-    assert not any(step.chances for step in steps(again.ledger.event))
+    assert not any(step.probabilities for step in placed_steps(again.ledger.event))

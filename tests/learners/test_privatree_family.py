@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Noise, NonPrivate, Select, walk
+from dpviz.accounting.events import PureDP, Step, walk
 from dpviz.learners.published import privatree_corrected
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.candidates import equal_width_grid
@@ -100,7 +100,7 @@ def test_privatree_star_owns_up():
     result = dpviz.fit("privatree-star", table(schema_of("mixed")), epsilon=1.0, seed=0)
     assert [item.code for item in result.disclosures] == ["exact-quantiles", "stopping-rule"]
     first = next(step for _, step in walk(result.ledger.event))
-    assert first == NonPrivate("exact quantiles of the numeric features", "quantile")
+    assert first == Step.unbounded("exact quantiles of the numeric features", "quantile")
     assert result.claim.verdict == "violated"
     only_categories = dpviz.fit("privatree-star", table(schema_of("categories")), epsilon=1.0, seed=0)
     assert [item.code for item in only_categories.disclosures] == ["stopping-rule"]
@@ -182,10 +182,10 @@ def test_the_corrected_form_halves_a_node_s_budget():
     result = dpviz.fit("privatree-corrected", table(schema_of("mixed"), 50), epsilon=1.0, depth=1, seed=0, shares=(3, 1))
     steps = [step for _, step in walk(result.ledger.event)]
     assert steps == [
-        Noise(0.375, "geometric", "node", 0),
-        NonPrivate("the sensitivity is taken at a noisy row count and is no bound", "node", 0),
-        Select(0.25, "permute-and-flip", "leaf", 1),
-        Select(0.25, "permute-and-flip", "leaf", 1),
+        Step(PureDP(0.375), "node", 0, mechanism="geometric"),
+        Step.unbounded("the sensitivity is taken at a noisy row count and is no bound", "node", 0),
+        Step(PureDP(0.25), "leaf", 1, mechanism="permute-and-flip"),
+        Step(PureDP(0.25), "leaf", 1, mechanism="permute-and-flip"),
     ]
     assert [share.epsilon for share in result.plan.shares] == [0.75, 0.25]
     assert math.isinf(result.ledger.guarantee.epsilon)

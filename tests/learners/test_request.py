@@ -11,7 +11,7 @@ import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.evaluation.audit.planned import typical
-from dpviz.learners import FitRequest, few_rows, get_learner, learner_names
+from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.table.strict_json import parse_json
 from tests.support.release_rows import SCHEMA, small_numbers, small_rows
@@ -110,16 +110,6 @@ def test_the_risk_of_a_plan_is_that_of_its_mechanisms():
     assert 100 * FitRequest.of("s-gbdt", epsilon=1).risk(replace(SCHEMA, n_public=30_000)).guesses() < 55
     tree = FitRequest.of("pf-tree", epsilon=1, max_depth=3, depth=3, leaves="labels").risk(small_rows().schema)
     assert 100 * tree.guesses() < 66
-    of_rows = FitRequest.of("fs-tree", epsilon=1).risk(small_rows().schema)
-    assert 100 * of_rows.guesses() == pytest.approx(73.1, abs=0.1)
-
-
-def test_the_event_of_a_plan_is_that_of_the_whole_training():
-    for name in [name for name in learner_names() if get_learner(name).event is not None]:
-        schema = replace(SCHEMA, n_public=30_000)
-        for settings in ({}, {"initial_share": 0.0}, {"test_share": 0.2}):
-            request = FitRequest.of(name, epsilon=1.0, seed=0, rounds=3, **settings)
-            assert request.risk(schema).event == request.fit(few_rows(schema)).ledger.event
 
 
 def test_an_audit_says_of_steps_that_depend_on_the_rows_what_they_cost_at_most():

@@ -56,7 +56,7 @@ def public(data, asked=ASKED):
     """Loss, trees, recipe: what owners agree on."""
     chosen = s_gbdt.Params(initial_share=0.0, **{name: value for name, value in FEW.items() if name != "delta"})
     plan = s_gbdt.plan(data.schema, Settings(asked["epsilon"], 6, "auto", FEW["delta"]), chosen)
-    recipe, _ = s_gbdt.priced(data.schema, plan, chosen)
+    recipe = s_gbdt.recipe_of(data.schema, plan.rounds("tree")[1], chosen)
     trees = s_gbdt.draw(data.schema, plan, chosen, recipe, Simulation(asked["public_seed"]))
     return loss_of(data.schema, newton=False), trees, recipe
 
@@ -105,10 +105,10 @@ def test_every_owner_adds_the_whole_noise_so_that_nobody_need_be_trusted(monkeyp
             return noisy
 
     monkeypatch.setattr(federated, "_sources", lambda _, owners: [Recording(number) for number in range(owners)])
-    event = train_federated([NOBODY] * 3, **ASKED | {"rounds": 60}).ledger.event
-    assert covers(event)
+    cost = train_federated([NOBODY] * 3, **ASKED | {"rounds": 60}).ledger.event.cost
+    assert covers(cost)
     _, _, recipe = public(numbers())
-    priced = replace(recipe, noise_multiplier=event.noise_multiplier).grid
+    priced = replace(recipe, noise_multiplier=cost.noise_multiplier).grid
     wanted = {scale * priced.steps for scale in priced.scales}
     assert sorted({mechanism.scale for mechanism, _ in found}) == pytest.approx(sorted(wanted))
     for scale in wanted:

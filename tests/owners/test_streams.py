@@ -94,7 +94,7 @@ def test_old_rows_are_not_touched_again_when_new_ones_learn_alone():
     assert train_on_stream(given, "new rows alone", **{**FEW, "extra_rounds": 10}).left[given.is_new].tolist() == [0.75] * 800
     pair = [step for step in late.ledger.event.events if isinstance(step, Parallel)]
     assert len(pair) == 1
-    assert all(isinstance(step, GaussianRounds) and step.rounds == 40 for step in pair[0].events)
+    assert all(isinstance(step.cost, GaussianRounds) and step.cost.rounds == 40 for step in pair[0].events)
 
 
 def test_with_the_filter_new_rows_come_with_all_of_their_budget():

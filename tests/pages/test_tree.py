@@ -34,7 +34,7 @@ from tests.support.pages import (
 
 def box_of(result):
     """A would-be guarantee is information, a violated claim an error, and everything else that is not guaranteed a warning."""
-    is_exact = get_learner(result.learner).exact
+    is_exact = result.releasable
     would = result.claim.is_sound and result.ledger.guarantee.is_finite and is_exact and not result.disclosures
     return "error" if result.claim.verdict == "violated" else "info" if would else "warning"
 
@@ -90,7 +90,7 @@ def shows_nothing_of_the_rows(test):
     assert trained.held_out is None
     assert trained.result.seed is None
     assert get_learner(trained.result.learner).spends_epsilon
-    assert (trained.result.noise == "release") == get_learner(trained.result.learner).exact
+    assert (trained.result.noise == "release") == trained.result.releasable
     noise = json.loads(trained.result.to_json())["privacy"]["noise"]
     assert "seed" not in noise
     assert ("warning" in noise) == (not trained.result.released)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import Noise
+from dpviz.accounting.events import PureDP, Step
 from dpviz.errors import ParameterError
 from dpviz.privacy import exact
 from dpviz.privacy.geometric import GeometricNoise
@@ -51,7 +51,7 @@ def test_noise_comes_with_its_event_and_keeps_the_shape(source):
     released = GeometricNoise(200.0).release(counts, source=source, part="leaf", level=2)
     np.testing.assert_array_equal(released.value, counts)
     assert released.value.dtype == np.int64
-    assert released.event == Noise(200.0, "geometric", "leaf", 2)
+    assert released.event == Step(PureDP(200.0), "leaf", 2, mechanism="geometric")
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("nan"), float("inf")])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpviz.accounting.events import Noise
+from dpviz.accounting.events import PureDP, Step
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.laplace import LaplaceNoise
 from dpviz.privacy.source import ExactNoise, Simulation
@@ -38,7 +38,7 @@ def test_draws_follow_the_distribution_of_this_epsilon_and_of_no_other(factor, l
 def test_noise_comes_with_its_event_and_keeps_the_shape():
     released = LaplaceNoise(1e9).release(np.arange(6).reshape(2, 3), source=Simulation(0), part="leaf", level=2)
     np.testing.assert_allclose(released.value, np.arange(6).reshape(2, 3), atol=1e-6)
-    assert released.event == Noise(1e9, "Laplace", "leaf", 2)
+    assert released.event == Step(PureDP(1e9), "leaf", 2, mechanism="Laplace")
 
 
 def test_it_is_never_released():

@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.integrate import cumulative_trapezoid
 from threadpoolctl import threadpool_limits
 
-from dpviz.accounting.events import Noise
+from dpviz.accounting.events import PureDP, Step
 from dpviz.errors import NotReleasable
 from dpviz.privacy.objective_perturbation import CURVATURE, ObjectivePerturbation, minimiser
 from dpviz.privacy.source import ExactNoise, Simulation
@@ -111,7 +111,7 @@ def test_it_comes_with_its_event_and_is_never_released():
     rows = np.ones((3, 2)) / 2, np.ones(3)
     released = ObjectivePerturbation(0.5, 1.0).release(rows, source=Simulation(0), part="model")
     assert released.value.shape == (2,)
-    assert released.event == Noise(0.5, "objective perturbation", "model")
+    assert released.event == Step(PureDP(0.5), "model", mechanism="objective perturbation")
     with pytest.raises(NotReleasable, match="objective perturbation has no exact sampler"):
         ObjectivePerturbation(0.5, 1.0).release(rows, source=ExactNoise(), part="model")
 

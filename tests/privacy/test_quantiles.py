@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import Select
+from dpviz.accounting.events import BoundedRange, Step
 from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.quantiles import JointQuantiles, add_remove_sensitivity
 from dpviz.privacy.sensitivity import Sensitivity
@@ -110,7 +110,7 @@ def test_utility_moves_by_the_sensitivity_and_no_more():
 
 def test_quantiles_come_with_their_event():
     released = JointQuantiles(0.5, 0.0, 100.0).release(np.arange(100), source=Simulation(3), level=0)
-    assert released.event == Select(0.5, "joint exponential quantiles", "quantile", 0, bounded_range=True)
+    assert released.event == Step(BoundedRange(0.5), "quantile", 0, mechanism="joint exponential quantiles")
     assert released.value.shape == (9,)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.accounting.events import Noise, RandomParts
+from dpviz.accounting.events import PureDP, RandomPartition, Step
 from dpviz.errors import ParameterError
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import ExactNoise, Simulation
@@ -48,11 +48,13 @@ def test_rows_of_a_person_go_to_one_part_as_often_as_rows_do():
 
 
 def test_the_event_names_what_was_done_to_every_part_with_its_probability():
-    growing, counts, test = (Noise(0.1 * k, "geometric", "leaf") for k in (1, 2, 3))
-    assert RandomAssignment((0.25, 0.125)).event((growing, counts, test)) == RandomParts(
+    growing, counts, test = (Step(PureDP(0.1 * k), "leaf", mechanism="geometric") for k in (1, 2, 3))
+    assert RandomAssignment((0.25, 0.125)).event((growing, counts, test)) == RandomPartition(
         (growing, counts, test), (0.625, 0.25, 0.125)
     )
-    assert RandomAssignment((0.5,)).event((growing, test), shared=True) == RandomParts((growing, test), (0.5, 0.5), shared=True)
+    assert RandomAssignment((0.5,)).event((growing, test), shared=True) == RandomPartition(
+        (growing, test), (0.5, 0.5), shared=True
+    )
 
 
 @pytest.mark.parametrize("shares", [(1.0,), (0.6, 0.6), (-0.1,)])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import NonPrivate, Select
+from dpviz.accounting.events import BoundedRange, PureDP, Step
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy import exact
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
@@ -70,13 +70,13 @@ def test_losses_of_the_exponential_mechanism_lie_within_a_range_of_epsilon(data,
     lowest = 0.0 if monotone else -1.0
     step = data.draw(st.lists(st.floats(lowest, 1.0), min_size=len(utilities), max_size=len(utilities)))
     mechanism = ExponentialMechanism(epsilon, UNIT[monotone])
-    assert mechanism.event("node", 0).bounded_range
+    assert mechanism.event("node", 0).cost == BoundedRange(epsilon)
     assert np.ptp(_losses(mechanism, np.array(utilities), np.array(step))) <= epsilon * (1 + 1e-10) + 1e-12
 
 
 def test_those_of_permute_and_flip_do_not():
     mechanism = PermuteAndFlip(1.0, COUNT)
-    assert not mechanism.event("node", 0).bounded_range
+    assert mechanism.event("node", 0).cost == PureDP(1.0)
     assert np.ptp(_losses(mechanism, np.array([1, 0]), np.array([0, 1]))) > 1.48
 
 
@@ -110,7 +110,9 @@ def test_a_selection_comes_with_its_event(kind, source):
     released = kind(300.0, COUNT).release(np.array([1, 9, 2]), source=source, part="node", level=3)
     assert released.value == 1
     assert type(released.value) is int
-    assert released.event == Select(300.0, kind.title, "node", 3, kind is ExponentialMechanism)
+    assert released.event == Step(
+        (BoundedRange if kind is ExponentialMechanism else PureDP)(300.0), "node", 3, mechanism=kind.title
+    )
 
 
 @KINDS
@@ -137,7 +139,7 @@ def test_real_valued_utilities_cannot_be_released(kind):
 def test_a_selection_by_a_sensitivity_that_is_no_bound_has_no_price(kind):
     guessed = Sensitivity(1.0, monotone=False, source="guessed from the data", is_bound=False)
     released = kind(1.0, guessed).release(np.arange(3), source=Simulation(0), part="node", level=1)
-    assert released.event == NonPrivate("guessed from the data", "node", 1)
+    assert released.event == Step.unbounded("guessed from the data", "node", 1)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.events import Step
 from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import ExactNoise, Simulation
@@ -51,7 +51,7 @@ def test_draws_follow_the_distribution_of_this_epsilon_and_of_no_other(factor):
 
 def test_it_has_no_price_and_is_never_released():
     released = SmoothMajority(0.6).release(np.array([4, 6]), source=Simulation(3), part="leaf", level=2)
-    assert released.event == NonPrivate(
+    assert released.event == Step.unbounded(
         "the smooth sensitivity of the majority gives the exponential mechanism unbounded odds", "leaf", 2
     )
     with pytest.raises(NotReleasable, match="exponential mechanism with smooth sensitivity has no exact sampler"):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from dpviz.accounting.events import BoundedRange
 from dpviz.accounting.guarantee import guarantee
 from dpviz.errors import ParameterError
 from dpviz.privacy import exact_weights, two_levels
@@ -182,7 +183,7 @@ def test_a_choice_comes_with_its_event(source):
     assert released.value == (1, 0, 3)
     assert guarantee(released.event).epsilon == 5000.0
     assert (released.event.level, released.event.mechanism) == (2, TwoLevelChoice.title)
-    assert released.event.bounded_range
+    assert isinstance(released.event.cost, BoundedRange)
 
 
 def test_no_negative_epsilon():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.accounting.events import NoCost
+from dpviz.accounting.events import Free, Step
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
 from tests.support.goodness import FITS, p_value
@@ -37,8 +37,8 @@ def test_a_point_never_leaves_an_extreme_range(source, between):
 
 
 def test_they_cost_nothing():
-    assert UniformChoice().release(3, source=Simulation(0), part="node", level=1).event == NoCost("node", 1)
-    assert UniformPoint().release((0.0, 1.0), source=Simulation(0), part="node", level=2).event == NoCost("node", 2)
+    assert UniformChoice().release(3, source=Simulation(0), part="node", level=1).event == Step(Free(), "node", 1)
+    assert UniformPoint().release((0.0, 1.0), source=Simulation(0), part="node", level=2).event == Step(Free(), "node", 2)
 
 
 def test_a_seed_repeats_them_and_a_release_does_not():

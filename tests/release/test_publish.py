@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Approximate
+from dpviz.accounting.events import ApproximateDP, Step
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import DpvizError, NotReleasable, NotRowWise, OverCap, RefusedRelease, RegisterError, WrongTask
-from dpviz.learners import FitRequest, get_learner
+from dpviz.learners import FitRequest
 from dpviz.release import release as module
 from dpviz.release import store
 from dpviz.release.check import findings
@@ -119,7 +119,7 @@ def test_only_a_learner_whose_claim_holds_and_whose_noise_is_exact_is_released(r
         data = small_numbers()
         register.assign(data.fingerprint, "rows")
         result = dpviz.fit(name, data, seed=0, **asked.arguments)
-    if result.claim.is_sound and result.claim.is_private and get_learner(name).exact:
+    if result.claim.is_sound and result.claim.is_private and result.releasable:
         register.change_caps("rows", epsilon_cap=1.0, delta_cap=1e-6, reason="delta is needed", made_by="owner")
         entry = publish(register, data, asked)
         assert result.ledger.guarantee.epsilon <= entry.loss.epsilon == 0.5
@@ -155,7 +155,7 @@ HONEST = FitRequest.fit
     "dishonest",
     [
         lambda request, data, source: HONEST(request.at(epsilon=0.6), data, source),
-        lambda *given: replace(HONEST(*given), ledger=Ledger(Approximate(0.5, 1e-9, "Gaussian", "leaf"))),
+        lambda *given: replace(HONEST(*given), ledger=Ledger(Step(ApproximateDP(0.5, 1e-9), "leaf", mechanism="Gaussian"))),
         lambda request, data, source: HONEST(request.at(seed=0), data),
     ],
     ids=["more epsilon", "a delta", "a seed"],

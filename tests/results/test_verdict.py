@@ -5,7 +5,7 @@ from functools import cache
 
 import dpviz
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import Select, Sequential
+from dpviz.accounting.events import PureDP, Sequential, Step
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.figures.publish.summary import summary
@@ -52,7 +52,7 @@ def test_the_ends_of_the_scale_do_not_round_to_certainty_or_to_nothing():
     assert "Nothing limits" in odds_text(PrivacyLoss(math.inf))
 
 
-FOUR_LEVELS = Risk(Sequential(tuple(Select(0.25, "permute-and-flip", "node", level) for level in range(4))))
+FOUR_LEVELS = Risk(Sequential(tuple(Step(PureDP(0.25), "node", level, mechanism="permute-and-flip") for level in range(4))))
 
 
 @cache

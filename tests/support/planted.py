@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import NoCost, Noise, Parallel, Select, Sequential
+from dpviz.accounting.events import BoundedRange, Free, Parallel, PureDP, Sequential, Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.learners import get_learner
 from dpviz.learners.native import pf_tree
@@ -28,8 +28,8 @@ def _halved(event):
             return Sequential(tuple(map(_halved, events)))
         case Parallel(events):
             return Parallel(tuple(map(_halved, events)))
-        case Select() | Noise():
-            return replace(event, epsilon=event.epsilon / 2)
+        case Step(PureDP() | BoundedRange() as cost):
+            return replace(event, cost=replace(cost, epsilon=cost.epsilon / 2))
 
 
 def _half_noise(data, plan, params, source):
@@ -74,7 +74,7 @@ def _looks_at_all_rows(data, plan, params, source):
 def _free(data, plan, params, source):
     """Nothing is looked at."""
     growth = pf_tree.prepare(data, plan, params, source)
-    return replace(growth, step=lambda node: Label(0, NoCost("nothing")))
+    return replace(growth, step=lambda node: Label(0, Step(Free(), "nothing")))
 
 
 HALF_NOISE = grower(_half_noise, "half-noise")

@@ -14,8 +14,9 @@ _POINTS, _DEAR_POINTS = 33, 9
 
 
 def rounds_event(result: FitResult) -> GaussianRounds | None:
-    """The rounds in the ledger of a boosted model; None where there are none."""
-    return next((event for _, event in walk(result.ledger.event) if isinstance(event, GaussianRounds)), None)
+    """The cost of the rounds of a boosted model; None where there are none."""
+    costs = (step.cost for _, step in walk(result.ledger.event))
+    return next((cost for cost in costs if isinstance(cost, GaussianRounds)), None)
 
 
 def epsilon_over_rounds(event: GaussianRounds, rounds: int) -> tuple[np.ndarray, np.ndarray]:

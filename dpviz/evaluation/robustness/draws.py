@@ -15,7 +15,7 @@ from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError
 from dpviz.evaluation.intervals import mean_limits
 from dpviz.evaluation.workers import in_chunks, kept_here, light
-from dpviz.learners import FitRequest, get_learner, require_task, risk_on_any_rows
+from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import child_seeds, generator
 from dpviz.results.result import FitResult, score
@@ -93,9 +93,7 @@ def proved_loss(result: FitResult, composed: float) -> PrivacyLoss:
 
 def proved_risk(result: FitResult, composed: float) -> Risk | None:
     """What the steps let one row change, on these rows or any others; None where the claim does not hold."""
-    claim = result.claim
-    is_proved = claim.is_sound and not why_unproved(result, composed)
-    return risk_on_any_rows(result.ledger.event, claim) if is_proved else None
+    return result.risk if result.claim.is_sound and not why_unproved(result, composed) else None
 
 
 def draw(

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.accounting.events import Event, Parallel, Sequential
+from dpviz.accounting.events import BoundedRange, Cost, Event, Parallel, PureDP, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart, Share
 from dpviz.errors import ParameterError
@@ -42,7 +42,7 @@ from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
 from dpviz.training.counted_rows import Rows, counter_of
-from dpviz.training.estimate.numbers import LEAF_SUMS
+from dpviz.training.estimate.numbers import LEAF_SUMS, WINDOW_PART
 from dpviz.training.estimate.report import TEST
 from dpviz.training.estimate.window import target_cuts
 from dpviz.training.growing import INCLUDED, LEAF_COUNTS, Decision, Label, Split, TreeRecipe
@@ -121,11 +121,20 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     ]
     epsilons = split_budget(settings.epsilon, tuple(weight for *_, weight in parts))
     shares = (
-        Share(part, level, eps, set_by=set_by, levels=levels)
+        Share(part, level, eps, set_by=set_by, levels=levels, costs=_costs(part, eps, schema))
         for (part, level, levels, _), eps in zip(parts, epsilons, strict=True)
     )
     notes = (*notes, *why_one, *map(_held_out_note, held_out))
     return BudgetPlan(settings.epsilon, depth, tuple(shares), notes, held_out=held_out)
+
+
+def _costs(part: str, epsilon: float, schema: Schema) -> tuple[Cost, ...]:
+    """Of one choice: the exponential mechanism or permute-and-flip, with another for the labels of many classes."""
+    kind = BoundedRange if part.startswith("two levels") else PureDP
+    if not part.endswith("leaf") or len(schema.classes) <= MOST_JOINT_CLASSES:
+        return (kind(epsilon),)
+    for_labels, for_splits = split_budget(epsilon, (1 - SPLIT_PART, SPLIT_PART))
+    return kind(for_splits), PureDP(for_labels)
 
 
 def choices_of(depth: int, together: int) -> tuple[tuple[int, int], ...]:
@@ -166,12 +175,14 @@ def _require_of_numbers(params: Params) -> None:
 def _held_out(schema: Schema, settings: Settings, params: Params) -> tuple[HeldOutPart, ...]:
     """Rows that do not grow the tree. They spend all of epsilon too: a random assignment parts them from the rows that do."""
     if isinstance(schema.target, NumericTarget):
-        leaves, usual = (LEAF_SUMS, SUM_SHARE), TEST_SHARE
+        leaves, usual, sums = (LEAF_SUMS, SUM_SHARE), TEST_SHARE, split_budget(settings.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
     else:
         honest = params.leaves == "honest"
         leaves, usual = (LEAF_COUNTS, honest * counted_share(schema.n_public, settings.epsilon)), TEST_SHARE * honest
+        sums = ()
     test_share = usual if settings.test_share is None else settings.test_share
-    return tuple(HeldOutPart(part, share, settings.epsilon) for part, share in (leaves, (TEST, test_share)) if share)
+    parts = (*leaves, sums), (TEST, test_share, ())
+    return tuple(HeldOutPart(part, share, settings.epsilon, parts=paid) for part, share, paid in parts if share)
 
 
 _KEPT_FOR = {LEAF_COUNTS: "the counts of the leaves", LEAF_SUMS: "the values of the leaves", TEST: "a test"}

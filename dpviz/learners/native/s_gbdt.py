@@ -18,7 +18,6 @@ import math
 from dataclasses import dataclass
 
 from dpviz.accounting.events import Event, GaussianRounds
-from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.base import n_scores
@@ -98,7 +97,7 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
         *(("More than two classes start from 0.",) if n_scores(schema) > 1 else ()),
     )
     replaced = _replaced(schema, params, share, starts)
-    shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
+    shares = (*first, Share(_TREES, None, trees, set_by="what is left", gaussian=(1.0, params.rounds + counted, False)))
     return BudgetPlan(settings.epsilon, depth, shares, (*notes, *replaced), delta, replaced=replaced)
 
 
@@ -174,19 +173,19 @@ def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseS
     """The training before its first round, and the event of all of it."""
     schema = data.schema
     loss, counted = loss_of(schema, params.newton), histogram_rounds(schema, params)
-    event = trees_event(plan, params, counted)
+    step, priced = plan.rounds(_TREES)
     initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
     trees: BoostingTrees | FollowingTrees
     if counted:
         drawing = Drawing(
-            schema, params.multiscale, release_histograms(data, event.noise_multiplier, counted, source=source), source
+            schema, params.multiscale, release_histograms(data, priced.noise_multiplier, counted, source=source), source
         )
         both = tree_shape(schema, plan.depth, params) == "two features" and plan.depth > 1
         trees = FollowingTrees(drawing, cells_by_part(plan.depth, both), source)
     else:
         trees = draw(schema, plan.depth, params, source)
-    rounds = Rounds(data, trees, loss, initial, recipe(event, loss, params, schema.n_public), source)
-    return rounds, after(before, drawn_by(source, event))
+    rounds = Rounds(data, trees, loss, initial, recipe(priced, loss, params, schema.n_public), source)
+    return rounds, after(before, drawn_by(source, step))
 
 
 def draw(schema: Schema, depth: int, params: Params, source: NoiseSource) -> BoostingTrees:
@@ -195,18 +194,12 @@ def draw(schema: Schema, depth: int, params: Params, source: NoiseSource) -> Boo
     return draw_boosting_trees(schema, shape, params.rounds, depth, multiscale=params.multiscale, source=source)
 
 
-def trees_event(plan: BudgetPlan, params: Params, counted: int = 0) -> GaussianRounds:
-    """The event of the rounds and of histograms that cost `counted` more. Raises ParameterError, DpvizError."""
-    rounds = params.rounds + counted
-    return priced_rounds(plan.of(_TREES), plan.delta, sampling=1.0, rounds=rounds, filtered=False, part=_TREES)
-
-
-def recipe(event: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:
+def recipe(cost: GaussianRounds, loss: Loss, params: Params, n_public: int | None) -> Recipe:
     """The settings of the rounds. Noise may move a score less if public rows times epsilon promise little to learn."""
-    trust = 1.0 if n_public is None else min(1.0, n_public * event.epsilon / _TREES_NEED)
+    trust = 1.0 if n_public is None else min(1.0, n_public * cost.epsilon / _TREES_NEED)
     return Recipe(
         rounds=params.rounds,
-        noise_multiplier=event.noise_multiplier,
+        noise_multiplier=cost.noise_multiplier,
         learning_rate=params.learning_rate,
         clip=params.clip or loss.usual_clip,
         sampling=1.0,
@@ -216,11 +209,6 @@ def recipe(event: GaussianRounds, loss: Loss, params: Params, n_public: int | No
     )
 
 
-def whole_event(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Event:
-    """What `fit` spends, known before its first round."""
-    return start(data, plan, params, source)[1]
-
-
 LEARNER = LearnerSpec(
     name=NAME,
     title="S-GBDT",
@@ -228,7 +216,6 @@ LEARNER = LearnerSpec(
     citation="Kirschte, Peinemann, Stock, Cotrini & Mohammadi 2023",
     plan=plan,
     fit=fit,
-    event=whole_event,
     claim=always_claims(
         "Kirschte et al. 2023, with corrections",
         "holds",

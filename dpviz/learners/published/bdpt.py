@@ -12,7 +12,7 @@ Source: Guan, Sun, Shi, Wu & Du 2020, Computers & Security 96; as measured by Vo
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.accounting.events import Event, NonPrivate, Sequential
+from dpviz.accounting.events import Event, Sequential, Step
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.privacy.laplace import LaplaceNoise
@@ -44,9 +44,12 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     for_nodes, for_counts = split_budget(settings.epsilon, (1.0, 1.0))
     nodes = split_budget(for_nodes, (1.0,) * depth)
     counts = split_budget(for_counts, tuple(2 ** (level / 3) for level in range(depth + 1)))
-    shares = [Share("node", level, epsilon, set_by="rule: half, equal") for level, epsilon in enumerate(nodes)]
-    shares += [Share("count", level, epsilon, set_by="rule: 2^(level/3)") for level, epsilon in enumerate(counts[:-1])]
-    return BudgetPlan(settings.epsilon, depth, (*shares, Share("leaf", depth, counts[-1], set_by="rule: 2^(level/3)")))
+    shares = [Share("node", level, epsilon, set_by="rule: half, equal", exact=False) for level, epsilon in enumerate(nodes)]
+    shares += [
+        Share("count", level, epsilon, set_by="rule: 2^(level/3)", exact=False) for level, epsilon in enumerate(counts[:-1])
+    ]
+    shares.append(Share("leaf", depth, counts[-1], set_by="rule: 2^(level/3)", exact=False))
+    return BudgetPlan(settings.epsilon, depth, tuple(shares), unbounded=(looked(None),))
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> TreeRecipe:
@@ -62,7 +65,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
             return stopped(_label(node, plan.of("count", node.level), source), node.level)
         return _split(node, plan, source)
 
-    merged: tuple[Event, ...] = (NonPrivate("exact values that end the groups of merged values", "groups"),) if groups else ()
+    merged: tuple[Event, ...] = (Step.unbounded("exact values that end the groups of merged values", "groups"),) if groups else ()
     disclosures = (GROUP_DISCLOSURE, STOPPING_DISCLOSURE) if groups else (STOPPING_DISCLOSURE,)
     return TreeRecipe(counter_of(data).root(grid), step, merged, disclosures)
 
@@ -97,5 +100,4 @@ LEARNER = LearnerSpec(
         "some trees are possible for one data set only.",
         evidence="dpviz/learners/published/privatree.py: one row against two",
     ),
-    exact=False,
 )

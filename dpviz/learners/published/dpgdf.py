@@ -42,8 +42,9 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     depth = settings.fixed_or_max_depth
     for_nodes, leaf = split_budget(settings.epsilon, (1.0, 1.0))
     nodes = split_budget(for_nodes, (1.0,) * depth)
-    shares = (Share("node", level, epsilon, set_by="rule: half, equal") for level, epsilon in enumerate(nodes))
-    return BudgetPlan(settings.epsilon, depth, (*shares, Share("leaf", depth, leaf, set_by="rule: half")))
+    splits = (Share("node", level, epsilon, set_by="rule: half, equal", exact=False) for level, epsilon in enumerate(nodes))
+    shares = (*splits, Share("leaf", depth, leaf, set_by="rule: half", exact=False))
+    return BudgetPlan(settings.epsilon, depth, shares, unbounded=(looked(None),))
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> TreeRecipe:
@@ -83,5 +84,4 @@ LEARNER = LearnerSpec(
         "exponential mechanism. The stopping rule is exact too.",
         evidence="dpviz/privacy/smooth.py; addendum of August 2021 to Fletcher & Islam 2017",
     ),
-    exact=False,
 )

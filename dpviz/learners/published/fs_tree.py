@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpviz.accounting.events import Event, Parallel, Sequential
+from dpviz.accounting.events import BoundedRange, Event, Parallel, Sequential
 from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.tree import Branch, Leaf, Node, SubsetRule, ThresholdRule, Tree
@@ -47,10 +47,10 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     rule = "rule: equal parts"
     shares = []
     for level in range(depth):
-        shares.append(Share("count", level, part, set_by=rule))
-        shares += [Share("cut", level, part, numbers, rule)] if numbers else []
-        shares.append(Share("node", level, part, set_by=rule))
-    leaf = [Share("count", depth, part, set_by=rule), Share("leaf", depth, part, set_by=rule)]
+        shares.append(Share("count", level, part, set_by=rule, exact=False))
+        shares += [Share("cut", level, part, numbers, rule, costs=(BoundedRange(part),))] if numbers else []
+        shares.append(Share("node", level, part, set_by=rule, costs=(BoundedRange(part),)))
+    leaf = [Share("count", depth, part, set_by=rule, exact=False), Share("leaf", depth, part, set_by=rule)]
     return BudgetPlan(settings.epsilon, depth, (*shares, *leaf))
 
 
@@ -184,5 +184,4 @@ LEARNER = LearnerSpec(
         "Every question on a path has its part of epsilon, children hold disjoint rows, and noisy counts alone stop it.",
         evidence="dpviz/learners/published/fs_tree.py; Friedman & Schuster 2010",
     ),
-    exact=False,
 )

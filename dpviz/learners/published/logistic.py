@@ -49,7 +49,10 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     parts = n_scores(schema)
     shares = split_budget(settings.epsilon, (1.0,) * parts)
     note = f"Penalty {params.regularization:g}·n = {params.regularization * n_public:.4g} for n = {n_public:,}."
-    lines = [Share("model", None, epsilon, shares.count(epsilon), "rule: equal parts") for epsilon in dict.fromkeys(shares)]
+    lines = [
+        Share("model", None, epsilon, shares.count(epsilon), "rule: equal parts", exact=False)
+        for epsilon in dict.fromkeys(shares)
+    ]
     return BudgetPlan(settings.epsilon, 0, tuple(lines), (note,))
 
 
@@ -98,5 +101,4 @@ LEARNER = LearnerSpec(
         evidence="dpviz/privacy/objective_perturbation.py",
     ),
     Params=Params,
-    exact=False,
 )

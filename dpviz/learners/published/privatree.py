@@ -52,7 +52,7 @@ class Params(PrivaTreeParams):
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Equations (7) to (10), or the given shares."""
     split = split_epsilon(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=True)
-    return privatree_plan(schema, settings, split)
+    return privatree_plan(schema, settings, split, stops=not params.grow_complete)
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
@@ -127,5 +127,4 @@ LEARNER = LearnerSpec(
     prepare=prepare,
     claim=claim,
     Params=Params,
-    exact=False,
 )

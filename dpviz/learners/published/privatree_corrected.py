@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import Sequential
+from dpviz.accounting.events import Sequential, Unbounded
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
@@ -53,7 +53,10 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     by_hand = None if params.shares is None else (0.0, *params.shares)
     split = split_epsilon(NAME, schema, settings, by_hand, params.max_leaf_error, quantiles=False)
     depth = settings.fixed_or_max_depth
-    nodes = (Share("node", level, split.categorical_node, set_by=split.set_by) for level in range(depth))
+    nodes = (
+        Share("node", level, split.categorical_node, set_by=split.set_by, costs=(Unbounded(),), exact=False)
+        for level in range(depth)
+    )
     shares, notes = (*nodes, Share("leaf", depth, split.leaf, set_by=split.set_by)), (*split.notes, *split.replaced)
     return BudgetPlan(settings.epsilon, depth, shares, notes, replaced=split.replaced)
 
@@ -154,5 +157,4 @@ LEARNER = LearnerSpec(
     prepare=prepare,
     claim=claim,
     Params=Params,
-    exact=False,
 )

@@ -8,7 +8,7 @@ Source: Vos et al. 2023 (arXiv 2305.15394), the column PrivaTree* of Tables II, 
 import numpy as np
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.accounting.events import Event, NonPrivate
+from dpviz.accounting.events import Event, Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.dataset import EncodedDataset
@@ -31,7 +31,7 @@ QUANTILE_DISCLOSURE = Disclosure(
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Equations (7) to (10) with no quantile budget."""
     split = split_epsilon(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=False)
-    return privatree_plan(schema, settings, split)
+    return privatree_plan(schema, settings, split, stops=True)
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:
@@ -40,7 +40,7 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     numeric = [(f, column) for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)]
     thresholds = {feature.name: _quantiles(column, levels) for feature, column in numeric}
     grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), epsilon_split_of(plan), plan.depth, False, source)
-    looked: tuple[Event, ...] = (NonPrivate("exact quantiles of the numeric features", "quantile"),) if numeric else ()
+    looked: tuple[Event, ...] = (Step.unbounded("exact quantiles of the numeric features", "quantile"),) if numeric else ()
     disclosures = (QUANTILE_DISCLOSURE, STOPPING_DISCLOSURE) if numeric else (STOPPING_DISCLOSURE,)
     return grower.recipe(data, looked, disclosures)
 

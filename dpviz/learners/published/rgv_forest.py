@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.accounting.claim import Claim
-from dpviz.accounting.events import Event, Sequential
+from dpviz.accounting.events import BoundedRange, Event, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.tree import Forest, Tree
@@ -66,9 +66,10 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     depth = settings.fixed_or_max_depth
     parts = split_budget(settings.epsilon, (1.0,) * (depth + 1))
     rule = "rule: all of epsilon in every tree"
-    shares = [Share("leaf" if level == depth else "node", level, part, params.trees, rule) for level, part in enumerate(parts)]
+    nodes = (Share("node", n, part, params.trees, rule, costs=(BoundedRange(part),)) for n, part in enumerate(parts[:-1]))
+    shares = (*nodes, Share("leaf", depth, parts[-1], params.trees, rule))
     note = f"{params.trees} trees of epsilon {settings.epsilon:g} each: its definition does not protect whether a row is there."
-    return BudgetPlan(settings.epsilon, depth, tuple(shares), (note,))
+    return BudgetPlan(settings.epsilon, depth, shares, (note,))
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:

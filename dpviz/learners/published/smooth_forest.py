@@ -11,6 +11,7 @@ Source: Fletcher & Islam 2017, Expert Systems with Applications 78.
 from dataclasses import dataclass
 
 from dpviz.accounting.claim import Claim
+from dpviz.accounting.events import BoundedRange, Unbounded
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.privacy.leaf_labels import GlobalMajority, LabelRule
 from dpviz.privacy.smooth import SmoothMajority
@@ -61,7 +62,8 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     if not params.publishable:
         depth = min(rule, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
         notes, replaced = (f"Depth {depth} (rule {rule}, at most {settings.max_depth}), published or not.",), ()
-    return label_plan(settings.epsilon, ForestShape(params.trees, depth, params.disjoint), notes, replaced)
+    kind, exact = Unbounded if params.smooth else BoundedRange, params.publishable and not params.smooth
+    return label_plan(settings.epsilon, ForestShape(params.trees, depth, params.disjoint), notes, replaced, kind, exact)
 
 
 def _depth(schema: Schema, rule: str) -> int:
@@ -107,5 +109,4 @@ LEARNER = LearnerSpec(
     fit=fit,
     claim=claim,
     Params=Params,
-    exact=False,
 )

@@ -8,7 +8,7 @@ Source: Breiman et al. 1984, through scikit-learn's DecisionTreeClassifier and D
 
 import numpy as np
 
-from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.events import Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.packed_forest import values_of
 from dpviz.models.tree import Leaf, NumberLeaf, Tree
@@ -25,7 +25,7 @@ NAME, OF_NUMBERS = "cart", "cart-regression"
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> FitOutput:
     """The tree with the exact shares of the classes at its leaves."""
-    return FitOutput(grow(data, plan.depth), NonPrivate("exact splits and labels", "tree"))
+    return FitOutput(grow(data, plan.depth), Step.unbounded("exact splits and labels", "tree"))
 
 
 def grow(data: EncodedDataset, depth: int, *, shares: bool = True) -> Tree:
@@ -50,7 +50,7 @@ def fit_numbers(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source
     """Grow with scikit-learn, ties broken the same way every time, on rows in an order that depends on their values alone."""
     from sklearn.tree import DecisionTreeRegressor
 
-    event = NonPrivate("exact splits and means", "tree")
+    event = Step.unbounded("exact splits and means", "tree")
     target = data.schema.target
     assert isinstance(target, NumericTarget)
     if not data.n_rows:

@@ -15,7 +15,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.events import Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.learners.references import cart
 from dpviz.models.tree import Forest, Leaf, Tree
@@ -45,7 +45,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     ends = np.searchsorted(part_of[order], np.arange(1, params.trees))
     groups = (rows for rows in np.split(order, ends) if len(rows))
     trees = tuple(_tree(data, rows, plan) for rows in groups)
-    return FitOutput(Forest(data.schema, trees), NonPrivate("exact splits and labels", "tree"))
+    return FitOutput(Forest(data.schema, trees), Step.unbounded("exact splits and labels", "tree"))
 
 
 def _tree(data: EncodedDataset, rows: np.ndarray, plan: BudgetPlan) -> Tree:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.events import Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.base import n_scores
 from dpviz.models.boosted import BoostedTrees
@@ -44,7 +44,7 @@ class Params:
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
     """Boost with scikit-learn on rows in an order that depends on their values alone."""
-    event = NonPrivate("exact splits and values", "tree")
+    event = Step.unbounded("exact splits and values", "tree")
     if isinstance(data.schema.target, NumericTarget):
         return FitOutput(_of_numbers(data, plan, params), event)
     return FitOutput(_of_classes(data, plan, params), event)

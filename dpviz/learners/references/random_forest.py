@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.events import NonPrivate
+from dpviz.accounting.events import Step
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.models.packed_forest import PackedForest, PackedTrees, values_of
 from dpviz.privacy.source import NoiseSource
@@ -36,7 +36,7 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     """Grow with scikit-learn on rows in an order that depends on their values alone."""
     from sklearn.ensemble import RandomForestClassifier
 
-    event = NonPrivate("exact splits and labels", "tree")
+    event = Step.unbounded("exact splits and labels", "tree")
     require_single_precision(data.schema, NAME)
     if not data.n_rows:
         return FitOutput(PackedForest(single_leaf(data.schema), np.zeros(1, dtype=np.uint8)), event)

@@ -36,9 +36,9 @@ class FilterTerms:
     rounds: int
 
     @classmethod
-    def of(cls, event: GaussianRounds) -> FilterTerms | None:
-        """Those of rounds in a ledger; None where no row is filtered out."""
-        return None if event.order is None else cls(event.noise_multiplier, event.sampling, event.order, event.rounds)
+    def of(cls, cost: GaussianRounds) -> FilterTerms | None:
+        """Those of rounds with this cost; None where no row is filtered out."""
+        return None if cost.order is None else cls(cost.noise_multiplier, cost.sampling, cost.order, cost.rounds)
 
     def charges(self, size: np.ndarray) -> np.ndarray:
         """Units for one round of rows that contribute a share `size` in [0, 1] of the most a row can, int64, rounded up."""

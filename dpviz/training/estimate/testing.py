@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.accounting.events import Event
+from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
 from dpviz.errors import NoProbabilities
 from dpviz.models.base import Model
@@ -24,7 +25,7 @@ from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec
 from dpviz.training.counted_rows import Rows
 from dpviz.training.estimate.groups import codes_of, names_of, with_groups
-from dpviz.training.estimate.number_report import report_of_numbers
+from dpviz.training.estimate.number_report import PARTS, report_of_numbers
 from dpviz.training.estimate.report import BANDS, TEST, released_counts
 from dpviz.training.params import Settings
 
@@ -35,7 +36,8 @@ def plan_with_test(spec: LearnerSpec, schema: Schema, settings: Settings, params
         plan = spec.plan(schema, settings, params)
     else:
         plan = spec.plan(schema.scaled(1 - settings.test_share), settings, params)
-        plan = replace(plan, held_out=(HeldOutPart(TEST, settings.test_share, settings.epsilon),))
+        parts = split_budget(settings.epsilon, PARTS) if isinstance(schema.target, NumericTarget) else ()
+        plan = replace(plan, held_out=(HeldOutPart(TEST, settings.test_share, settings.epsilon, parts=parts),))
     return with_groups(plan, schema, settings.groups, TEST) if settings.groups else plan
 
 

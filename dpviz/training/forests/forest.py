@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from dpviz.accounting.events import Event, NoCost, Parallel, Sequential
+from dpviz.accounting.events import Event, Free, Parallel, PureDP, Sequential, Step, Unbounded
 from dpviz.accounting.guarantee import round_down
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.hashed_forest import HashedForest, leaves_reached
@@ -51,13 +51,22 @@ def publishable_depth(
     return depth, (f"Depth {depth} ({how}{limit}).",), (said,) if replaced else ()
 
 
-def label_plan(epsilon: float, shape: ForestShape, notes: tuple[str, ...], replaced: tuple[str, ...] = ()) -> BudgetPlan:
-    """All of epsilon for the labels of each disjoint tree; equal parts for trees that share rows."""
+def label_plan(
+    epsilon: float,
+    shape: ForestShape,
+    notes: tuple[str, ...],
+    replaced: tuple[str, ...] = (),
+    kind: type[Any] = PureDP,
+    exact: bool = True,
+) -> BudgetPlan:
+    """All of epsilon for the labels of each disjoint tree; equal parts for trees that share rows. `kind`: of cost of a label."""
     if shape.disjoint:
-        share = Share("leaf", shape.depth, epsilon, set_by="rule: splits are free, trees hold disjoint rows")
+        part, times, rule = epsilon, 1, "rule: splits are free, trees hold disjoint rows"
     else:
-        part = round_down(Fraction(epsilon) / shape.n_trees)
-        share = Share("leaf", shape.depth, part, shape.n_trees, "rule: equal parts, trees share rows")
+        part, times = round_down(Fraction(epsilon) / shape.n_trees), shape.n_trees
+        rule = "rule: equal parts, trees share rows"
+    cost = Unbounded() if kind is Unbounded else kind(part)
+    share = Share("leaf", shape.depth, part, times, rule, costs=(cost,), exact=exact)
     return BudgetPlan(epsilon, shape.depth, (share,), (*notes, *replaced), replaced=replaced)
 
 
@@ -71,7 +80,7 @@ class ForestShape:
 
     def event(self, labels: Event) -> Event:
         """The event of a forest whose trees cost `labels` each: in parallel on disjoint rows, in sequence on shared ones."""
-        one = Sequential((NoCost("node"), labels))
+        one = Sequential((Step(Free(), "node"), labels))
         return Parallel((one,) * self.n_trees) if self.disjoint else Sequential((one,) * self.n_trees)
 
 

@@ -38,5 +38,5 @@ def test_all_rounds_cost_what_the_ledger_says(given):
 
 
 def test_with_a_filter_rounds_beyond_the_full_ones_are_free():
-    event = GaussianRounds(1.0, 1e-5, 30.0, 1.0, 20, 16.0, part="tree")
+    event = GaussianRounds(1.0, 1e-5, 30.0, 1.0, 20, 16.0)
     assert epsilon_after(event, 200) == epsilon_after(event, 20) > epsilon_after(event, 10)

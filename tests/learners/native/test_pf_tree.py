@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Select, walk
+from dpviz.accounting.events import BoundedRange, PureDP, walk
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify
@@ -93,7 +93,7 @@ def test_the_ledger_is_epsilon_to_the_last_bit():
                 result = fit(table(schema_of("mixed", n_classes), 50), epsilon=epsilon, max_depth=5, depth=depth, seed=1)
                 assert result.ledger.guarantee.epsilon == epsilon
                 assert result.ledger.guarantee.delta == 0
-                assert all(isinstance(step, Select) for _, step in walk(result.ledger.event))
+                assert all(isinstance(step.cost, PureDP | BoundedRange) for _, step in walk(result.ledger.event))
 
 
 def test_shares_by_hand_need_one_weight_per_level():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Select, walk
+from dpviz.accounting.events import BoundedRange, PureDP, walk
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import ParameterError
 from dpviz.learners import FitRequest
@@ -177,10 +177,10 @@ def test_the_ledger_is_epsilon_to_the_last_bit_and_says_bounded_range():
                 result = fit(table(schema_of("mixed", n_classes), 50), epsilon=epsilon, max_depth=5, depth=depth, seed=1)
                 assert result.ledger.guarantee.epsilon == epsilon
                 steps = [step for _, step in walk(result.ledger.event)]
-                assert all(isinstance(step, Select) for step in steps)
+                assert all(isinstance(step.cost, PureDP | BoundedRange) for step in steps)
                 of_blocks = [step for step in steps if step.mechanism == TwoLevelChoice.title]
                 assert len(of_blocks) == {2: 1, 3: 2, 4: 5}[depth]
-                assert all(step.bounded_range for step in of_blocks)
+                assert all(isinstance(step.cost, BoundedRange) for step in of_blocks)
                 assert {step.level for step in of_blocks} == {2: {0}, 3: {1}, 4: {0, 2}}[depth]
 
 

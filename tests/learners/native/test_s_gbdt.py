@@ -14,7 +14,7 @@ from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.accounting.gaussian import noise_multiplier
 from dpviz.errors import SchemaError
 from dpviz.evaluation.measures import auc
-from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape, trees_event
+from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape
 from dpviz.models.packed_forest import LEAF
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
@@ -32,8 +32,8 @@ def fit(data: EncodedDataset, epsilon: float = 1.0, seed: int = 3, **asked):
 
 
 def rounds_of(result) -> GaussianRounds:
-    (event,) = (step for _, step in walk(result.ledger.event) if isinstance(step, GaussianRounds))
-    return event
+    (cost,) = (step.cost for _, step in walk(result.ledger.event) if isinstance(step.cost, GaussianRounds))
+    return cost
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_two_epsilons_and_one_delta_make_the_guarantee() -> None:
 
 def test_what_is_done_is_what_is_paid_for() -> None:
     params = Params(rounds=20)
-    event = trees_event(plan(NUMBER, Settings(epsilon=0.5), params), params)
+    _, event = plan(NUMBER, Settings(epsilon=0.5), params).rounds("tree")
     done = recipe(event, loss_of(NUMBER, newton=True), params, None)
     assert (done.noise_multiplier, done.sampling) == (event.noise_multiplier, event.sampling)
     assert done.rounds == params.rounds
@@ -137,7 +137,7 @@ def test_histograms_are_paid_for_where_trees_follow_them() -> None:
     for asked, counted in [({}, 29), ({"rounds": 9}, 1), ({"histogram_share": 0.5}, 256), ({"histogram_share": 0}, 0)]:
         params = Params(**asked)
         assert histogram_rounds(NUMBER, params) == counted
-        assert trees_event(plan(NUMBER, Settings(), params), params, counted).rounds == params.rounds + counted
+        assert plan(NUMBER, Settings(), params).rounds("tree")[1].rounds == params.rounds + counted
 
 
 def test_with_histograms_pairs_need_rows_times_epsilon() -> None:
@@ -207,7 +207,7 @@ def test_where_rows_are_few_the_first_score_gets_more_of_epsilon() -> None:
 
 
 def test_where_rows_are_few_noise_may_move_a_score_less() -> None:
-    params, event = Params(), trees_event(plan(NUMBER, Settings(epsilon=0.1), Params()), Params())
+    params, (_, event) = Params(), plan(NUMBER, Settings(epsilon=0.1), Params()).rounds("tree")
     loss = loss_of(NUMBER, newton=True)
     few, many = (recipe(event, loss, params, n_public) for n_public in (100, 10**6))
     assert few.spread == pytest.approx(many.spread * 100 * event.epsilon / 100)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Noise, NonPrivate, walk
+from dpviz.accounting.events import PureDP, Unbounded, walk
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -134,8 +134,8 @@ def test_it_owns_up():
     result = dpviz.fit("bdpt", table(schema_of("mixed")), epsilon=1.0, depth=1, seed=0)
     steps = [step for _, step in walk(result.ledger.event)]
     assert [step.part for step in steps] == ["groups", "stopping rule", "count", "node", "leaf", "leaf"]
-    assert [type(step) for step in steps] == [NonPrivate, NonPrivate, Noise, NonPrivate, Noise, Noise]
-    assert steps[3].reason == "the sensitivity is taken at a noisy row count and is no bound"
+    assert [type(step.cost) for step in steps] == [Unbounded, Unbounded, PureDP, Unbounded, PureDP, PureDP]
+    assert steps[3].note == "the sensitivity is taken at a noisy row count and is no bound"
     assert [item.code for item in result.disclosures] == ["merged-values", "stopping-rule"]
     assert (result.claim.epsilon, result.claim.verdict) == (1.0, "violated")
     only_categories = dpviz.fit("bdpt", table(schema_of("categories")), epsilon=1.0, seed=0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import NoCost, Select, walk
+from dpviz.accounting.events import Free, PureDP, Step, walk
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, SubsetRule
@@ -122,7 +122,13 @@ def test_a_path_ends_where_no_feature_has_two_values_left():
 def test_labels_get_all_of_epsilon_and_splits_cost_nothing():
     result = dpviz.fit("diffprivlib-tree", table(schema_of()), epsilon=0.3, depth=2, seed=0)
     steps = [step for _, step in walk(result.ledger.event)]
-    assert [step for step in steps if isinstance(step, NoCost)] == [NoCost("node", 0), NoCost("node", 1), NoCost("node", 1)]
-    assert [step for step in steps if isinstance(step, Select)] == [Select(0.3, "permute-and-flip", "leaf", 2)] * 4
+    assert [step for step in steps if isinstance(step.cost, Free)] == [
+        Step(Free(), "node", 0),
+        Step(Free(), "node", 1),
+        Step(Free(), "node", 1),
+    ]
+    assert [step for step in steps if isinstance(step.cost, PureDP)] == [
+        Step(PureDP(0.3), "leaf", 2, mechanism="permute-and-flip")
+    ] * 4
     assert result.ledger.guarantee.epsilon == result.claim.epsilon == 0.3
     assert (result.claim.verdict, result.disclosures) == ("holds", ())

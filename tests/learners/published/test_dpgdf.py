@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import NonPrivate, Select, walk
+from dpviz.accounting.events import BoundedRange, Step, Unbounded, walk
 from dpviz.errors import SchemaError
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.models.tree import Leaf, SubsetRule
@@ -91,9 +91,9 @@ def test_half_of_epsilon_splits_and_half_labels():
 def test_it_owns_up():
     result = dpviz.fit("dpgdf", data_of(60), epsilon=1.0, depth=1, seed=0)
     steps = [step for _, step in walk(result.ledger.event)]
-    assert [type(step) for step in steps] == [NonPrivate, Select, NonPrivate, NonPrivate]
+    assert [type(step.cost) for step in steps] == [Unbounded, BoundedRange, Unbounded, Unbounded]
     assert [step.part for step in steps] == ["stopping rule", "node", "leaf", "leaf"]
-    assert steps[1] == Select(0.5, "exponential mechanism", "node", 0, bounded_range=True)
+    assert steps[1] == Step(BoundedRange(0.5), "node", 0, mechanism="exponential mechanism")
     assert [item.code for item in result.disclosures] == ["stopping-rule"]
     assert (result.claim.epsilon, result.claim.verdict) == (1.0, "violated")
     assert not result.ledger.guarantee.is_finite

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import dpviz
-from dpviz.accounting.events import Noise, walk
+from dpviz.accounting.events import PureDP, walk
 from dpviz.errors import SchemaError
 from dpviz.models.linear import LinearModel, unit_columns
 from dpviz.privacy.objective_perturbation import ObjectivePerturbation
@@ -46,7 +46,7 @@ def test_each_class_has_an_equal_part_of_epsilon():
     for n_classes, parts in [(2, 1), (3, 3), (7, 7)]:
         result = dpviz.fit("logistic", table(schema_of("mixed", n_classes)), epsilon=0.9, seed=0)
         steps = [step for _, step in walk(result.ledger.event)]
-        assert [type(step) for step in steps] == [Noise] * parts
+        assert [type(step.cost) for step in steps] == [PureDP] * parts
         assert [step.epsilon for step in steps] == pytest.approx([0.9 / parts] * parts)
         assert result.ledger.guarantee.epsilon <= result.claim.epsilon == 0.9
         assert result.claim.verdict == "holds"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Noise
+from dpviz.accounting.events import PureDP, Step
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import DocumentError, ParameterError, UnknownName
 from dpviz.io.results import result_from_json
@@ -82,7 +82,7 @@ def test_rows_that_an_engine_counts_give_the_same_counts(tmp_path):
 def test_groups_cost_nothing_and_change_no_model(learner, asked):
     with_groups, without = (dpviz.fit(learner, DATA, epsilon=0.7, seed=3, groups=name, **asked) for name in ("colour", None))
     assert with_groups.ledger == without.ledger
-    assert with_groups.ledger.event.events[-1] == Noise(0.7, "geometric", "test")
+    assert with_groups.ledger.event.events[-1] == Step(PureDP(0.7), "test", mechanism="geometric")
     np.testing.assert_array_equal(with_groups.predict(DATA), without.predict(DATA))
     assert [entry.name for entry in with_groups.test_report.by_group] == list(DATA.schema.features[1].categories)
     assert without.test_report.by_group == ()

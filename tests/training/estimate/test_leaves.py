@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import RandomParts
+from dpviz.accounting.events import RandomPartition
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
@@ -49,8 +49,8 @@ def test_the_tree_does_not_look_at_rows_that_are_set_aside():
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
 def test_the_ledger_is_the_largest_of_three_parts_to_the_last_bit(epsilon):
     result = fit(epsilon=epsilon)
-    assert isinstance(result.ledger.event, RandomParts)
-    assert result.ledger.event.chances == (1 - (0.15 + 0.05), 0.15, 0.05)
+    assert isinstance(result.ledger.event, RandomPartition)
+    assert result.ledger.event.probabilities == (1 - (0.15 + 0.05), 0.15, 0.05)
     assert len(result.ledger.event.events) == 3
     assert result.ledger.guarantee.epsilon == epsilon
     assert [(held_out.part, held_out.share, held_out.epsilon) for held_out in result.plan.held_out] == [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import RandomParts
+from dpviz.accounting.events import RandomPartition
 from dpviz.accounting.guarantee import guarantee
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import ParameterError
@@ -48,8 +48,8 @@ def test_the_splits_do_not_look_at_rows_that_are_set_aside():
 @pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
 def test_the_ledger_is_the_largest_of_three_parts_to_the_last_bit(epsilon):
     result = fit(epsilon=epsilon)
-    assert isinstance(result.ledger.event, RandomParts)
-    assert result.ledger.event.chances[1:] == tuple(held_out.share for held_out in result.plan.held_out)
+    assert isinstance(result.ledger.event, RandomPartition)
+    assert result.ledger.event.probabilities[1:] == tuple(held_out.share for held_out in result.plan.held_out)
     assert len(result.ledger.event.events) == 3
     assert result.ledger.guarantee.epsilon <= epsilon
     assert [guarantee(part).epsilon for part in result.ledger.event.events] == pytest.approx([epsilon] * 3, rel=1e-12)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Noise, RandomParts
+from dpviz.accounting.events import PureDP, RandomPartition, Step
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import ParameterError
 from dpviz.privacy.random_assignment import RandomAssignment
@@ -23,9 +23,9 @@ ASIDE = HeldOutPart(TEST, 0.1, 1e6)
 def test_it_costs_no_more_than_training(learner):
     result = dpviz.fit(learner, DATA, epsilon=0.7, seed=1, test_share=0.3)
     assert result.ledger.guarantee == dpviz.fit(learner, DATA, epsilon=0.7, seed=1).ledger.guarantee
-    assert isinstance(result.ledger.event, RandomParts)
-    assert result.ledger.event.chances == (0.7, 0.3)
-    assert result.ledger.event.events[1] == Noise(0.7, "geometric", "test")
+    assert isinstance(result.ledger.event, RandomPartition)
+    assert result.ledger.event.probabilities == (0.7, 0.3)
+    assert result.ledger.event.events[1] == Step(PureDP(0.7), "test", mechanism="geometric")
     assert result.test_report.share == 0.3
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpviz.accounting.events import Event, Parallel, Sequential
+from dpviz.accounting.events import BoundedRange, Event, Parallel, Sequential
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.models.boosted import BoostedTrees
@@ -82,8 +82,9 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
 
 def _share(place: int, depth: int, epsilon: float) -> Share:
     if place == depth:
-        return Share("leaf", depth, epsilon, set_by="half of an ensemble's")
-    return Share("node", place, epsilon, set_by="half of an ensemble's, over the levels")
+        return Share("leaf", depth, epsilon, set_by="half of an ensemble's", exact=False)
+    costs = (BoundedRange(epsilon),)
+    return Share("node", place, epsilon, set_by="half of an ensemble's, over the levels", costs=costs, exact=False)
 
 
 def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> FitOutput:
@@ -187,5 +188,4 @@ LEARNER = LearnerSpec(
     ),
     Params=Params,
     task="any",
-    exact=False,
 )

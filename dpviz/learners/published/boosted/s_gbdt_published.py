@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpviz.accounting.events import Event, GaussianRounds
-from dpviz.accounting.gaussian import filter_orders, priced_rounds
+from dpviz.accounting.gaussian import filter_orders
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.privacy.source import NoiseSource, drawn_by
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.boosting.filter import FilterTerms
-from dpviz.training.boosting.loss import Loss, gradient_limit, initial_score, loss_of
+from dpviz.training.boosting.loss import gradient_limit, initial_score, loss_of
 from dpviz.training.boosting.rounds import Recipe, Rounds
 from dpviz.training.boosting.trees import BoostingTrees, draw_boosting_trees
 from dpviz.training.contract import FitOutput, LearnerSpec, after, always_claims, n_public_of
@@ -82,10 +82,13 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     delta = settings.needed_delta(NAME, DELTA)
     said = f"Delta = {delta:g}" + ("." if settings.delta else ", the default; none was asked for.")
     no_filter = "No individual filter and no extra rounds: epsilon is too small for an account of Renyi loss."
-    replaced = [no_filter] if params.filter and not params.static_noise and not filter_orders(trees, delta) else []
+    wants_filter = params.filter and not params.static_noise
+    filtered = wants_filter and bool(filter_orders(trees, delta))
+    replaced = [no_filter] if wants_filter and not filtered else []
     asked = params.initial_share not in (0, Params().initial_share) and not isinstance(schema.target, NumericTarget)
     replaced += [f"initial_share = {params.initial_share:g} has no effect: classes start from 0."] if asked else []
-    shares = (*first, Share(_TREES, None, trees, set_by="what is left"))
+    gaussian = params.sampling, params.rounds, filtered
+    shares = (*first, Share(_TREES, None, trees, set_by="what is left", gaussian=gaussian))
     depth = settings.fixed_or_max_depth
     return BudgetPlan(settings.epsilon, depth, shares, (said, *replaced), delta, replaced=tuple(replaced))
 
@@ -98,42 +101,29 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
 
 def start(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> tuple[Rounds, Event]:
     """The training before its first round, and the event of all of it."""
-    recipe, event = priced(data.schema, plan, params)
-    loss, initial, before = _first_score(data, plan, source)
+    schema, (step, cost) = data.schema, plan.rounds(_TREES)
+    recipe, loss = recipe_of(schema, cost, params), loss_of(schema, newton=False)
+    initial, before = initial_score(loss, data.target, schema.n_public or 1, plan.of(_INITIAL), source)
     trees = draw(data.schema, plan, params, recipe, source)
-    return Rounds(data, trees, loss, initial, recipe, source), after(before, drawn_by(source, event))
+    return Rounds(data, trees, loss, initial, recipe, source), after(before, drawn_by(source, step))
 
 
-def whole_event(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> Event:
-    """What `fit` spends, known before its first round."""
-    return after(_first_score(data, plan, source)[2], priced(data.schema, plan, params)[1])
-
-
-def _first_score(data: EncodedDataset, plan: BudgetPlan, source: NoiseSource) -> tuple[Loss, float, tuple[Event, ...]]:
-    loss = loss_of(data.schema, newton=False)
-    return loss, *initial_score(loss, data.target, data.schema.n_public or 1, plan.of(_INITIAL), source)
-
-
-def priced(schema: Schema, plan: BudgetPlan, params: Params) -> tuple[Recipe, GaussianRounds]:
-    """How the rounds go, and what they cost, from public values alone. Raises ParameterError, DpvizError."""
-    epsilon = plan.of(_TREES)
-    filtered = params.filter and not params.static_noise and bool(filter_orders(epsilon, plan.delta))
-    event = priced_rounds(epsilon, plan.delta, sampling=params.sampling, rounds=params.rounds, filtered=filtered, part=_TREES)
+def recipe_of(schema: Schema, cost: GaussianRounds, params: Params) -> Recipe:
+    """How the rounds of this cost go, from public values alone."""
     loss = loss_of(schema, newton=False)
-    recipe = Recipe(
-        rounds=params.rounds + (params.extra_rounds if filtered else 0),
-        noise_multiplier=event.noise_multiplier,
+    return Recipe(
+        rounds=params.rounds + (0 if cost.order is None else params.extra_rounds),
+        noise_multiplier=cost.noise_multiplier,
         learning_rate=params.learning_rate or (_STEP_NUMBER if isinstance(schema.target, NumericTarget) else _STEP_CLASSES),
         clip=params.clip or loss.usual_clip,
         sampling=params.sampling,
         support_share=params.support_share,
         spread=loss.spread,
         least_support=params.least_support,
-        filter=FilterTerms.of(event),
+        filter=FilterTerms.of(cost),
         static_noise=params.static_noise,
         bounded=True,
     )
-    return recipe, event
 
 
 def draw(schema: Schema, plan: BudgetPlan, params: Params, recipe: Recipe, source: NoiseSource) -> BoostingTrees:
@@ -149,7 +139,6 @@ LEARNER = LearnerSpec(
     citation="Kirschte, Peinemann, Stock, Cotrini & Mohammadi 2023",
     plan=plan,
     fit=fit,
-    event=whole_event,
     claim=_SOUND,
     Params=Params,
     task="any",

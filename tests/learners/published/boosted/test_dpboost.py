@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Noise, Parallel, Select, Sequential
+from dpviz.accounting.events import BoundedRange, Parallel, PureDP, Sequential
 from dpviz.learners.published.boosted.dpboost import Params, _Boosting, plan
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
@@ -27,15 +27,14 @@ def test_trees_of_an_ensemble_are_parallel_and_ensembles_follow_one_another():
     result = fit(prices(300), 1.0, trees=3, ensembles=2, max_depth=2)
     assert isinstance(result.ledger.event, Sequential)
     start, *ensembles = result.ledger.event.events
-    assert isinstance(start, Noise)
+    assert isinstance(start.cost, PureDP)
     assert start.epsilon == pytest.approx(0.1)
     assert len(ensembles) == 2
     for ensemble in ensembles:
         assert isinstance(ensemble, Parallel)
         assert len(ensemble.events) == 3
         for tree in ensemble.events:
-            first, second, leaf = tree.events
-            assert (type(first), type(second), type(leaf)) == (Select, Select, Noise)
+            assert [type(step.cost) for step in tree.events] == [BoundedRange, BoundedRange, PureDP]
             assert [step.epsilon for step in tree.events] == pytest.approx([0.1125, 0.1125, 0.225])
     assert result.ledger.guarantee.epsilon == 1.0
     assert result.model.splits.n_trees == 6

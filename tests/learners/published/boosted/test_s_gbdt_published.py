@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import GaussianRounds
-from dpviz.accounting.ledger import walk
+from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.errors import ReplacedWarning
 from dpviz.learners import get_learner
 from dpviz.training.boosting.loss import SquaredLoss
@@ -24,8 +23,8 @@ def recipe(**given) -> Recipe:
 
 
 def rounds_of(result) -> GaussianRounds:
-    (event,) = (step for _, step in walk(result.ledger.event) if isinstance(step, GaussianRounds))
-    return event
+    (cost,) = (step.cost for _, step in walk(result.ledger.event) if isinstance(step.cost, GaussianRounds))
+    return cost
 
 
 def test_a_leaf_is_its_gradients_over_the_noisy_support_or_lambda_if_that_is_more() -> None:

@@ -1,0 +1,85 @@
+"""A plan's event is all that may be done to a row: no ledger of a fit costs more, for one row and for several."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpviz.accounting.costs import cost_of
+from dpviz.accounting.guarantee import guarantee
+from dpviz.accounting.profile import Group, profile
+from dpviz.accounting.risk import Risk
+from dpviz.errors import DpvizError
+from dpviz.learners import FitRequest, registry, require_task
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget, Schema
+from tests.support.tables import schema_of, table
+
+#: Beside the usual parameters.
+MORE = {
+    "pf-tree": ({"leaves": "labels"}, {"lookahead": "1"}, {"test_share": 0.2}, {"depth": 3}),
+    "s-gbdt": ({"histogram_share": 0.0, "rounds": 6},),
+    "s-gbdt-published": ({"filter": False, "rounds": 4}, {"sampling": 1.0, "rounds": 4}),
+    "dpboost": ({"trees": 3, "ensembles": 2},),
+    "privatree": ({"grow_complete": True},),
+    "smooth-forest": ({"smooth": False, "trees": 3}, {"smooth": False, "trees": 3, "disjoint": False}),
+    "pf-forest": ({"trees": 3, "disjoint": False},),
+    "rgv-forest": ({"trees": 1},),
+}
+SMALL = {"s-gbdt": {"rounds": 6}, "s-gbdt-published": {"rounds": 4}, "rgv-forest": {"trees": 3}, "smooth-forest": {"trees": 3}}
+#: Stop by noisy counts of the rows.
+STOP_EARLY = ("fs-tree",)
+KINDS = ("mixed", 2), ("mixed", 7), ("number", 0)
+CASES = [
+    (name, {**SMALL.get(name, {}), **given}, kind, n_classes)
+    for name, spec in registry().items()
+    for given in ({}, {"test_share": 0.1}, *MORE.get(name, ()))
+    for kind, n_classes in KINDS
+    if spec.spends_epsilon and ("number" if kind == "number" else "classes") in spec.tasks
+]
+
+
+def _rows(schema, n_rows):
+    of_classes = table(schema_of("mixed", 5), n_rows)
+    if isinstance(schema.target, NumericTarget):
+        return EncodedDataset(schema, of_classes.columns, of_classes.target * 2.0)
+    return table(schema, n_rows)
+
+
+@pytest.mark.parametrize(("name", "given", "kind", "n_classes"), CASES)
+def test_no_ledger_is_above_its_plan(name, given, kind, n_classes):
+    schema = schema_of("mixed", n_classes or 2)
+    if kind == "number":
+        schema = Schema(schema.features, NumericTarget("y", 0.0, 10.0), schema.n_public)
+    try:
+        request = FitRequest.of(name, epsilon=1.0, max_depth=3, seed=3, **given)
+        require_task(request.spec, schema)
+        fits = [request.fit(_rows(schema, n_rows)) for n_rows in (60, 0, 1)]
+    except DpvizError:
+        pytest.skip("not of these rows")
+    planned = request.plan(schema).event()
+    loss, costs = guarantee(planned), cost_of(planned)
+    for result in fits:
+        spent = result.ledger.guarantee
+        assert spent.epsilon <= loss.epsilon
+        assert spent.delta <= loss.delta
+        if name not in STOP_EARLY and result.claim.verdict == "holds":
+            assert (spent.epsilon, spent.delta) == (loss.epsilon, loss.delta)
+        if not math.isfinite(loss.epsilon) or result.claim.verdict != "holds":
+            continue
+        for group in (Group(1), Group(3), Group(1, 3)):
+            above = profile(costs, group)
+            below = profile(cost_of(result.ledger.event), group)
+            for loss_at in np.linspace(0, 2, 9):
+                assert below.at(loss_at) <= above.at(loss_at) + 1e-6
+                assert below.reversed.at(loss_at) <= above.reversed.at(loss_at) + 1e-6
+
+
+def test_the_risk_of_a_result_is_that_of_its_plan_whatever_the_rows_stopped():
+    schema = schema_of("mixed")
+    request = FitRequest.of("fs-tree", epsilon=1.0, max_depth=4, seed=0)
+    result = request.fit(table(schema, 12))
+    assert result.ledger.guarantee.epsilon < 0.9 < result.guarantee.epsilon <= 1.0
+    assert result.risk.guesses() == request.risk(schema).guesses() > Risk(result.ledger.event).guesses()
