@@ -13,32 +13,37 @@ from dpviz.results.json_schema import JSON_SCHEMA
 from tests.support.tables import schema_of, table
 
 SCHEMA = schema_of("mixed", 3)
-RESULT = dpviz.fit("pf-tree", table(SCHEMA, 200), epsilon=1.0, leaves="honest", depth=2, seed=1)
-DOCUMENT = json.loads(RESULT.to_json())
 
 
-def test_it_is_read_back_with_every_figure():
-    found = result_of(DOCUMENT, SCHEMA)
-    assert found == RESULT.test_report
-    assert DOCUMENT["test_report"]["accuracy"]["value"] == found.accuracy.value
-    assert DOCUMENT["test_report"]["confusion"][2][1]["high"] == found.confusion[2][1].high
+@pytest.fixture(scope="module")
+def result():
+    return dpviz.fit("pf-tree", table(SCHEMA, 200), epsilon=1.0, leaves="honest", depth=2, seed=1)
 
 
-def test_a_document_without_a_test_has_none():
+@pytest.fixture(scope="module")
+def document(result):
+    return json.loads(result.to_json())
+
+
+def test_it_is_read_back_with_every_figure_or_there_is_none(result, document):
+    found = result_of(document, SCHEMA)
+    assert found == result.test_report
+    assert document["test_report"]["accuracy"]["value"] == found.accuracy.value
+    assert document["test_report"]["confusion"][2][1]["high"] == found.confusion[2][1].high
     assert result_of({}, SCHEMA) is None
 
 
 @pytest.mark.slow
-def test_the_published_schema_describes_it():
+def test_the_published_schema_describes_it(document):
     schema = json.loads(JSON_SCHEMA.read_text(encoding="utf-8"))
-    jsonschema.validate(DOCUMENT, schema)
-    broken = copy.deepcopy(DOCUMENT)
+    jsonschema.validate(document, schema)
+    broken = copy.deepcopy(document)
     del broken["test_report"]["table"][0]["counts"]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(broken, schema)
 
 
-def test_what_cannot_be_is_refused_with_its_place():
+def test_what_cannot_be_is_refused_with_its_place(document):
     for entry, value, says in [
         ("table", [], "test_report.table: This must be a list"),
         ("table", [{"leaf": "c1"}], "test_report.table: Every answer of the model needs its counts"),
@@ -49,4 +54,4 @@ def test_what_cannot_be_is_refused_with_its_place():
         ("epsilon", "1", r"test_report.epsilon"),
     ]:
         with pytest.raises(DocumentError, match=says):
-            result_of({**DOCUMENT, "test_report": {**DOCUMENT["test_report"], entry: value}}, SCHEMA)
+            result_of({**document, "test_report": {**document["test_report"], entry: value}}, SCHEMA)
