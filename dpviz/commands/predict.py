@@ -122,6 +122,7 @@ def _answers(model: Model, pieces: Iterable[_Piece], unanswered: Unanswered) -> 
     for number, piece in enumerate(pieces):
         new = encode_new(piece.table, model.schema)
         unanswered.add(new)
+        tell(new.unread)
         keys = piece.keys
         if keys is None:
             keys = keys_of(piece.table, piece.key) if piece.key else None

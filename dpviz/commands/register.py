@@ -8,7 +8,6 @@ sets its cap. `cap` changes a cap.
 Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is for adding or removing one row.
 """
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from dpviz.errors import DpvizError, RefusedRelease, place
 from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.io.csv_text import csv_text
 from dpviz.release.check import findings, reference_in, resume
-from dpviz.release.export import COLUMNS, register_json, register_lines
+from dpviz.release.export import COLUMNS, register_json, register_lines, register_record
 from dpviz.release.records import Balance, CapChange, DataSet, visible_to_others
 from dpviz.release.register import Register
 from dpviz.results.verdict import loss_text
@@ -135,7 +134,7 @@ def _list(args: Namespace, register: Register) -> None:
 
 def _show(register: Register) -> None:
     if console.is_json():
-        console.show_values(json.loads(register_json(register)) | {"warnings": list(findings(register))})
+        console.show_values(register_record(register) | {"warnings": list(findings(register))})
         return
     data_sets = register.data_sets()
     about = [("Register", str(register.path))]

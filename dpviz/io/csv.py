@@ -231,6 +231,10 @@ class _Lines:
             yield Doubt(what, help="delimiter")
         elif 2 * table.n_malformed > n_records:
             yield Doubt("Most lines have another number of cells than the first line.", help="delimiter")
+        elif table.n_malformed:
+            yield Doubt(
+                "Some lines are no rows and are left out: they have another number of cells, or a quote that is never closed."
+            )
         if self.n_behind:
             what = f"An empty cell behind the last column was left out of {self.n_behind:,} line{'s'[: self.n_behind > 1]}."
             yield Doubt(f"{what} Other lines have a value there.") if self.n_longer else what

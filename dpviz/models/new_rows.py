@@ -11,6 +11,7 @@ from dpviz.errors import UnansweredWarning
 from dpviz.models.base import Model
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import NewRows, encode_new
+from dpviz.table.notes import warn_of
 from dpviz.table.raw import table_of
 from dpviz.table.schema import NumericTarget
 
@@ -101,6 +102,7 @@ def _encoded(model: Model, rows: Any) -> NewRows:
         return NewRows(rows, np.ones(rows.n_rows, dtype=bool), {})
     new, unanswered = encode_new(table_of(rows, model.schema.feature_names, by_record=True), model.schema), Unanswered()
     unanswered.add(new)
+    warn_of(new.unread, stacklevel=4)
     if unanswered.sentence:
         warnings.warn(unanswered.sentence, UnansweredWarning, stacklevel=3)
     return new

@@ -11,92 +11,72 @@ from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.release.check import composed
-from dpviz.release.records import Balance, ReleaseRecord, UncoveredUse, visible_to_others
+from dpviz.release.records import Balance, visible_to_others
 from dpviz.release.register import Register
 from dpviz.results.verdict import Unit
 
 FORMAT = "dpviz-releases/1"
-_WHAT = ("kind", "number", "data_set", "unit", "status", "started", "finished", "learner", "settings")
-_OF_UNIT = ("unit_rows", "unit_epsilon", "unit_delta")
-_COST = (*_OF_UNIT, "epsilon", "delta", "neighbours", "assumptions", "times", "file", "sha256")
 #: Of `register_lines`.
-COLUMNS = (*_WHAT, *_COST)
+COLUMNS = (
+    *("kind", "number", "data_set", "unit", "status", "started", "finished", "learner", "settings"),
+    *("unit_rows", "unit_epsilon", "unit_delta", "epsilon", "delta", "neighbours", "assumptions", "times", "file", "sha256"),
+)
 
 
 def register_lines(register: Register) -> list[list[Any]]:
     """One line per release, then one per exploration, in the order of COLUMNS. Texts are not escaped."""
-    units = {found.name: found.protects for found in register.data_sets()}
-    lines = [
-        _of_entry(it, units[it.data_set]) | {"kind": "release", "unit": units[it.data_set].name} for it in register.releases()
-    ]
-    lines += [_of_exploration(item) | {"kind": "exploration"} for item in visible_to_others(register.uncovered_uses())]
+    found = register_record(register)
+    units = {known["name"]: known["unit"] for known in found["data_sets"]}
+    lines = [one | {"kind": "release", "unit": units[one["data_set"]]} for one in found["releases"]]
+    lines += [one | {"kind": "exploration"} for one in found["explorations"]]
     return [[_flat(line.get(column, "")) for column in COLUMNS] for line in lines]
 
 
 def register_json(register: Register) -> str:
     """Everything but fingerprints and folders, indented."""
+    return json.dumps(register_record(register), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def register_record(register: Register) -> dict[str, Any]:
+    """The same as values."""
     units = {found.name: found.protects for found in register.data_sets()}
-    document = {
+    named = ("number", "data_set", "status", "started", "finished", "learner", "settings")
+    return {
         "format": FORMAT,
         "neighbours": NEIGHBOURS,
-        "data_sets": [_of_balance(register, register.balance(found.name)) for found in register.data_sets()],
-        "releases": [_of_entry(entry, units[entry.data_set]) for entry in register.releases()],
-        "explorations": [_of_exploration(item) for item in visible_to_others(register.uncovered_uses())],
+        "data_sets": [_of_balance(register, register.balance(name)) for name in units],
+        "releases": [
+            {name: getattr(one, name) for name in named}
+            | _of_unit(units[one.data_set], one.loss)
+            | asdict(one.loss)
+            | {"neighbours": NEIGHBOURS, "assumptions": list(one.disclosures), "file": Path(one.file).name, "sha256": one.sha256}
+            for one in register.releases()
+        ],
+        "explorations": [
+            {"data_set": use.data_set, "status": use.status, "started": use.at, "learner": f"{use.learner} ({use.what})"}
+            | {"settings": use.settings, "times": use.times}
+            for use in visible_to_others(register.uncovered_uses())
+        ],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _of_balance(register: Register, balance: Balance) -> dict[str, Any]:
-    changes = register.cap_changes(balance.data_set.name)
-    return {
-        **asdict(balance.data_set),
-        "caps": [
-            {"at": it.at, "epsilon": it.epsilon_cap, "delta": it.delta_cap, "reason": it.reason, "made_by": it.made_by}
-            for it in changes
-        ],
-        **_of_unit(balance.data_set.protects, balance.spent, "spent_by_unit_"),
-        "spent": asdict(balance.spent),
-        "left": asdict(balance.left),
-        "composed": _composed(balance),
-    }
-
-
-def _composed(balance: Balance) -> dict[str, Any] | None:
-    """The total by the steps that were run, where no release was chosen by what came of those before; null for fewer than two."""
-    found = composed(balance.releases)
-    if found is None or not found.loss.is_finite:
-        return None
-    guesses = found.risk.for_rows(balance.data_set.protects.rows).guesses()
-    return {**asdict(found.loss), "unit_right_guesses": guesses, "releases_without_file": found.n_unread}
+    known, total = balance.data_set, composed(balance.releases)
+    caps = [
+        {"at": it.at, "epsilon": it.epsilon_cap, "delta": it.delta_cap, "reason": it.reason, "made_by": it.made_by}
+        for it in register.cap_changes(known.name)
+    ]
+    account = {"spent": asdict(balance.spent), "left": asdict(balance.left), "composed": None}
+    if total is not None and total.loss.is_finite:  # by the steps that were run; null for fewer than two releases
+        guesses = total.risk.for_rows(known.protects.rows).guesses()
+        account["composed"] = asdict(total.loss) | {"unit_right_guesses": guesses, "releases_without_file": total.n_unread}
+    return {**asdict(known), "caps": caps, **_of_unit(known.protects, balance.spent, "spent_by_unit_"), **account}
 
 
 def _of_unit(unit: Unit, row: PrivacyLoss, prefix: str = "unit_") -> dict[str, Any]:
     """What it costs one unit, all rows of which come or go together, where one row costs `row`."""
     loss = unit.loss_of(row)
     return {f"{prefix}rows": unit.rows, f"{prefix}epsilon": loss.epsilon, f"{prefix}delta": loss.delta}
-
-
-def _of_entry(entry: ReleaseRecord, unit: Unit) -> dict[str, Any]:
-    named = ("number", "data_set", "status", "started", "finished", "learner", "settings")
-    return {name: getattr(entry, name) for name in named} | {
-        **_of_unit(unit, entry.loss),
-        **asdict(entry.loss),
-        "neighbours": NEIGHBOURS,
-        "assumptions": list(entry.disclosures),
-        "file": Path(entry.file).name,
-        "sha256": entry.sha256,
-    }
-
-
-def _of_exploration(item: UncoveredUse) -> dict[str, Any]:
-    return {
-        "data_set": item.data_set,
-        "status": item.status,
-        "started": item.at,
-        "learner": f"{item.learner} ({item.what})",
-        "settings": item.settings,
-        "times": item.times,
-    }
 
 
 def _flat(value: Any) -> Any:

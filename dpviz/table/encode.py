@@ -18,12 +18,13 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
 from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
-from dpviz.table.cells import MARKS, UNREADABLE, Declared, decimal_of
+from dpviz.table.cells import MARKS, UNREADABLE, Declared, canonical_number, decimal_of
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.columns import Column
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.kinds import (
+    CODES,
     UNDECLARED,
     Kind,
     is_no_value,
@@ -32,7 +33,7 @@ from dpviz.table.kinds import (
     kind_beside_numbers,
     kind_of_nobody,
 )
-from dpviz.table.notes import Doubt, Unread, decimal_notes, warn_of
+from dpviz.table.notes import SAME_DIGITS, Doubt, Unread, decimal_notes, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     CategoricalFeature,
@@ -148,14 +149,12 @@ def _warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None
 
 
 #: What is wrong with cells, and what helps.
-_NO_NUMBER = (
-    "hold no number that can be read, and leave out their rows",
-    "Write plain numbers, or declare such texts as missing codes.",
-)
-_NO_DATE = "hold no date of the declared order, and leave out their rows", "Write all dates alike, with a year of four digits."
-_NO_CATEGORY = "are none of those declared, and leave out their rows", "Correct them, or declare what they are or count as."
-_REPLACED = "are none of those declared but look like them, and are replaced", "Correct them, or declare what they count as."
-_NOBODY = "do not say whose row it is, and leave it out", "Number the persons; leave the cell empty where nobody is known."
+_NO_NUMBER = "without a number that can be read, whose rows are left out", "Write plain numbers, or declare missing codes."
+_NO_DATE = "without a date in the declared order, whose rows are left out", "Write all dates alike, with a year of four digits."
+_NO_CATEGORY = "without a declared text, whose rows are left out", "Correct them, or declare what they are or count as."
+_REPLACED = "without a declared text but like one, replaced as unknown", "Correct them, or declare what they count as."
+_BEYOND = "beyond the declared range, moved to its end", "Where they mean that there is no value, declare them as missing codes."
+_NOBODY = "without a person, whose rows are left out", "Number the persons; leave a cell empty where nobody is known."
 
 
 def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -> Iterator[Unread]:
@@ -171,6 +170,16 @@ def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -
             del kinds[UNDECLARED]
             if kinds:
                 yield Unread(one.name, kinds, _REPLACED)
+        if (flags := column.changed.get("clipped")) is not None and column.given is not None:  # type: ignore[assignment]
+            values, counts = np.unique(column.given[flags], return_counts=True)
+            is_code = [looks_missing(value, one) for value in values.tolist()]  # type: ignore[arg-type]
+            if any(is_code):
+                yield Unread(one.name, {CODES: int(counts[is_code].sum())}, _BEYOND)
+
+
+def looks_missing(value: float, declared: NumericFeature | NumericTarget) -> bool:
+    """Whether a number beyond the range is one that often stands for no value: of nines, eights or sevens, or below 0."""
+    return SAME_DIGITS.fullmatch(canonical_number(abs(value))) is not None or (value < 0 <= declared.low and value.is_integer())
 
 
 def _counted(texts: Mapping[str, int], kind_of: Kind) -> Counter[str]:
@@ -454,6 +463,7 @@ class NewRows:
     usable: np.ndarray  #: Bool per record: which records these are
     #: Column -> how many rows it drops; a row counts for the first. "" for records that the reader left out.
     dropped: Mapping[str, int]
+    unread: tuple[Unread, ...] = ()  #: What kinds of text could not be read, by column
 
 
 def encode_new(table: RawTable, schema: Schema) -> NewRows:
@@ -464,11 +474,11 @@ def encode_new(table: RawTable, schema: Schema) -> NewRows:
     table = table.with_decimal(schema.decimal)
     _warn_of_marks(table, schema.features)
     columns = encode_columns(table, schema.features)
-    warn_of(_unread(table, columns, schema), stacklevel=4)
+    unread = tuple(_unread(table, columns, schema))
     kept = np.ones(table.n_rows, dtype=bool)
     dropped = {"": len(table.left_out)} | {column.name: sum(column.drop(kept)) for column in columns}
     encoded, _, _ = encoded_columns(columns, kept)
     usable = np.ones(table.n_rows + len(table.left_out), dtype=bool)
     usable[list(table.left_out)] = False
     usable[usable] = kept
-    return NewRows(EncodedDataset(schema, tuple(encoded), np.zeros(int(kept.sum()), dtype=np.uint8)), usable, dropped)
+    return NewRows(EncodedDataset(schema, tuple(encoded), np.zeros(int(kept.sum()), dtype=np.uint8)), usable, dropped, unread)

@@ -13,6 +13,7 @@ from dpviz.table.cells import ORDERS, UNREADABLE, date_of, decimal_of
 LOST = "letters that an encoding lost"
 NO_VALUE = "a word or sign for no value, not declared as a missing code"
 TWO_WAYS = "a number whose points, commas or blanks may be read in two ways"
+CODES = "a number such as 999 or -9, often a code for no value"
 OTHER, UNDECLARED = "other text", "text that is not declared"
 _PERCENTAGE, _AMOUNT, _BRACKETS = "a percentage", "an amount with its currency", "a number in brackets or with its sign behind"
 _MONTH_NAMED, _QUOTED = "a date with the name of its month", "a number in quotes"

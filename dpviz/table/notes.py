@@ -246,7 +246,7 @@ def _code_notes(values: np.ndarray) -> Iterator[Note]:
     """
     for step in (-1, 1):
         inwards = values[::step]
-        codes = list(takewhile(lambda value: _SAME_DIGITS.fullmatch(canonical_number(value)), inwards[:4].tolist()))
+        codes = list(takewhile(lambda value: SAME_DIGITS.fullmatch(canonical_number(value)), inwards[:4].tolist()))
         for count in range(len(codes), 0, -1):
             rest, nearest = inwards[count:], codes[count - 1]
             if len(rest) > 2 and (abs(nearest - rest[0]) > abs(rest[0] - rest[-1]) or nearest < 0 <= rest[0]):
@@ -271,4 +271,5 @@ def total_note(columns: Sequence[Column]) -> Iterator[Note]:
 
 #: With fewer rows a sum may be chance.
 _FEWEST_SUMMED = 5
-_SAME_DIGITS = re.compile("-?(?:7+|8+|9+)")
+#: Numbers that often stand for no value: 999, -9, 77, 88.
+SAME_DIGITS = re.compile("-?(?:7+|8+|9+)")

@@ -31,7 +31,7 @@ FAULTS = {
     "backslash": (b'41,"a \\"b\\" c",n', "Warning: In some lines a backslash stands before a quote"),
     "marks": (
         b'"12,5",Bern,n',
-        "may be read in two ways (1). Write plain numbers, or declare such texts as missing codes. Say which mark",
+        "may be read in two ways (1). Write plain numbers, or declare missing codes. Say which mark",
     ),
     "a short line": (b"41,Bern", "1 line was left out: another number of cells than columns"),
 }

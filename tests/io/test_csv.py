@@ -267,6 +267,7 @@ def test_a_malformed_line_is_left_out_counted_and_noted():
         assert (cells(table), table.n_malformed) == ([["1", "2"], ["3", "4"]], 1)
         assert table.notes == (
             "1 line was left out: another number of cells than columns, a quote that is never closed, or over 4,000,000 letters.",
+            "Some lines are no rows and are left out: they have another number of cells, or a quote that is never closed.",
         )
 
 

@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 import dpviz
-from dpviz.errors import TableError
+from dpviz.errors import ReadingWarning, TableError
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_asked
 
@@ -34,6 +34,22 @@ def test_two_columns_of_one_name_or_without_any_do_not_matter_unless_they_are_ne
             assert dpviz.encode(file, SCHEMA).columns[0].tolist() == [3, 5]
     with pytest.raises(TableError, match="have the same name"):
         dpviz.encode(b"x,a,x,y\n1,2,3,n\n", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "above", [[], [["Report of 2024"]], [["Report", "confidential"], [None, None], ["made by", "us", "today"]]]
+)
+def test_titles_above_declared_names_are_left_out_of_a_sheet_as_of_text(above):
+    rows = [*above, ["x", "y"], [1, "n"], [2, "p"]]
+    assert dpviz.encode(workbook(rows), SCHEMA).columns[0].tolist() == [1, 2]
+    text = "\n".join(",".join(str(cell or "") for cell in row) for row in rows)
+    assert dpviz.encode(text.encode(), SCHEMA).columns[0].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("line", ["1", "1,n,extra", '"1,n', "Source: register"])
+def test_lines_that_are_no_rows_are_said_in_python_too(line):
+    with pytest.warns(ReadingWarning, match="Some lines are no rows and are left out"):
+        assert dpviz.encode(f"x,y\n1,n\n2,p\n3,n\n{line}\n".encode(), SCHEMA).n_rows == 3
 
 
 @pytest.mark.parametrize(

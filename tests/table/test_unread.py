@@ -17,9 +17,10 @@ from dpviz.errors import ReadingWarning
 from dpviz.io.large.encode import encode_large
 from dpviz.table.cells import UNREADABLE, number_of
 from dpviz.table.dates import DateFeature
-from dpviz.table.encode import encode_quietly
+from dpviz.table.encode import encode_new, encode_quietly
 from dpviz.table.kinds import kind_beside_categories, kind_beside_dates, kind_beside_numbers
 from dpviz.table.notes import Interface, Unread, said
+from dpviz.table.raw import table_of
 from tests.support.examples import examples
 
 #: A word of the kind -> texts of it that are no numbers.
@@ -97,15 +98,15 @@ GOOD = ("1", "2024-03-01", "Yes", "n")
 ODD = {
     0: (
         ("5-6", "<5", "<7", "1e3kg", "n/a?"),
-        "'x': 5 cells hold no number",
+        "'x': 5 cells without a number",
         "limit (2)",
         "a range (1)",
         "behind (1)",
         "code (1)",
     ),
-    1: (("01-MAR-24", "3/1/24", "unknown"), "'d': 3 cells hold no date", "name of its month (1)", "two digits", "code (1)"),
-    2: (("YES", "yes", "maybe"), "'c': 2 cells are none of those declared but look like them", "other capitals (2)"),
-    3: (("N", "q"), "'y': 2 cells are none of those declared", "other capitals (1)", "not declared (1)"),
+    1: (("01-MAR-24", "3/1/24", "unknown"), "'d': 3 cells without a date", "name of its month (1)", "two digits", "code (1)"),
+    2: (("YES", "yes", "maybe"), "'c': 2 cells without a declared text but like one", "other capitals (2)"),
+    3: (("N", "q"), "'y': 2 cells without a declared text", "other capitals (1)", "not declared (1)"),
 }
 LINES = [",".join(GOOD)] * 6 + [
     ",".join((*GOOD[:place], cell, *GOOD[place + 1 :])) for place, (cells, *_) in ODD.items() for cell in cells
@@ -151,8 +152,32 @@ def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_
     assert notes_of(lambda: encode_large(tmp_path / "rows.csv", SCHEMA)) == words
 
 
+@pytest.mark.parametrize(
+    ("declared", "codes", "others"),
+    [
+        (dpviz.NumericFeature("x", 0, 120), (999, -9, -1, 777), (130, 121.5, -0.5, 99)),
+        (dpviz.NumericFeature("x", -10, 10), (-99, 88, 9999), (-11, 12, 9, -9)),
+        (dpviz.NumericFeature("x", 0, 120, missing_as=50, missing_codes=("999",)), (-9, 888), (999, 200)),
+    ],
+)
+def test_codes_for_no_value_beyond_a_range_are_not_silently_its_end(declared, codes, others):
+    schema = dpviz.Schema((declared,), dpviz.ClassTarget("y", ("n", "p")))
+
+    def notes(cells):
+        return notes_of(lambda: dpviz.encode(pd.DataFrame({"x": cells, "y": "n"}), schema))
+
+    assert notes([*others, 5.0]) == []
+    assert [f"'x': {len(codes)} cells beyond the declared range" in note for note in notes([*codes, *others])] == [True]
+
+
+def test_values_that_a_database_is_asked_about_are_no_cells():
+    """Rows to be predicted are encoded for many purposes; only where they are somebody's cells is there something to say."""
+    assert notes_of(lambda: encode_new(table_of(FRAME), SCHEMA)) == []
+    assert [note.column for note in encode_new(table_of(FRAME), SCHEMA).unread] == ["x", "d", "c"]
+
+
 def test_what_can_be_read_is_not_noted():
-    cells = ["5", "5.5", "5e1", "NA", "", "refused", "999", "-3"]
+    cells = ["5", "5.5", "5e1", "NA", "", "refused", "1000", "-0.5"]
     rows = "\n".join(["x,d,c,y", *(f"{cell},2024-03-01,Yes,n" for cell in cells)]).encode()
     assert notes_of(lambda: dpviz.encode(rows, SCHEMA)) == []
 
@@ -170,7 +195,7 @@ def test_a_declared_number_in_another_spelling_than_cells_with_a_type_is_noted()
 def test_a_word_for_nobody_is_no_person(word):
     frame = pd.DataFrame({"c": ["a"] * 5, "y": ["n"] * 5, "who": [word, "anna", word, "ben", ""]})
     schema = dpviz.Schema((dpviz.CategoricalFeature("c", ("a",)),), dpviz.ClassTarget("y", ("n", "p")))
-    with pytest.warns(ReadingWarning, match="'who': 2 cells do not say whose row it is"):
+    with pytest.warns(ReadingWarning, match="'who': 2 cells without a person"):
         data = dpviz.encode(frame, schema, person="who", rows_per_person=1)
     assert data.n_rows == 2
 

@@ -10,15 +10,15 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import IO, Any
 
 from dpviz.errors import TableError
-from dpviz.io.csv import check_header, checked_names, told_apart
+from dpviz.io.csv import MOST_ABOVE, check_header, checked_names, told_apart
 from dpviz.io.limits import require_bytes
 from dpviz.io.options import ReadOptions, redact_errors
 from dpviz.io.tables.arrow import Facts
-from dpviz.table.cells import text_of
+from dpviz.table.cells import clean, text_of
 
 #: What a workbook is doubted for.
 UNCOMPUTED = (
@@ -59,7 +59,9 @@ def read_excel(raw: bytes, options: ReadOptions) -> Iterator[Any]:
         _check_size(raw, options.max_bytes)
         sheet = _sheet(raw, options.sheet)
         rows = _rows(sheet, options)
-        names = list(options.names) if options.names is not None else _header(rows, rename=options.rename)
+        names = list(options.names or ())
+        if options.names is None:
+            names, rows = _header(rows, options)
         names = _checked_names(names, options)
         schema = pa.schema([(name, pa.large_binary()) for name in names])
         batches, malformed = [], list[int]()
@@ -159,14 +161,18 @@ def _text(cell: Any) -> str:
     return "" if text in _ERRORS else text
 
 
-def _header(rows: Iterator[Row], *, rename: bool) -> list[str]:
-    names = [cell.strip() for cell in next(rows, [])]
+def _header(rows: Iterator[Row], options: ReadOptions) -> tuple[list[str], Iterator[Row]]:
+    """(the names of the columns, the rows below them): in the first row, or in the first of some that holds all wanted ones."""
+    some, wanted, place = list(islice(rows, 1 + MOST_ABOVE)), {*map(clean, options.wanted or ())}, 0
+    if wanted:
+        place = next((place for place, row in enumerate(some) if wanted <= {*map(clean, row)}), 0)
+    names = [cell.strip() for cell in (some or [[]])[place]]
     while names and not names[-1]:
         names.pop()
     if not names:
         raise TableError("empty", "The sheet is empty.", remedy="Choose a sheet with one row of column names and then the data.")
     check_header(names)
-    return told_apart(names) if rename else names
+    return told_apart(names) if options.rename else names, chain(some[place + 1 :], rows)
 
 
 def _checked_names(names: list[str], options: ReadOptions) -> list[str]:
