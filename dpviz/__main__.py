@@ -3,16 +3,16 @@
 import errno
 import os
 import sys
-from argparse import SUPPRESS, Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
-from collections.abc import Callable, Sequence
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
 from dpviz import interrupts
-from dpviz.commands import COMMANDS, WITHOUT_RESULTS, console, current, load
-from dpviz.commands.console import complain
+from dpviz.commands import COMMANDS, WITH_TOPICS, WITHOUT_RESULTS, console, current, load
+from dpviz.commands.console import add_json_argument, complain
 from dpviz.commands.files import STDOUT
-from dpviz.errors import DpvizError, OutOfMemory
+from dpviz.errors import DpvizError, OutOfMemory, Removed
 from dpviz.version import VERSION
 
 BAD_INPUT = 2
@@ -23,7 +23,7 @@ class Parser(ArgumentParser):
     """Says in one line what is wrong, instead of printing its usage."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise DpvizError, which `finish` prints."""
+        """Raise DpvizError, which `main` prints."""
         raise DpvizError(f"{message[:1].upper()}{message[1:]}.", remedy=f"See `{self.prog} --help`.")
 
     def print_help(self, file: Any = None) -> None:
@@ -32,65 +32,54 @@ class Parser(ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line (without the program's name) and return its exit code.
+    """Run one command line (without the program's name; default: that of the shell) and return its exit code.
 
     0: done. 2: the input cannot be used; one line on stderr says what, where and what to do. 130: stopped with Ctrl-C.
     """
-    words, renamed = current(sys.argv[1:] if argv is None else argv)
-
-    def make() -> ArgumentParser:
-        top = parser(words)
-        top.set_defaults(renamed=renamed)
-        return top
-
-    return finish(make, words)
-
-
-def finish(make: Callable[[], ArgumentParser], words: Sequence[str] | None = None) -> int:
-    """Parse `words` (default: those of the shell), run what was chosen, and return the exit code of `main`."""
     _never_fail_to_print()
     with interrupts.noticed() as was_interrupted:
         try:
-            return _finished(make, words)
-        except KeyboardInterrupt:
-            complain("Stopped.")
-            return STOPPED
-        except Exception:
-            if not was_interrupted():  # a library may turn Ctrl-C into an error of its own, such as one of its import
+            code = _run(list(sys.argv[1:] if argv is None else argv))
+            sys.stdout.flush()
+            return code
+        except DpvizError as error:
+            complain(str(error))
+        except MemoryError:
+            complain(str(OutOfMemory()))
+        except BrokenPipeError:  # the reader of a pipe has seen enough
+            _write_no_more()
+            return 0
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            _write_no_more()
+            complain("The output cannot be written: no space is left.")
+        except BaseException as error:
+            # a library may turn Ctrl-C into an error of its own, such as one of its import
+            if not isinstance(error, KeyboardInterrupt) and not (isinstance(error, Exception) and was_interrupted()):
                 raise
             complain("Stopped.")
             return STOPPED
+    return BAD_INPUT
 
 
-def _finished(make: Callable[[], ArgumentParser], words: Sequence[str] | None) -> int:
+def _run(given: list[str]) -> int:
+    words, renamed = current(given)
+    if words[:1] == ["owners"]:
+        raise Removed("The command `dpviz owners`", remedy="In Python there are dpviz.train_federated and dpviz.train_on_stream.")
     try:
-        code = _run(make, words)
-        sys.stdout.flush()
-        return code
-    except DpvizError as error:
-        complain(str(error))
-        return BAD_INPUT
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        _write_no_more()
-        return 0
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        _write_no_more()
-        complain("The output cannot be written: no space is left.")
-        return BAD_INPUT
-    except MemoryError:
-        complain(str(OutOfMemory()))
-        return BAD_INPUT
-
-
-def _run(make: Callable[[], ArgumentParser], words: Sequence[str] | None) -> int:
-    try:
-        args = make().parse_args(words)
+        args = parser(words).parse_args(words)
     except SystemExit as done:  # argparse has printed help or the version
         return int(done.code or 0)
+    if args.completion is not None:
+        from dpviz.commands.completion import script_for
+
+        print(script_for(parser(list(COMMANDS)), args.completion))
+        return 0
+    if args.command is None:
+        raise DpvizError("A command is needed.", remedy="See `dpviz --help`.")
     _require_text(args)
-    for old, new in getattr(args, "renamed", ()):
+    for old, new in renamed:
         console.warn(f"`{old}` is called `{new}` now; the old name works in this version only.")
     with console.results(to_stderr=getattr(args, "out", None) == STDOUT, as_json=getattr(args, "json", False)):
         code: int = args.run(args)
@@ -115,43 +104,19 @@ def parser(words: Sequence[str] = ()) -> ArgumentParser:
     """The parser of this command line. Only commands that `words` name are loaded, so that help and mistakes are quick."""
     top = Parser(prog="dpviz", description="Differentially private decision trees. `dpviz app` opens the dashboard.")
     top.add_argument("--version", action="version", version=f"dpviz {VERSION}")
-    top.add_argument(
-        "--completion",
-        choices=("bash", "zsh"),
-        metavar="SHELL",
-        action=_Completion,
-        help="print what completes words in bash or zsh",
-    )
-    choices = top.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    complete = "print what completes words in bash or zsh"
+    top.add_argument("--completion", choices=("bash", "zsh"), metavar="SHELL", help=complete)
+    choices = top.add_subparsers(metavar="COMMAND", dest="command", title="commands")
     for name, about in COMMANDS.items():
         own = choices.add_parser(name, help=about, formatter_class=RawDescriptionHelpFormatter)
         if name in words:
             command = load(name)
             own.description = command.__doc__
             command.add_arguments(own)
-            if name not in WITHOUT_RESULTS:
-                _add_json_argument(own)
+            if name not in (*WITHOUT_RESULTS, *WITH_TOPICS):
+                add_json_argument(own)
             own.set_defaults(run=command.run)
     return top
-
-
-def _add_json_argument(command: ArgumentParser) -> None:
-    """`--json`, to a command and to each of its topics."""
-    if command.prefix_chars == "-":
-        command.add_argument("--json", action="store_true", default=SUPPRESS, help="print the results as one JSON object")
-    for action in command._actions:
-        for topic in action.choices.values() if isinstance(action, _SubParsersAction) else ():
-            _add_json_argument(topic)
-
-
-class _Completion(Action):
-    """Prints a script for a shell, with every command, topic and option, and ends."""
-
-    def __call__(self, top: ArgumentParser, args: Namespace, shell: Any, option: str | None = None) -> NoReturn:
-        from dpviz.commands.completion import script_for
-
-        print(script_for(parser(list(COMMANDS)), shell))
-        top.exit()
 
 
 def _never_fail_to_print() -> None:

@@ -16,29 +16,38 @@ COMMANDS = {
     "sweep": "accuracy or R² over epsilon, depth and rows, as CSV",
     "robustness": "how many poisoned rows a learner provably withstands",
     "verify": "check privacy claims on every small data set",
-    "owners": "what can still be learned from rows that arrive late",
+    "audit": "attack code that is not ours, by its outputs",
     "learners": "list the learners and what holds of their claims",
     "check": "check a released file against the register, without rows",
     "register": "list what was released and spent; set caps",
     "docs": "open the documentation, which needs no network",
 }
-
-#: What a command line began with one version ago -> what it begins with now.
+#: What a command line began with one version ago -> what it begins with now; the same for options.
 RENAMED = {
     ("poison",): ("robustness",),
     ("register", "restored"): ("register", "resume"),
+    ("verify", "--outputs"): ("audit",),
 }
-#: The same for options.
 RENAMED_OPTIONS = {"--again": "--confirm-cap", "--assign": "--add-rows"}
+#: Commands that print no result, so that there is none to print as JSON, and those whose topics have a result each.
+WITHOUT_RESULTS, WITH_TOPICS = ("app", "sweep"), ("register",)
 
-#: Commands that print no result, so that there is none to print as JSON.
-WITHOUT_RESULTS = ("app", "sweep")
+
+class Command(Protocol):
+    """What a command's file defines. Its docstring is the description that --help shows, with an example."""
+
+    __doc__: str | None
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+
+    def run(self, args: Namespace) -> int:
+        """Do the work and return the exit code. Raises DpvizError for what the user can correct."""
 
 
 def current(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """A command line in today's names, and every (old, new) that was put in its place."""
-    found = list(words)
-    changed = []
+    found, changed = list(words), list[tuple[str, str]]()
     for old, new in RENAMED.items():
         if tuple(found[: len(old)]) == old:
             found[: len(old)] = new
@@ -49,18 +58,6 @@ def current(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
             found[place] = f"{RENAMED_OPTIONS[option]}{equals}{value}"
             changed.append((option, RENAMED_OPTIONS[option]))
     return found, changed
-
-
-class Command(Protocol):
-    """What a command's file defines. Its docstring is the description that --help shows."""
-
-    __doc__: str | None
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
-
-    def run(self, args: Namespace) -> int:
-        """Do the work and return the exit code. Raises DpvizError for what the user can correct."""
 
 
 def load(name: str) -> Command:

@@ -5,6 +5,8 @@ A proxy on this computer may serve it under another address, which is then named
 
 With --lessons there are the lessons and nothing else: no uploads, no private rows, no register, no request to anywhere. Only then
 may it listen on the network, for a room: `dpviz app --lessons --address 192.168.1.20`, with an address of this computer.
+
+Example: dpviz app --port 8600
 """
 
 import os

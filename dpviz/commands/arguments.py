@@ -10,8 +10,6 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.engines.address import is_address
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.learners import DEFAULT
-from dpviz.results.verdict import DELTA
-from dpviz.results.wording import signs_spelled
 from dpviz.table.checked_numbers import is_number
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.params import Control, controls_of
@@ -93,14 +91,6 @@ def add_learner_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--epsilon", required=True, type=number, metavar="E", help=f"privacy loss, {NEIGHBOURS}")
     levels = "largest number of levels (default: the learner's own)"
     parser.add_argument("--max-depth", type=int, metavar="D", help=levels)
-    add_parameter_argument(parser)
-
-
-def add_boosting_arguments(parser: ArgumentParser) -> None:
-    """`--epsilon`, `--delta`, `--max-depth` and `--param` of s-gbdt."""
-    parser.add_argument("--epsilon", required=True, type=number, metavar="E", help=f"privacy loss, {NEIGHBOURS}")
-    parser.add_argument("--delta", type=number, metavar="D", help=f"{signs_spelled(DELTA)} Default: 5e-8")
-    parser.add_argument("--max-depth", type=int, default=6, metavar="D", help="largest number of levels (default: 6)")
     add_parameter_argument(parser)
 
 

@@ -3,6 +3,8 @@
 The file is looked up by its SHA-256, so a file that was changed in any way is found. Its ledger is added up again: one whose
 steps do not come to what it states is refused. Exit code 0 only where the register wrote this very file and is itself as it was
 written; 1 where not, or where nobody can tell.
+
+Example: dpviz check release.json
 """
 
 from argparse import ArgumentParser, Namespace

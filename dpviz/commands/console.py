@@ -6,7 +6,9 @@ Texts from files are printed on one line and without control characters, so that
 
 import json
 import sys
+import time
 import warnings
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +19,8 @@ from dpviz.progress import Progress
 from dpviz.table.notes import Doubt, Interface, Unread, said
 
 _ERASE = "\r\x1b[2K"
+#: Seconds that need no estimate.
+_SOON = 3
 
 
 @dataclass
@@ -70,6 +74,11 @@ def _doubts_noted() -> Iterator[None]:
         yield
 
 
+def add_json_argument(parser: ArgumentParser) -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help="print the results as one JSON object")
+
+
 def note(text: str) -> None:
     """Keep what a reader noticed until the work is done; each note is said once, and of rows in pieces once for all of them."""
     kept = _results.doubted if isinstance(text, Doubt) else _results.noted
@@ -95,8 +104,21 @@ def doing(text: str) -> None:
 
 
 def telling(what: str) -> Progress:
-    """Shows `what` as the current stage, with the share of it that is done."""
-    return lambda share: doing(f"{what}, {share:.0%}")
+    """Shows `what` as the current stage, with the share of it that is done and an estimate of the time that is left."""
+    start = time.monotonic()
+
+    def tell(share: float) -> None:
+        doing(f"{what}, {share:.0%}{time_left(time.monotonic() - start, share)}")
+
+    return tell
+
+
+def time_left(elapsed: float, share: float) -> str:
+    """As in ", about 2 min left"; empty where it is early or soon over."""
+    left = elapsed * (1 - share) / share if share > 0 else 0.0
+    if elapsed < _SOON or left < _SOON:
+        return ""
+    return f", about {left:.0f} s left" if left < 90 else f", about {left / 60:.0f} min left"
 
 
 def done(text: str) -> None:

@@ -1,6 +1,8 @@
 """Open the documentation in the browser. It is part of dpviz: nothing is fetched.
 
 In a clone, `make docs` builds it once.
+
+Example: dpviz docs
 """
 
 from argparse import ArgumentParser, Namespace

@@ -4,6 +4,8 @@ The figures are computed from the rows themselves, without noise. On private row
 no epsilon covers them, so do not publish them. Rows that the model was trained on make it look better than it is.
 
 With ENGINE://PLACE?table=NAME the engine counts how many rows of each class reach each leaf of a tree, and no row leaves it.
+
+Example: dpviz evaluate tree.json held_out.csv
 """
 
 import math

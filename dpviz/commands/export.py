@@ -1,6 +1,8 @@
 """Export a model in another format: code, rules, a drawing, a report.
 
 Python and SQL read cells as `dpviz predict` does; a database says which column it lacks.
+
+Example: dpviz export tree.json --to python --out tree.py
 """
 
 from argparse import ArgumentParser, Namespace

@@ -6,6 +6,8 @@ ATTACKED (lower bounds on epsilon). RELEASE says whether its trees can be releas
 
 With --for: which one to take for such a table, and what the other would lose. With a name: its source, its parameters, where
 it differs from its source, and which theorems of its paper hold.
+
+Example: dpviz learners --for loans.schema.json
 """
 
 import math

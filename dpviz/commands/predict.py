@@ -9,6 +9,8 @@ that a spreadsheet might run (=, +, -, @), but not before numbers.
 
 With ENGINE://PLACE?table=NAME&order=KEY the rows are read from a database in the order of the column KEY, which comes first in
 the output. The model's columns and KEY leave the database for that; `dpviz export --to duckdb` writes SQL that answers inside.
+
+Example: dpviz predict tree.json new.csv --key id --out answers.csv
 """
 
 from argparse import ArgumentParser, Namespace

@@ -6,6 +6,8 @@ sets its cap. `cap` changes a cap.
 `resume` goes on with an old copy where there is no newer one, with nothing left to spend. A release's report is written by
 `dpviz export FILE --to report`.
 Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is for adding or removing one row.
+
+Example: dpviz register declare clinic --epsilon-cap 3 --unit 'one patient' --rows-per-unit 1
 """
 
 from argparse import ArgumentParser, Namespace
@@ -55,6 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     ours = ((listing, _list), (declare, _declare), (cap, _cap), (check, _check), (back, _restored))
     for topic, do in ours:
         add_register_argument(topic)
+        console.add_json_argument(topic)
         topic.set_defaults(topic=do)
 
 

@@ -4,6 +4,8 @@ Part of the rows is held out for measuring. The learner is drawn many times on t
 is printed: the published bound, the tight one, and the part of it that holds with confidence. Rows are counted under
 add/remove one row; a changed row counts as two. The numbers are computed from the rows without noise: they are for the rows'
 owner and must not be released.
+
+Example: dpviz robustness loans.csv --schema loans.schema.json --epsilon 1
 """
 
 import math

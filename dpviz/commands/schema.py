@@ -2,6 +2,8 @@
 
 Everything in it is read from the data and marked so. Replace each value with what is publicly known, and delete its name
 from "read_from_data".
+
+Example: dpviz schema loans.csv --target defaulted --out loans.schema.json
 """
 
 import warnings

@@ -3,6 +3,8 @@
 Each fit is a simulation on part of the rows, scored on the rest. No epsilon covers what the file says: if the rows are private,
 it is for their owner only. Ctrl-C writes what is finished, and --resume continues from there. The lines do not depend on the
 number of workers. Every epsilon is for adding or removing one row.
+
+Example: dpviz sweep loans.csv --schema loans.schema.json --epsilon .1,.3,1,3 --out sweep.csv
 """
 
 from __future__ import annotations

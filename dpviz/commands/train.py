@@ -3,6 +3,8 @@
 Without --seed this is a release: exact samplers, entropy from the operating system, no seed. With --seed it is a simulation:
 repeatable, for what-ifs, and it protects nobody. --data-set NAME records the release in the register: it is refused above the cap
 of that data set, and its epsilon is permanently spent (see `dpviz register`). Every epsilon is for adding or removing one row.
+
+Example: dpviz train loans.csv --schema loans.schema.json --epsilon 1 --out tree.json
 """
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace

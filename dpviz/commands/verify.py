@@ -7,16 +7,14 @@ loss that the attack found, right guesses where there is a delta; "-" where no a
 share that a perfect attack would show with as many fits as an attack may make. COMPOSED is what the learner's own steps add up
 to: an upper bound. SECONDS are of the processor, for search and attack.
 
-With --outputs, code that is not ours: two files with one output per independent run (a line of text, a number, or a JSON object
-of several), on a table and on the same with one row more. --epsilon is then what the code claims. Exit code 1 when it is refuted.
-
 With --all, every learner, or the ones named, at three epsilons; `--out FILE --force` then replaces the entries of these in FILE.
 Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question cannot be answered.
+
+Example: dpviz verify pf-tree --epsilon 1 --quick
 """
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,6 @@ from dpviz.commands.arguments import add_parameter_argument, number, parse_param
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
-from dpviz.evaluation.audit.foreign import audit_outputs
 from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, verify_each
 from dpviz.evaluation.audit.verify_all import verify_all
@@ -50,16 +47,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_parameter_argument(parser)
     parser.add_argument("--all", action="store_true", help="every learner (or the named ones), flag and epsilon; attacks too")
     parser.add_argument("--quick", action="store_true", help="smaller universes, no attacks")
-    files: dict[str, Any] = {"nargs": 2, "type": Path, "metavar": ("WITHOUT", "WITH")}
-    parser.add_argument("--outputs", help="files of outputs on two neighbouring tables, of any code", **files)
-    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="delta that the code of --outputs claims")
     add_output_arguments(parser, "the facts of --all", required=False)
 
 
 def run(args: Namespace) -> int:
     """Search and print a table. The exit code says whether our own ledgers hold."""
-    if args.outputs is not None:
-        return _outputs(args)
     if not args.all and len(args.learners) != 1:
         raise DpvizError("Give one learner, or --all.", where="verify", remedy="`dpviz learners` lists their names.")
     return _all(args) if args.all else _one(args)
@@ -83,17 +75,6 @@ def _one(args: Namespace) -> int:
     console.show_table("searched", ("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
     _show_pair(worst)
     return BROKEN if worst.verdict == "ledger violated" else 0
-
-
-def _outputs(args: Namespace) -> int:
-    if args.all or args.learners or args.param or args.out is not None:
-        raise DpvizError("--outputs stands alone.", where="--outputs", remedy="Leave learners, --all, --param and --out out.")
-    found = audit_outputs(*args.outputs, delta=args.delta, claimed=args.epsilon)
-    if console.is_json():
-        console.show_values({**asdict(found), "refutes": found.refutes})
-    else:
-        console.show_pairs([("Attacked", str(found))])
-    return BROKEN if found.refutes else 0
 
 
 def _all(args: Namespace) -> int:

@@ -1,6 +1,5 @@
 """The command `verify`: a table, the pair that shows it, and an exit code for our own ledgers."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -129,17 +128,3 @@ def test_what_cannot_be_asked_is_one_line(refused, words, text):
 
 def test_a_learner_that_cannot_be_listed_is_refused_with_the_way_out(refused):
     assert "audit it by sampling" in refused("verify", "bdpt", "--quick")
-
-
-def test_outputs_of_other_code_are_attacked(run, refused, tmp_path):
-    files = [tmp_path / "without.txt", tmp_path / "with.txt"]
-    for file, word in zip(files, ("no", "yes"), strict=True):
-        file.write_text(f"{word}\n" * 100, encoding="utf-8")
-    code, said, _ = run("verify", "--outputs", *files, "--epsilon", "1")
-    assert code == 1
-    assert "No guarantee below epsilon = 3.49 holds (95% confidence)" in said
-    assert "The claimed 1 is refuted" in said
-    assert run("verify", "--outputs", *files)[0] == 0
-    code, said, _ = run("verify", "--json", "--outputs", *files, "--delta", "0.99")
-    assert json.loads(said)["bound"] == 0
-    assert "--outputs stands alone" in refused("verify", "majority", "--outputs", *files)
