@@ -98,7 +98,6 @@ def draw(trained: training.Trained, complete: Tree) -> None:
     now = pinned.named("Now", trained, shown, notes)
     beside = None if before is None else pinned.beside(before, loaded, fold=fold)
     path = show_tree(trained, now, drawn, fold=fold, pair=None if before is None else (before, beside))
-    split_view(result, request)
     if before is not None and beside is not None:
         pinned.pair_words(before, trained, (beside, now), loaded)
     show_node(trained, shown, path, trace, drawn)
@@ -139,6 +138,7 @@ def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, *, 
     if loaded.is_made_up:
         said["mark"] = "Made-up rows"
     tree_view(wide, narrow, selected=chosen, key=VIEW, steps=steps, epsilon=asked.settings.epsilon, said=said)
+    split_view(result, request)
     with st.container(key=frame.WORK):
         if not now.notes.came_back and training.is_resampled(asked, loaded):
             background.watch_missing(training.resampling_task(asked, loaded), "Training the tree again with new noise")

@@ -142,7 +142,7 @@ def _persons_text(loaded: Loaded) -> str:
     most = loaded.data.rows_per_person
     if most is None:
         return ""
-    return " · one row of each person" if most == 1 else f" · up to {most:,} rows of a person: {most:,} times ε"
+    return " · one row of each person" if most == 1 else f" · up to {most:,} rows of a person"
 
 
 def needs_classes(loaded: Loaded, what: str) -> bool:
