@@ -80,10 +80,8 @@ def release_view(book: Register) -> None:
     if balance is not None:
         st.divider()
         last = publish.just_released(balance)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.header("Permanently spent", anchor=False, width="content")
-            how_it_adds_up(balance)
-        st.markdown(f"**{plain(spent_sentence(balance))}**")
+        st.header("Permanently spent", anchor=False)
+        spent_and_left(balance)
         show_chart(spent_chart(balance, terms.loss if terms and not last else None), "publish-spent")
         loss, risk = (last.loss, risk_of(last)) if last else (terms.loss, terms.risk) if terms else (None, None)
         rows = odds_rows(balance, loss, risk, is_booked=last is not None)
@@ -158,10 +156,10 @@ def assumption_line(item: Assumption) -> None:
         st.markdown(f"{item.kind.capitalize()}{of}: {plain(item.what)}. **{plain(item.fix)}**", width="stretch")
 
 
-def how_it_adds_up(balance: Balance) -> None:
-    """One click away: which account is kept, and what all releases tell by what was run."""
-    with st.popover("How it adds up", type="tertiary"):
-        st.markdown("\n\n".join(map(plain, (ACCOUNT, composed_sentence(balance)))))
+def spent_and_left(balance: Balance) -> None:
+    """The sum, which the cap uses, and beside it what all releases tell by what was run."""
+    st.markdown(f"**{plain(spent_sentence(balance))}**")
+    st.caption(plain(" ".join(filter(None, (ACCOUNT, composed_sentence(balance))))))
 
 
 def risk_of(record: ReleaseRecord) -> Risk | None:
@@ -294,9 +292,8 @@ def register_view(book: Register) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.header(plain(name), anchor=False, width="content")
             parts.role_badge(balance.data_set.role)
-            how_it_adds_up(balance)
         st.caption(plain(account.about_sentence(found)))
-        st.markdown(f"**{plain(spent_sentence(balance))}**")
+        spent_and_left(balance)
         tabs = st.tabs(("Over time", f"Releases ({len(balance.releases)})", f"Caps ({len(found.caps)})"))
         with tabs[0]:
             show_chart(account.over_time_chart(found, now()), f"account-{name}")

@@ -1,7 +1,7 @@
 """Pictures of the lessons, and which epsilons others used, each with its sentence and its table."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 import numpy as np
@@ -26,8 +26,10 @@ CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what
 # --- composition
 
 
-def adding_chart(found: AuditResult, own: AuditResult, n_features: int, every: Sequence[tuple[int, AuditResult]]) -> Chart:
-    """Three bars: claimed, found by search, composed; the claim as a line through all."""
+def adding_chart(
+    found: AuditResult, own: AuditResult, n_features: int, every: Callable[[], Sequence[tuple[int, AuditResult]]]
+) -> Chart:
+    """Three bars: claimed, found by search, composed; the claim as a line through all. `every` is asked for the table alone."""
     values = {CLAIMED: found.claimed, FOUND: found.log_ratio, COMPOSED: found.composed}
     axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
     figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
@@ -37,7 +39,7 @@ def adding_chart(found: AuditResult, own: AuditResult, n_features: int, every: S
     words = {"text": said, "textposition": "outside", "cliponaxis": False, "hovertemplate": "%{y}: ε = %{text}<extra></extra>"}
     figure.add_bar(y=list(values), x=list(values.values()), orientation="h", marker=style, **words)
     figure.add_vline(found.claimed, line=line(NEUTRAL, 1.5, "dash"), layer="below")
-    return Chart(figure, _adding_sentence(found, own, n_features), _adding_rows(every))
+    return Chart(figure, _adding_sentence(found, own, n_features), lambda: _adding_rows(every()))
 
 
 def _adding_sentence(found: AuditResult, own: AuditResult, n_features: int) -> str:

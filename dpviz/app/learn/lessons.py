@@ -162,7 +162,9 @@ def show_adding(view: LessonView) -> None:
     """The claim, the loss found, and what the steps add up to; the two tables that show it."""
     n_features = int(view.slider("features", "Features", tuple(range(1, MOST_FEATURES + 1)), 1))
     found, own = search_both(n_features)
-    every = [(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)]
+    def every() -> list[tuple[int, AuditResult]]:
+        return [(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)]
+
     view.picture(figures.adding_chart(found, own, n_features, every))
     if found.worst_pair is None or found.verdict != "violated":
         return
