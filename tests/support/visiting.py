@@ -33,6 +33,7 @@ PICTURES = {
     "data": "[data-testid=stDataFrame]",
     "plan": "text=Compute the three curves",
     "publish": "[data-testid=stMain] [data-testid=stAlert]",
+    "register": "[data-testid=stMain] [data-testid=stAlert]",
 }
 CHART = ".js-plotly-plot .main-svg"
 
