@@ -134,7 +134,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         made.base.close()
 
 
-def tree_of(feature: Feature) -> Tree:
+def tree_of(feature: Feature, decimal: str | None = None) -> Tree:
     """A tree that gives every category, and every side of some thresholds, a class of its own."""
     if isinstance(feature, CategoricalFeature):
         schema = Schema((feature,), ClassTarget("y", tuple(f"is {name}" for name in feature.categories)))
@@ -144,7 +144,7 @@ def tree_of(feature: Feature) -> Tree:
         return Tree(schema, node)
     assert isinstance(feature, NumericFeature)
     marks = sorted({feature.low + share * (feature.high - feature.low) for share in (0.01, 0.3, 0.5, 0.505, 0.6, 0.9, 0.999)})
-    schema = Schema((feature,), ClassTarget("y", tuple(f"up to {mark}" for mark in marks) + ("more",)))
+    schema = Schema((feature,), ClassTarget("y", (*(f"up to {mark}" for mark in marks), "more")), decimal=decimal)
     node = Leaf(len(marks))
     for code, mark in reversed(list(enumerate(marks))):
         node = Branch(ThresholdRule(0, mark), Leaf(code), node)
@@ -290,3 +290,13 @@ def test_a_cell_of_any_type_is_answered_as_by_predict_or_refused(database, group
         assert not any(one.differences for one in found.values()), (feature, found)
         assert all(one.n_alike > 0 for one in found.values()), (feature, found)
         assert found["TEXT"].n_alike > 0.7 * len(cells), (feature, found)
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_numbers_in_texts_are_read_by_the_decimal_mark_of_the_schema(database, decimal):
+    for feature in FEATURES.values():
+        tree, found = tree_of(feature, decimal), Found()
+        database.create({"x": "TEXT"})
+        found.compare(database, tree, NUMBERS, str(database.form.write(document(tree))))
+        assert not found.differences, feature
+        assert found.n_alike > (0.75 if database.form is SQLITE else 0.9) * len(NUMBERS)
