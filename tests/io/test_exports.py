@@ -162,6 +162,7 @@ def test_many_trees_deep_chains_and_thresholds_of_seventeen_digits(name, rng):
     assert quotient(0.30000000000000004) == "(1351079888211149 * 1.0 / 4503599627370496)", "SQLite misreads the decimal text"
 
 
+@pytest.mark.slow
 def test_a_wrong_export_is_noticed():
     given = exportable_of(Tree(SCHEMA, Branch(ThresholdRule(0, 0.1), Leaf(0), Leaf(1))))
     for name in ("python", "sqlite", "duckdb", "json"):
@@ -170,6 +171,7 @@ def test_a_wrong_export_is_noticed():
             export(spoilt, given)
 
 
+@pytest.mark.slow
 def test_thirty_columns_of_nine_hundred_categories_take_seconds(rng):
     features = tuple(CategoricalFeature(f"c{k}", tuple(f"code {j}" for j in range(900))) for k in range(30))
     schema = Schema(features, ClassTarget("y", ("a", "b")))
@@ -190,6 +192,7 @@ def test_thirty_columns_of_nine_hundred_categories_take_seconds(rng):
 # --- what cannot be exported
 
 
+@pytest.mark.slow
 def test_a_model_that_is_too_large_or_no_single_tree_is_refused_in_words():
     forest = exportable("jpw-forest", schema_with_stand_ins())
     with pytest.raises(NotExported, match="shows a single tree; this model has many"):
@@ -244,6 +247,7 @@ class Elements(HTMLParser):
         self.found |= {(tag, ""), *((tag, name) for name, _ in attrs)}
 
 
+@pytest.mark.slow
 def test_a_name_in_a_drawing_or_report_makes_no_element_and_no_link() -> None:
     for name in NAMES:
         drawn, plain = (ElementTree.fromstring(written(each, "svg")) for each in (name, "plain"))
@@ -252,6 +256,7 @@ def test_a_name_in_a_drawing_or_report_makes_no_element_and_no_link() -> None:
         assert Elements(written(name, "report")).found == Elements(written("plain", "report")).found
 
 
+@pytest.mark.slow
 def test_columns_alike_after_cleaning_and_names_of_the_function_itself_stay_apart():
     names = (
         "class",
@@ -334,13 +339,13 @@ def function_of(feature: Feature, decimal: str | None = None) -> tuple[Tree, Any
 
 SPELLED = ("1", "042", "42", "5E1", "2.5", "1.50", "NA", "true", "FALSE", "Zu\u0308rich", "New York", "2024-03-01 00:00:00", "-0")
 COLUMNS = [
-    *(function_of(NumericFeature("c", -2000, 2000, missing_as=50), decimal) for decimal in (None, ".", ",")),
-    function_of(NumericFeature("c", -10, 100, missing_codes=("1", "2.50", "inf")), "."),
-    function_of(CategoricalFeature("c", (*SPELLED, "other"), missing_codes=("7", "k.A.", "yes"))),
-    function_of(CategoricalFeature("c", (*SPELLED, "other"), missing_as="other", unknown_as="42")),
-    function_of(CategoricalFeature("c", ("1.0", "0", "yes", "male"), groups=(("1", "1.0"), ("M", "male"), ("true", "yes")))),
+    *((NumericFeature("c", -2000, 2000, missing_as=50), decimal) for decimal in (None, ".", ",")),
+    (NumericFeature("c", -10, 100, missing_codes=("1", "2.50", "inf")), "."),
+    (CategoricalFeature("c", (*SPELLED, "other"), missing_codes=("7", "k.A.", "yes")), None),
+    (CategoricalFeature("c", (*SPELLED, "other"), missing_as="other", unknown_as="42"), None),
+    (CategoricalFeature("c", ("1.0", "0", "yes", "male"), groups=(("1", "1.0"), ("M", "male"), ("true", "yes"))), None),
     *(
-        function_of(DateFeature("c", *(PARTS[part] or (-10_000, 50_000)), part=part, order=order, missing_codes=("-", "0.0")))
+        (DateFeature("c", *(PARTS[part] or (-10_000, 50_000)), part=part, order=order, missing_codes=("-", "0.0")), None)
         for part, order in zip([*PARTS], [*ORDERS, "ymd"], strict=True)
     ),
 ]
@@ -401,7 +406,7 @@ UNMARKED = (float, np.floating, Decimal, dt.timedelta, np.timedelta64)
 @pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(COLUMNS)))
 def test_every_cell_is_read_as_predict_reads_it(place):
-    tree, predict = COLUMNS[place]
+    tree, predict = function_of(*COLUMNS[place])
 
     def check(cell: Any) -> None:
         is_number = isinstance(cell, UNMARKED) and tree.schema.decimal == ","

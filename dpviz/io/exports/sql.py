@@ -84,7 +84,9 @@ class _Writer:
 
     def notes(self) -> Iterator[str]:
         """What somebody who runs it should know."""
-        what = "digits beyond 0 to 9" if self.dialect.has_types else "digits in groups, such as 1,311.5, or beyond 0 to 9"
+        what = "digits in groups, such as 1,311.5, or with digits beyond 0 to 9"
+        if self.dialect.has_types:
+            what = "digits beyond 0 to 9, and in PostgreSQL those beyond 1e308 or nearer to 0 than 1e-307,"
         if any(cell.is_number for cell in self.cells):
             yield f"-- Numbers in cells of text with {what} end it with an error: give them in a column of numbers."
         for cell in self.cells:
