@@ -94,7 +94,7 @@ def release_view(book: Register) -> None:
             if last is not None:
                 unit = balance.data_set.protects
                 words = f"**Released: number {last.number}, {plain(short_text(last.loss, unit))}.**"
-                st.markdown(f":material/verified: {words} The register keeps it.")
+                st.markdown(f":material/verified: {words}")
                 released_file(last, unit, loaded)
                 st.button("Release another one", icon=":material/add:", on_click=publish.forget_last)
             elif terms is None:
@@ -159,7 +159,8 @@ def assumption_line(item: Assumption) -> None:
 def spent_and_left(balance: Balance) -> None:
     """The sum, which the cap uses, and beside it what all releases tell by what was run."""
     st.markdown(f"**{plain(spent_sentence(balance))}**")
-    st.caption(plain(" ".join(filter(None, (ACCOUNT, composed_sentence(balance))))))
+    if together := composed_sentence(balance):
+        st.caption(plain(f"{ACCOUNT} {together}"))
 
 
 def risk_of(record: ReleaseRecord) -> Risk | None:
