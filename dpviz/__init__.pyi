@@ -24,8 +24,8 @@ from .learners import fit as fit
 from .learners import learner_names as learner_names
 from .learners.catalogue import Parameter as Parameter
 from .learners.catalogue import parameters as parameters
-from .learners.which import Recommended as Recommended
-from .learners.which import which_learner as which_learner
+from .learners.recommend import Recommended as Recommended
+from .learners.recommend import which_learner as which_learner
 from .models.document import model_from_json as model_from_json
 from .owners.federated import train_federated as train_federated
 from .owners.streams import Stream as Stream

@@ -43,7 +43,7 @@ from dpviz.errors import (
     cells_stay_inside,
 )
 from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
-from dpviz.learners.request import few_usable, require_rows, warn_of
+from dpviz.learners.request import check_row_count, few_usable, warn_of
 from dpviz.models.base import Model, holds_probabilities
 from dpviz.results.result import FitResult
 from dpviz.table.cells import text_of
@@ -222,7 +222,7 @@ class _PrivateEstimator:
             counted = replace(data.schema, n_public=rounded_count(data.n_rows), read_from_data=("n_public",))
             data = replace(data, schema=counted)
         if request.seed is None and not self.accept_rows and request.releases(data.schema):
-            require_rows(data, accept="set accept_rows=True")
+            check_row_count(data, accept="set accept_rows=True")
         result = request.fit(data)
         warn_of(request, data, accepted=self.accept_rows, stacklevel=5)
         return result

@@ -30,8 +30,8 @@ from dpviz.figures import compare as figures
 from dpviz.figures.wording import capital
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import get_learner
+from dpviz.learners.recommend import which_learner
 from dpviz.learners.variants import parse_variant, variant, variant_of_title
-from dpviz.learners.which import which_learner
 from dpviz.results.verdict import right_guesses
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole

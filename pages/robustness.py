@@ -66,7 +66,7 @@ if parts.needs_classes(loaded, "A poisoning guarantee"):
 # --- settings
 
 spending = [name for name in FIRST_LEARNERS if name in loaded.learners and get_learner(name).spends_epsilon][:2]
-first = (spending or list(loaded.learners[:1])) + [name for name in loaded.learners if get_learner(name).one_voter_per_row]
+first = (spending or list(loaded.learners[:1])) + [name for name in loaded.learners if get_learner(name).disjoint_voters]
 more_draws = "More draws prove more. They prove something up to about as many rows k as e^(kε) is well below the draws."
 more_splits = "Rows are split so many times into a part to train on and a part held out; each is certified, then averaged."
 units: dict[figures.Unit, str] = {"rows": "rows", "share": "% of the rows"}

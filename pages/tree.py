@@ -38,14 +38,14 @@ from dpviz.figures.tree.pair import Side, draw_pair
 from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.wording import counted
 from dpviz.learners import DEFAULT, FitRequest, get_learner, require_task
+from dpviz.learners.recommend import which_learner
 from dpviz.learners.request import few_usable, remarks_on_settings
-from dpviz.learners.which import which_learner
 from dpviz.models.tree import Branch, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.collapse import collapse_leaves, intervals
-from dpviz.training.estimate.numbers import LEAF_SUMS
+from dpviz.training.estimate.leaf_means import LEAF_SUMS
 from dpviz.training.exact_trace import ExactTrace, exact_trace
 from dpviz.training.growing import LEAF_COUNTS
 

@@ -8,7 +8,7 @@ from typing import Literal
 from dpviz.table.checked_numbers import checked_delta, checked_loss
 
 #: Of one plan. holds: proved; violated: a counterexample for this plan is known; unproven: neither; none: no privacy is claimed.
-Standing = Literal["holds", "unproven", "violated", "none"]
+ClaimStatus = Literal["holds", "unproven", "violated", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Claim:
 
     epsilon: float
     source: str
-    verdict: Standing
+    verdict: ClaimStatus
     because: str
     delta: float = 0.0
     evidence: str = ""

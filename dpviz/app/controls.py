@@ -98,7 +98,7 @@ def first_depth() -> str:
 
 def auto_in_words() -> str:
     """What depth "auto" is, and what more levels are good for."""
-    deeper = [spec.title for spec in map(get_learner, loaded().learners) if spec.usual_cap > AUTO_CAP]
+    deeper = [spec.title for spec in map(get_learner, loaded().learners) if spec.default_max_depth > AUTO_CAP]
     more = f" More can make {' and '.join(deeper)} more accurate where rows times ε are many." if deeper else ""
     return f"Auto: each algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels.{more}"
 

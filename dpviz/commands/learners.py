@@ -26,7 +26,7 @@ from dpviz.io.schemas import load_schema
 from dpviz.learners import get_learner, registry
 from dpviz.learners.catalogue import parameters
 from dpviz.learners.papers import DIFFERENCES
-from dpviz.learners.which import which_learner
+from dpviz.learners.recommend import which_learner
 from dpviz.training.contract import LearnerSpec
 
 

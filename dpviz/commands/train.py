@@ -20,7 +20,7 @@ from dpviz.errors import DpvizError, UnansweredRows, place
 from dpviz.figures.publish.proof import proof_of, proof_sentence
 from dpviz.figures.publish.summary import summary
 from dpviz.learners import FitRequest, get_learner
-from dpviz.learners.request import remarks, require_rows
+from dpviz.learners.request import check_row_count, remarks
 from dpviz.release.files import require_new_file
 from dpviz.release.register import Register
 from dpviz.release.release import release
@@ -60,7 +60,7 @@ def run(args: Namespace) -> int:
     with given_rows(args, spec) as given:
         if args.seed is None:
             if not (args.accept_rows or args.data_set) and request.releases(given.rows.schema):
-                require_rows(given.rows, accept="add --accept-rows", where=place(args.data))
+                check_row_count(given.rows, accept="add --accept-rows", where=place(args.data))
             _prove(given.rows)
         console.doing(f"Training {spec.title}")
         if args.data_set:

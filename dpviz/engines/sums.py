@@ -14,7 +14,7 @@ from functools import singledispatch
 from dpviz.engines.expressions import double
 from dpviz.engines.statements import VALUE
 from dpviz.training.counted_rows import Measure
-from dpviz.training.estimate.measures import BernsteinUnits, Beyond, Errors, Steps
+from dpviz.training.estimate.measures import BernsteinUnits, Errors, RowsOutsideRange, Steps
 from dpviz.training.estimate.window import Window, widths
 
 #: Quotients below this are 0.
@@ -42,7 +42,7 @@ def _(measure: Steps, rows: str) -> tuple[str, list[str]]:
 
 
 @_cells.register
-def _(measure: Beyond, rows: str) -> tuple[str, list[str]]:
+def _(measure: RowsOutsideRange, rows: str) -> tuple[str, list[str]]:
     distance = f"ABS({VALUE} - {_number(measure.centre)})"
     beyond = (f"CASE WHEN {distance} > {_number(width)} THEN 1 ELSE 0 END" for width in widths(measure.target).tolist())
     return rows, [*beyond, "1"]

@@ -72,13 +72,13 @@ class FitRequest:
     def of(cls, learner: str | LearnerSpec, **given: Any) -> FitRequest:
         """From the arguments of `dpviz.fit`: seed, settings and the learner's own parameters in one.
 
-        A `max_depth` of None, or none at all, is the learner's `usual_cap`.
+        A `max_depth` of None, or none at all, is the learner's `default_max_depth`.
         """
         spec = get_learner(learner) if isinstance(learner, str) else learner  # a wrong name is told before a wrong setting
         seed = given.pop("seed", None)
         settings = {name: given.pop(name) for name in _SETTINGS if name in given}
         if settings.get("max_depth") is None:
-            settings["max_depth"] = spec.usual_cap
+            settings["max_depth"] = spec.default_max_depth
         return cls(spec.name, Settings(**settings), given, seed, None if isinstance(learner, str) else spec)
 
     @property
@@ -273,7 +273,7 @@ def fit(
     if is_release and not accept_rows:
         require_task(request.spec, rows.schema)
         if request.releases(rows.schema):
-            require_rows(rows, accept="pass accept_rows=True")
+            check_row_count(rows, accept="pass accept_rows=True")
     result = request.fit(rows, noise)
     warn_of_disclosures(result)
     warn_of(request, rows, accepted=accept_rows)
@@ -305,7 +305,7 @@ def remarks_on_settings(request: FitRequest, schema: Schema) -> tuple[DpvizWarni
     if getattr(request.params, "level_shares", None) and len({share.level for share in plan.shares}) == 1:
         together = f"its {plan.depth} levels are chosen together" if plan.depth > 1 else "the tree has one level"
         found.append(WithoutEffect(f"level_shares has no effect: {together}."))
-    if asked.depth == "auto" and asked.max_depth > max(plan.depth, spec.usual_cap) and spec.spends_epsilon:
+    if asked.depth == "auto" and asked.max_depth > max(plan.depth, spec.default_max_depth) and spec.spends_epsilon:
         deepest = request.plan(replace(schema, n_public=_ANY_NUMBER)).depth  # by its rule, however many rows there are
         if deepest < asked.max_depth:
             what = f"max_depth = {asked.max_depth} has no effect: {request.learner!r} takes {deepest} levels at most by its rule."
@@ -394,7 +394,7 @@ def _of_column(data: Rows) -> str:
     return f"Most are left out by {name!r:.80}" + (f", which must be {wanted}." if column is not None else ".")
 
 
-def require_rows(data: Rows, *, accept: str, where: str = "") -> None:
+def check_row_count(data: Rows, *, accept: str, where: str = "") -> None:
     """Raise RefusedRelease where there are doubts, until the owner of the rows accepts them; `accept` says how."""
     found = doubts(data)
     if found:

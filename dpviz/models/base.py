@@ -86,14 +86,14 @@ def n_scores(schema: Schema) -> int:
     return len(schema.target.classes) if isinstance(schema.target, ClassTarget) and len(schema.target.classes) > 2 else 1
 
 
-def classes_by(scores: np.ndarray) -> np.ndarray:
+def predict_class(scores: np.ndarray) -> np.ndarray:
     """Class codes of shape (n_rows,), uint8: one score above 0 means the second class; of several the largest wins, the first
     among equals.
     """
     return (scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)).astype(np.uint8)
 
 
-def chances_by(scores: np.ndarray) -> np.ndarray:
+def class_probabilities(scores: np.ndarray) -> np.ndarray:
     """Probability of every class, float64 of shape (n_rows, n_classes), from log-odds of the second, or from one score per class.
 
     These are the logistic function, and the softmax (Bridle 1990).

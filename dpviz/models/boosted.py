@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.errors import NoProbabilities
-from dpviz.models.base import chances_by, classes_by, n_scores, require_same_columns
+from dpviz.models.base import class_probabilities, n_scores, predict_class, require_same_columns
 from dpviz.models.packed_forest import LEAF, OfPackedTrees, PackedTrees, values_of
 from dpviz.models.tree import NumberLeaf
 from dpviz.table.dataset import EncodedDataset
@@ -96,13 +96,13 @@ class BoostedTrees(OfPackedTrees):
         scores, target = self.scores(data), self.schema.target
         if isinstance(target, NumericTarget):
             return np.clip(scores, target.low, target.high)
-        return classes_by(scores)
+        return predict_class(scores)
 
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
-        """What the scores mean (see `chances_by`), float64 of shape (n_rows, n_classes). NoProbabilities for a number."""
+        """What the scores mean (see `class_probabilities`), float64, (n_rows, n_classes). NoProbabilities for a number."""
         if isinstance(self.schema.target, NumericTarget):
             raise NoProbabilities(self.kind)
-        return chances_by(self.scores(data))
+        return class_probabilities(self.scores(data))
 
     def contributions(self, data: EncodedDataset) -> np.ndarray:
         """What each tree adds to each row, float64 of shape (n_rows, n_trees). For a few rows."""

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from dpviz.models.base import chances_by, classes_by, classes_of, n_scores, require_same_columns
+from dpviz.models.base import class_probabilities, classes_of, n_scores, predict_class, require_same_columns
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Feature, NumericFeature, Schema
 from dpviz.table.strict_json import FilledText, given, wrong
@@ -36,7 +36,7 @@ class LinearModel:
 
     def predict(self, data: EncodedDataset) -> np.ndarray:
         """Class codes of shape (n_rows,), uint8."""
-        return classes_by(self.scores(data))
+        return predict_class(self.scores(data))
 
     def predict_proba(self, data: EncodedDataset) -> np.ndarray:
         """Probabilities of logistic regression, float64 of shape (n_rows, n_classes).
@@ -45,8 +45,8 @@ class LinearModel:
         """
         scores = self.scores(data)
         if scores.ndim == 1:
-            return chances_by(scores)
-        alone = np.column_stack([chances_by(column)[:, 1] for column in scores.T])
+            return class_probabilities(scores)
+        alone = np.column_stack([class_probabilities(column)[:, 1] for column in scores.T])
         return alone / np.maximum(alone.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
 
 

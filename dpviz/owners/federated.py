@@ -20,7 +20,7 @@ import numpy as np
 from dpviz.accounting.ledger import Ledger
 from dpviz.errors import NotRowWise, ParameterError, RefusedRelease, SchemaError
 from dpviz.learners.published.boosted import s_gbdt_published as s_gbdt
-from dpviz.learners.request import noise_of, require_rows, warn_of_disclosures
+from dpviz.learners.request import check_row_count, noise_of, warn_of_disclosures
 from dpviz.privacy.source import ExactNoise, NoiseSource, Simulation, drawn_by
 from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import child_seeds
@@ -97,7 +97,7 @@ def train_federated(
     if seed is None:
         _require_row_wise(parts)
         for number, part in enumerate(parts if not accept_rows else ()):
-            require_rows(part, accept="pass accept_rows=True", where=f"Owner {number}")
+            check_row_count(part, accept="pass accept_rows=True", where=f"Owner {number}")
     else:
         checked_count("train_federated", "seed", seed, 0)
     settings = Settings(epsilon=epsilon, max_depth=max_depth, depth=depth, delta=delta)  # type: ignore[arg-type]

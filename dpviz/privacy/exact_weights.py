@@ -95,7 +95,7 @@ def _table(step: Fraction, digits: int, last: int) -> tuple[Decimal, ...]:
         return tuple((Decimal(-step.numerator * place) / step.denominator).exp() for place in range(last + 1))
 
 
-def choose(weights: np.ndarray, error: float, precisely: Callable[[int], Sequence[Decimal]]) -> int:
+def sample_index_exactly(weights: np.ndarray, error: float, precisely: Callable[[int], Sequence[Decimal]]) -> int:
     """An index with a probability exactly proportional to the true weights.
 
     Parameters

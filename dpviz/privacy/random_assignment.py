@@ -35,7 +35,7 @@ class RandomAssignment:
         if not (all(is_number(share) and share >= 0 for share in self.shares) and sum(self.shares) < 1):
             raise ParameterError("RandomAssignment", "shares", self.shares, "not negative, and below 1 in all")
 
-    def flip(self, n_rows: int, *, persons: np.ndarray | None = None, source: NoiseSource) -> np.ndarray:
+    def assign(self, n_rows: int, *, persons: np.ndarray | None = None, source: NoiseSource) -> np.ndarray:
         """The part of every row: uint8 of shape (n_rows,). Private.
 
         `persons`: whose row each is, shape (n_rows,), private; all rows of a person then go with the first.

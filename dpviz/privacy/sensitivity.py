@@ -57,7 +57,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True, slots=True)
-class Width:
+class BoundedRangeSensitivity:
     """One row more changes every utility of a selection by something in [low, low + value], with the same low for all.
 
     Odds between candidates then change by a factor of at most exp(epsilon) where exp(epsilon u / value) weighs them: what moves
@@ -68,7 +68,7 @@ class Width:
     source: str  #: Why it holds: a proof in words
 
     def __post_init__(self) -> None:
-        checked_count("Width", "value", self.value)
+        checked_count("BoundedRangeSensitivity", "value", self.value)
 
     def rate(self, epsilon: float) -> Fraction:
         """The factor on utilities inside exp(), exactly."""

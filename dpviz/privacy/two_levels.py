@@ -8,7 +8,7 @@ others meet b. The exponential mechanism over all trees, P(r, a, b) ~ exp(c u) w
 so a root is drawn first, by the product of both sums, then either side by itself. The product of the three probabilities is
 exp(c u) over the sum of all: exactly the law over n_roots * n_below^2 trees, from 2 * n_roots * n_below utilities.
 
-**Privacy.** Let one row more change every u(r, a, b) by some d in [low, low + width] (`Width`). Then
+**Privacy.** Let one row more change every u(r, a, b) by some d in [low, low + width] (`BoundedRangeSensitivity`). Then
 ln P'/P = c d - ln(sum of P exp(c d)), and both terms lie in [c low, c low + epsilon]: the loss of every output is between
 -epsilon and epsilon, and the losses of any two outputs differ by at most epsilon. That is epsilon-DP, and
 epsilon-*bounded-range*, which composes and compares better (epsilon^2 / 8-zCDP); permute-and-flip does not have it.
@@ -27,8 +27,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from dpviz.accounting.events import BoundedRange, Step
-from dpviz.privacy.exact_weights import ExactWeights, choose, exact_weights
-from dpviz.privacy.sensitivity import Width, check_epsilon
+from dpviz.privacy.exact_weights import ExactWeights, exact_weights, sample_index_exactly
+from dpviz.privacy.sensitivity import BoundedRangeSensitivity, check_epsilon
 from dpviz.privacy.source import NoiseSource, Released, drawn_by
 
 #: Utilities of either side that are made at once.
@@ -37,7 +37,7 @@ _AT_ONCE = 1 << 17
 _HOPELESS = 40.0
 
 
-class TwoLevels(NamedTuple):
+class DepthTwoTree(NamedTuple):
     """A root, and what stands below on either side: numbers of candidates."""
 
     root: int
@@ -90,14 +90,14 @@ class TwoLevelUtilities:
         left, right = self.of_roots(slice(root, root + 1))
         return left[0], right[0]
 
-    def number(self, chosen: TwoLevels) -> int:
+    def number(self, chosen: DepthTwoTree) -> int:
         """Of all trees, numbered through."""
         return (chosen.root * self.n_below + chosen.left) * self.n_below + chosen.right
 
-    def tree(self, number: int) -> TwoLevels:
+    def tree(self, number: int) -> DepthTwoTree:
         """The inverse of `number`."""
         rest, right = divmod(number, self.n_below)
-        return TwoLevels(*divmod(rest, self.n_below), right)
+        return DepthTwoTree(*divmod(rest, self.n_below), right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ class TwoLevelChoice:
     """The exponential mechanism over all trees of two levels."""
 
     epsilon: float
-    width: Width
+    width: BoundedRangeSensitivity
     title: ClassVar[str] = "exponential mechanism over two levels"
 
     def __post_init__(self) -> None:
         check_epsilon(type(self).__name__, self.epsilon)
 
-    def release(self, utilities: TwoLevelUtilities, *, source: NoiseSource, part: str, level: int) -> Released[TwoLevels]:
+    def release(self, utilities: TwoLevelUtilities, *, source: NoiseSource, part: str, level: int) -> Released[DepthTwoTree]:
         """Choose a tree. `level` is that of its root."""
         number = int(source.draw(self, utilities))  # type: ignore[arg-type]
         event = drawn_by(source, Step(BoundedRange(self.epsilon), part, level, self.title))
@@ -128,7 +128,7 @@ class TwoLevelChoice:
         nearly = utilities.nearly(rate)
         root = int((self._log_sums(nearly, utilities.n_below) + noise[0]).argmax())
         left, right = (int((rate * here + side).argmax()) for here, side in zip(nearly.of_root(root), noise[1:], strict=True))
-        return utilities.number(TwoLevels(root, left, right))
+        return utilities.number(DepthTwoTree(root, left, right))
 
     def _log_sums(self, nearly: Nearly, n_below: int) -> np.ndarray:
         """ln of the weight of every root, nearly and but for the same number; -inf for the hopeless ones."""
@@ -149,9 +149,9 @@ class TwoLevelChoice:
         """The number of a tree, with exactly the probability above (`dpviz/privacy/exact_weights.py`)."""
         weights = exact_weights(self.width.rate(self.epsilon))
         roots = _Roots(utilities, weights)
-        root = choose(*roots.floats(), roots.precisely)
+        root = sample_index_exactly(*roots.floats(), roots.precisely)
         left, right = (_choose_below(here, weights) for here in utilities.of_root(root))
-        return utilities.number(TwoLevels(root, left, right))
+        return utilities.number(DepthTwoTree(root, left, right))
 
     def probabilities(self, utilities: TwoLevelUtilities) -> np.ndarray:
         """Of every tree, shape (n_roots * n_below^2,); for small ones."""
@@ -205,4 +205,6 @@ class _Roots:
 
 def _choose_below(utilities: np.ndarray, weights: ExactWeights) -> int:
     behind = utilities.max() - utilities
-    return choose(weights.floats(behind), weights.error, lambda digits: [weights.total(k[None], digits) for k in behind])
+    return sample_index_exactly(
+        weights.floats(behind), weights.error, lambda digits: [weights.total(k[None], digits) for k in behind]
+    )

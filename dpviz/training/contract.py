@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dpviz.accounting.claim import Claim, Disclosure, Standing
+from dpviz.accounting.claim import Claim, ClaimStatus, Disclosure
 from dpviz.accounting.events import Event, Sequential
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import SchemaError
@@ -60,7 +60,7 @@ def after(before: tuple[Event, ...], event: Event) -> Event:
     return Sequential((*before, event)) if before else event
 
 
-def always_claims(source: str, verdict: Standing, because: str, evidence: str = "") -> ClaimRule:
+def always_claims(source: str, verdict: ClaimStatus, because: str, evidence: str = "") -> ClaimRule:
     """The `claim` of a learner that claims all of its budget, with the same verdict for every plan."""
     return lambda plan, params, schema: Claim(plan.epsilon, source, verdict, because, plan.delta, evidence)
 
@@ -84,13 +84,11 @@ class LearnerSpec:
     #: Frozen dataclass of the learner's own parameters, with fields from `dpviz.training.params`.
     Params: type = NoParams
     task: Task = "classes"  #: What it predicts
-    usual_cap: int = Settings().max_depth  #: Its `Settings.max_depth` where none is asked for
+    default_max_depth: int = Settings().max_depth  #: Its `Settings.max_depth` where none is asked for
     #: A baseline is drawn as a line for comparison; a reference is one without privacy: epsilon and noise change nothing.
     role: Literal["private", "baseline", "reference"] = "private"
     #: True if its model votes and every row reaches one voter, trained on its own rows alone: votes then certify predictions.
-    one_voter_per_row: bool = False
-    #: True if its `plan` and `fit` see to `Settings.test_share`; otherwise `dpviz/training/estimate/testing.py` does.
-    tests_itself: bool = False
+    disjoint_voters: bool = False
     #: What it asks of rows, which may then be anywhere; empty if it needs the rows themselves.
     counts: frozenset[Count] = frozenset()
 
@@ -103,6 +101,11 @@ class LearnerSpec:
     def spends_epsilon(self) -> bool:
         """False for a learner without privacy."""
         return self.role != "reference"
+
+    @property
+    def tests_itself(self) -> bool:
+        """True if its `plan` and `fit` see to `Settings.test_share`, by counts of its leaves; else `estimate/testing.py` does."""
+        return "leaves" in self.counts
 
     @property
     def tasks(self) -> tuple[str, ...]:

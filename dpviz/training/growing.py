@@ -29,9 +29,9 @@ from dpviz.table.candidates import CandidateGrid
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
 from dpviz.training.estimate.groups import divided, names_of
+from dpviz.training.estimate.leaf_means import LEAF_SUMS, estimate_leaf_means
 from dpviz.training.estimate.number_report import TESTED, errors_within, released_sums
-from dpviz.training.estimate.numbers import LEAF_SUMS, with_values
-from dpviz.training.estimate.report import released_counts, with_counts
+from dpviz.training.estimate.report import estimate_leaf_probabilities, released_counts
 from dpviz.training.nodes import CountedNode, Kind
 
 
@@ -211,20 +211,20 @@ STOPPING_DISCLOSURE = Disclosure(
 )
 
 
-def is_finished(node: CountedNode, least_rows: int) -> bool:
+def meets_stopping_rule(node: CountedNode, least_rows: int) -> bool:
     """True if the exact rows are of one class, or fewer than `least_rows`."""
     counts = node.class_counts
     return bool(np.count_nonzero(counts) <= 1 or counts.sum() < least_rows)
 
 
-def looked(level: int | None) -> Step:
-    """The event of evaluating `is_finished`, whatever the answer."""
+def stopping_event(level: int | None) -> Step:
+    """The event of evaluating `meets_stopping_rule`, whatever the answer."""
     return Step.unbounded("stopped (or went on) because of the exact classes and rows at the node", "stopping rule", level)
 
 
-def stopped(leaf: Label, level: int) -> Label:
+def stopped_leaf(leaf: Label, level: int) -> Label:
     """`leaf` where the rule ended its branch."""
-    return Label(leaf.label, Sequential((looked(level), leaf.event)))
+    return Label(leaf.label, Sequential((stopping_event(level), leaf.event)))
 
 
 # --- honest leaves
@@ -248,12 +248,12 @@ def grow_honestly(
     labels fare; the shares made of them never saw the rows of the test.
 
     A row is in one leaf and has one class: it changes one count by one. Two-sided geometric noise, sensitivity 1. For a numeric
-    target sums take the place of counts (`estimate/numbers.py`, `estimate/number_report.py`).
+    target sums take the place of counts (`estimate/leaf_means.py`, `estimate/number_report.py`).
 
     Source: this project; honest trees without privacy, Athey & Imbens 2016.
     """
     assignment = RandomAssignment(tuple(held_out.share for held_out in plan.held_out))
-    parts, shared = assignment.flip(rows.n_rows, persons=rows.persons, source=source), rows.persons is not None
+    parts, shared = assignment.assign(rows.n_rows, persons=rows.persons, source=source), rows.persons is not None
     root, grown = recipe.grow(source, parts)
     source.enter(AFTER_GROWING)
     if isinstance(rows.schema.target, NumericTarget):
@@ -268,7 +268,7 @@ def grow_honestly(
             noise = GeometricNoise(held_out.epsilon)
             whole = exact.reshape(-1, len(names_of(rows.schema, groups)), exact.shape[-1]).sum(axis=1)
             counts = noise.release(whole, source=source, part=held_out.part)
-            tree, event = Tree(rows.schema, with_counts(root, counts.value, noise.variance)), counts.event
+            tree, event = Tree(rows.schema, estimate_leaf_probabilities(root, counts.value, noise.variance)), counts.event
         else:
             leaves = [leaf for leaf in tree.leaves if isinstance(leaf, Leaf)]
             counted = tuple(leaf.counts for leaf in leaves if leaf.counts is not None)
@@ -283,7 +283,7 @@ def _of_numbers(
     """Values of the leaves, then a test of these: `plan.held_out` lists the sums first, then the test if there is one."""
     (summing, *testing) = plan.held_out
     assert summing.part == LEAF_SUMS
-    tree, summed, window = with_values(root, rows, parts, summing, source)
+    tree, summed, window = estimate_leaf_means(root, rows, parts, summing, source)
     events, report = [summed], None
     for held_out in testing:
         exact = rows.sums(errors_within(window, tree.values), tree.root, parts, TESTED).sum(axis=0)

@@ -34,10 +34,10 @@ from dpviz.training.growing import (
     OrderedSplit,
     Split,
     TreeRecipe,
-    is_finished,
     leaf_distribution,
-    looked,
-    stopped,
+    meets_stopping_rule,
+    stopped_leaf,
+    stopping_event,
 )
 from dpviz.training.nodes import CountedNode, left_counts
 from dpviz.training.privatree_budget import EpsilonSplit
@@ -76,9 +76,9 @@ class NoisyHistogramGrower:
             return self._leaf(node)
         if self.complete:
             return self._split(node, ())
-        if is_finished(node, LEAST_ROWS):
-            return stopped(self._leaf(node), node.level)
-        return self._split(node, (looked(node.level),))
+        if meets_stopping_rule(node, LEAST_ROWS):
+            return stopped_leaf(self._leaf(node), node.level)
+        return self._split(node, (stopping_event(node.level),))
 
     def _leaf(self, node: CountedNode) -> Label:
         chosen = PermuteAndFlip(self.split.leaf, COUNT).release(
@@ -113,7 +113,7 @@ class NoisyHistogramGrower:
 
     def distribution(self, node: CountedNode) -> tuple[list[tuple[Decision, float]], float]:
         """Exact distribution of `step`, and the mass cut off. Only for two classes and features of two categories."""
-        if node.level == self.depth or (not self.complete and is_finished(node, LEAST_ROWS)):
+        if node.level == self.depth or (not self.complete and meets_stopping_rule(node, LEAST_ROWS)):
             return leaf_distribution(PermuteAndFlip(self.split.leaf, COUNT), node)
         n_bins = tuple(feature.n_bins for feature in self.grid.features)
         return least_gini_distribution(node.histogram, n_bins, GeometricNoise(self.split.categorical_node))

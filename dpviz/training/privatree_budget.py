@@ -16,7 +16,7 @@ from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import ParameterError
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import n_public_of
-from dpviz.training.growing import looked
+from dpviz.training.growing import stopping_event
 from dpviz.training.params import Settings, number, share_weights, whole
 
 
@@ -139,7 +139,7 @@ def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit, *, s
         lines.append(Share("node", level, split.categorical_node, categorical, split.set_by, "categorical", at_once=True))
     lines.append(Share("leaf", depth, split.leaf, 1, split.set_by))
     paid = tuple(line for line in lines if line.n_compositions)
-    notes, unbounded = (*split.notes, *split.replaced), (looked(None),) if stops else ()
+    notes, unbounded = (*split.notes, *split.replaced), (stopping_event(None),) if stops else ()
     return BudgetPlan(settings.epsilon, depth, paid, notes, replaced=split.replaced, unbounded=unbounded)
 
 

@@ -32,7 +32,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.privacy.sensitivity import Width
+from dpviz.privacy.sensitivity import BoundedRangeSensitivity
 from dpviz.privacy.two_levels import Nearly, Parts, Sides, TwoLevelUtilities
 from dpviz.table.candidates import CandidateGrid
 from dpviz.training.nodes import CountedNode, left_counts, sum_up
@@ -56,10 +56,12 @@ class TreeScore:
     repeats: int | None = None
 
     @property
-    def width(self) -> Width:
+    def width(self) -> BoundedRangeSensitivity:
         """How much one row changes it."""
         largest = 1 if self.weighing.units is None else int(self.weighing.units.max())
-        return Width(SCALE * largest, "one leaf gains a row: correct rows and minus half the impurity, in a convex combination")
+        return BoundedRangeSensitivity(
+            SCALE * largest, "one leaf gains a row: correct rows and minus half the impurity, in a convex combination"
+        )
 
     def utilities(self, node: CountedNode) -> TwoLevelUtilities:
         """Of all trees at a node."""

@@ -21,7 +21,7 @@ from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counted_rows import ArrayRows, counter_of
-from dpviz.training.estimate.measures import BernsteinUnits, Beyond, Errors, Steps
+from dpviz.training.estimate.measures import BernsteinUnits, Errors, RowsOutsideRange, Steps
 from dpviz.training.estimate.window import Window
 from tests.support import killing_clients, servers
 from tests.support.engine_tables import CANARY, NUMBER, canaries, document, encoded, in_memory, numbered, opened, wide
@@ -44,7 +44,7 @@ def test_sums_of_every_measure_are_those_of_memory(engine: Engine) -> None:
     low, high = (Branch(ThresholdRule(0, cut), NumberLeaf(0.0), NumberLeaf(0.0)) for cut in (1.5, 60.0))
     root = Branch(ThresholdRule(1, 30.0), low, high)
     windows = [Window(0.0, 1000.0), Window(62.5, 7.8125)]
-    measures = [Steps(target, 2**20), Beyond(target, 0.1), *(BernsteinUnits(window, 2, 2**20) for window in windows)]
+    measures = [Steps(target, 2**20), RowsOutsideRange(target, 0.1), *(BernsteinUnits(window, 2, 2**20) for window in windows)]
     measures += [Errors(window, (0.0, 62.5, 1000.3, -0.3), 4, 2**15) for window in windows]
     parts = np.random.default_rng(SEED).integers(0, 3, data.n_rows).astype(np.uint8)
     with opened(address, schema) as rows:

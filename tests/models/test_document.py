@@ -308,15 +308,15 @@ def numbers_document() -> dict:
     document = copy.deepcopy(written())
     count = iter(range(100))
 
-    def with_values(node):
+    def estimate_leaf_means(node):
         return (
             {"value": next(count) + 0.5}
             if "leaf" in node
-            else node | {side: with_values(node[side]) for side in ("left", "right")}
+            else node | {side: estimate_leaf_means(node[side]) for side in ("left", "right")}
         )
 
     document["schema"]["target"] = {"kind": "number", "name": "price", "low": 0.0, "high": 50.0, "read_from_data": []}
-    document["root"] = with_values(document["root"])
+    document["root"] = estimate_leaf_means(document["root"])
     return document
 
 

@@ -17,12 +17,12 @@ from dpviz.accounting.guarantee import guarantee
 from dpviz.errors import ParameterError
 from dpviz.privacy import exact_weights, two_levels
 from dpviz.privacy.exact_weights import ExactWeights
-from dpviz.privacy.sensitivity import Width
+from dpviz.privacy.sensitivity import BoundedRangeSensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
-from dpviz.privacy.two_levels import TwoLevelChoice, TwoLevels, TwoLevelUtilities
+from dpviz.privacy.two_levels import DepthTwoTree, TwoLevelChoice, TwoLevelUtilities
 from tests.support.examples import examples
 
-#: Width of the utilities below.
+#: BoundedRangeSensitivity of the utilities below.
 S = 8
 LEFT = np.array([[0, 5, -3, 9], [12, 2, 2, -40], [7, 7, -9, 0]])
 RIGHT = np.array([[-6, 1, 10, 3], [0, 0, 4, 8], [11, -2, 6, 5]])
@@ -31,7 +31,7 @@ CLOSE = 150
 
 
 def choice(epsilon: float, width: int = S) -> TwoLevelChoice:
-    return TwoLevelChoice(epsilon, Width(width, "test"))
+    return TwoLevelChoice(epsilon, BoundedRangeSensitivity(width, "test"))
 
 
 def weight(utility: int, epsilon: float, width: int = S) -> Decimal:
@@ -40,11 +40,11 @@ def weight(utility: int, epsilon: float, width: int = S) -> Decimal:
     return (Decimal(rate.numerator) / Decimal(rate.denominator) * utility).exp()
 
 
-def law(left: np.ndarray, right: np.ndarray, epsilon: float, width: int = S) -> dict[TwoLevels, Decimal]:
+def law(left: np.ndarray, right: np.ndarray, epsilon: float, width: int = S) -> dict[DepthTwoTree, Decimal]:
     """Every tree, listed one by one."""
     with localcontext(prec=120):
         below = range(left.shape[1])
-        trees = [TwoLevels(*tree) for tree in product(range(len(left)), below, below)]
+        trees = [DepthTwoTree(*tree) for tree in product(range(len(left)), below, below)]
         weights = {tree: weight(int(left[tree.root, tree.left] + right[tree.root, tree.right]), epsilon, width) for tree in trees}
         total = sum(weights.values())
         return {tree: share / total for tree, share in weights.items()}
@@ -77,7 +77,7 @@ class _Bits:
             return whole
 
 
-def departures(mechanism: TwoLevelChoice, expected: dict[TwoLevels, Decimal], monkeypatch, *, trust: float = 0.0) -> int:
+def departures(mechanism: TwoLevelChoice, expected: dict[DepthTwoTree, Decimal], monkeypatch, *, trust: float = 0.0) -> int:
     """How often the exact sampler differs from a law, asked on both sides of every point where the law turns to the next index.
 
     `trust` is added to the error of the floats; 1: they decide nothing.
@@ -91,11 +91,11 @@ def departures(mechanism: TwoLevelChoice, expected: dict[TwoLevels, Decimal], mo
             for place, (end, inside) in product(range(utilities.n_below), ((0, tiny), (1, -tiny))):
                 draws = [roots[root + end] + inside, *(side[place + end] + inside for side in sides)]
                 script(draws, trust, monkeypatch)
-                wrong += utilities.tree(mechanism.sample_exactly(utilities)) != TwoLevels(root, place, place)
+                wrong += utilities.tree(mechanism.sample_exactly(utilities)) != DepthTwoTree(root, place, place)
     return wrong
 
 
-def turns(trees: dict[TwoLevels, Decimal], part: int) -> list[Decimal]:
+def turns(trees: dict[DepthTwoTree, Decimal], part: int) -> list[Decimal]:
     """Where a uniform number turns from one index to the next: of the root (0), the left (1) or the right side (2)."""
     shares = [
         sum(chance for tree, chance in trees.items() if tree[part] == place) for place in range(max(t[part] for t in trees) + 1)
@@ -194,5 +194,5 @@ def test_no_negative_epsilon():
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-17])
 def test_an_epsilon_of_next_to_nothing_chooses_evenly(epsilon):
     utilities = TwoLevelUtilities.of(np.array([[0, 10**6]]), np.array([[5, -(10**6)]]))
-    chosen = [TwoLevelChoice(epsilon, Width(1024, "a row")).sample_exactly(utilities) for _ in range(200)]
+    chosen = [TwoLevelChoice(epsilon, BoundedRangeSensitivity(1024, "a row")).sample_exactly(utilities) for _ in range(200)]
     assert all(count > 20 for count in np.bincount(chosen, minlength=4))

@@ -34,8 +34,8 @@ from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.bernstein import bernstein_units
-from dpviz.training.estimate.numbers import LEAF_SUMS, UNITS, WINDOW_PART
-from dpviz.training.estimate.window import N_WIDTHS, WIDTH, Window, beyond_widths, width_utilities, widths
+from dpviz.training.estimate.leaf_means import LEAF_SUMS, UNITS, WINDOW_PART
+from dpviz.training.estimate.window import N_WIDTHS, WIDTH, Window, rows_outside_range, width_utilities, widths
 from dpviz.training.growing import LEAF_COUNTS
 
 #: More trees are not listed one by one, and more pairs of neighbours times partings of the rows by trees not searched.
@@ -210,7 +210,7 @@ def _sums_law(held_out: HeldOutPart, kinds: EncodedDataset, centre: float, part:
         if not np.isin(units, (0, UNITS)).all():
             raise NotEnumerable("The sums of these numbers are not whole rows.", remedy="Use numbers at the ends of their range.")
     for_window, for_sums = split_budget(held_out.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
-    beyond = beyond_widths(kinds.target, target, centre)
+    beyond = rows_outside_range(kinds.target, target, centre)
     utilities = np.stack([width_utilities(rows @ beyond, for_window) for rows in part])
     chances = PermuteAndFlip(for_window, WIDTH).probabilities(utilities)
     sums = GeometricNoise(for_sums).pmf(noise).prod(axis=2)

@@ -72,7 +72,7 @@ class SweepGrid:
     def request(self, learner: str, epsilon: float, max_depth: int | None) -> FitRequest:
         """One fit; a variant's own parameters count beside, and before, those of its learner."""
         name, own = parse_variant(learner)
-        max_depth = get_learner(name).usual_cap if max_depth is None else max_depth
+        max_depth = get_learner(name).default_max_depth if max_depth is None else max_depth
         depth = max_depth if self.depth == "exact" else self.depth
         return FitRequest.of(name, epsilon=epsilon, max_depth=max_depth, depth=depth, **{**self.params.get(name, {}), **own})
 

@@ -210,6 +210,6 @@ def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
 
 def _bounds(spec: LearnerSpec, found: Draws, test: EncodedDataset, beta: float) -> Bounds:
     model = found.first.model
-    if spec.one_voter_per_row and isinstance(model, Forest):
+    if spec.disjoint_voters and isinstance(model, Forest):
         return VoteCertificate.of(model, test)
     return Certificate.of(found, beta)

@@ -9,7 +9,7 @@ schema alone. Pure epsilon-DP; discloses nothing, as it has no stopping rule.
 
 Where a schema has too many candidates for pairs of them to be counted, or with `lookahead` 1, every level is chosen by itself.
 For a numeric target every node releases a private cut, and one selection parts what lies below it from what lies above
-(`dpviz/training/median_splits.py`); leaves get values from sums (`dpviz/training/estimate/numbers.py`).
+(`dpviz/training/median_splits.py`); leaves get values from sums (`dpviz/training/estimate/leaf_means.py`).
 
 Rows assigned at random do not grow the tree: the leaves' counts and a test come from these, with all of epsilon too (`leaves`;
 see `dpviz/training/growing.py`).
@@ -37,12 +37,12 @@ from dpviz.accounting.plan import BudgetPlan, HeldOutPart, Share
 from dpviz.errors import ParameterError
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.source import NoiseSource, Released
-from dpviz.privacy.two_levels import TwoLevelChoice, TwoLevels
+from dpviz.privacy.two_levels import DepthTwoTree, TwoLevelChoice
 from dpviz.table.candidates import CandidateGrid, multiscale_grid
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing, n_public_of
 from dpviz.training.counted_rows import Rows, counter_of
-from dpviz.training.estimate.numbers import LEAF_SUMS, WINDOW_PART
+from dpviz.training.estimate.leaf_means import LEAF_SUMS, WINDOW_PART
 from dpviz.training.estimate.report import TEST
 from dpviz.training.estimate.window import target_cuts
 from dpviz.training.growing import INCLUDED, LEAF_COUNTS, Decision, Label, Split, TreeRecipe
@@ -351,7 +351,7 @@ class _Choosing:
             events += [label.event for label in labels]
         return Split(*root, Sequential((chosen.event, Parallel(tuple(events)))), (splits[0], splits[1]))
 
-    def _two_levels(self, node: CountedNode, score: TreeScore, epsilon: float, part: str) -> Released[TwoLevels]:
+    def _two_levels(self, node: CountedNode, score: TreeScore, epsilon: float, part: str) -> Released[DepthTwoTree]:
         choice = TwoLevelChoice(epsilon, score.width)
         return choice.release(score.utilities(node), source=self.source, part=part, level=node.level)
 
@@ -417,7 +417,6 @@ LEARNER = LearnerSpec(
     ),
     Params=Params,
     task="any",
-    usual_cap=8,
-    tests_itself=True,
+    default_max_depth=8,
     counts=frozenset({"bins", "pairs", "leaves", "sums"}),
 )

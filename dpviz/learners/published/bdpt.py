@@ -22,7 +22,16 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
+from dpviz.training.growing import (
+    STOPPING_DISCLOSURE,
+    Decision,
+    Label,
+    Split,
+    TreeRecipe,
+    meets_stopping_rule,
+    stopped_leaf,
+    stopping_event,
+)
 from dpviz.training.nodes import CountedNode
 from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
@@ -49,7 +58,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
         Share("count", level, epsilon, set_by="rule: 2^(level/3)", exact=False) for level, epsilon in enumerate(counts[:-1])
     ]
     shares.append(Share("leaf", depth, counts[-1], set_by="rule: 2^(level/3)", exact=False))
-    return BudgetPlan(settings.epsilon, depth, tuple(shares), unbounded=(looked(None),))
+    return BudgetPlan(settings.epsilon, depth, tuple(shares), unbounded=(stopping_event(None),))
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> TreeRecipe:
@@ -61,8 +70,8 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
     def step(node: CountedNode) -> Decision:
         if node.level == plan.depth:
             return _label(node, plan.of("leaf", plan.depth), source)
-        if is_finished(node, LEAST_ROWS):
-            return stopped(_label(node, plan.of("count", node.level), source), node.level)
+        if meets_stopping_rule(node, LEAST_ROWS):
+            return stopped_leaf(_label(node, plan.of("count", node.level), source), node.level)
         return _split(node, plan, source)
 
     merged: tuple[Event, ...] = (Step.unbounded("exact values that end the groups of merged values", "groups"),) if groups else ()
@@ -81,7 +90,7 @@ def _split(node: CountedNode, plan: BudgetPlan, source: NoiseSource) -> Split:
     sensitivity = gini_sensitivity(max(1.0, float(count.value[0])))
     mechanism = ExponentialMechanism(plan.of("node", level), sensitivity)
     chosen = mechanism.release(gini_utilities(node.left_counts, node.class_counts), source=source, part="node", level=level)
-    event = Sequential((looked(level), count.event, chosen.event))
+    event = Sequential((stopping_event(level), count.event, chosen.event))
     return Split(*node.grid.locate(chosen.value), event)
 
 

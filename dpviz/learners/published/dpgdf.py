@@ -21,7 +21,16 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, Schema
 from dpviz.training.contract import LearnerSpec, always_claims, fit_by_growing
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.growing import STOPPING_DISCLOSURE, Decision, Label, Split, TreeRecipe, is_finished, looked, stopped
+from dpviz.training.growing import (
+    STOPPING_DISCLOSURE,
+    Decision,
+    Label,
+    Split,
+    TreeRecipe,
+    meets_stopping_rule,
+    stopped_leaf,
+    stopping_event,
+)
 from dpviz.training.nodes import CountedNode
 from dpviz.training.one_against_rest import one_against_rest_grid
 from dpviz.training.params import NoParams, Settings
@@ -44,7 +53,7 @@ def plan(schema: Schema, settings: Settings, params: NoParams) -> BudgetPlan:
     nodes = split_budget(for_nodes, (1.0,) * depth)
     splits = (Share("node", level, epsilon, set_by="rule: half, equal", exact=False) for level, epsilon in enumerate(nodes))
     shares = (*splits, Share("leaf", depth, leaf, set_by="rule: half", exact=False))
-    return BudgetPlan(settings.epsilon, depth, shares, unbounded=(looked(None),))
+    return BudgetPlan(settings.epsilon, depth, shares, unbounded=(stopping_event(None),))
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: NoiseSource) -> TreeRecipe:
@@ -59,12 +68,12 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: NoParams, source: No
     def step(node: CountedNode) -> Decision:
         if node.level == plan.depth:
             return label(node)
-        if is_finished(node, LEAST_ROWS):
-            return stopped(label(node), node.level)
+        if meets_stopping_rule(node, LEAST_ROWS):
+            return stopped_leaf(label(node), node.level)
         mechanism = ExponentialMechanism(plan.of("node", node.level), GINI)
         utilities = gini_utilities(node.left_counts, node.class_counts)
         chosen = mechanism.release(utilities, source=source, part="node", level=node.level)
-        return Split(*grid.locate(chosen.value), Sequential((looked(node.level), chosen.event)))
+        return Split(*grid.locate(chosen.value), Sequential((stopping_event(node.level), chosen.event)))
 
     return TreeRecipe(counter_of(data).root(grid), step, disclosures=(STOPPING_DISCLOSURE,))
 

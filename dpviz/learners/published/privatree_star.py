@@ -40,9 +40,9 @@ def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: Nois
     numeric = [(f, column) for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)]
     thresholds = {feature.name: _quantiles(column, levels) for feature, column in numeric}
     grower = NoisyHistogramGrower(quantile_grid(data.schema, thresholds, NAME), epsilon_split_of(plan), plan.depth, False, source)
-    looked: tuple[Event, ...] = (Step.unbounded("exact quantiles of the numeric features", "quantile"),) if numeric else ()
+    exact: tuple[Event, ...] = (Step.unbounded("exact quantiles of the numeric features", "quantile"),) if numeric else ()
     disclosures = (QUANTILE_DISCLOSURE, STOPPING_DISCLOSURE) if numeric else (STOPPING_DISCLOSURE,)
-    return grower.recipe(data, looked, disclosures)
+    return grower.recipe(data, exact, disclosures)
 
 
 def _quantiles(column: np.ndarray, levels: np.ndarray) -> np.ndarray:

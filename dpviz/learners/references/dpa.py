@@ -76,5 +76,5 @@ LEARNER = reference_learner(
     citation="Levine & Feizi 2021",
     fit=fit,
     Params=Params,
-    one_voter_per_row=True,
+    disjoint_voters=True,
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz.table.schema import NumericTarget
 from dpviz.training.estimate.bernstein import bernstein_units
-from dpviz.training.estimate.window import Window, beyond_widths, widths
+from dpviz.training.estimate.window import Window, rows_outside_range, widths
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Beyond:
+class RowsOutsideRange:
     """Whether a number is farther from a released centre than each public width, widest first; then one row."""
 
     target: NumericTarget
@@ -57,7 +57,7 @@ class Beyond:
 
     def __call__(self, target: np.ndarray, leaf: np.ndarray) -> np.ndarray:
         """0 or 1 per row and width, and 1."""
-        return beyond_widths(target, self.target, self.centre)
+        return rows_outside_range(target, self.target, self.centre)
 
 
 @dataclass(frozen=True, slots=True)

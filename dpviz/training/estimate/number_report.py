@@ -41,7 +41,7 @@ from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.estimate.bernstein import times, weights_of
 from dpviz.training.estimate.measures import Errors
 from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller
-from dpviz.training.estimate.window import MEDIAN, Window, beyond_widths, released_window, target_cuts
+from dpviz.training.estimate.window import MEDIAN, Window, released_window, rows_outside_range, target_cuts
 
 DEGREE = 4
 #: Units of one row along either side of the table.
@@ -327,6 +327,6 @@ def _window(data: EncodedDataset, for_centre: float, for_width: float, source: N
     below = np.searchsorted(np.sort(data.target), cuts, side="right")
     median = PermuteAndFlip(for_centre, MEDIAN).release(-np.abs(2 * below - data.n_rows), source=source, part=TEST)
     centre = float(cuts[median.value])
-    beyond = beyond_widths(data.target, target, centre).sum(axis=0)
+    beyond = rows_outside_range(data.target, target, centre).sum(axis=0)
     found = released_window(beyond, target, centre, for_width, source=source, part=TEST)
     return found.value, (median.event, found.event)

@@ -422,7 +422,7 @@ OF_THE_LABEL = 0.3
 DECIMALS = 6
 
 
-def with_counts(root: Node, counts: np.ndarray, noise_variance: float) -> Node:
+def estimate_leaf_probabilities(root: Node, counts: np.ndarray, noise_variance: float) -> Node:
     """The same tree whose leaves hold these released counts (int64, shape (n_leaves, n_classes)) and shares made of them.
 
     Post-processing of the counts alone. A count is noisy twice: few rows, and the noise that was added. So the shares are

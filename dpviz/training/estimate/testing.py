@@ -48,7 +48,7 @@ def fit_with_test(spec: LearnerSpec, data: Rows, plan: BudgetPlan, params: Any, 
         return spec.fit(data, plan, params, source)
     assert isinstance(data, EncodedDataset)
     assignment = RandomAssignment((held_out.share,))
-    kept = assignment.flip(data.n_rows, persons=data.persons, source=source) == 1
+    kept = assignment.assign(data.n_rows, persons=data.persons, source=source) == 1
     output = spec.fit(data.by_assignment(~kept, 1 - held_out.share), plan, params, source)
     tested = report_of_numbers if isinstance(data.schema.target, NumericTarget) else report_of_classes
     report, event = tested(output.model, data.by_assignment(kept, held_out.share), held_out, source)

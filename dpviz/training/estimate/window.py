@@ -63,7 +63,7 @@ def widths(target: NumericTarget) -> np.ndarray:
     return (target.high - target.low) * 2.0 ** -np.arange(N_WIDTHS)
 
 
-def beyond_widths(numbers: np.ndarray, target: NumericTarget, centre: float) -> np.ndarray:
+def rows_outside_range(numbers: np.ndarray, target: NumericTarget, centre: float) -> np.ndarray:
     """Per number: 0 or 1 for every width, widest first, 1 where it lies beyond; then 1. int64, (n_rows, n_widths + 1)."""
     distance = np.abs(numbers - centre)
     beyond = [distance > width for width in widths(target)]
@@ -71,7 +71,7 @@ def beyond_widths(numbers: np.ndarray, target: NumericTarget, centre: float) -> 
 
 
 def width_utilities(beyond: np.ndarray, epsilon: float) -> np.ndarray:
-    """Utility of every width for the sums of `beyond_widths` over rows (private): int64, widest first."""
+    """Utility of every width for the sums of `rows_outside_range` over rows (private): int64, widest first."""
     prices = np.minimum(PRICE / epsilon * 2.0 ** np.arange(N_WIDTHS)[::-1], _HIGHEST_PRICE).astype(np.int64)
     return -(beyond[:-1] + prices)
 
@@ -79,7 +79,7 @@ def width_utilities(beyond: np.ndarray, epsilon: float) -> np.ndarray:
 def released_window(
     beyond: np.ndarray, target: NumericTarget, centre: float, epsilon: float, *, source: NoiseSource, part: str
 ) -> Released[Window]:
-    """A width around a released centre, by the sums of `beyond_widths` over rows (private)."""
+    """A width around a released centre, by the sums of `rows_outside_range` over rows (private)."""
     utilities = width_utilities(beyond, epsilon)
     chosen = PermuteAndFlip(epsilon, WIDTH).release(utilities, source=source, part=part)
     return Released(Window.around(centre, float(widths(target)[chosen.value]), target), chosen.event)

@@ -27,11 +27,11 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.estimate.bernstein import bernstein_units
 from dpviz.training.estimate.collapse import intervals
+from dpviz.training.estimate.leaf_means import UNITS as LEAF_UNITS
+from dpviz.training.estimate.leaf_means import WINDOW_PART, LeafMeanEstimator
 from dpviz.training.estimate.number_report import NO_END, UNITS, NumberReport, errors_within
-from dpviz.training.estimate.numbers import UNITS as LEAF_UNITS
-from dpviz.training.estimate.numbers import WINDOW_PART, _Valuing
-from dpviz.training.estimate.report import ClassReport, with_counts
-from dpviz.training.estimate.window import Window, beyond_widths, released_window, target_cuts
+from dpviz.training.estimate.report import ClassReport, estimate_leaf_probabilities
+from dpviz.training.estimate.window import Window, released_window, rows_outside_range, target_cuts
 from dpviz.training.growing import LEAF_COUNTS
 
 ROWS, EPSILONS, PERSONS = (200, 1000, 5000, 20_000), (0.05, 0.3, 1.0, 3.0, 10.0), (1, 4)
@@ -164,7 +164,7 @@ def test_the_share_of_a_leafs_label_lies_in_its_interval_as_often(epsilon):
     for _ in range(300):
         law = np.array([[0.97, 0.02, 0.01], [0.2, 0.6, 0.2]])
         exact = np.array([rng.multinomial(rng.integers(5, 300), row) for row in law])
-        tree = Tree(schema, with_counts(root, noise.sample(exact, rng), noise.variance))
+        tree = Tree(schema, estimate_leaf_probabilities(root, noise.sample(exact, rng), noise.variance))
         for (share, low, high), true in zip(intervals(tree, tree, plan).values(), (0.97, 0.6), strict=True):
             assert low <= share <= high
             tries, hits = tries + 1, hits + (low <= true <= high)
@@ -201,7 +201,7 @@ def _window(values, n_rows, epsilon, k, rng):
     off = rng.integers(-8, 9) if n_rows * epsilon < 100 else 0
     place = np.abs(cuts - np.median(values)).argmin() + off if len(values) else len(cuts) // 2
     centre = float(cuts[np.clip(place, 0, len(cuts) - 1)])
-    beyond = k * beyond_widths(values, TARGET, centre).sum(axis=0)
+    beyond = k * rows_outside_range(values, TARGET, centre).sum(axis=0)
     source = Simulation(int(rng.integers(1 << 30)))
     return released_window(beyond, TARGET, centre, WINDOW_PART * epsilon, source=source, part="leaf sums").value
 
@@ -216,7 +216,7 @@ def _leaves(window, values, epsilon, k, rng):
         pairs = zip(level[::2], level[1::2], strict=True)
         level = [Branch(ThresholdRule(0, 0.5), left, right, cut) for left, right in pairs]
     sums = noise.sample(exact, rng) / LEAF_UNITS
-    root = _Valuing(window, TARGET, noise.variance / LEAF_UNITS**2, k).valued(level[0], sums)
+    root = LeafMeanEstimator(window, TARGET, noise.variance / LEAF_UNITS**2, k).valued(level[0], sums)
     return Tree(Schema((NumericFeature("x", 0, 1),), TARGET), root).leaves
 
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.models.tree import Branch, Leaf, ThresholdRule
-from dpviz.training.estimate.report import with_counts
+from dpviz.training.estimate.report import estimate_leaf_probabilities
 
 RULE = ThresholdRule(0, 0.5)
 TREE = Branch(RULE, Branch(RULE, Leaf(0), Leaf(1)), Leaf(0))
 
 
 def shares(counts, noise_variance=0.0):
-    root = with_counts(TREE, np.array(counts), noise_variance)
+    root = estimate_leaf_probabilities(TREE, np.array(counts), noise_variance)
     return [root.left.left, root.left.right, root.right]
 
 

@@ -20,7 +20,7 @@ def fit(data=DATA, *, epsilon=1.0, **more):
 
 def test_without_noise_the_counts_are_those_of_the_rows_assigned_to_them():
     result = fit(epsilon=1e6)
-    parts = RandomAssignment((0.1, 0.05)).flip(DATA.n_rows, source=Simulation(3))
+    parts = RandomAssignment((0.1, 0.05)).assign(DATA.n_rows, source=Simulation(3))
     leaf_of = result.model.leaf_of_rows(DATA)
     for part, leaves in ((1, result.model.leaves), (2, result.test_report.table)):
         for number, leaf in enumerate(leaves):
@@ -31,7 +31,7 @@ def test_without_noise_the_counts_are_those_of_the_rows_assigned_to_them():
 
 def test_the_tree_does_not_look_at_rows_that_are_set_aside():
     """More than half of them are, and without noise a tree that looked at their classes would be another one."""
-    parts = RandomAssignment((0.1, 0.5)).flip(DATA.n_rows, source=Simulation(3))
+    parts = RandomAssignment((0.1, 0.5)).assign(DATA.n_rows, source=Simulation(3))
     target = DATA.target.copy()
     target[parts > 0] = (target[parts > 0] + 1) % 3
     other = type(DATA)(DATA.schema, DATA.columns, target)
@@ -72,7 +72,7 @@ def test_counts_of_what_is_left_are_those_of_the_rows_that_are_left():
 
 def test_what_is_known_of_labels_uses_every_row_that_did_not_choose_them():
     result = fit(epsilon=1e6)
-    parts = RandomAssignment((0.1, 0.05)).flip(DATA.n_rows, source=Simulation(3))
+    parts = RandomAssignment((0.1, 0.05)).assign(DATA.n_rows, source=Simulation(3))
     right = (result.model.predict(DATA) == DATA.target)[parts > 0]
     assert result.test_report.accuracy.value == pytest.approx(right.mean())
 

@@ -31,7 +31,7 @@ def test_it_costs_no_more_than_training(learner):
 
 def test_the_test_counts_the_rows_that_were_not_trained_on():
     result = dpviz.fit("cart", DATA, epsilon=1e6, seed=5, test_share=0.5)
-    kept = RandomAssignment((0.5,)).flip(DATA.n_rows, source=Simulation(5)) == 1
+    kept = RandomAssignment((0.5,)).assign(DATA.n_rows, source=Simulation(5)) == 1
     right = result.model.predict(DATA)[kept] == DATA.target[kept]
     assert result.test_report.n_rows == kept.sum()
     assert result.test_report.accuracy.value == pytest.approx(right.mean())
@@ -53,7 +53,7 @@ def test_a_model_of_two_classes_with_probabilities_is_tested_by_bands_of_them():
 def test_a_number_is_tested_by_sums():
     data = rows_of_numbers(schema_of_numbers(), 400)
     result = dpviz.fit("dp-mean", data, epsilon=1e6, seed=0, test_share=0.4)
-    kept = RandomAssignment((0.4,)).flip(data.n_rows, source=Simulation(0)) == 1
+    kept = RandomAssignment((0.4,)).assign(data.n_rows, source=Simulation(0)) == 1
     missed = data.target[kept] - result.model.predict(data)[kept]
     assert result.ledger.guarantee.epsilon == 1e6
     assert result.test_report.n_rows == kept.sum()

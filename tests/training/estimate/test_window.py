@@ -8,17 +8,17 @@ import pytest
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import NumericTarget
-from dpviz.training.estimate.window import WIDTH, Window, beyond_widths, released_window, width_utilities
+from dpviz.training.estimate.window import WIDTH, Window, released_window, rows_outside_range, width_utilities
 
 TARGET = NumericTarget("y", -10, 90)
 
 
 def utilities(numbers, centre, epsilon=1.0):
-    return width_utilities(beyond_widths(np.asarray(numbers, dtype=float), TARGET, centre).sum(axis=0), epsilon)
+    return width_utilities(rows_outside_range(np.asarray(numbers, dtype=float), TARGET, centre).sum(axis=0), epsilon)
 
 
 def chosen(numbers, centre, epsilon, seed=0):
-    beyond = beyond_widths(np.asarray(numbers, dtype=float), TARGET, centre).sum(axis=0)
+    beyond = rows_outside_range(np.asarray(numbers, dtype=float), TARGET, centre).sum(axis=0)
     return released_window(beyond, TARGET, centre, epsilon, source=Simulation(seed), part="test").value
 
 

@@ -23,7 +23,7 @@ FROM = 10.0
 
 
 @dataclass(frozen=True)
-class Lead:
+class MeasuredAdvantage:
     """By how much the recommended learner leads in stored cells, on average, and in how many it does."""
 
     measures: tuple[tuple[str, float], ...]
@@ -37,8 +37,8 @@ class Lead:
 
 
 #: Of s-gbdt, classes and numbers; of pf-tree. From the stored cells.
-CLASSES, NUMBERS = Lead((("AUC", 0.060), ("accuracy", 0.004)), 25, 26), Lead((("R²", 0.030),), 7, 8)
-FEW = Lead((("AUC", 0.032), ("accuracy", 0.167)), 3, 4)
+CLASSES, NUMBERS = MeasuredAdvantage((("AUC", 0.060), ("accuracy", 0.004)), 25, 26), MeasuredAdvantage((("R²", 0.030),), 7, 8)
+FEW = MeasuredAdvantage((("AUC", 0.032), ("accuracy", 0.167)), 3, 4)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.counted_rows import counter_of
-from dpviz.training.estimate.numbers import LEAF_SUMS, with_values
+from dpviz.training.estimate.leaf_means import LEAF_SUMS, estimate_leaf_means
 from tests.support.numbers import rows, schema_of_numbers
 
 DATA = rows(schema_of_numbers(), 600)
@@ -27,7 +27,7 @@ def fit(data=DATA, *, epsilon=1.0, **more):
 
 def test_without_noise_a_leaf_says_nearly_the_mean_of_the_rows_assigned_to_it():
     result = fit(epsilon=1e6)
-    kept = RandomAssignment(SHARES).flip(DATA.n_rows, source=Simulation(3)) == 1
+    kept = RandomAssignment(SHARES).assign(DATA.n_rows, source=Simulation(3)) == 1
     leaf_of = result.model.leaf_of_rows(DATA)
     for number, leaf in enumerate(result.model.leaves):
         here = DATA.target[kept & (leaf_of == number)]
@@ -37,7 +37,7 @@ def test_without_noise_a_leaf_says_nearly_the_mean_of_the_rows_assigned_to_it():
 
 
 def test_the_splits_do_not_look_at_rows_that_are_set_aside():
-    parts = RandomAssignment(SHARES).flip(DATA.n_rows, source=Simulation(3))
+    parts = RandomAssignment(SHARES).assign(DATA.n_rows, source=Simulation(3))
     target = np.where(parts > 0, 80 - DATA.target, DATA.target)
     models = [fit(data).model for data in (DATA, EncodedDataset(DATA.schema, DATA.columns, target))]
     assert models[0].leaf_of_rows(DATA).tolist() == models[1].leaf_of_rows(DATA).tolist()
@@ -77,6 +77,6 @@ def test_intervals_hold_the_mean_of_a_leaf_as_often_as_they_say(epsilon):
         x = rng.random(300)
         y = np.where(x <= 0.5, means[0], means[1]) + rng.uniform(-12, 12, len(x))
         data = EncodedDataset(schema, (x,), y)
-        tree, _, _ = with_values(root, counter_of(data), np.ones(len(x), dtype=np.uint8), held_out, Simulation(seed))
+        tree, _, _ = estimate_leaf_means(root, counter_of(data), np.ones(len(x), dtype=np.uint8), held_out, Simulation(seed))
         held += sum(leaf.interval[0] <= mean <= leaf.interval[1] for leaf, mean in zip(tree.leaves, means, strict=True))
     assert held / (2 * draws) > 0.95 - 4 * np.sqrt(0.95 * 0.05 / (2 * draws))

@@ -13,7 +13,7 @@ import pytest
 import dpviz
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.learners import which
-from dpviz.learners.which import FROM, Lead, which_learner
+from dpviz.learners.recommend import FROM, MeasuredAdvantage, which_learner
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -85,7 +85,7 @@ def measured(cells: list[Cell], sign: int) -> tuple[list[float], int, int]:
     return means, sum(sign * cell.lead > 0 for cell in cells), len(cells)
 
 
-def told(lead: Lead) -> tuple[list[float], int, int]:
+def told(lead: MeasuredAdvantage) -> tuple[list[float], int, int]:
     return [by for _, by in lead.measures], lead.ahead, lead.cells
 
 

@@ -29,7 +29,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
-from dpviz.training.estimate.measures import BernsteinUnits, Beyond
+from dpviz.training.estimate.measures import BernsteinUnits, RowsOutsideRange
 from dpviz.training.estimate.report import Summed, Z, fieller, summed
 from dpviz.training.estimate.window import Window, released_window
 
@@ -50,7 +50,7 @@ _Z_OF_VALUES = 1.959964
 _ROWS, _PLACES, _SQUARES = np.array([1.0, 1.0, 1.0]), np.array([-1.0, 0.0, 1.0]), np.array([1.0, -1.0, 1.0])
 
 
-def with_values(
+def estimate_leaf_means(
     root: Node, rows: CountedRows, parts: np.ndarray, held_out: HeldOutPart, source: NoiseSource
 ) -> tuple[Tree, Event, Window]:
     """The tree with values from the rows of part `SUMMED` (private)."""
@@ -60,13 +60,13 @@ def with_values(
     assert root.median_split is not None
     for_window, for_sums = split_budget(held_out.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
     centre = root.median_split.median
-    beyond = rows.sums(Beyond(target, centre), root, parts, SUMMED).sum(axis=0)
+    beyond = rows.sums(RowsOutsideRange(target, centre), root, parts, SUMMED).sum(axis=0)
     window = released_window(beyond, target, centre, for_window, source=source, part=held_out.part)
     exact = rows.sums(BernsteinUnits(window.value, 2, UNITS), root, parts, SUMMED)
     noise = GeometricNoise(for_sums, l1=UNITS)
     sums = noise.release(exact, source=source, part=held_out.part)
     k = rows.rows_per_person or 1
-    valued = _Valuing(window.value, target, noise.variance / UNITS**2, k).valued(root, sums.value / UNITS)
+    valued = LeafMeanEstimator(window.value, target, noise.variance / UNITS**2, k).valued(root, sums.value / UNITS)
     return Tree(rows.schema, valued), Sequential((window.event, sums.event)), window.value
 
 
@@ -80,7 +80,7 @@ def _moments(sums: np.ndarray) -> tuple[float, float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Valuing:
+class LeafMeanEstimator:
     """Post-processing of released sums; `noise` is the variance of each, in rows; of one person there are at most `k` rows."""
 
     window: Window
