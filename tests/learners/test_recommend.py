@@ -12,7 +12,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import ParameterError, SchemaError
-from dpviz.learners import which
+from dpviz.learners import recommend
 from dpviz.learners.recommend import FROM, MeasuredAdvantage, which_learner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ def test_the_rule_hits_the_stored_cells_as_it_says() -> None:
     assert chosen[0] < FROM < chosen[1]
     found = hits(second, chosen[0]), hits(first, chosen[1])
     all_of = hits(CLASSES, FROM)
-    said = " ".join(inspect.getdoc(which).split())
+    said = " ".join(inspect.getdoc(recommend).split())
     assert f"{chosen[0]:.1f} hits {found[0]} of {len(second)} cells there" in said
     assert f"{chosen[1]:.1f} hits {found[1]} of {len(first)}" in said
     assert f"hits {all_of} of all {len(CLASSES)}" in said
@@ -110,18 +110,18 @@ def test_the_function_is_the_rule() -> None:
 
 
 def test_what_is_lost_is_what_is_stored() -> None:
-    assert told(which.CLASSES) == measured([cell for cell in CLASSES if place(cell) >= FROM], 1)
-    assert told(which.FEW) == measured([cell for cell in CLASSES if place(cell) < FROM], -1)
-    assert told(which.NUMBERS) == measured(NUMBERS, 1)
+    assert told(recommend.CLASSES) == measured([cell for cell in CLASSES if place(cell) >= FROM], 1)
+    assert told(recommend.FEW) == measured([cell for cell in CLASSES if place(cell) < FROM], -1)
+    assert told(recommend.NUMBERS) == measured(NUMBERS, 1)
     page = (ROOT / "docs" / "how-to" / "compare-algorithms.md").read_text(encoding="utf-8")
-    for lead in (which.CLASSES, which.FEW, which.NUMBERS):
+    for lead in (recommend.CLASSES, recommend.FEW, recommend.NUMBERS):
         assert all(f"{by:.3f}".removeprefix("0") in page for _, by in lead.measures)
 
 
 def test_many_classes_and_few_rows_keep_one_tree() -> None:
     assert which_learner(schema(10**6, 5, classes=3), epsilon=1).learner == "pf-tree"
     few = which_learner(schema(499, 5), epsilon=0.1)
-    assert (few.learner, few.lost) == ("pf-tree", which.FEW.behind("S-GBDT"))
+    assert (few.learner, few.lost) == ("pf-tree", recommend.FEW.behind("S-GBDT"))
     assert "9.98 rows" in few.reason
 
 
