@@ -110,9 +110,9 @@ def script(draws: list[Decimal], trust: float, monkeypatch) -> None:
 
     def scripted(weights, error, precisely):
         monkeypatch.setattr(exact_weights, "secure_bits", next(bits))
-        return exact_weights.choose(weights, error + trust, precisely)
+        return exact_weights.sample_index_exactly(weights, error + trust, precisely)
 
-    monkeypatch.setattr(two_levels, "choose", scripted)
+    monkeypatch.setattr(two_levels, "sample_index_exactly", scripted)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.3, 2.0, 8.0])
