@@ -38,7 +38,7 @@ BLANKS = " \u00a0\u2007\u202f"
 UNREADABLE = "\ufffd"
 _BLANK = str.maketrans(dict.fromkeys(BLANKS, " "))
 #: Up to here, and down to the same below 0, every whole number is one of float64.
-_MOST_EXACT = 1 << 53
+MOST_EXACT = 1 << 53
 
 
 def clean(text: str) -> str:
@@ -121,7 +121,7 @@ def canonical_number(value: float) -> str:
 
 def is_exact(low: int, high: int) -> bool:
     """Whether float64 holds every whole number between these; the texts of others are kept, such as of long identifiers."""
-    return max(-low, high) <= _MOST_EXACT
+    return max(-low, high) <= MOST_EXACT
 
 
 # --- the number that a text holds

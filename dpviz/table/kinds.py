@@ -16,9 +16,10 @@ TWO_WAYS = "a number whose points, commas or blanks may be read in two ways"
 CODES = "a number such as 999 or -9, often a code for no value"
 OTHER, UNDECLARED = "other text", "text that is not declared"
 _PERCENTAGE, _AMOUNT, _BRACKETS = "a percentage", "an amount with its currency", "a number in brackets or with its sign behind"
+_TIMED, _SEVERAL, UNIT = "a date or a time of day", "several numbers", "a number with a unit or other letters behind"
 _MONTH_NAMED, _QUOTED = "a date with the name of its month", "a number in quotes"
 #: Numbers and dates in forms that nobody would choose for categories.
-IN_OTHER_FORM = frozenset((TWO_WAYS, _PERCENTAGE, _AMOUNT, _BRACKETS, _MONTH_NAMED, _QUOTED))
+IN_OTHER_FORM = frozenset((TWO_WAYS, _TIMED, _SEVERAL, UNIT, _PERCENTAGE, _AMOUNT, _BRACKETS, _MONTH_NAMED, _QUOTED))
 #: Letters and digits of words for a value that is missing.
 _NO_VALUE = frozenset(
     re.findall(
@@ -54,7 +55,7 @@ _OF_NUMBERS = [
     ),
     (_BRACKETS, rf"[-−]?\(\s*{_NUMBER}\s*\)|{_NUMBER}\s*[-−]"),
     _WITH_MONTH,
-    ("a date or a time of day", rf"[0-9]{{1,4}}([-./])[0-9]{{1,2}}\1[0-9]{{2,4}}(?:[t ,].*)?|{_TIME}"),
+    (_TIMED, rf"[0-9]{{1,4}}([-./])[0-9]{{1,2}}\1[0-9]{{2,4}}(?:[t ,].*)?|{_TIME}"),
     (
         "a range",
         rf"(?:between |from |von |zwischen |de )?{_NUMBER}\s*(?:[-–—~]|\.\.+|…|to|bis|and|und|à|a)\s*{_NUMBER}{_TAIL}",
@@ -65,12 +66,12 @@ _OF_NUMBERS = [
     ),
     (_QUOTED, rf"['\"“”„‘’`´]\s*{_NUMBER}\s*['\"“”„‘’`´]?"),
     (TWO_WAYS, r"[-+−]?[0-9.,'’ \u2009\u202f]*[0-9][0-9.,'’ \u2009\u202f]*"),
-    ("several numbers", rf"[(\[{{]?\s*{_NUMBER}(?:\s*[/;|&+x×*:,_]\s*{_NUMBER})+\s*[)\]}}]?"),
+    (_SEVERAL, rf"(?!0x)[(\[{{]?\s*{_NUMBER}(?:\s*[/;|&+x×*:,_]\s*{_NUMBER})+\s*[)\]}}]?"),
     (
         "a number with a remark",
         rf"(?:[~≈±]|ca?\.|circa|about|approx(?:imately)?\.?|etwa|around)\s*{_NUMBER}.*|{_NUMBER}\s*(?:[*?!†‡#^:;/]+|\(.*|\[.*)",
     ),
-    ("a number with a unit or other letters behind", rf"{_NUMBER}\s*[^\s0-9].*"),
+    (UNIT, rf"{_NUMBER}\s*[^\s0-9].*"),
     ("letters and digits", r".*[0-9].*"),
 ]
 #: The same of what is no date.

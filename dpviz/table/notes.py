@@ -18,7 +18,7 @@ import numpy as np
 
 from dpviz.errors import ReadingWarning
 from dpviz.table.cells import IN_DOUBT, Marks, canonical_number, date_of, number_of
-from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, is_no_value, kind_beside_numbers
+from dpviz.table.kinds import IN_OTHER_FORM, TWO_WAYS, UNIT, is_no_value, kind_beside_numbers
 
 if TYPE_CHECKING:
     from dpviz.table.columns import Column
@@ -133,6 +133,8 @@ _CODE = re.compile(r"0[0-9]+|[0-9]+[eE][0-9]+")
 _MOST_SPELLINGS = 1000
 #: Texts of a column that are searched for marks in doubt.
 _MOST_LOOKED_AT = 5_000
+#: Few texts of a number and letters are codes, such as wards, and so are many with letters of many kinds.
+_FEW_UNITS, _MOST_UNITS, _OF_NUMBERS = 10, 3, "+-−0123456789., "
 #: Words for no value that a note lists.
 _MOST_LISTED = 10
 
@@ -188,9 +190,13 @@ def column_notes(column: Column) -> Iterator[Note]:
     elif others.any():
         texts = column.texts[:_MOST_LOOKED_AT]
         kind, count = Counter(map(kind_beside_numbers, texts)).most_common(1)[0]
-        if kind in IN_OTHER_FORM and count * 2 > len(texts):
+        are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in texts}) > _MOST_UNITS)
+        if kind in IN_OTHER_FORM and count * 2 > len(texts) and not are_codes:
             what = f"Most texts are of the kind “{kind}”, which is not read: write 12.5, or a date as 2024-03-01."
             yield Doubt(what, _help_of([kind]))
+    if not numbers.any() and len(column.texts) <= _MOST_SPELLINGS and (words := sorted(filter(is_no_value, column.texts))):
+        listed = ", ".join(map(repr, words[:_MOST_LISTED]))
+        yield Note(f"{listed} is a category unless it is declared as a missing code.")
     yield from _spelling_notes(column.texts)
 
 
@@ -208,7 +214,7 @@ def _mixed_notes(column: Column, example: tuple[str, ...]) -> Iterator[Note]:
         kinds[kind_beside_numbers(text)] += others[text]
     what = f"Holds numbers and text: a number only if such texts are missing codes. They are: {_listed(kinds)}."
     quoted = f"For example {example[0]!r} and {example[1]!r}."
-    is_doubt = TWO_WAYS in kinds or len(others) * 2 < len(column.texts)
+    is_doubt = not IN_OTHER_FORM.isdisjoint(kinds) or len(others) * 2 < len(column.texts)
     yield (Doubt if is_doubt else Note)(what, _help_of(kinds), quoted)
 
 
@@ -221,18 +227,18 @@ def _help_of(kinds: Iterable[str]) -> str:
 
 
 def _spelling_notes(texts: Sequence[str]) -> Iterator[Note]:
-    """Of texts that differ by capitals alone."""
+    """Of texts that differ by capitals or blanks alone."""
     if len(texts) > _MOST_SPELLINGS:
         return
     together = defaultdict[str, list[str]](list)
     for text in texts:
-        together[text.casefold()].append(text)
+        together[" ".join(text.casefold().split())].append(text)
     several = {plain for plain, ways in together.items() if len(ways) > 1}
     if several & _TRUTHS:
         yield Doubt("Truth values are written with different capitals: each of true and false is one category.")
     if several - _TRUTHS:
         example = ", ".join(map(repr, together[min(several - _TRUTHS)]))
-        what = "Some texts differ by capitals alone, and are different categories unless the schema groups them."
+        what = "Some texts differ by capitals or blanks alone, and are different categories unless the schema groups them."
         yield Doubt(what, example=f"For example {example}.")
 
 
@@ -250,8 +256,8 @@ def _code_notes(values: np.ndarray) -> Iterator[Note]:
         for count in range(len(codes), 0, -1):
             rest, nearest = inwards[count:], codes[count - 1]
             if len(rest) > 2 and (abs(nearest - rest[0]) > abs(rest[0] - rest[-1]) or nearest < 0 <= rest[0]):
-                what = "Numbers of nines, eights or sevens are apart from all others"
-                yield Note(f"{what}: if they mean “missing”, list them as missing codes.", example=f"For example {codes[0]:g}.")
+                what = "Numbers of nines, eights or sevens, or below 0, are apart from all others"
+                yield Doubt(f"{what}: if they mean “missing”, list them as missing codes.", example=f"For example {codes[0]:g}.")
                 values = rest[::step]
                 break
 
@@ -272,4 +278,4 @@ def total_note(columns: Sequence[Column]) -> Iterator[Note]:
 #: With fewer rows a sum may be chance.
 _FEWEST_SUMMED = 5
 #: Numbers that often stand for no value: 999, -9, 77, 88.
-SAME_DIGITS = re.compile("-?(?:7+|8+|9+)")
+SAME_DIGITS = re.compile("-?(?:7+|8+|9+)|-[1-6]")

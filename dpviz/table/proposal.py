@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpviz.errors import ParameterError, SchemaError
-from dpviz.table.cells import decimal_of, parse_numbers, shortest
+from dpviz.table.cells import MOST_EXACT, decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
 from dpviz.table.notes import Doubt, is_code, warn_of
@@ -113,6 +113,8 @@ def _unfit(column: Column) -> str:
         ):
             return f"{len(texts):,} codes of {len(texts[0])} digits with zeros in front: an identifier"
         low, high = float(column.text_numbers.min()), float(column.text_numbers.max())
+        if max(-low, high) > MOST_EXACT and len(texts) == len(column.codes) - column.n_missing > _FEWEST_ROWS_OF_AN_IDENTIFIER:
+            return "numbers of so many digits, all different, that they are an identifier"
         if not math.isfinite(high - low):
             return "its numbers are too far apart"
         return "its numbers are too close together" if 0 < high - low < LEAST_WIDTH else ""

@@ -206,10 +206,44 @@ def test_notes_are_added_and_kept_with_a_report():
     assert pickle.loads(pickle.dumps(two)).kinds == two.kinds
 
 
-@pytest.mark.parametrize("texts", [BESIDE_NUMBERS[kind].split("|") for kind in ("percentage", "currency", "brackets", "quotes")])
+FORMS = [BESIDE_NUMBERS[kind].split("|") for kind in ("percentage", "currency", "brackets", "quotes", "several numbers")]
+FORMS += [[f"{k} kg" for k in range(20)], [f"{k % 9 + 1}.03.24" for k in range(20)], [f"{k}:30" for k in range(10, 24)]]
+
+
+@pytest.mark.parametrize("texts", FORMS)
 def test_a_column_of_numbers_in_another_form_is_doubted_in_a_proposal(texts):
     frame = pd.DataFrame({"x": texts * 3, "y": (["n", "p"] * len(texts) * 3)[: len(texts) * 3]})
     assert any("is not read: write 12.5" in note for note in notes_of(lambda: dpviz.propose_schema(frame)))
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["20", "31", "42", "999"], "if they mean “missing”"),
+        (["20", "31", "42", "-1"], "if they mean “missing”"),
+        (["a b", "a  b", "c"], "differ by capitals or blanks alone"),
+        (["5", "5 kg", "6", "7 kg"], "a number with a unit"),
+    ],
+)
+def test_a_proposal_is_never_silent_about_what_needs_an_answer(texts, words):
+    frame = pd.DataFrame({"x": texts * 3, "y": ["n", "p"] * (len(texts) * 3 // 2) + ["n"] * (len(texts) % 2)})
+    assert any(words in note for note in notes_of(lambda: dpviz.propose_schema(frame)))
+
+
+def test_wards_times_of_many_kinds_and_bins_stay_categories_without_a_doubt():
+    for texts in (
+        ["7W", "8W", "5E"],
+        ["18-25", "26-35", "36+"],
+        ["a", "b", "unknown"],
+        [f"{k}{c}" for k in range(5) for c in "ABCDE"],
+    ):
+        frame = pd.DataFrame({"x": texts * 4, "y": (["n", "p"] * 2 * len(texts))})
+        assert notes_of(lambda frame=frame: dpviz.propose_schema(frame)) == []
+
+
+def test_numbers_too_long_to_tell_apart_are_an_identifier():
+    frame = pd.DataFrame({"x": [str(10**17 + k) for k in range(30)], "z": range(30), "y": ["n", "p"] * 15})
+    assert dpviz.propose_schema(frame).feature_names == ("z",)
 
 
 def test_no_number_has_a_kind_beside_numbers_by_mistake():
