@@ -6,7 +6,7 @@ or refused, never dropped. `docs/reference/codebook.md` describes the form.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,12 +112,14 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
     cells = [map(unguarded, column.written()) for column in table.columns]  # NA is a text here
     lines = [dict(zip(names, line, strict=True)) for line in zip(*cells, strict=True)]
-    lines = [line for line in lines if line["name"] and not line["name"].startswith(EXAMPLE.strip())]
-    notes: tuple[Doubt, ...] = ()
+    if nameless := [place for place, line in enumerate(lines, start=1) if not line["name"]]:
+        raise SchemaError(f"Line {nameless[0]} below the names of the codebook's columns names no column.", remedy="Name it.")
+    lines = [line for line in lines if not line["name"].startswith(EXAMPLE.strip())]
+    notes = tuple(_doubts(lines))
     if former := [name.lower() for name in table.names if name.lower() not in COLUMNS]:
         now = f"{', '.join(COLUMNS)}; how a date is read is said in its type"
         what = f"The column {former[0]!r} of a codebook has another name now: {now}."
-        notes = (Doubt(what),)
+        notes = (Doubt(what), *notes)
         for line in lines:
             said = [word for name in _FORMER_DATE if (word := line.pop(name, ""))]
             line["type"] = " ".join((line.get("type", ""), *said))
@@ -134,6 +136,17 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
             roles[role] = line["name"]
     target = target or roles.get("target")
     return Codebook(tuple(_column(line, target) for line in lines), target, roles.get("person"), notes)
+
+
+def _doubts(lines: Sequence[Mapping[str, str]]) -> Iterator[Doubt]:
+    """Lists of categories that may be meant in another way than they are read."""
+    for line in lines:
+        entries = _entries(line.get("categories", ""))
+        if len(entries) == 1:
+            yield Doubt(f"The codebook gives {line['name']!r:.60} one category alone: write several as a; b; c.")
+        elif entries and all(re.match(r"\s*-?\d+\s*[-:).–]\s*[^\W\d]", entry) for entry in entries):
+            what = f"Categories of {line['name']!r:.60} seem to be codes with labels, and are read as they stand"
+            yield Doubt(f"{what}: write 1 = male; 2 = female where cells hold the codes alone.")
 
 
 def _column(line: Mapping[str, str], target: str | None) -> ColumnDraft:

@@ -72,6 +72,9 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     if task not in (None, "classes", "number"):
         raise ParameterError("propose_schema", "task", task, "'classes', 'number' or None")
     table = table_of(rows)
+    if table.n_malformed and not table.n_rows:
+        remedy = "Lines above the names of the columns and delimiters at the end of lines have to go."
+        raise SchemaError("No line has as many cells as the first line has names.", remedy=remedy)
     last = next((column for column in reversed(table.columns) if not is_row_names(column.name)), table.columns[-1])
     goal = last if target is None else table.column(target)
     called = "the last column" if target is None else str(target)[:60]  # without a header line its name is a cell

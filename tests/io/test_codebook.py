@@ -271,3 +271,25 @@ def test_labels_are_pairs():
 def test_lists_that_are_written_are_read_again(values, pairs):
     assert codes_in(list_text(values)) == listed_in(list_text(values)) == tuple(values)
     assert groups_in(groups_text(pairs)) == tuple(pairs)
+
+
+@pytest.mark.parametrize(
+    ("categories", "doubt"),
+    [
+        ("1: male; 2: female", "seem to be codes with labels"),
+        ("1) male; 2) female", "seem to be codes with labels"),
+        ("1 - male; 2 – female", "seem to be codes with labels"),
+        ("male/female", "one category alone"),
+        ("18-25; 26-35; 36+", ""),
+        ("1 = male; 2 = female", ""),
+        ("<=50K; >50K", ""),
+    ],
+)
+def test_a_list_that_may_be_meant_otherwise_is_doubted(categories, doubt):
+    book = f'name,type,categories,role\ns,categories,"{categories}",\ny,categories,no; yes,target\n'.encode()
+    assert [doubt in note for note in read_codebook(book).notes] == [True] * bool(doubt)
+
+
+def test_a_line_without_a_name_is_refused_by_its_place():
+    with pytest.raises(SchemaError, match="Line 2 below the names"):
+        read_codebook(b"name,type,low,high\nage,integer,0,9\n,integer,0,9\n")

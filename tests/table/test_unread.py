@@ -241,6 +241,11 @@ def test_wards_times_of_many_kinds_and_bins_stay_categories_without_a_doubt():
         assert notes_of(lambda frame=frame: dpviz.propose_schema(frame)) == []
 
 
+def test_names_that_fit_no_line_are_the_reason_and_not_the_target():
+    with pytest.raises(dpviz.errors.SchemaError, match=r"as many cells as the first line has names\. Lines above the names"):
+        dpviz.propose_schema(b"Report of 2024,confidential\na,b,y\n1,2,n\n3,4,p\n")
+
+
 def test_numbers_too_long_to_tell_apart_are_an_identifier():
     frame = pd.DataFrame({"x": [str(10**17 + k) for k in range(30)], "z": range(30), "y": ["n", "p"] * 15})
     assert dpviz.propose_schema(frame).feature_names == ("z",)
