@@ -162,19 +162,19 @@ def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -
     declared = {one.name: one for one in (*schema.features, schema.target)}
     for column in columns:
         one, raw = declared[column.name], table.column(column.name)
-        if column.unusable is not None and (flags := column.unusable[0] & ~column.unusable[1]).any():
-            kind, words = _kind_and_words(one)
-            yield Unread(one.name, _counted(raw.counts_of(flags), kind), words)
-        elif (flags := column.changed.get("unknown_mapped")) is not None:  # type: ignore[assignment]
-            kinds = _counted(raw.counts_of(flags), _kind_and_words(one)[0])
-            del kinds[UNDECLARED]
-            if kinds:
-                yield Unread(one.name, kinds, _REPLACED)
-        if (flags := column.changed.get("clipped")) is not None and column.given is not None:  # type: ignore[assignment]
-            values, counts = np.unique(column.given[flags], return_counts=True)
+        if (clipped := column.changed.get("clipped")) is not None and column.given is not None:
+            values, counts = np.unique(column.given[clipped], return_counts=True)
             is_code = [looks_missing(value, one) for value in values.tolist()]  # type: ignore[arg-type]
             if any(is_code):
                 yield Unread(one.name, {CODES: int(counts[is_code].sum())}, _BEYOND)
+        if column.unusable is not None and (flags := column.unusable[0] & ~column.unusable[1]).any():
+            kind, words = _kind_and_words(one)
+            yield Unread(one.name, _counted(raw.counts_of(flags), kind), words)
+        elif (mapped := column.changed.get("unknown_mapped")) is not None:
+            kinds = _counted(raw.counts_of(mapped), _kind_and_words(one)[0])
+            del kinds[UNDECLARED]
+            if kinds:
+                yield Unread(one.name, kinds, _REPLACED)
 
 
 def looks_missing(value: float, declared: NumericFeature | NumericTarget) -> bool:

@@ -130,7 +130,8 @@ def _joined(reports: Sequence[EncodingReport], columns: Sequence[str]) -> Encodi
         for kind in ("rows_read", "rows_kept", "malformed", "unchanged")
     }
     cells = {kind: added(kind) for kind in ("dropped_missing", "dropped_unknown", "dropped_target", *CHANGES)}
-    unread = dict[str, Unread]()
+    unread = dict[tuple[int, tuple[str, str]], Unread]()
     for note in (note for report in reports for note in report.unread):
-        unread[note.column] = unread[note.column].with_more(note) if note.column in unread else note
-    return replace(first, unread=tuple(unread.values()), **whole, **cells)  # type: ignore[arg-type]
+        key = columns.index(note.column), note.words
+        unread[key] = unread[key].with_more(note) if key in unread else note
+    return replace(first, unread=tuple(unread[key] for key in sorted(unread)), **whole, **cells)  # type: ignore[arg-type]
