@@ -6,9 +6,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 
+import dpviz
 from dpviz import model_from_json
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import publish as page_state
@@ -25,6 +28,7 @@ from dpviz.table.encode import encode
 from dpviz.table.proposal import propose_schema
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.support.pages import (
     after_work,
     begun_release,
@@ -355,3 +359,25 @@ def test_a_released_tree_no_better_than_always_one_class_is_introduced_as_that(r
     test = released(opened("publish", rows=rows, epsilon=epsilon))
     ((kind, said),) = [(kind, said) for kind, said in said_in_boxes(test) if "Always " in said]
     assert (kind, "the model is no better" in said) == (expected, expected == "warning")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["shuffled", "another range", "Parquet", "bound to persons"])
+def test_rows_released_in_python_are_known_on_the_page_in_any_form_and_their_cap_counts(register, tmp_path, form):
+    rng = np.random.default_rng(1)
+    columns = {"x": rng.uniform(0, 1, 200), "who": [f"p{row // 2}" for row in range(200)], "y": rng.choice(["a", "b"], 200)}
+    frame, schema = pd.DataFrame(columns), Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=200)
+    register.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=2 if form == "bound to persons" else 1)
+    asked = {"epsilon": 0.6, "add_rows": True, "accept_rows": True}
+    dpviz.open_register(register.path).release(NAME, "majority", frame, schema=schema, **asked)
+    path = tmp_path / ("t.parquet" if form == "Parquet" else "t.csv")
+    other = frame.sample(frac=1, random_state=1) if form == "shuffled" else frame
+    other.to_parquet(path) if form == "Parquet" else other.to_csv(path, index=False)
+    read = dpviz.read_table(path)
+    schema = schema.declare("x", high=2.0) if form == "another range" else schema
+    persons = {"person": "who", "rows_per_person": 2} if form == "bound to persons" else {}
+    loaded = Loaded(DataRole.PRIVATE, "Mine", None, read, schema, encode(read, schema, **persons))
+    test = opened("publish", rows=loaded, epsilon="0.6")
+    assert f"Data set `{NAME}`" in shown(test)
+    assert "is left of the cap of" in shown(test)
+    assert "Release" not in buttons(test)
