@@ -50,7 +50,17 @@ PAGES: dict[str, tuple[str, Callable[[], str]]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code, as `dpviz.__main__.main` does."""
-    return finish(parser, argv)
+    return finish(_run, argv)
+
+
+def _run(words: list[str]) -> int:
+    try:
+        args = parser().parse_args(words)
+    except SystemExit as done:  # argparse has printed help
+        return int(done.code or 0)
+    with console.results(to_stderr=False, as_json=False):
+        code: int = args.run(args)
+    return code
 
 
 def parser() -> ArgumentParser:

@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
@@ -36,10 +36,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0: done. 2: the input cannot be used; one line on stderr says what, where and what to do. 130: stopped with Ctrl-C.
     """
+    return finish(_run, argv)
+
+
+def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -> int:
+    """What `run` returns for these words (default: those of the shell), or the exit code of `main` for what it raises."""
     _never_fail_to_print()
     with interrupts.noticed() as was_interrupted:
         try:
-            code = _run(list(sys.argv[1:] if argv is None else argv))
+            code = run(list(sys.argv[1:] if argv is None else argv))
             sys.stdout.flush()
             return code
         except DpvizError as error:
