@@ -24,20 +24,38 @@ def refused(path):
     return problem.value
 
 
-def test_a_file_that_is_no_database_is_foreign_and_stays_as_it_is(tmp_path):
-    path = tmp_path / "notes.txt"
-    path.write_text("dear diary, " * 100)
-    assert refused(path).code == "foreign"
-    assert path.read_text() == "dear diary, " * 100
+def of_another_program(path):
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE theirs (x)")
+        other.commit()
 
 
-@pytest.mark.parametrize("content", [b"x", b"\n", b"SQLite format 3\0", b"\0" * 511])
-def test_what_is_too_short_to_be_a_database_is_foreign_and_stays_as_it_is(tmp_path, content):
-    path = tmp_path / "releases.db"
-    path.write_bytes(content)
-    assert refused(path).code == "foreign"
-    assert path.read_bytes() == content
-    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+def of_a_newer_version(path):
+    Register(path).data_sets()
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute(f"PRAGMA user_version = {store.VERSION + 1}")
+
+
+NO_REGISTER = {
+    "a diary": ("foreign", lambda path: path.write_text("dear diary, " * 100)),
+    "a letter": ("foreign", lambda path: path.write_bytes(b"x")),
+    "a head of SQLite": ("foreign", lambda path: path.write_bytes(b"SQLite format 3\0")),
+    "zeros": ("foreign", lambda path: path.write_bytes(b"\0" * 511)),
+    "another program's": ("foreign", of_another_program),
+    "a newer one": ("newer", of_a_newer_version),
+    "a folder": ("unreadable", Path.mkdir),
+}
+
+
+@pytest.mark.parametrize("what", NO_REGISTER)
+def test_what_is_no_register_of_this_version_is_refused_and_stays_as_it_is(tmp_path, what):
+    path, (code, make) = tmp_path / "releases.db", NO_REGISTER[what]
+    make(path)
+    before = path.read_bytes() if path.is_file() else b""
+    assert refused(path).code == code
+    if path.is_file():
+        assert path.read_bytes() == before
+        assert refused(path / "below" / "releases.db").code == "unreadable"
 
 
 def test_a_register_that_was_emptied_does_not_begin_anew(tmp_path):
@@ -107,35 +125,6 @@ def test_a_full_disk_where_the_counter_is_kept_is_said_too(tmp_path, monkeypatch
     with pytest.raises(RegisterError) as problem:
         register.declare("rows", epsilon_cap=1)
     assert problem.value.code == "full"
-
-
-def test_a_database_of_another_program_is_foreign(tmp_path):
-    path = tmp_path / "other.db"
-    with closing(sqlite3.connect(path)) as other:
-        other.execute("CREATE TABLE theirs (x)")
-        other.commit()
-    before = path.read_bytes()
-    assert refused(path).code == "foreign"
-    assert path.read_bytes() == before
-
-
-def test_a_register_of_a_newer_version_is_refused(tmp_path):
-    path = tmp_path / "releases.db"
-    Register(path).data_sets()
-    with closing(sqlite3.connect(path)) as newer:
-        newer.execute(f"PRAGMA user_version = {store.VERSION + 1}")
-    problem = refused(path)
-    assert problem.code == "newer"
-    assert problem.remedy == "Update dpviz."
-
-
-def test_a_folder_that_cannot_be_made_is_unreadable(tmp_path):
-    (tmp_path / "file").write_text("")
-    assert refused(tmp_path / "file" / "releases.db").code == "unreadable"
-
-
-def test_a_folder_in_place_of_the_file_is_unreadable(tmp_path):
-    assert refused(tmp_path).code == "unreadable"
 
 
 def test_a_damaged_file_is_said_to_be_damaged(tmp_path):
