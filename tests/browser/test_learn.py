@@ -79,6 +79,22 @@ def test_a_person_edits_two_tables_and_grows_a_tree(page: Any, app: str) -> None
 
 
 @pytest.mark.verify
+def test_the_picture_moves_while_the_slider_is_dragged_and_the_link_keeps_where_it_was_let_go(page: Any, app: str) -> None:
+    page.goto(f"{app}/learn?hide=question")
+    page.get_by_role("heading", name=prose("learn/odds", "title"), exact=True).wait_for()
+    settled(page)
+    box = page.get_by_role("slider", name="ε (add/remove one row)").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 8, middle)
+    page.mouse.down()
+    for share, epsilon in ((0.7, "2"), (1.0, "10"), (0.5, "0.5")):
+        page.mouse.move(box["x"] + 8 + (box["width"] - 16) * share, middle, steps=5)
+        page.get_by_text(f"ε = {epsilon} (add/remove one row): odds").first.wait_for()
+    page.mouse.up()
+    page.wait_for_url("**odds.epsilon=0.5*")
+
+
+@pytest.mark.verify
 def test_a_permalink_restores_lesson_settings_and_seed(page: Any, app: str) -> None:
     page.goto(f"{app}/learn?lesson=Growing&growing.epsilon=4&growing.seed=12&growing.steps=2")
     _title(page, LESSONS[4])
