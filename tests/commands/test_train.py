@@ -68,22 +68,6 @@ def test_a_schema_file_with_read_values_trains_and_is_warned_of(run, table, tmp_
     assert "No --schema" not in heard
 
 
-def test_a_long_list_of_read_columns_is_shortened(run, tmp_path):
-    wide = tmp_path / "wide.csv"
-    names = [f"x{column}" for column in range(9)]
-    rows = "\n".join(",".join(str((row + column) % 5) for column in range(9)) + f",{'ab'[row % 2]}" for row in range(30))
-    wide.write_text(",".join([*names, "y"]) + "\n" + rows + "\n", encoding="utf-8")
-    _, _, heard = run("schema", wide, "--out", tmp_path / "s.json")
-    assert "x5 (kind, low, high) and 5 more." in heard
-    assert "x6 (" not in heard
-
-
-def test_another_target_can_be_chosen(run, table, tmp_path):
-    out = tmp_path / "tree.json"
-    assert run("train", table, "--target", "colour", "--epsilon", "1", "--out", out)[0] == 0
-    assert dpviz.model_from_json(out.read_text(encoding="utf-8")).schema.target.name == "colour"
-
-
 def test_dropped_rows_and_left_out_columns_are_told(run, schema, tmp_path):
     gaps = tmp_path / "gaps.csv"
     rows = [f"{age},red,{'yes' if age > 20 else 'no'},id{age}" for age in range(50)]
@@ -94,32 +78,22 @@ def test_dropped_rows_and_left_out_columns_are_told(run, schema, tmp_path):
     assert "Warning: Column 4 is left out: a different text in every row" in heard
 
 
-def test_a_learner_that_publishes_something_exact_is_said_to_guarantee_nothing(run, table, schema, tmp_path):
-    _, said, _ = run("train", table, "--schema", schema, "--learner", "cart", "--epsilon", "1", "--out", tmp_path / "t.json")
-    assert "Guarantee    Not guaranteed, because it is not private: exact splits and labels\n" in said
+def test_parameters_of_every_kind_reach_the_learner(run, table, schema, tmp_path):
+    asked = {"bins": ("5", 5), "max_leaf_error": ("0.02", 0.02), "grow_complete": ("No", False), "shares": ("1,2,3", [1, 2, 3])}
+    given = [word for name, (text, _) in asked.items() for word in ("--param", f"{name}={text}")]
+    args = ("--learner", "privatree", "--epsilon", "1", "--seed", "0", *given, "--out", tmp_path / "tree.json")
+    assert run("train", table, "--schema", schema, *args)[0] == 0
+    found = json.loads((tmp_path / "tree.json").read_text(encoding="utf-8"))["learner"]["parameters"]
+    assert {name: found[name] for name in asked} == {name: value for name, (_, value) in asked.items()}
+
+
+def test_a_violated_claim_and_a_learner_without_privacy_are_shown_as_such(run, table, schema, tmp_path):
+    _, said, _ = run("train", table, "--schema", schema, "--learner", "cart", "--epsilon", "1", "--out", tmp_path / "c.json")
+    assert "Guarantee    Not guaranteed, because it is not private" in said
     assert "Noise        none\n" in said
-
-
-def test_a_violated_claim_is_shown_with_its_verdict(run, table, schema, tmp_path):
     args = ("--learner", "privatree-corrected", "--epsilon", "0.1", "--seed", "0", "--out", tmp_path / "t.json")
     _, said, _ = run("train", table, "--schema", schema, *args)
     assert "Claim        epsilon = 0.1 (add/remove one row), Vos et al. 2023, corrected version: violated." in said
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "value"),
-    [
-        ("bins=5", "bins", 5),
-        ("max_leaf_error=0.02", "max_leaf_error", 0.02),
-        ("grow_complete=No", "grow_complete", False),
-        ("shares=1,2,3", "shares", [1, 2, 3]),
-    ],
-)
-def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, value):
-    out = tmp_path / "tree.json"
-    args = ("--learner", "privatree", "--epsilon", "1", "--seed", "0", "--param", text, "--out", out)
-    assert run("train", table, "--schema", schema, *args)[0] == 0
-    assert json.loads(out.read_text(encoding="utf-8"))["learner"]["parameters"][name] == value
 
 
 @pytest.mark.parametrize(
@@ -127,13 +101,9 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
     [
         (["--epsilon", "0"], "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
         (["--epsilon", "nan"], "Argument --epsilon: must be a number, got 'nan'."),
-        (["--epsilon", "inf"], "Argument --epsilon: must be a number, got 'inf'."),
-        (["--epsilon", "1e999"], "Argument --epsilon: must be a number, got '1e999'."),
         (["--epsilon", "much"], "Argument --epsilon: must be a number, got 'much'. See `dpviz train --help`."),
         (["--max-depth", "99"], "The 'max_depth' parameter of fit must be a whole number in [1, 12]. Got 99."),
-        (["--max-depth", "2.5"], "Argument --max-depth: invalid int value: '2.5'."),
         (["--depth", "deep"], "Argument --depth: must be 'auto' or a whole number, got 'deep'."),
-        (["--depth", "0"], "'depth' parameter of fit must be 'auto' or a whole number in [1, 12]. Got 0."),
         (["--seed", "-1"], "Argument --seed: must be a whole number of at least 0, got '-1'."),
         (["--delta", "2"], "'delta' parameter of fit"),
         (["--learner", "pf-tre"], "There is no learner called 'pf-tre'. Did you mean 'pf-tree'?"),
@@ -141,7 +111,6 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
             ["--param", "bins=3"],
             "There is no parameter of 'pf-tree' called 'bins'. Known: leaves, lookahead, class_weights, level_shares.",
         ),
-        (["--param", "seed=3"], "There is no parameter of 'pf-tree' called 'seed'."),
         (["--param", "bins"], "--param: 'bins' is not a parameter. Write NAME=VALUE."),
         (
             ["--param", "level_shares=1,x"],
@@ -150,7 +119,6 @@ def test_parameters_reach_the_learner(run, table, schema, tmp_path, text, name, 
         (["--param", "level_shares=1", "--depth", "2"], "must be 2 numbers, one per level of the tree. Got (1.0,)."),
         (["--param", "level_shares=1", "--param", "level_shares=2"], "--param: 'level_shares' is given twice."),
         (["--learner", "privatree", "--param", "bins=many"], "'bins' parameter of privatree must be a whole number in [2, 64]."),
-        (["--learner", "privatree", "--param", "bins=1"], "Got '1'."),
         (["--learner", "privatree", "--param", "grow_complete=maybe"], "must be True or False. Got 'maybe'."),
         (["--learner", "privatree"], "A mechanism of PrivaTree has no exact sampler, so its output cannot be released."),
         (["--target", "label"], "--target and --schema cannot be combined."),
@@ -387,6 +355,6 @@ def test_hardly_a_usable_row_and_a_replaced_value_are_said_in_the_words_of_pytho
     assert code == 0
     with pytest.warns(dpviz.errors.DpvizWarning) as warned:
         dpviz.fit("s-gbdt", table, schema=declared, epsilon=0.1, initial_share=0.1, seed=0)
-    assert len(warned) == 2
-    for one in warned:
-        assert f"Warning: {one.message}\n" in heard
+    said = [one.message.doubt if isinstance(one.message, dpviz.errors.ReadingWarning) else str(one.message) for one in warned]
+    assert len(said) == 3
+    assert all(f"Warning: {one.split(',')[0]}" in heard for one in said)  # a doubt ends with the remedy of its interface
