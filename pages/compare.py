@@ -334,7 +334,7 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
         words = "Points appear as they are computed."
     words = f"On made-up rows: {words}" if rows.is_made_up else words
     st.markdown(plain(words))
-    look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles_of(found)}
+    look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles_of(asked, found)}
     show_chart(figures.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
     if figures.is_cut(found, metric):
         st.caption(f"R² below −{-figures.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
@@ -342,10 +342,11 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     return found
 
 
-def styles_of(found: Sequence[comparison.Curve]) -> dict[str, figures.LineStyle]:
-    """As they were in this session: another learner changes nobody's colour."""
+def styles_of(asked: Asked, found: Sequence[comparison.Curve]) -> dict[str, figures.LineStyle]:
+    """As they were in this session: neither another learner nor the order in which curves come changes anybody's colour."""
     before = st.session_state.setdefault("_compare_styles", {})
-    styles = figures.line_styles({curve.learner: curve.verdict for curve in found}, before)
+    verdicts = dict.fromkeys(asked.grid.learners, "none") | {curve.learner: curve.verdict for curve in found}
+    styles = figures.line_styles(verdicts, before)
     before.update(styles)
     return styles
 
@@ -376,7 +377,7 @@ def draw_boxes(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Cur
     known = there.dropna(subset=[shown.metric])
     if known[np.isfinite(known.epsilon)].groupby("learner").size().min() < figures.ENOUGH:
         return
-    styles = styles_of(found)
+    styles = styles_of(shown, found)
     outcomes = {name: np.asarray(known.loc[known.learner == name, shown.metric], dtype=float) for name in styles}
     outcomes = {name: values for name, values in outcomes.items() if len(values)}
     if outcomes:
@@ -390,7 +391,7 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     """Who is better on the same splits, by how much, and how sure that is."""
     st.divider()
     st.header("Who beats whom on the same splits", anchor=False)
-    styles = styles_of(found)
+    styles = styles_of(shown, found)
     if shown.axis == "guesses" and (without := figures.unbounded(found, "guesses")):
         named = plain(", ".join(map(learner_title, without)))
         st.caption(f"Nothing bounds them, so they are not compared at equal risk: {named}.")

@@ -5,9 +5,10 @@ from threading import Event
 import pytest
 
 from dpviz.app.background import Job, Pool
-from dpviz.evaluation.compare import sweep
+from dpviz.evaluation.compare import comparison, sweep
 from dpviz.evaluation.compare.grid import columns_of
 from dpviz.evaluation.compare.sweep import as_frame
+from dpviz.figures.compare import line_styles
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from tests.support.pages import (
@@ -133,6 +134,19 @@ def test_every_change_has_a_first_look_of_at_most_300_fits_and_keeps_colours(mon
         assert "settings before" not in texts(test)
         assert colours.items() <= drawn(test).items()
     assert button(test, "Refine")
+
+
+def test_a_colour_does_not_depend_on_which_curve_is_there_first(monkeypatch):
+    whole, names = comparison.curves, ("diffprivlib-tree", "privatree", "privatree-corrected")
+    monkeypatch.setattr(comparison, "curves", lambda *asked: [curve for curve in whole(*asked) if curve.learner == "privatree"])
+    test = finished(opened("compare", learners=titles(*names), draws="2", epsilons=["0.1", "1"]))
+    monkeypatch.setattr(comparison, "curves", whole)
+    lone, all_lines = drawn(test), drawn(test.run())
+    styles = line_styles(dict.fromkeys(names, "holds"))
+    assert len(lone) < len(all_lines)
+    assert {name: next(look for title, look in all_lines.items() if title.startswith(styles[name].title)) for name in names} == {
+        name: styles[name].colour for name in names
+    }
 
 
 @pytest.mark.parametrize(("view", "places"), [("over depth", 3), ("over number of rows", 6)])
