@@ -123,3 +123,20 @@ def test_sums_that_are_too_large_are_cut_and_not_wrapped_around():
 def test_a_grid_for_noise_of_no_scale_is_a_typed_error(scales):
     with pytest.raises(ParameterError, match="'scales' parameter of NoiseGrid"):
         NoiseGrid(scales)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0, 9.0, 40.0])
+def test_a_few_draws_at_any_scale_have_its_variance_and_no_other(scale):
+    noise = GaussianNoise(scale).add(np.full((40, 50), 7), source=Simulation(5)) - 7
+    grid = np.arange(-12 * math.ceil(scale), 12 * math.ceil(scale) + 1)
+    expected = float((GaussianNoise(scale).pmf(grid) * grid**2).sum())
+    assert noise.dtype == np.int64
+    assert noise.shape == (40, 50)
+    assert 0.8 * expected < noise.var() < 1.2 * expected  # six standard deviations of the estimate
+    assert not 0.8 * expected < (2 * noise).var() < 1.2 * expected
+
+
+@pytest.mark.parametrize("scale", [0, -1.0, math.nan, math.inf, 2.0**60, "1", True])
+def test_a_scale_that_is_none_is_refused(scale):
+    with pytest.raises(ParameterError, match="scale"):
+        GaussianNoise(scale)

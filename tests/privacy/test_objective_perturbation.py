@@ -13,7 +13,7 @@ from scipy.integrate import cumulative_trapezoid
 from threadpoolctl import threadpool_limits
 
 from dpviz.accounting.events import PureDP, Step
-from dpviz.errors import NotReleasable
+from dpviz.errors import NotReleasable, ParameterError
 from dpviz.privacy.objective_perturbation import CURVATURE, ObjectivePerturbation, minimiser
 from dpviz.privacy.source import ExactNoise, Simulation
 from tests.support.goodness import FITS
@@ -127,3 +127,9 @@ def test_the_minimum_does_not_depend_on_the_number_of_threads(rng):
             found.append(minimiser(x, y, 1.0, linear))
     assert (found[0] == found[1]).all()
     assert (found[0] == found[2]).all()
+
+
+@pytest.mark.parametrize("penalty", [0, -1.0, math.nan, math.inf, "1"])
+def test_a_penalty_that_is_none_is_refused(penalty):
+    with pytest.raises(ParameterError, match="penalty"):
+        ObjectivePerturbation(1.0, penalty)

@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from dpviz.accounting.events import Free, Step
+from dpviz.errors import NotEnumerable
 from dpviz.privacy.source import ExactNoise, Simulation
-from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint
+from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint, product_distribution
 from tests.support.goodness import FITS, p_value
 
 SOURCES = pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=lambda source: source.name)
@@ -46,3 +47,11 @@ def test_a_seed_repeats_them_and_a_release_does_not():
     assert first == again
     assert len({UniformPoint().release((0.0, 1.0), source=ExactNoise(), part="node").value for _ in range(10)}) == 10
     assert len({int(SecretKeys().choose(1, source=ExactNoise())[0]) for _ in range(10)}) == 10
+
+
+def test_independent_draws_together_have_the_product_of_their_probabilities_or_are_too_many():
+    first, second = np.array([0.25, 0.75]), np.array([0.5, 0.125, 0.375])
+    joint = product_distribution([first, second], "Draws")
+    assert joint.tolist() == [a * b for a in first for b in second]  # the last varies fastest
+    with pytest.raises(NotEnumerable, match="Draws at once have more than 200,000 outcomes"):
+        product_distribution([np.full(100, 0.01)] * 3, "Draws")
