@@ -38,10 +38,7 @@ TOPICS = {
     "rivals": "packages as they are shipped",
     "probabilities": "honest leaves beside labels, and the private test",
     "risk": "what one row risks, for every learner",
-    "engines": "questions to databases",
 }
-#: Those that need more than a folder of data.
-ALONE = ("engines",)
 PAGES: dict[str, tuple[str, Callable[[], str]]] = {
     "differences": ("what learners do otherwise than their papers", lambda: departures_page(declared())),
     "learners": ("the page of all learners", lambda: learners_page(declared(), stored_run())),
@@ -113,7 +110,7 @@ def _all(args: Namespace) -> int:
     """Each topic as if it were asked for alone; one that cannot run is said and left out, and the exit code is 1."""
     args.out.mkdir(parents=True, exist_ok=True)
     failed = 0
-    for name in (name for name in TOPICS if name not in ALONE):
+    for name in TOPICS:
         topic = ArgumentParser()
         module(name).add_arguments(topic)
         options = {option for action in topic._actions for option in action.option_strings}

@@ -2,7 +2,6 @@
 from . import errors as errors
 from . import learners as learners
 from .accounting.guarantee import PrivacyLoss as PrivacyLoss
-from .engines.opening import open_table as open_table
 from .errors import DpvizError as DpvizError
 from .evaluation.audit.by_attack import audit as audit
 from .evaluation.audit.foreign import OutputBound as OutputBound
@@ -13,7 +12,6 @@ from .evaluation.robustness.poisoning import poisoning_curve as poisoning_curve
 from .io.codebook import codebook_template as codebook_template
 from .io.codebook import import_codebook as import_codebook
 from .io.csv import read_csv as read_csv
-from .io.large.encode import encode_large as encode_large
 from .io.results import load_result as load_result
 from .io.samples import load_sample as load_sample
 from .io.schemas import load_schema as load_schema
@@ -36,6 +34,8 @@ from .release.register import open_register as open_register
 from .results.exports import export_names as export_names
 from .results.result import FitResult as FitResult
 from .results.result import TestReport as TestReport
+from .rows.opening import encode_large as encode_large
+from .rows.opening import open_table as open_table
 from .table.dataset import EncodedDataset as EncodedDataset
 from .table.dates import DateFeature as DateFeature
 from .table.encode import encode as encode

@@ -10,14 +10,14 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.engines.address import is_address, parse_address
-from dpviz.engines.opening import read_columns
 from dpviz.errors import DpvizError, TableError
 from dpviz.io.limits import MAX_BYTES, MAX_ROWS
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import table_of_arrow
 from dpviz.io.tables.folder import FolderFile, files_in
 from dpviz.progress import Progress, Stop, watched
+from dpviz.rows.address import is_address, parse_address
+from dpviz.rows.opening import read_columns
 from dpviz.table.raw import RawTable
 
 VARIABLE = "DPVIZ_TABLES"

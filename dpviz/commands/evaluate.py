@@ -3,7 +3,8 @@
 The figures are computed from the rows themselves, without noise. On private rows they are for whoever may see the rows:
 no epsilon covers them, so do not publish them. Rows that the model was trained on make it look better than it is.
 
-With ENGINE://PLACE?table=NAME the engine counts how many rows of each class reach each leaf of a tree, and no row leaves it.
+With ENGINE://PLACE?table=NAME rows of a database come here, in batches that are not kept. A cluster counts how many rows of each
+class reach each leaf of a tree, and no row leaves it.
 
 Example: dpviz evaluate tree.json held_out.csv
 """
@@ -22,11 +23,13 @@ from dpviz.evaluation.compare.metrics import Answered, answered_by_leaf, classif
 from dpviz.evaluation.measures import recalls
 from dpviz.figures.compare import interval_text, measure_text
 from dpviz.figures.wording import capital, percent
-from dpviz.io.large.source import is_large
 from dpviz.io.results import read_model_file
 from dpviz.models.base import Model
 from dpviz.models.constant import as_tree
 from dpviz.models.document import model_from_json
+from dpviz.rows.address import parse_address
+from dpviz.rows.files import is_large
+from dpviz.rows.sources import LocalRows
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.schema import NumericTarget
@@ -46,23 +49,23 @@ def run(args: Namespace) -> int:
         return _in_engine(args, model)
     if is_large(args.data):
         with large_rows(args, model.schema) as rows:
-            assert rows.report is not None
             return _evaluate(args, model, rows.data, rows.report.rows_read)
     table = table_of(args, (*model.schema.feature_names, model.schema.target.name))
     return _evaluate(args, model, encode(table, model.schema), table.n_rows)
 
 
 def _in_engine(args: Namespace, model: Model) -> int:
-    """A tree of classes is measured by the classes of the rows in each leaf: only these counts leave the engine."""
+    """On a cluster a tree of classes is measured by the classes of the rows in each leaf, and only these counts leave it."""
     tree = as_tree(model)
-    if tree is None or isinstance(model.schema.target, NumericTarget):
-        what = "In an engine only a tree of classes can be measured: for another model its rows would have to leave the engine."
+    if parse_address(args.data).engine == "spark" and (tree is None or isinstance(model.schema.target, NumericTarget)):
+        what = "On a cluster only a tree of classes can be measured: for another model its rows would have to leave the cluster."
         raise EngineError("uncounted", what, remedy="Export the rows as Parquet and evaluate on the file.")
     with engine_rows(args, model.schema) as rows:
-        console.doing("Counting in the engine")
-        found = answered_by_leaf(tree, rows)
-        n_read, n_rows = rows.read_and_used
-    _start(args, n_read, n_rows)
+        if isinstance(rows, LocalRows):
+            return _evaluate(args, model, rows.data, rows.report.rows_read)
+        assert tree is not None
+        found, report = answered_by_leaf(tree, rows), rows.report
+    _start(args, report.rows_read, report.rows_kept)
     _show_classes(model, found, int(found.confusion.sum(axis=1).argmax()))
     return 0
 

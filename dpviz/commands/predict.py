@@ -24,17 +24,17 @@ from dpviz.commands import console
 from dpviz.commands.arguments import add_model_arguments
 from dpviz.commands.files import add_output_arguments, check_output, write_whole
 from dpviz.commands.rows import reading_of, require_plain, table_of, tell
-from dpviz.engines.address import parse_address
-from dpviz.engines.opening import read_rows
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
-from dpviz.io.large.arrow import table_of_batch
-from dpviz.io.large.source import IN_BATCHES, is_large, pieces_of
 from dpviz.io.options import ReadOptions
 from dpviz.io.results import read_model_file
 from dpviz.io.text import UNREADABLE
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import Unanswered
+from dpviz.rows.address import parse_address
+from dpviz.rows.databases import table_of_batch
+from dpviz.rows.files import IN_BATCHES, batches_of, is_large
+from dpviz.rows.opening import read_rows
 from dpviz.table.encode import encode_new
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import RawTable
@@ -110,9 +110,9 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
     elif is_large(args.data) or (args.data.suffix.lower() in IN_BATCHES and args.data.is_file()):
         wanted = tuple(dict.fromkeys([*names, *([key] if key else [])]))
         asked = ReadOptions(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True, key=key)
-        pieces = pieces_of(args.data, asked)
-        tell(pieces.notes)
-        for table in pieces.read(console.telling(f"Predicting {args.data}")):
+        batches = batches_of(args.data, asked)
+        tell(batches.notes)
+        for table in batches.read(console.telling(f"Predicting {args.data}")):
             tell(note for note in table.notes if isinstance(note, Doubt))
             yield _Piece(table, key)
     else:

@@ -7,20 +7,19 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpviz.commands import console
-from dpviz.engines.address import parse_address
-from dpviz.engines.opening import open_table
 from dpviz.errors import DpvizError, ReadingWarning
-from dpviz.io.large.encode import encode_large
-from dpviz.io.large.rows import FileRows
-from dpviz.io.large.source import is_large
 from dpviz.io.options import ReadOptions
 from dpviz.io.schemas import load_schema
 from dpviz.io.tables.read import read_asked
 from dpviz.learners import require_counts, require_task
 from dpviz.progress import watched
+from dpviz.rows.address import parse_address
+from dpviz.rows.files import is_large
+from dpviz.rows.opening import encode_large, open_table
+from dpviz.rows.sources import LocalRows, SourceRows
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.notes import Doubt
@@ -29,9 +28,6 @@ from dpviz.table.raw import RawTable
 from dpviz.table.schema import Schema
 from dpviz.training.contract import LearnerSpec
 from dpviz.training.counted_rows import Rows
-
-if TYPE_CHECKING:
-    from dpviz.engines.rows import EngineRows
 
 _SHOWN = 6
 _NOT_IN_ENGINE = "This is not for a table in an engine."
@@ -73,23 +69,22 @@ class Given:
 
 @contextmanager
 def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
-    """DATA, encoded to train a learner: in memory; in pieces where it is a folder, a database or too large; or in an engine."""
+    """DATA, encoded to train a learner: in memory; in batches where it is a folder, a database, too large, or at an address."""
     if isinstance(args.data, str):
         with _rows_to_train(args) as rows:
             require_task(spec, rows.schema)
-            if args.data_set:
-                rows.book()
             require_counts(spec, rows)
-            console.doing("Encoding in the engine")
+            console.doing("Encoding the rows")
             names = (*rows.schema.feature_names, rows.schema.target.name)
-            yield Given(str(parse_address(args.data)), rows, names, rows.report.rows_read)
+            report = rows.report
+            assert report is not None
+            yield Given(str(parse_address(args.data)), rows, names, report.rows_read)
         return
     if is_large(args.data):
         schema = _schema_of_large(args)
         require_task(spec, schema)
         require_counts(spec, schema)
-        with large_rows(args, schema) as rows:
-            assert rows.report is not None
+        with large_rows(args, schema, args.person, args.rows_per_person) as rows:
             yield Given(args.data.name, rows, rows.names, rows.report.rows_read)
         return
     table, schema = table_and_schema(args)
@@ -99,24 +94,23 @@ def given_rows(args: Namespace, spec: LearnerSpec) -> Iterator[Given]:
     yield Given(table.source, data, table.names, table.n_rows, table)
 
 
-def _rows_to_train(args: Namespace) -> EngineRows:
+def _rows_to_train(args: Namespace) -> SourceRows:
     """The rows at the address DATA, by the schema that is named; nothing is read yet."""
     parse_address(args.data)  # what is wrong with the address comes before all else
-    if args.person is not None:
-        remedy = "Keep that many rows of each person in a view, and train on that."
-        raise DpvizError(_NOT_IN_ENGINE, where="--person", remedy=remedy)
     require_plain(args, "target")
     if args.schema is None:
         remedy = "Declare one from public knowledge, and name its file with --schema."
         raise DpvizError("A table in an engine needs a schema: nothing is read to propose one.", where="--schema", remedy=remedy)
-    return engine_rows(args, load_schema(args.schema))
+    return engine_rows(args, load_schema(args.schema), args.person, args.rows_per_person)
 
 
-def engine_rows(args: Namespace, schema: Schema) -> EngineRows:
+def engine_rows(
+    args: Namespace, schema: Schema, person: str | None = None, rows_per_person: int | None = None
+) -> SourceRows:
     """The rows at the address DATA; nothing is read yet."""
     require_plain(args)
     console.doing("Asking the engine for the types of the columns")
-    return open_table(args.data, schema)
+    return open_table(args.data, schema, person=person, rows_per_person=rows_per_person)
 
 
 def require_plain(args: Namespace, *more: str) -> None:
@@ -129,9 +123,6 @@ def require_plain(args: Namespace, *more: str) -> None:
 def _schema_of_large(args: Namespace) -> Schema:
     """The schema that was named; a table this large proposes none."""
     which = "a folder, a database, or larger than memory"
-    if args.person:
-        what = f"{args.data.name!r} is {which}: whose rows are whose is not looked up there."
-        raise DpvizError(what, where="--person", remedy="Keep as many rows of each person as may be used before training.")
     schema = _declared(args)
     if schema is None:
         remedy = "Write one for a small part with `dpviz schema`, correct it, and name it with --schema."
@@ -139,9 +130,12 @@ def _schema_of_large(args: Namespace) -> Schema:
     return schema
 
 
-def large_rows(args: Namespace, schema: Schema) -> FileRows:
-    """DATA, read in pieces and encoded."""
-    rows = encode_large(args.data, schema, **reading_of(args), progress=console.telling(f"Reading and encoding {args.data}"))
+def large_rows(
+    args: Namespace, schema: Schema, person: str | None = None, rows_per_person: int | None = None
+) -> LocalRows:
+    """DATA, read in batches and encoded."""
+    about = {"person": person, "rows_per_person": rows_per_person, **reading_of(args)}
+    rows = encode_large(args.data, schema, **about, progress=console.telling(f"Reading and encoding {args.data}"))
     tell(rows.notes)
     return rows
 

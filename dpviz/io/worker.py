@@ -26,10 +26,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpviz.errors import TableError, cells_stay_inside
 from dpviz.installation import require_extra
-from dpviz.io.large.pieces import Pieces
 from dpviz.io.limits import MEMORY_PER_BYTE
 from dpviz.io.options import ReadOptions
-from dpviz.io.tables.arrow import Facts, received_columns, received_rows, received_table
+from dpviz.io.tables.arrow import Facts, received_columns, received_rows, received_table, wanted_of
 from dpviz.progress import Progress, watched
 from dpviz.table.raw import RawTable
 
@@ -77,9 +76,8 @@ FORMATS = (
     FEATHER := Format("a Feather file", "dpviz.io.tables.arrow:read_feather", ("pyarrow",)),
     STATA := Format("a Stata file", "dpviz.io.tables.stata_spss:read_stata", _STATA_SPSS),
     SPSS := Format("an SPSS file", "dpviz.io.tables.stata_spss:read_spss", _STATA_SPSS),
-    PARQUET_PIECES := Format("a Parquet file", "dpviz.io.large.arrow:parquet_pieces", ("pyarrow",)),
-    FEATHER_PIECES := Format("a Feather file", "dpviz.io.large.arrow:feather_pieces", ("pyarrow",)),
-    DUCKDB_PIECES := Format("a DuckDB file", "dpviz.io.large.arrow:duckdb_pieces", ("duckdb", "pyarrow"), "duckdb"),
+    PARQUET_BATCHES := Format("a Parquet file", "dpviz.rows.files:parquet_batches", ("pyarrow",)),
+    FEATHER_BATCHES := Format("a Feather file", "dpviz.rows.files:feather_batches", ("pyarrow",)),
 )
 
 
@@ -90,17 +88,21 @@ def read_in_worker(format: Format, raw: bytes, options: ReadOptions) -> RawTable
         return received_table(parts, options)
 
 
-def pieces_in_worker(format: Format, path: Path, options: ReadOptions) -> Pieces:
-    """A file that is read in pieces; errors as of `read_in_worker`."""
+def batches_in_worker(
+    format: Format, path: Path, options: ReadOptions
+) -> tuple[Facts, Callable[[Progress], Iterator[RawTable]]]:
+    """(what is said of a file that is read in batches, what reads it from the start); errors as of `read_in_worker`."""
     format.require()
     with closing(_parts(format, path, options)) as parts:
         facts: Facts = next(parts)
+    if len(wanted_of(facts.names, options)) < len(facts.names):  # what is empty here may have a cell elsewhere
+        options = replace(options, keep_empty=True)
 
     def read(step: Progress) -> Iterator[RawTable]:
         with closing(_parts(format, path, replace(options, step=step))) as parts:
             yield from received_rows(parts, options)
 
-    return Pieces(options.title, facts.names, read, facts.notes)
+    return facts, read
 
 
 def _parts(format: Format, file: bytes | Path, options: ReadOptions) -> Generator[Any, None, None]:

@@ -290,7 +290,7 @@ def remarks(request: FitRequest, rows: Rows, *, accepted: bool = False) -> tuple
     """What must not pass in silence about a fit on these rows, for Python, command line and page alike.
 
     Few usable rows (unless their owner has accepted them), values that a rule has replaced, and values without effect. The first
-    is private, as the rows are; the others follow from public values. Ask after the fit: rows in an engine are encoded by then.
+    is private, as the rows are; the others follow from public values. Ask after the fit: rows of a source are encoded by then.
     """
     few = "" if accepted else few_usable(rows)
     return (*((FewRowsWarning(few),) if few else ()), *remarks_on_settings(request, rows.schema))
@@ -344,7 +344,7 @@ def encoded_in_memory(owner: str, rows: Any, schema: Schema | None = None) -> En
 
 @singledispatch
 def read_rows(rows: Any, schema: Schema) -> Rows:
-    """Rows encoded by a schema; `dpviz.io.large` registers files that are larger than memory."""
+    """Rows encoded by a schema; `dpviz.rows` registers files that are larger than memory."""
     return encode(rows, schema)
 
 

@@ -136,11 +136,11 @@ def encode_quietly(rows: Any, schema: Schema, *, person: str | None = None, rows
     schema = replace(schema, person=None)  # from here on the rows are limited
     table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
     table = table.with_decimal(schema.decimal)
-    _warn_of_marks(table, (*schema.features, schema.target))
+    warn_of_marks(table, (*schema.features, schema.target))
     return _data_set(table, schema, encode_columns(table, (*schema.features, schema.target)), person, rows_per_person)
 
 
-def _warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
+def warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
     """Say where numbers may be written with other marks than were assumed."""
     for declared in columns:
         if isinstance(declared, (NumericFeature, NumericTarget)) and not isinstance(declared, DateFeature):
@@ -200,11 +200,15 @@ def _kind_and_words(declared: Feature | Target) -> tuple[Kind, tuple[str, str]]:
     return kind_beside_categories((*declared.classes, *(text for text, _ in declared.groups))), _NO_CATEGORY
 
 
-def encode_bins(table: RawTable, schema: Schema, candidates: Sequence[FeatureCandidates]) -> EncodedDataset:
-    """As `encode`, with the bin of every value in its place: what `bin_column` makes of it."""
+def encode_part(
+    table: RawTable, schema: Schema, candidates: Sequence[FeatureCandidates] = (), person: str | None = None
+) -> EncodedDataset:
+    """As `encode`, of some rows of a table, of which no person's are chosen: `persons` are places among the `value_texts` of that
+    column. With `candidates` the bin of every value takes its place: what `bin_column` makes of it.
+    """
     table = table.with_decimal(schema.decimal)
     columns = encode_columns(table, (*schema.features, schema.target), candidates)
-    return _data_set(table, schema, columns, n_binned=len(candidates))
+    return _data_set(table, schema, columns, person, n_binned=len(candidates))
 
 
 def _data_set(
@@ -231,8 +235,10 @@ def _data_set(
     report = replace(report_of(table, schema, int(kept.sum()), dropped, changes, unchanged), unread=tuple(unread))
     told = TableSums(table.n_rows, sums)
     data = EncodedDataset(schema, tuple(encoded[:-1]), encoded[-1], report, table.not_row_wise, source_sums=told)
-    if persons is None or rows_per_person is None:
+    if persons is None:
         return data
+    if rows_per_person is None:
+        return replace(data, persons=persons[kept])
     return data.of_persons(persons[kept], chosen_rows(persons[kept], rows_per_person), rows_per_person)
 
 
@@ -267,18 +273,19 @@ def _persons(column: Column) -> np.ndarray:
     codes = np.maximum(column.value_codes, -1)
     if column.typed is not None:
         return codes
-    seen = set[object]()
-    for text in column.value_texts:
-        key = _appearance(text)
-        if key in seen:
-            what = "Several spellings in this column seem to be one person, such as 7 beside 07 or 7.0, or names beside capitals."
-            raise SchemaError(what, field=column.name, remedy="Write every person in one way, or number the persons.")
-        seen.add(key)
+    if len(set(map(appearance, column.value_texts))) < len(column.value_texts):
+        raise several_spellings(column.name)
     is_known = np.array([*(UNREADABLE not in text and not is_no_value(text) for text in column.value_texts), True])
     return np.where(is_known[codes], codes, -1)
 
 
-def _appearance(text: str) -> object:
+def several_spellings(column: str) -> SchemaError:
+    """What to say of a column of persons in which texts that differ have the same `appearance`."""
+    what = "Several spellings in this column seem to be one person, such as 7 beside 07 or 7.0, or names beside capitals."
+    return SchemaError(what, field=column, remedy="Write every person in one way, or number the persons.")
+
+
+def appearance(text: str) -> object:
     """What a reader takes a name for: its number, else its letters without capitals, blanks, unseen signs and odd forms."""
     if not text.isascii():
         text = "".join(letter for letter in normalize("NFKC", text) if category(letter)[0] not in "ZC")
@@ -374,6 +381,8 @@ def _in_bins(
     found[others] = bin_column(candidates, few.values)
     unusable = few.unusable and (_flags(len(found), others[few.unusable[0]]), _flags(len(found), others[few.unusable[1]]))
     changed = {kind: _flags(len(found), others[flags]) for kind, flags in few.changed.items()}
+    if np.isinf(numbers[others]).any():  # infinity is no number, as in `_numbers`
+        numbers = np.where(np.isinf(numbers), np.nan, numbers)
     return EncodedColumn(name, found, unusable, changed, numbers)
 
 
@@ -472,7 +481,7 @@ def encode_new(table: RawTable, schema: Schema) -> NewRows:
     Raises SchemaError where a feature of the schema is not in the table.
     """
     table = table.with_decimal(schema.decimal)
-    _warn_of_marks(table, schema.features)
+    warn_of_marks(table, schema.features)
     columns = encode_columns(table, schema.features)
     unread = tuple(_unread(table, columns, schema))
     kept = np.ones(table.n_rows, dtype=bool)

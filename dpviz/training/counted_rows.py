@@ -1,7 +1,7 @@
 """Rows that are counted: all that learners which need nothing but counts ask of rows, wherever these are.
 
-In memory it is answered from arrays, some rows at a time, which is what every other answer is compared with; an engine answers
-from a table that never leaves it. Learners do not know which.
+In memory it is answered from arrays, some rows at a time; a source (`dpviz.rows`) answers by the same counts of its batches,
+added up. Learners do not know which.
 
 Every answer is an exact count, or an exact sum of whole numbers, and private: it leaves `fit` only through a mechanism. Each
 usable row counts once per feature, whatever its values: nothing is sampled, estimated or counted twice.
@@ -18,6 +18,8 @@ import numpy as np
 from dpviz.models.packed_forest import PackedTrees, values_of
 from dpviz.models.tree import Branch, Node, Tree
 from dpviz.privacy.leaf_labels import LeafCounts
+from dpviz.privacy.random_assignment import RandomAssignment
+from dpviz.privacy.source import NoiseSource
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset, EncodingReport, Memo
 from dpviz.table.schema import ClassTarget, Schema
@@ -75,6 +77,10 @@ class CountedRows(ABC):
     def n_rows(self) -> int:
         """Exact number of usable rows. Private."""
 
+    def assigned(self, assignment: RandomAssignment, source: NoiseSource) -> np.ndarray:
+        """The part of every row, uint8 of shape (n_rows,): drawn in secret, those of a person together. Private."""
+        return assignment.assign(self.n_rows, persons=self.persons, source=source)
+
     @property
     @abstractmethod
     def identity(self) -> str:
@@ -82,7 +88,7 @@ class CountedRows(ABC):
 
     @property
     def table_sums(self) -> TableSums:
-        """What the table is recognised by; unknown where rows are counted in an engine, but for their number. Private."""
+        """What the table is recognised by. Private."""
         return TableSums(0 if self.report is None else self.report.rows_read, (), is_known=False)
 
     @abstractmethod
@@ -90,8 +96,11 @@ class CountedRows(ABC):
         """Rows per class, int64 of shape (n_classes,)."""
 
     @abstractmethod
-    def root(self, grid: CandidateGrid) -> CountedNode:
-        """All rows, binned by `grid`: what a tree grows from."""
+    def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
+        """All rows, binned by `grid`: what a tree grows from.
+
+        With `cuts`, of a numeric target: a row's class is the band of its number; band b holds (cuts[b-1], cuts[b]].
+        """
 
     @abstractmethod
     def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
@@ -107,10 +116,6 @@ class CountedRows(ABC):
         `tree_of[k]` is the tree that counts the k-th row *in order of values* (by the last feature first, then the one before
         it, ..., the target last: `row_order`), int64 of shape (n_rows,). None: every tree counts every row.
         """
-
-    @abstractmethod
-    def banded(self, cuts: np.ndarray) -> CountedRows:
-        """Of a numeric target: the same rows, whose class is the band of their number; band b holds (cuts[b-1], cuts[b]]."""
 
     @abstractmethod
     def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
@@ -159,9 +164,9 @@ class ArrayRows(CountedRows):
         rows = self._rows
         return np.sum([np.bincount(rows.target[here], minlength=rows.n_classes) for here in slices(rows.n_rows)], axis=0)
 
-    def root(self, grid: CandidateGrid) -> CountedNode:
+    def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
         """All rows, binned. Fits on one data set that `caches_counts` share their counts."""
-        rows = self._rows
+        rows = self._rows if cuts is None else in_bands(self._rows, cuts)
         if not grid.is_reused:
             return _binned(rows, grid).root()
         binned = _BINNED.of(rows, grid.key, lambda: _binned(rows, grid))
@@ -210,10 +215,6 @@ class ArrayRows(CountedRows):
         counts = found.reshape(n_leaves, n_classes)
         held = np.flatnonzero(counts.any(axis=1))
         return LeafCounts(n_leaves, held, counts[held])
-
-    def banded(self, cuts: np.ndarray) -> ArrayRows:
-        """The same rows, whose class is the band of their number."""
-        return ArrayRows(in_bands(self._rows, cuts))
 
 
 def counter_of(rows: Rows) -> CountedRows:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
@@ -158,6 +158,16 @@ class CountedNode(ABC):
         return children
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Place:
+    """Where a node stands in its tree: which rows of the node above reach it, those in some bins of a feature or the others."""
+
+    above: Place | None = None  #: None at the root
+    feature: int = -1
+    left_bins: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=bool))  #: Shape (n_bins,)
+    is_left: bool = True
+
+
 @dataclass(frozen=True, eq=False)
 class BinnedRows:
     """Rows in memory, as the bins of a grid. Private."""
@@ -166,6 +176,7 @@ class BinnedRows:
     bins: tuple[np.ndarray, ...]  #: Per feature, whole numbers of shape (n_rows,)
     target: np.ndarray  #: Class codes, of shape (n_rows,)
     n_classes: int
+    has_every_bin: bool = False  #: Whether all bins are counted, whichever hold rows: then counts of several tables add up
 
     def root(self, cache: NodeCache | None = None) -> CountedNode:
         """All rows. Roots with one cache share what is known of their nodes."""
@@ -175,7 +186,7 @@ class BinnedRows:
     def occupied(self) -> tuple[np.ndarray, ...]:
         """Per feature the bins that may hold rows, increasing: all of them, where rows are so many that few would be missing."""
         sizes = [feature.n_bins for feature in self.grid.features]
-        if len(self.target) > ROWS_AT_ONCE:
+        if self.has_every_bin or len(self.target) > ROWS_AT_ONCE:
             return tuple(map(np.arange, sizes))
         each = zip(self.bins, sizes, strict=True)
         return tuple(np.flatnonzero(np.bincount(column, minlength=n_bins)) for column, n_bins in each)
@@ -188,14 +199,42 @@ class BinnedRows:
     @cached_property
     def _numbers(self) -> list[np.ndarray]:
         """Per feature the number of every row's bin among those that may hold rows."""
-        if len(self.target) > ROWS_AT_ONCE:
+        if self.has_every_bin or len(self.target) > ROWS_AT_ONCE:
             return list(self.bins)
         each = zip(self.grid.features, self.occupied, self.bins, strict=True)
         return [np.searchsorted(bins, np.arange(f.n_bins)).astype(column.dtype).take(column) for f, bins, column in each]
 
     def count(self, kind: Kind, rows: np.ndarray | None) -> np.ndarray:
         """`CountedNode.histogram` or `pair_counts` of the rows at these positions, of all where there are none."""
-        return self._histogram(rows) if kind == "bins" else self._pair_counts(rows)
+        if kind == "bins":
+            found = np.zeros((self.grid.n_bins, self.n_classes), dtype=np.int64)
+            self._add_histogram(found, rows)
+            return found
+        ends = ends_of(map(len, self.occupied))
+        kept = np.int32 if len(self.target) < 1 << 31 else np.int64
+        found = np.zeros((ends[-1].stop, ends[-1].stop, self.n_classes), dtype=kept)
+        self._add_pairs(found, rows)
+        return mirrored(found[None], ends)[0]
+
+    def add(self, found: np.ndarray, places: Sequence[Place], kind: Kind, held_out: np.ndarray | None) -> None:
+        """Add the counts of the nodes at these places, of rows where `held_out` is 0, to `found`, one node after another.
+
+        Of pairs each feature's with those behind it alone: `mirrored` makes the others of the sum.
+        """
+        reached: dict[Place | None, np.ndarray] = {}
+        reached[None] = np.arange(len(self.target)) if held_out is None else np.flatnonzero(held_out == 0)
+        for place, counts in zip(places, found, strict=True):
+            rows = self._rows_at(place, reached)
+            (self._add_histogram if kind == "bins" else self._add_pairs)(counts, rows)
+
+    def _rows_at(self, place: Place, reached: dict[Place | None, np.ndarray]) -> np.ndarray:
+        """The positions of a node's rows; `reached`: those of all rows, None, and of nodes that were asked for before."""
+        if place.above is None:
+            return reached[None]
+        if place not in reached:
+            rows = self._rows_at(place.above, reached)
+            reached[place] = rows[place.left_bins[self.bins[place.feature][rows]] == place.is_left]
+        return reached[place]
 
     def _pieces(self, columns: Sequence[np.ndarray], rows: np.ndarray | None) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
         """(class codes, columns) of some rows at a time."""
@@ -203,21 +242,18 @@ class BinnedRows:
             own = here if rows is None else rows[here]
             yield self.target[own], [column[own] for column in columns]
 
-    def _histogram(self, rows: np.ndarray | None) -> np.ndarray:
+    def _add_histogram(self, found: np.ndarray, rows: np.ndarray | None) -> None:
         sizes = [feature.n_bins for feature in self.grid.features]
-        found = np.zeros((sum(sizes), self.n_classes), dtype=np.int64)
         for target, columns in self._pieces(self.bins, rows):
             for column, n_bins, first in zip(columns, sizes, self.grid.offsets, strict=False):
                 cells = n_bins * self.n_classes
                 place = target + column * np.min_scalar_type(cells).type(self.n_classes)
                 found[first : first + n_bins] += np.bincount(place, minlength=cells).reshape(n_bins, -1)
-        return found
 
-    def _pair_counts(self, rows: np.ndarray | None) -> np.ndarray:
+    def _add_pairs(self, found: np.ndarray, rows: np.ndarray | None) -> None:
         n_classes, n_bins = self.n_classes, [len(bins) for bins in self.occupied]
         kind = np.min_scalar_type(n_classes * int(np.prod(sorted(n_bins)[-2:]))).type
-        ends = [slice(*end) for end in pairwise(np.cumsum([0, *n_bins]).tolist())]
-        found = np.zeros((ends[-1].stop, ends[-1].stop, n_classes), dtype=np.int32 if len(self.target) < 1 << 31 else np.int64)
+        ends = ends_of(n_bins)
         for target, columns in self._pieces(self._numbers, rows):
             firsts = [column.astype(kind) for column in columns]
             lasts = [column * kind(n_classes) + target for column in firsts]
@@ -227,7 +263,6 @@ class BinnedRows:
                     shape = n_bins[f], n_bins[g], n_classes
                     counts = np.bincount(by_size[n_bins[g]] + lasts[g], minlength=int(np.prod(shape)))
                     found[ends[f], ends[g]] += counts.reshape(shape)
-        return mirrored(found[None], ends)[0]
 
 
 class NodeCache:
@@ -335,6 +370,59 @@ class _BinnedNode(CountedNode):
         return None if whole is None else whole - smaller.counts(kind)
 
 
+#: Class counts of the nodes at some places, no two of which share a row, of the rows where an array is 0 (None: of all):
+#: int64 of shape (len(places), n_bins, n_classes), or integers of shape (len(places), n_bins, n_bins, n_classes).
+CountPlaces = Callable[[Sequence[Place], Kind, np.ndarray | None], np.ndarray]
+
+
+class SourceNode(CountedNode):
+    """A node of rows elsewhere: all that are open on a level are one question. What follows from counts is not asked.
+
+    Which bins hold rows would be a question of its own: all count as occupied.
+    """
+
+    def __init__(
+        self,
+        grid: CandidateGrid,
+        n_classes: int,
+        count: CountPlaces,
+        held_out: np.ndarray | None = None,
+        level: int = 0,
+        place: Place | None = None,
+    ) -> None:
+        super().__init__(grid, n_classes, level, {})
+        self.place, self._ask, self._held_out = place or Place(), count, held_out
+
+    @property
+    def occupied_bins(self) -> np.ndarray:
+        """All bins."""
+        return np.arange(self.grid.n_bins)
+
+    def children(self, feature: int, left_bins: np.ndarray) -> tuple[SourceNode, SourceNode]:
+        """(left, right)."""
+        about = self.grid, self.n_classes, self._ask, self._held_out, self.level + 1
+        left, right = (SourceNode(*about, Place(self.place, feature, left_bins, is_left)) for is_left in (True, False))
+        return self._divide((left, right), feature, left_bins)
+
+    def without(self, held_out: np.ndarray) -> SourceNode:
+        """The rows that are not held out."""
+        return SourceNode(self.grid, self.n_classes, self._ask, held_out)
+
+    def count_level(self, nodes: Sequence[CountedNode], kind: Kind) -> None:
+        """One question."""
+        if len(self.grid.features) == 1:
+            kind = "bins"  # which tell its pairs
+        asked = [node for node in nodes if isinstance(node, SourceNode) and kind not in node.known]
+        if asked:
+            for node, counts in zip(asked, self._ask([node.place for node in asked], kind, self._held_out), strict=True):
+                node.keep(kind, counts)
+                node.above = None
+
+    def _count(self, kind: Kind) -> np.ndarray:
+        self.count_level([self], kind)
+        return self.known[kind]
+
+
 def node_of(root: CountedNode, rows: np.ndarray, level: int) -> CountedNode:
     """The node that the rows at these positions reach, below a root of rows in memory."""
     assert isinstance(root, _BinnedNode)
@@ -350,6 +438,11 @@ def slices(n_rows: int, n_columns: int = 1) -> list[slice]:
     """The rows, some at a time, of which so many columns are unpacked; one empty slice where there are none."""
     most = rows_at_once(n_columns)
     return [slice(start, min(start + most, n_rows)) for start in range(0, max(n_rows, 1), most)]
+
+
+def ends_of(n_bins: Iterable[int]) -> list[slice]:
+    """Where the bins of each feature stand."""
+    return [slice(*end) for end in pairwise(np.cumsum([0, *n_bins]).tolist())]
 
 
 def mirrored(pairs: np.ndarray, features: Sequence[slice]) -> np.ndarray:

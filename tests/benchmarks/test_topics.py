@@ -13,7 +13,6 @@ import pytest
 
 from benchmarks import boosting, curves, entrants, forests, poisoning
 from benchmarks.__main__ import TOPICS
-from benchmarks.engines import costs
 from benchmarks.forests import table_6
 from benchmarks.measured import means
 from benchmarks.synthetic import synthetic
@@ -170,15 +169,6 @@ def test_all_runs_every_topic_and_says_what_cannot_run(run, folder, tmp_path, mo
     assert code == 1
     assert "diffprivlib" in err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["risk.csv"]
-
-
-@pytest.mark.slow
-def test_costs_of_duckdb_are_measured():
-    pytest.importorskip("duckdb")
-    found = costs("duckdb", 2000)
-    assert len(found) == 13
-    assert min(found.values()) >= 0
-    assert found["encode, once"] > 0
 
 
 def test_means_average_a_fold_first_and_leave_out_what_is_no_number():

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from dpviz.io.large import source
 from dpviz.release.register import Register
+from dpviz.rows import files
 from tests.support.commands import csv_text
 
 ASKED = ("--epsilon", "1", "--max-depth", "3")
@@ -43,7 +43,7 @@ def too_large(tmp_path):
 
 @pytest.fixture(params=[folder, database, too_large])
 def large(request, tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "MAX_BYTES", 5000)
+    monkeypatch.setattr(files, "MAX_BYTES", 5000)
     return request.param(tmp_path)
 
 
@@ -94,8 +94,6 @@ def test_what_cannot_be_is_refused_before_the_table_is_read(refused, schema, lar
     assert "needs the rows themselves" in refused("train", *large, *out, "--schema", schema, "--learner", "s-gbdt-published")
     assert "it needs a schema" in refused("train", *large, *out)
     assert "--target and --schema cannot be combined" in refused("train", *large, *out, "--schema", schema, "--target", "label")
-    persons = ["--person", "age", "--rows-per-person", "2"]
-    assert "--person" in refused("train", *large, *out, "--schema", schema, *persons)
 
 
 def test_a_learner_that_needs_rows_is_not_booked(refused, schema, register, large, tmp_path):

@@ -67,7 +67,7 @@ def test_every_command_says_once_what_the_reader_noticed(command, fault, model, 
 
 @pytest.mark.parametrize("fault", ["letters", "backslash"])
 def test_a_table_in_pieces_is_doubted_too(fault, model, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("dpviz.io.large.source.MAX_BYTES", 100)
+    monkeypatch.setattr("dpviz.rows.files.MAX_BYTES", 100)
     line, words = FAULTS[fault]
     content = b"\n".join([b"age,town,y", *map(str.encode, LINES), line, b"33,Chur,p"])
     for command in ("train", "predict", "evaluate"):

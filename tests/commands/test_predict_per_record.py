@@ -15,10 +15,10 @@ import pytest
 from pyarrow import feather
 
 import dpviz
-from dpviz.io.large import csv as large_csv
 from dpviz.models.document import model_body, model_from_json
 from dpviz.models.new_rows import answers
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
+from dpviz.rows import text
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.UnansweredWarning")
@@ -260,7 +260,7 @@ def test_in_pieces_a_record_has_one_answer_too(run, tmp_path, monkeypatch):
     frame.to_csv(tmp_path / "rows.csv", index=False)
     monkeypatch.setattr("dpviz.commands.predict.is_large", lambda path: True)
     for size in (97, 500, 4001):
-        monkeypatch.setattr(large_csv, "_AT_ONCE", size)
+        monkeypatch.setattr(text, "_AT_ONCE", size)
         (_, *lines), _ = answered(run, tmp_path, tmp_path / "rows.csv", "--key", "id")
         assert [line[0] for line in lines] == frame["id"].tolist()
         assert [line[1] for line in lines] == ["no" if age <= 50 else "yes" for age in frame["age"]]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from dpviz.errors import DpvizError, ReadingWarning, TableError
 from dpviz.io import csv as module
 from dpviz.io.csv import read_csv, read_lines, told_apart
-from dpviz.io.large.encode import encode_large
 from dpviz.io.options import ReadOptions
+from dpviz.rows.opening import encode_large
 from dpviz.table.encode import encode
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.examples import examples

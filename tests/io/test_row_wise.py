@@ -21,11 +21,11 @@ import pytest
 import dpviz
 from dpviz.io import csv
 from dpviz.io.csv import read_csv
-from dpviz.io.large import csv as large_csv
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
 from dpviz.io.text import ENCODINGS
 from dpviz.randomness import generator
+from dpviz.rows import text
 from dpviz.table import columns
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training import nodes
@@ -119,7 +119,7 @@ def broken_tables(source: Callable[[Rows, Path], Encoded], n_tables: int, seed: 
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few rows are several pieces."""
     monkeypatch.setattr(nodes, "ROWS_AT_ONCE", 16)
-    monkeypatch.setattr(large_csv, "_AT_ONCE", 90)
+    monkeypatch.setattr(text, "_AT_ONCE", 90)
 
 
 @pytest.mark.slow

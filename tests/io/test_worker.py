@@ -20,10 +20,10 @@ import pytest
 
 from dpviz.errors import Cancelled, TableError
 from dpviz.io import worker
-from dpviz.io.large.source import pieces_of
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import received_table
 from dpviz.io.tables.read import read_table
+from dpviz.rows.files import batches_of
 from dpviz.table.raw import RawTable
 from tests.support.paths import ROOT
 from tests.support.table_files import WRITERS, drawn_rows
@@ -100,7 +100,7 @@ def test_so_does_one_that_fails_at_a_file_in_pieces(fault, spoil, tmp_path, monk
     if fault == "hangs":
         monkeypatch.setattr(worker, "SECONDS", 0.1)
     with pytest.raises(TableError) as error:
-        pieces_of(path, ReadOptions("t", 10_000_000))
+        batches_of(path, ReadOptions("t", 10_000_000))
     assert error.value.code == CODES[fault]
 
 

@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy, pyarrow.compute, pyarrow.parquet
 from dpviz.errors import TableError
 from dpviz.io import worker
-from dpviz.io.large.source import pieces_of
+from dpviz.rows.files import batches_of
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
 path, most, *ways = Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
@@ -40,7 +40,7 @@ for how in ways:
         if how == "at once":
             read_table(path, max_bytes=most)
         else:
-            for piece in pieces_of(path, ReadOptions("bomb", most)).read(lambda share: None):
+            for piece in batches_of(path, ReadOptions("bomb", most)).read(lambda share: None):
                 pass
     except TableError as error:
         print(error.code)

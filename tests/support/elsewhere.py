@@ -9,8 +9,7 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget
 from dpviz.training.counted_rows import CountedRows
-from dpviz.training.nodes import CountedNode
-from dpviz.training.source_nodes import SourceNode
+from dpviz.training.nodes import CountedNode, SourceNode
 
 
 class OneByOne(CountedRows):
@@ -33,8 +32,29 @@ class OneByOne(CountedRows):
     def class_counts(self) -> np.ndarray:
         return np.array([self.classes.count(code) for code in range(self.n_classes)], dtype=np.int64)
 
-    def root(self, grid) -> CountedNode:
-        return SourceNode(grid, self.n_classes, lambda parts: _Levels(self, grid, parts))
+    def root(self, grid, cuts=None) -> CountedNode:
+        rows = self if cuts is None else OneByOne(self.data, cuts)
+
+        def count(places, kind, held_out) -> np.ndarray:
+            self.levels += 1
+            return rows.counts(grid, places, kind, held_out)
+
+        return SourceNode(grid, rows.n_classes, count)
+
+    def counts(self, grid, places, kind, held_out) -> np.ndarray:
+        """Goes through the rows, and for each through the places, again and again."""
+        found = np.zeros((len(places), *[grid.n_bins] * (1 + (kind == "pairs")), self.n_classes), dtype=np.int64)
+        for row in range(self.n_rows):
+            if held_out is not None and held_out[row] != 0:
+                continue
+            bins = [self.bin_of(grid, feature, row) for feature in range(len(grid.features))]
+            numbers = [int(offset) + code for offset, code in zip(grid.offsets, bins, strict=False)]
+            for number, place in enumerate(places):
+                if _is_below(place, bins):
+                    for first in numbers:
+                        for second in numbers if kind == "pairs" else [()]:
+                            found[(number, first, *([second] if kind == "pairs" else []), self.classes[row])] += 1
+        return found
 
     def bin_of(self, grid, feature: int, row: int) -> int:
         value, thresholds = self.data.columns[feature][row], grid.features[feature].thresholds
@@ -63,9 +83,6 @@ class OneByOne(CountedRows):
                 classes.append(self.classes[row])
         return LeafCounts.of(np.array(leaves, dtype=int), np.array(classes, dtype=int), len(trees.leaves), self.n_classes)
 
-    def banded(self, cuts) -> OneByOne:
-        return OneByOne(self.data, cuts)
-
     def sums(self, measure, root, parts, part) -> np.ndarray:
         leaf, found = self._leaves(root), np.zeros((_n_leaves(root), measure.width), dtype=np.int64)
         for row in range(self.n_rows):
@@ -74,29 +91,10 @@ class OneByOne(CountedRows):
         return found
 
 
-class _Levels:
-    """Goes through the rows, and for each through the places, again and again."""
-
-    def __init__(self, rows: OneByOne, grid, parts) -> None:
-        self.rows, self.grid, self.parts = rows, grid, parts
-        self.occupied_bins = np.arange(grid.n_bins)
-
-    def count(self, places, kind) -> np.ndarray:
-        rows, grid = self.rows, self.grid
-        rows.levels += 1
-        found = np.zeros((len(places), *[grid.n_bins] * (1 + (kind == "pairs")), rows.n_classes), dtype=np.int64)
-        for row in range(rows.n_rows):
-            if self.parts is not None and self.parts[row] != 0:
-                continue
-            bins = [rows.bin_of(grid, feature, row) for feature in range(len(grid.features))]
-            numbers = [int(offset) + code for offset, code in zip(grid.offsets, bins, strict=False)]
-            for number, place in enumerate(places):
-                ways = [way for way in place.way if way.above is not None]
-                if all(way.left_bins[bins[way.feature]] == way.is_left for way in ways):
-                    for first in numbers:
-                        for second in numbers if kind == "pairs" else [()]:
-                            found[(number, first, *([second] if kind == "pairs" else []), rows.classes[row])] += 1
-        return found
+def _is_below(place, bins) -> bool:
+    if place.above is None:
+        return True
+    return bool(place.left_bins[bins[place.feature]] == place.is_left) and _is_below(place.above, bins)
 
 
 def _n_leaves(node: Node) -> int:

@@ -1,7 +1,7 @@
-"""Whoever counts in PostgreSQL or Spark is killed, or Spark itself.
+"""Whoever counts rows of PostgreSQL or Spark is killed, or Spark itself.
 
-`python -m tests.support.killing_clients postgresql ADDRESS` tells how many statements begin or end while the rows there are
-counted; then, for every number of such a step on a line of its input, a child is killed at it, and for 0 while it waits for a
+`python -m tests.support.killing_clients postgresql ADDRESS` tells how many times something is asked while the rows there are
+read; then, for every number of such a step on a line of its input, a child is killed at it, and for 0 while it waits for a
 lock; told is how the child ended. `... spark FOLDER STEP` counts the rows of a file there and is killed at that step; told is
 what stood on the disk at every step. `... jvm FOLDER STEP STEP` kills Spark before each of these steps, one after the other, then
 counts once more; told is what the client saw, what stands on the disk, and a tree of the same rows at last.
@@ -22,9 +22,8 @@ from typing import Any
 import pyarrow as pa
 
 import dpviz
-from dpviz.engines import postgresql
-from dpviz.engines.spark import Spark
 from dpviz.errors import EngineError
+from dpviz.rows import databases
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.support.crashing import in_child
 
@@ -65,7 +64,7 @@ def kill() -> None:
 
 def stepping(step: Callable[[], None]) -> None:
     """Call `step` before and after every statement of this process."""
-    asked = postgresql.asked
+    asked = databases.asked
 
     def between(ask: Callable[[], Any], cancel: Callable[[], None]) -> Any:
         step()
@@ -73,7 +72,7 @@ def stepping(step: Callable[[], None]) -> None:
         step()
         return answer
 
-    postgresql.asked = between
+    databases.asked = between
 
 
 def killed_at(address: str, step: int) -> int:
@@ -121,7 +120,7 @@ def in_postgresql(address: str) -> None:
 # --- Spark
 
 #: Where a step ends.
-STEPS = ("_make", "_keep_rows", "rows", "drop")
+STEPS = ("map_batches", "sum_batches")
 
 
 def on_disk(folder: Path) -> tuple[int, bool]:
@@ -137,13 +136,15 @@ def configure(folder: Path) -> None:
     """Spark works there, and finds the rows as the table `given`."""
     (folder / "spark-defaults.conf").write_text(f"{SETTINGS}spark.local.dir {folder}/local\n")
     os.environ["SPARK_CONF_DIR"] = str(folder)
-    kinds = Spark.kinds
+    from dpviz.rows.spark import SparkTable
+
+    schema = SparkTable.schema
 
     def with_table(session: Any, table: Any) -> Any:
-        session._session.sql(f"CREATE TABLE IF NOT EXISTS given USING parquet LOCATION '{folder}/rows.parquet'")
-        return kinds(session, table)
+        session.session.sql(f"CREATE TABLE IF NOT EXISTS given USING parquet LOCATION '{folder}/rows.parquet'")
+        return schema(session, table)
 
-    Spark.kinds = with_table  # type: ignore[method-assign]
+    SparkTable.schema = with_table  # type: ignore[method-assign]
 
 
 def around(before: Callable[[], None], after: Callable[[], None]) -> None:
@@ -158,8 +159,10 @@ def around(before: Callable[[], None], after: Callable[[], None]) -> None:
 
         return stepping
 
+    from dpviz.rows.spark import SparkSource
+
     for name in STEPS:
-        setattr(Spark, name, stepped(getattr(Spark, name)))
+        setattr(SparkSource, name, stepped(getattr(SparkSource, name)))
 
 
 def in_spark(folder: Path, step: int) -> None:

@@ -1,4 +1,4 @@
-"""Engines for the tests: DuckDB files, a PostgreSQL server of their own, a local session of Spark."""
+"""Sources for the tests: files, DuckDB files, a PostgreSQL server of their own, a local session of Spark."""
 
 from __future__ import annotations
 
@@ -42,13 +42,28 @@ class Engine:
         raise NotImplementedError
 
     def left(self) -> list[str]:
-        """Names of the tables that dpviz made and that are still there."""
+        """What dpviz made there and is still there."""
         raise NotImplementedError
 
 
 def quoted(name: str) -> str:
     """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+class InFiles(Engine):
+    """A Parquet file per table, whose rows are in the order of `id` where there is one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def fill(self, name: str, rows: pa.Table) -> str:
+        path = self.folder / f"{name}.parquet"
+        parquet.write_table(rows.sort_by("id") if "id" in rows.column_names else rows, path, row_group_size=700)
+        return str(path)
+
+    def left(self) -> list[str]:
+        return []
 
 
 class InDuckDB(Engine):
@@ -67,7 +82,7 @@ class InDuckDB(Engine):
         return f"duckdb:///{path}?table={name}"
 
     def left(self) -> list[str]:
-        return [path.name for path in self.folder.glob("dpviz-duckdb-*")]
+        return [path.name for path in self.folder.iterdir() if path.suffix not in (".duckdb", ".wal")]
 
 
 class InPostgreSQL(Engine):
@@ -151,6 +166,11 @@ class InSpark(Engine):
 
 
 @contextmanager
+def _files(folder: Path) -> Iterator[Engine]:
+    yield InFiles(folder)
+
+
+@contextmanager
 def _duckdb(folder: Path) -> Iterator[Engine]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(folder))  # others may have sessions of their own
@@ -213,6 +233,7 @@ def _spark(folder: Path) -> Iterator[Engine]:
 
 #: name -> a running engine, given a folder for its files.
 ENGINES: dict[str, Callable[[Path], AbstractContextManager[Engine]]] = {
+    "parquet": _files,
     "duckdb": _duckdb,
     "postgresql": _postgresql,
     "spark": _spark,

@@ -8,13 +8,13 @@ from collections import Counter
 
 import pandas as pd
 import pytest
+from dpviz.io.large.encode import encode_large
 from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
 from dpviz.__main__ import main
 from dpviz.errors import ReadingWarning
-from dpviz.io.large.encode import encode_large
 from dpviz.table.cells import UNREADABLE, number_of
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode_new, encode_quietly

@@ -310,7 +310,7 @@ def _prepare_numbers(data: Rows, plan: BudgetPlan, source: NoiseSource) -> TreeR
         level = node.level
         return splitter.split(node, plan.of("median", level), plan.of("node", level), ends=level == plan.depth - 1)
 
-    return TreeRecipe(counter_of(data).banded(cuts).root(splitter.grid), step)
+    return TreeRecipe(counter_of(data).root(splitter.grid, cuts), step)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Whole numbers that one row adds to a sum: what is asked about numeric targets, row by row.
 
-Only additions, multiplications, divisions, comparisons and `floor` of float64: the same bits wherever they are computed. What is
-written here, `dpviz/engines/sums.py` writes in SQL, operation by operation.
+Only additions, multiplications, divisions, comparisons and `floor` of float64: the same bits wherever they are computed.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from dpviz.errors import TableError
-from dpviz.io.large.source import pieces_of
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_table
+from dpviz.rows.files import batches_of
 from tests.support.bombs import lists, of_arrow, of_parquet, zeros
 
 
@@ -66,4 +66,4 @@ def test_rows_in_pieces_are_charged_and_wide_ones_read_a_few_at_a_time(make, tmp
 
 
 def rows_of_pieces(path: Path, most: int) -> list[int]:
-    return [piece.n_rows for piece in pieces_of(path, ReadOptions("wide", most)).read(lambda share: None)]
+    return [piece.n_rows for piece in batches_of(path, ReadOptions("wide", most)).read(lambda share: None)]

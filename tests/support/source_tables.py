@@ -1,4 +1,4 @@
-"""Tables in an engine beside the same rows in memory, and noise that strikes while an engine counts."""
+"""Tables of a source beside the same rows in memory, and noise that strikes while they are counted."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import dpviz
-from dpviz.engines.rows import EngineRows
-from dpviz.engines.statements import encoded_names
 from dpviz.privacy.source import Simulation
-from dpviz.table.candidates import multiscale_grid
+from dpviz.rows.sources import SourceRows
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
@@ -36,16 +34,11 @@ def document(learner: str, rows: Any, seed: int = 3, **asked: Any) -> str:
     return dpviz.fit(learner, rows, epsilon=1.0, seed=seed, **asked).to_json()
 
 
-def opened(address: str, schema: Schema) -> EngineRows:
-    return dpviz.open_table(f"{address}&order=id", schema)
-
-
-def encoded(rows: EngineRows) -> np.ndarray:
-    """Bins and class of every row: this test alone takes more than counts out of an engine. In no order but that of its rows."""
-    with rows:
-        made = rows._encode(multiscale_grid(rows.schema))
-        names = ", ".join(encoded_names(rows.schema))
-        return np.array(rows._connection.rows(f"SELECT {names} FROM {made}"))
+def opened(address: str, schema: Schema, **asked: Any) -> SourceRows:
+    """In the order of `id`."""
+    if address.endswith(".parquet"):
+        return dpviz.encode_large(address, schema, **asked)
+    return dpviz.open_table(f"{address}&order=id", schema, **asked)
 
 
 def wide(schema: Schema) -> Schema:

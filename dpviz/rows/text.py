@@ -16,10 +16,10 @@ import numpy as np
 
 from dpviz.errors import TableError
 from dpviz.io.csv import MOST_ABOVE, find_header, read_lines
-from dpviz.io.large.pieces import Pieces
 from dpviz.io.options import ReadOptions
 from dpviz.io.text import LONGEST_LINE, read_text
 from dpviz.progress import Progress
+from dpviz.rows.sources import Batches
 from dpviz.table.raw import RawTable
 
 #: Bytes that are read at once.
@@ -30,7 +30,7 @@ _LONGEST = 4 * LONGEST_LINE
 _NO_RECORD = b'"\n'
 
 
-def csv_pieces(path: Path, options: ReadOptions) -> Pieces:
+def csv_batches(path: Path, options: ReadOptions) -> Batches:
     """A CSV file, also packed as .gz; raises TableError."""
     with _opened(path) as (_, file):
         head = b"" if options.names is not None else _head(file)
@@ -56,7 +56,7 @@ def csv_pieces(path: Path, options: ReadOptions) -> Pieces:
         if not n_pieces:
             yield table(b"")
 
-    return Pieces(options.title, tuple(header.names), read, header.notes, is_text=True)
+    return Batches(options.title, tuple(header.names), read, header.notes, is_text=True)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Every engine that is here, each with a way to put a table into it."""
+"""Every source that is here, each with a way to put a table into it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from tests.support.servers import ENGINES, Engine
 
 _SERVER = (pytest.mark.engine, pytest.mark.slow, pytest.mark.verify)
-_MARKS = {"duckdb": (), "postgresql": _SERVER, "spark": _SERVER}
+_MARKS = {"parquet": (), "duckdb": (), "postgresql": _SERVER, "spark": _SERVER}
 
 
 @pytest.fixture(scope="module", params=[pytest.param(name, marks=_MARKS[name]) for name in ENGINES])
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """DuckDB, PostgreSQL or Spark."""
+    """Files, DuckDB, PostgreSQL or Spark."""
     with ENGINES[request.param](Path(tmp_path_factory.mktemp(request.param))) as made:
         yield made
 
@@ -31,4 +31,11 @@ def duckdb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A PostgreSQL server of its own."""
     with ENGINES["postgresql"](tmp_path_factory.mktemp("postgresql")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A session of Spark."""
+    with ENGINES["spark"](tmp_path_factory.mktemp("spark")) as made:
         yield made

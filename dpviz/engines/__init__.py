@@ -1,1 +1,0 @@
-"""Counting in the engine that holds the rows: only counts leave it."""

@@ -1,0 +1,192 @@
+"""Files and folders that are read in batches, each by its ending: a file of this size is not opened to find out.
+
+Parquet and Feather are read in a worker, CSV by our own reader of lines, tables of DuckDB as those at an address. Every reader is
+row-wise, so batches give what the whole would. Folders are read file by file, in the order of their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpviz.errors import TableError, named
+from dpviz.io.csv import check_names
+from dpviz.io.limits import MAX_BYTES
+from dpviz.io.options import ReadOptions, redact_errors
+from dpviz.io.tables.arrow import (
+    LEAST_CELL,
+    Facts,
+    as_bytes,
+    chunk_sizes,
+    flat_columns,
+    text_columns,
+    unpacked,
+    wanted_of,
+    with_type,
+    without_cells,
+)
+from dpviz.io.worker import FEATHER_BATCHES, PARQUET_BATCHES, Format, batches_in_worker
+from dpviz.progress import Progress
+from dpviz.rows.databases import duckdb_batches
+from dpviz.rows.sources import Batches
+from dpviz.rows.text import csv_batches
+from dpviz.table.raw import RawTable
+from dpviz.training.nodes import rows_at_once
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Reads the wanted columns: batches, each with the share of the rows that come before it.
+Read = Callable[[list[str]], Iterator[tuple[float, "pa.RecordBatch"]]]
+
+
+def _in_worker(format: Format, path: Path, options: ReadOptions) -> Batches:
+    facts, read = batches_in_worker(format, path, options)
+    return Batches(options.title, facts.names, read, facts.notes)
+
+
+#: Files whose rows are read some at a time, at no further cost.
+IN_BATCHES = (".parquet", ".feather", ".arrow")
+_DATABASES = (".duckdb", ".ddb", ".db")
+_READERS: dict[tuple[str, ...], Callable[[Path, ReadOptions], Batches]] = {
+    (".parquet",): partial(_in_worker, PARQUET_BATCHES),
+    (".feather", ".arrow"): partial(_in_worker, FEATHER_BATCHES),
+    _DATABASES: duckdb_batches,
+    (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz"): csv_batches,
+}
+
+
+def is_large(path: Path) -> bool:
+    """Whether a source is read in batches unasked: a folder, a database, or a file that takes too much memory (`limits.py`)."""
+    try:
+        return path.is_dir() or (path.is_file() and (path.name.lower().endswith(_DATABASES) or path.stat().st_size > MAX_BYTES))
+    except (OSError, ValueError):
+        return False
+
+
+def batches_of(path: Path, asked: ReadOptions) -> Batches:
+    """The source, ready to be read; raises TableError."""
+    try:
+        if path.is_dir():
+            return joined([_file(file, asked) for file in files_of(path)], path.name)
+        return _file(path, asked)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no path"
+        what = f"{named(path)} cannot be read: {reason}."
+        raise TableError("not-a-file", what, remedy="Check the path; it must name a table.") from None
+
+
+def _file(path: Path, asked: ReadOptions) -> Batches:
+    with open(path, "rb"):  # engines say less plainly that there is no file
+        pass
+    for endings, reader in _READERS.items():
+        if path.name.lower().endswith(endings):
+            return reader(path, replace(asked, title=path.name))
+    listed = ", ".join(ending for endings in _READERS for ending in endings)
+    what = f"{path.name!r} is none of the files that can be read in batches ({listed})."
+    raise TableError("not-in-pieces", what, remedy="Save the table as Parquet.")
+
+
+def joined(parts: Sequence[Batches], title: str) -> Batches:
+    """Files one after another; raises TableError unless all have the same columns."""
+    first = parts[0]
+    for part in parts:
+        if set(part.names) != set(first.names):
+            what = f"The files {first.title!r} and {part.title!r} of the folder have different columns."
+            raise TableError("several-files", what, remedy="Keep files of one table in a folder.")
+
+    def read(step: Progress) -> Iterator[RawTable]:
+        for number, part in enumerate(parts):
+            yield from part.read(lambda share, number=number: step((number + share) / len(parts)))  # type: ignore[misc]
+
+    return replace(first, title=title, read=read)
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a folder, by name; hidden ones and marks like _SUCCESS are none of the table's. Raises TableError."""
+    found = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    if any(path.is_dir() for path in found):
+        what = "The folder has folders inside, whose names may hold values of a column."
+        raise TableError("several-files", what, remedy="Name the folder that holds the files.")
+    if not found:
+        raise TableError("not-a-file", "The folder has no files.", remedy="Name a folder that holds the files of one table.")
+    if len({path.suffix.lower() for path in found}) > 1:
+        what = "The folder has files of several kinds."
+        raise TableError("several-files", what, remedy="Keep the files of one table, all of one kind, in a folder.")
+    return found
+
+
+# --- in a worker
+
+#: A buffer per column, which is used again; otherwise whole columns of a row group come into memory that is new each time.
+_BUFFERED: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1 << 18}
+
+
+def parquet_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
+    """A Parquet file; raises TableError."""
+    import pyarrow.parquet as pq
+
+    def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
+        done = 0
+        texts = [name for name in text_columns(about, schema) if name in wanted]
+        with pq.ParquetFile(path, **_BUFFERED, read_dictionary=texts) as file:
+            for group in range(about.num_row_groups):  # of several at once every column would be held packed
+                most = _rows_within(about.row_group(group), schema, wanted, options)
+                for batch in file.iter_batches(min(rows_at_once(len(wanted)), most), [group], wanted, use_threads=False):
+                    yield done / about.num_rows, batch
+                    done += batch.num_rows
+
+    with redact_errors("Parquet file"):
+        with pq.ParquetFile(path) as file:
+            schema, about = file.schema_arrow, file.metadata
+        yield from _batches(options, schema, batches)
+
+
+def _rows_within(group: Any, schema: pa.Schema, wanted: list[str], options: ReadOptions) -> int:
+    """How many rows of a row group may be in memory at once, by the average of its columns and what types of one width take."""
+    import pyarrow.types as types
+
+    row = sum(schema.field(name).type.byte_width for name in wanted if types.is_fixed_size_binary(schema.field(name).type))
+    for place, size in enumerate(chunk_sizes(group)):
+        row += -(-size // max(group.num_rows, 1)) if group.column(place).path_in_schema in wanted else 0
+    options.require_bytes(row)
+    return max(1, options.max_bytes // max(row, 1))
+
+
+def feather_batches(path: Path, options: ReadOptions) -> Iterator[Any]:
+    """A Feather (Arrow IPC) file; raises TableError, also where whoever wrote it made a batch too large."""
+    import pyarrow as pa
+
+    def batches(wanted: list[str]) -> Iterator[tuple[float, pa.RecordBatch]]:
+        with pa.memory_map(str(path)) as source:
+            for share, batch in unpacked(source.read_buffer(), schema, wanted):
+                options.require_rows(batch.num_rows)
+                yield share, batch
+
+    with redact_errors("Feather file"):
+        with pa.memory_map(str(path)) as source:
+            schema = pa.ipc.open_file(source).schema
+        yield from _batches(options, schema, batches)
+
+
+def _batches(options: ReadOptions, schema: pa.Schema, batches: Read) -> Iterator[Any]:
+    """Facts, then the batches of a file as tables; one without rows where there is no batch."""
+    import pyarrow as pa
+
+    if options.names is not None:
+        what = "This kind of file holds the names of its columns; none can be given."
+        raise TableError("names", what, remedy="Leave the names out.")
+    check_names(list(schema.names), options.max_columns)
+    names = flat_columns(schema)
+    yield Facts(names, without_cells(schema))
+    wanted, is_empty = wanted_of(names, options), True
+    for share, batch in batches(wanted):
+        is_empty = False
+        options.step(share)
+        options.require_bytes(max(batch.nbytes, LEAST_CELL * batch.num_rows * len(wanted)))
+        yield with_type(pa.Table.from_batches([as_bytes(batch)]), schema, options)
+    if is_empty:
+        yield with_type(schema.empty_table().select(wanted), schema, options)

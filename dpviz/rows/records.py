@@ -1,0 +1,134 @@
+"""Encoded rows as records of a few bytes, and what is said about the table they came from as numbers that add up.
+
+Both are made batch by batch by `dpviz.table.encode`, here or on an executor, whose Python needs NumPy and Arrow alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpviz.table.candidates import FeatureCandidates, bin_column, multiscale_candidates
+from dpviz.table.columns import Column
+from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
+from dpviz.table.encode import encode_part
+from dpviz.table.raw import RawTable
+from dpviz.table.schema import Schema
+from dpviz.table.sums import ColumnSum, TableSums
+
+#: The target in a record.
+TARGET = "y"
+#: Numbers of the whole table, and of each column, that are added up; then a column's sum in four halves, and its buckets.
+_OF_TABLE = ("rows_read", "rows_kept", "malformed", "unchanged")
+_OF_COLUMN = ("dropped_missing", "dropped_unknown", "dropped_target", *CHANGES)
+_BUCKETS, _HALF = 1 << 12, 1 << 32
+_WIDTH = len(_OF_COLUMN) + 4 + _BUCKETS
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How rows become records: by a schema without its person, and `person`, the column that says whose they are ("": none).
+
+    With `is_binned` the bins of PF-tree's grid take the place of values.
+    """
+
+    schema: Schema
+    person: str
+    is_binned: bool
+
+    @cached_property
+    def candidates(self) -> tuple[FeatureCandidates, ...]:
+        """Of PF-tree's grid, which follows from the schema alone."""
+        return multiscale_candidates(self.schema)
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (*self.schema.feature_names, self.schema.target.name, *filter(None, [self.person]))
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """Of a record: what a table without rows has."""
+        empty = self.encode(RawTable(tuple(Column(name, numbers=np.empty(0)) for name in self.wanted)))
+        names = [f"b{place}" for place in range(self.schema.n_features)]
+        return np.dtype([(name, column.dtype) for name, column in zip((*names, TARGET), _columns(empty), strict=True)])
+
+    @property
+    def n_numbers(self) -> int:
+        """Of `numbers_of`."""
+        return len(_OF_TABLE) + _WIDTH * len(self.wanted)
+
+    def encode(self, table: RawTable) -> EncodedDataset:
+        """The usable rows; `persons` are places among the `value_texts` of the person's column."""
+        return encode_part(table, self.schema, self.candidates if self.is_binned else (), self.person or None)
+
+    def records(self, data: EncodedDataset) -> np.ndarray:
+        """The rows, one record each."""
+        found = np.empty(data.n_rows, dtype=self.dtype)
+        for name, column in zip(self.dtype.names or (), _columns(data), strict=True):
+            found[name] = column
+        return found
+
+    def rows(self, records: np.ndarray) -> EncodedDataset:
+        """The rows of records."""
+        *columns, target = (np.ascontiguousarray(records[name]) for name in self.dtype.names or ())
+        return EncodedDataset(self.schema, tuple(columns), target)
+
+    def holds_bins_of(self, features: Sequence[FeatureCandidates]) -> bool:
+        """Whether records hold the bins of these."""
+        return self.is_binned and all(map(_is_same, self.candidates, features))
+
+    def bins(self, data: EncodedDataset, features: Sequence[FeatureCandidates]) -> tuple[np.ndarray, ...]:
+        """The bins of rows, per feature."""
+        if self.holds_bins_of(features):
+            return data.columns
+        assert not self.is_binned
+        return tuple(map(bin_column, features, data.columns))
+
+
+def _is_same(one: FeatureCandidates, other: FeatureCandidates) -> bool:
+    mine, theirs = one.thresholds, other.thresholds
+    if mine is None or theirs is None:
+        return mine is theirs and one.n_bins == other.n_bins
+    return np.array_equal(mine, theirs)
+
+
+def _columns(data: EncodedDataset) -> tuple[np.ndarray, ...]:
+    return (*data.columns, data.target)
+
+
+def numbers_of(data: EncodedDataset, columns: Sequence[str]) -> np.ndarray:
+    """What encoding some rows tells about them and their table, as whole numbers that add up: int64, 1-D. Private."""
+    report, sums = data.report, data.table_sums.columns
+    assert report is not None
+    found = [np.array([getattr(report, kind) or 0 for kind in _OF_TABLE])]
+    for name, one in zip(columns, sums, strict=True):
+        found.append(np.array([dict(getattr(report, kind)).get(name, 0) for kind in _OF_COLUMN]))
+        found.append(np.array([half for whole in (one.first, one.second) for half in (whole % _HALF, whole // _HALF)]))
+        found.append(np.unpackbits(np.frombuffer(one.occupied.to_bytes(_BUCKETS // 8, "big"), np.uint8)))
+    return np.concatenate(found).astype(np.int64)
+
+
+def report_of(numbers: np.ndarray, columns: Sequence[str], person: str) -> EncodingReport:
+    """The report of all rows together. A person's column comes first in it."""
+    by_column = list(zip(columns, numbers[len(_OF_TABLE) :].reshape(-1, _WIDTH), strict=True))
+    if person:
+        by_column.insert(0, by_column.pop())
+    whole = dict(zip(_OF_TABLE, numbers.tolist(), strict=False))
+    each = {
+        kind: tuple((name, int(own[place])) for name, own in by_column if own[place]) for place, kind in enumerate(_OF_COLUMN)
+    }
+    return EncodingReport(**whole, **each)  # type: ignore[arg-type]
+
+
+def sums_of(numbers: np.ndarray, columns: Sequence[str]) -> TableSums:
+    """What the table is recognised by."""
+    found = []
+    for name, own in zip(columns, numbers[len(_OF_TABLE) :].reshape(-1, _WIDTH), strict=True):
+        halves, occupied = own[len(_OF_COLUMN) : -_BUCKETS].tolist(), own[-_BUCKETS:] > 0
+        first, second = ((low + high * _HALF) % _HALF**2 for low, high in (halves[:2], halves[2:]))
+        found.append(ColumnSum(name, first, second, int.from_bytes(np.packbits(occupied).tobytes(), "big")))
+    return TableSums(int(numbers[0]), found)

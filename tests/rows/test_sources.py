@@ -1,0 +1,473 @@
+"""What every source keeps: the tree is that of memory to the bit, wherever rows are; what is left behind holds no cell.
+
+Asked of Parquet and DuckDB with every change, of a PostgreSQL server and of Spark in `make verify`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import dpviz
+from dpviz.errors import CannotCount, EngineError, SchemaError
+from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
+from dpviz.rows.databases import in_our_words
+from dpviz.rows.opening import read_columns
+from dpviz.table.candidates import equal_width_grid, multiscale_grid
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.training.counted_rows import ArrayRows, counter_of
+from dpviz.training.estimate.measures import BernsteinUnits, Errors, RowsOutsideRange, Steps
+from dpviz.training.estimate.window import Window
+from tests.support import killing_clients, servers
+from tests.support.nasty_cells import HIGH, N_ROWS, SCHEMA, cells, shuffled
+from tests.support.paths import ROOT, SEED
+from tests.support.servers import Engine, InFiles, InPostgreSQL, InSpark, quoted
+from tests.support.source_tables import CANARY, NUMBER, Struck, canaries, document, in_memory, numbered, opened, wide
+
+pytestmark = pytest.mark.slow
+
+LEARNERS = ("pf-tree", "majority", "diffprivlib-tree")
+CLASSES = wide(SCHEMA).declare(n_public=3000)
+NUMBERS = tuple(
+    Schema(CLASSES.features[:2], target, n_public=3000)
+    for target in (
+        NumericTarget("Double Dropped", -1000, HIGH, missing_codes=("999",)),
+        NumericTarget("decimal", -3, 99.5),
+        NumericTarget("single", 0, 1),
+        NumericTarget("rounded", -1, 3.5),
+    )
+)
+
+
+def in_no_order(rows: pa.Table) -> pa.Table:
+    """Numbered, then stored in another order."""
+    return numbered(rows).take(np.random.default_rng(SEED).permutation(rows.num_rows))
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_every_cell_is_the_encoders(engine: Engine, part: int) -> None:
+    """NULL, not-a-number, infinities, both zeros, ends and just beyond, halves, case, blanks, quotes, unknown, days, groups."""
+    given, address = numbered(cells()), engine.fill(f"cells{part}", numbered(cells()))
+    for place, feature in enumerate(SCHEMA.features):
+        if place % 3 == part:
+            schema = Schema((feature,), SCHEMA.target)
+            data = dpviz.encode(in_memory(given), schema)
+            with opened(address, schema) as rows:
+                assert replace(rows.report, unread=()) == replace(data.report, ignored_columns=(), unread=()), feature.name
+                assert [one.text for one in rows.table_sums.columns] == [one.text for one in data.table_sums.columns]
+                grid = multiscale_grid(schema)
+                here, there = (counter_of(each).root(grid).histogram for each in (data, rows))
+                np.testing.assert_array_equal(there, here, err_msg=feature.name)
+
+
+def test_trees_are_those_of_memory(engine: Engine) -> None:
+    """Five kinds of target, missing cells, dates; for many seeds."""
+    given = shuffled(3000, SEED)
+    address, table = engine.fill("shuffled", in_no_order(given)), in_memory(numbered(given))
+    for schema in (CLASSES, *NUMBERS):
+        data = dpviz.encode(table, schema)
+        assert 500 < data.n_rows < 2990
+        with opened(address, schema) as rows:
+            assert (rows.report.rows_read, rows.n_rows) == (3000, data.n_rows)
+            for learner in LEARNERS if schema is CLASSES else ("pf-tree", "dp-mean"):  # with other bins each
+                for seed in range(20 if learner == "pf-tree" and not isinstance(engine, InSpark) else 2):
+                    assert document(learner, rows, seed) == document(learner, data, seed), (learner, schema.target.name)
+    assert engine.left() == []
+
+
+def test_of_persons_at_most_so_many_rows_are_kept(engine: Engine) -> None:
+    """The tree of memory where nobody has more; else as many rows. A part that is held out holds persons."""
+    rows = shuffled(2000, SEED)
+    who = pa.array([f"p{row % 300}" if row % 7 else None for row in range(2000)])
+    address, table = (
+        engine.fill("persons", in_no_order(rows.append_column("who", who))),
+        in_memory(numbered(rows.append_column("who", who))),
+    )
+    asked = {"person": "who"}
+    schema = CLASSES.declare(n_public=2000)
+    data = dpviz.encode(table, schema, **asked, rows_per_person=7)
+    with opened(address, schema, **asked, rows_per_person=7) as found:
+        assert replace(found.report, unread=()) == replace(data.report, ignored_columns=(), unread=())
+        for seed in range(3):
+            assert document("pf-tree", found, seed) == document("pf-tree", data, seed)
+        for_two = dpviz.fit("pf-tree", found, epsilon=1.0, seed=1)
+        assert for_two.unit == dpviz.fit("pf-tree", data, epsilon=1.0, seed=1).unit
+    data = dpviz.encode(table, schema, **asked, rows_per_person=2)
+    with (
+        opened(address, schema, **asked, rows_per_person=2) as found,
+        opened(address, schema, **asked, rows_per_person=2) as again,
+    ):
+        assert found.n_rows == again.n_rows == data.n_rows
+        assert found.report.over_limit == data.report.over_limit > 100
+        assert found.identity == again.identity  # whichever rows were chosen
+        grid = multiscale_grid(schema)
+        assert not np.array_equal(found.root(grid).histogram, again.root(grid).histogram)
+    assert engine.left() == []
+
+
+def test_several_spellings_of_a_person_are_refused(engine: Engine) -> None:
+    """Also where they are in batches far apart."""
+    n_rows = 2000
+    given = {"x": np.linspace(0, 1, n_rows), "y": ["a", "b"] * (n_rows // 2)}
+    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=n_rows, person="who")
+    for name, keys in (("near", ["7", "07"]), ("far", ["7", *map(str, range(10_000, 10_000 + n_rows - 2)), "7.0"])):
+        rows = pa.table(given | {"who": (keys * n_rows)[:n_rows]})
+        with (
+            pytest.raises(SchemaError, match="Several spellings"),
+            opened(engine.fill(name, numbered(rows)), schema, rows_per_person=1) as found,
+        ):
+            assert found.n_rows
+
+
+def test_counts_of_every_kind_are_those_of_memory(engine: Engine) -> None:
+    """Two levels at once, twice, with parts and without; sums of the hardest numbers, in windows of any width."""
+    given = numbered(shuffled(600, SEED))
+    schema = CLASSES.without(*CLASSES.feature_names[5:])
+    data, address = dpviz.encode(in_memory(given), schema), engine.fill("counted", given)
+    parts = np.random.default_rng(SEED).integers(0, 3, data.n_rows).astype(np.uint8)
+    with opened(address, schema) as rows:
+        for grid in (multiscale_grid(schema), equal_width_grid(schema, 7)):
+            for held_out in (None, parts):
+                level = [[counter_of(each).root(grid) for each in (data, rows)]]
+                if held_out is not None:
+                    held_out = held_out.copy()
+                    level = [[root.without(held_out) for root in level[0]]]
+                for block in range(2):
+                    level[0][1].count_level([there for _, there in level], "pairs")
+                    for here, there in level:
+                        np.testing.assert_array_equal(there.all_pair_counts, here.all_pair_counts)
+                        np.testing.assert_array_equal(there.histogram, here.histogram)
+                    for feature in (block, block + 2):
+                        left = np.arange(grid.features[feature].n_bins) % 3 == 0
+                        divided = [[node.children(feature, left) for node in nodes] for nodes in level]
+                        level = [[one[side], other[side]] for one, other in divided for side in (0, 1)]
+    given, target = numbered(cells()), NumericTarget("double", -1000, HIGH)
+    schema = Schema((NumericFeature("whole", 0, 99, missing_as=50), NumericFeature("id", 0, N_ROWS)), target)
+    data, address = dpviz.encode(in_memory(given), schema), engine.fill("sums", given)
+    low, high = (Branch(ThresholdRule(0, cut), NumberLeaf(0.0), NumberLeaf(0.0)) for cut in (1.5, 60.0))
+    root = Branch(ThresholdRule(1, 30.0), low, high)
+    windows = [Window(0.0, 1000.0), Window(62.5, 7.8125)]
+    measures = [Steps(target, 2**20), RowsOutsideRange(target, 0.1), *(BernsteinUnits(window, 2, 2**20) for window in windows)]
+    measures += [Errors(window, (0.0, 62.5, 1000.3, -0.3), 4, 2**15) for window in windows]
+    parts = np.random.default_rng(SEED).integers(0, 3, data.n_rows).astype(np.uint8)
+    with opened(address, schema) as rows:
+        for measure in measures:
+            np.testing.assert_array_equal(rows.sums(measure, root, None, 0), ArrayRows(data).sums(measure, root, None, 0))
+        np.testing.assert_array_equal(rows.sums(measure, root, parts, 2), ArrayRows(data).sums(measure, root, parts, 2))
+
+
+def test_a_table_without_usable_rows_gives_the_tree_of_none(engine: Engine) -> None:
+    schema = CLASSES.declare(n_public=100)
+    nothing = numbered(cells().slice(0, 0))
+    unusable = numbered(cells().set_column(cells().column_names.index("class"), "class", pa.nulls(cells().num_rows, pa.string())))
+    for name, given in (("nothing", nothing), ("unusable", unusable)):
+        data, address = dpviz.encode(in_memory(given), schema), engine.fill(name, given)
+        with opened(address, schema) as rows:
+            assert document("pf-tree", rows) == document("pf-tree", data)
+            assert rows.class_counts().tolist() == [0, 0]
+    with opened(engine.fill("none", nothing), NUMBERS[0]) as rows:
+        assert document("pf-tree", rows) == document("pf-tree", dpviz.encode(in_memory(nothing), NUMBERS[0]))
+
+
+def test_the_register_knows_rows_by_a_digest_of_all_of_them(engine: Engine, tmp_path: Path) -> None:
+    """The same in every source and every order; another one where every row comes twice, or one number differs."""
+    rows = shuffled(500, SEED)
+    files = InFiles(tmp_path)
+    with opened(files.fill("rows", numbered(rows)), CLASSES) as found:
+        wanted = found.identity
+    twice = pa.concat_tables([rows, rows])
+    for name, given in (("as_is", rows), ("backwards", rows.take(pa.array(range(499, -1, -1)))), ("twice", twice)):
+        with opened(engine.fill(name, numbered(given)), CLASSES) as found:
+            assert (found.identity == wanted) == (name != "twice"), name
+    digests = []
+    for name, numbers in (("zero", [0.0, 0.3, 0.6]), ("minus", [0.6, -0.0, 0.3]), ("changed", [0.0, 0.3, 0.6 + 2**-50])):
+        schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 1), n_public=3)
+        with opened(engine.fill(name, numbered(pa.table({"x": [1.0, 1.0, 1.0], "y": numbers}))), schema) as found:
+            digests.append(found.identity)
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_a_table_that_changes_between_two_readings_is_an_error(duckdb: Engine, tmp_path: Path) -> None:
+    """What was counted before is not mixed with what stands there now, nor are parts of one assignment."""
+    given, schema = canaries()
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(given, path)
+    with dpviz.encode_large(path, schema) as rows:
+        before = document("pf-tree", rows)
+        parquet.write_table(given.slice(1), path)
+        assert document("pf-tree", rows) == before
+        with pytest.raises(EngineError, match="has changed since"):
+            document("diffprivlib-tree", rows)
+    with opened(duckdb.fill("once", given), schema) as rows:
+        parts = np.zeros(rows.n_rows, dtype=np.uint8)
+        rows.leaf_counts(NumberLeaf(0.0), parts, 1)
+        with pytest.raises(EngineError, match="encoded again"):
+            rows.root(equal_width_grid(schema, 3)).without(parts).count_level(
+                [rows.root(equal_width_grid(schema, 3)).without(parts)], "bins"
+            )
+
+
+# --- what is left behind
+
+
+def test_what_fails_or_is_stopped_in_mid_level_leaves_nothing(engine: Engine) -> None:
+    given, schema = canaries()
+    address = engine.fill("stopped", given)
+    for error in (KeyboardInterrupt, ZeroDivisionError):
+
+        def strike(error: type[BaseException] = error) -> None:
+            raise error
+
+        with pytest.raises(error), opened(address, schema) as rows:
+            dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, source=Struck(strike))
+        assert engine.left() == []
+
+
+def test_an_engine_that_dies_in_mid_fit_is_a_typed_error_that_quotes_nothing(
+    engine: Engine, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The server is killed before a word is read; the records that Spark keeps are lost, and the fit is an error."""
+    if isinstance(engine, InFiles):
+        pytest.skip("nothing else runs")
+    given, schema = canaries()
+    caplog.set_level(logging.DEBUG)
+    rows = opened(engine.fill("dying", given), schema)
+    asked: dict[str, object] = {"seed": 1}
+    if isinstance(engine, InSpark):
+        asked = {"source": Struck(lambda: rows._kept.close())}
+    elif isinstance(engine, InPostgreSQL):
+        engine.crash()
+    else:
+        rows._batches.end()
+    with pytest.raises(EngineError) as died, rows:
+        dpviz.fit("pf-tree", rows, epsilon=1.0, depth=3, **asked)
+    said = [str(died.value), *capfd.readouterr(), caplog.text]
+    if isinstance(engine, InPostgreSQL):
+        assert died.value.code == "lost"
+        engine.start()
+        said.append(engine.log.read_text())
+    assert died.value.__cause__ is None
+    assert died.value.__suppress_context__ or died.value.__context__ is None
+    assert not any(CANARY in text or str(NUMBER) in text for text in said)
+    assert engine.left() == []
+
+
+@pytest.fixture
+def pythons_ctrl_c() -> Iterator[None]:
+    """Whatever ran before in this process may have kept Ctrl-C for itself, as Spark does."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before or signal.default_int_handler)
+
+
+@pytest.mark.usefixtures("pythons_ctrl_c")
+def test_ctrl_c_ends_a_statement_of_hours(duckdb: Engine) -> None:
+    """DuckDB itself would not notice."""
+    from dpviz.rows.databases import DuckDB
+
+    given, _ = canaries()
+    base = DuckDB(duckdb.fill("slow", given).removeprefix("duckdb:///").partition("?")[0])
+    ctrl_c = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
+    ctrl_c.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(base.batches("SELECT COUNT(*) FROM range(10000000000) AS a, range(1000) AS b", 1))
+    base.close()
+
+
+@pytest.mark.verify
+@pytest.mark.engine
+def test_a_server_keeps_nothing_and_logs_no_cell(postgresql: InPostgreSQL) -> None:
+    given, schema = canaries()
+    address = postgresql.fill("logged", given)
+    with opened(address, schema) as rows:
+        document("pf-tree", rows)
+        assert postgresql.left() == []
+    log = postgresql.log.read_text()
+    assert 'SELECT "word", "x", "y" FROM "logged" ORDER BY "id"' in log
+    assert CANARY not in log
+    assert str(NUMBER) not in log
+
+
+@pytest.mark.verify
+@pytest.mark.skipif(os.name == "nt", reason="it forks")
+def test_a_kill_anywhere_leaves_no_row_on_the_disk(tmp_path: Path) -> None:
+    """With a Parquet file and with a DuckDB file."""
+    kills = 60
+    run = subprocess.run([sys.executable, "-m", "tests.support.killing", tmp_path, str(kills)], cwd=ROOT, capture_output=True)
+    assert run.returncode == 0, run.stderr
+    for facts in json.loads(run.stdout).values():
+        assert facts["kills"] >= kills - 1
+        assert facts["files"] == facts["folders"] == 0
+
+
+@pytest.mark.verify
+@pytest.mark.engine
+def test_a_kill_at_any_statement_leaves_postgresql_nothing(postgresql: InPostgreSQL) -> None:
+    """Before and after each, and in the middle of the one that reads the rows: the server ends its session."""
+    from adbc_driver_postgresql import dbapi
+
+    address = postgresql.fill("killed", killing_clients.rows())
+    command = [sys.executable, "-m", "tests.support.killing_clients", "postgresql", address]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killing:
+        assert killing.stdin is not None
+        assert killing.stdout is not None
+        n_steps = int(killing.stdout.readline())
+        assert n_steps > 8
+        for step in range(n_steps, -1, -1):
+            if step == 0:
+                other = dbapi.connect(f"host={postgresql.folder} user=dpviz dbname=postgres")
+                with other.cursor() as cursor:
+                    cursor.execute("LOCK TABLE killed")
+            print(step, file=killing.stdin, flush=True)
+            assert int(killing.stdout.readline()) == -signal.SIGKILL
+            if step == 0:
+                other.close()
+            while postgresql.run("SELECT 1 FROM pg_stat_activity WHERE application_name = 'dpviz'"):
+                pass
+            assert postgresql.left() == postgresql.on_disk() == [], step
+    assert killing.returncode == 0
+
+
+@pytest.mark.verify
+@pytest.mark.engine
+def test_a_kill_leaves_no_cell_that_can_be_read_on_the_disks_of_spark(tmp_path: Path) -> None:
+    """What stands there at each step is what a kill of Spark leaves; of whoever counts, it ends and removes its files."""
+    servers.require_spark()
+    parquet.write_table(killing_clients.rows(), tmp_path / "rows.parquet")
+    command = [sys.executable, "-m", "tests.support.killing_clients", "spark", tmp_path, "5"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)  # which waits for Spark too
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    seen = json.loads(run.stdout)
+    assert [is_readable for _, is_readable in seen] == [False] * 5
+    assert max(n_bytes for n_bytes, _ in seen) > 10_000
+    assert killing_clients.on_disk(tmp_path / "local") == (0, False)
+
+
+@pytest.mark.verify
+@pytest.mark.engine
+def test_a_kill_of_spark_itself_is_a_typed_error_and_the_next_tree_has_a_fresh_session(tmp_path: Path) -> None:
+    """Before the rows are read, in the middle, and where nothing but dropping is left, which needs no Spark."""
+    servers.require_spark()
+    parquet.write_table(killing_clients.rows(), tmp_path / "rows.parquet")
+    command = [sys.executable, "-m", "tests.support.killing_clients", "jvm", tmp_path, "1", "4"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    *struck, n_steps = map(json.loads, run.stdout.splitlines())
+    assert n_steps > 5  # the same process, to its end
+    assert [(code, is_readable) for code, _, _, is_readable in struck] == [("failed", False)] * 2
+    assert not any(killing_clients.CANARY in said for _, said, *_ in struck)
+    assert killing_clients.CANARY not in run.stderr
+
+
+@pytest.mark.verify
+@pytest.mark.engine
+def test_executors_need_numpy_and_arrow_alone(tmp_path: Path) -> None:
+    """In processes of their own, whose Python has no dpviz and which share no folder with whoever counts."""
+    servers.require_spark()
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.support.bare_executors", tmp_path], cwd=ROOT, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert json.loads(run.stdout.splitlines()[-1]) == {"is_same": True, "has_dpviz": False, "executors": 2}
+
+
+# --- what a column may be
+
+
+@pytest.mark.parametrize(
+    "name", ['x"; DROP TABLE other; --', "it's", "a b?c&d=e#f", "sélect", "%s %(x)s {}", "\u202e", "read_csv('/etc/passwd')"]
+)
+def test_a_table_of_any_name_is_that_table(name: str, tmp_path: Path) -> None:
+    import duckdb as driver
+
+    with driver.connect(str(tmp_path / "odd.duckdb")) as base:
+        base.execute("CREATE TABLE other AS SELECT 7 AS x")
+        base.execute(f"CREATE TABLE {quoted(name)} AS SELECT 4 AS x")
+    place = f"duckdb:///{tmp_path / 'odd.duckdb'}?table="
+    batches = [batch for _, batch in read_columns(place + quote(name, safe=""), 10)]
+    assert [row for batch in batches for row in batch.to_pylist()] == [{"x": 4}]
+    assert [batch.num_rows for _, batch in read_columns(place + "other", 10)][-1] == 1
+
+
+def test_a_database_reads_no_other_file(tmp_path: Path) -> None:
+    """Nor whatever stands in this process under the name of a table."""
+    import duckdb as driver
+
+    passwords = tmp_path / "passwords.csv"
+    passwords.write_text("x\n1\n")
+    with driver.connect(str(tmp_path / "odd.duckdb")) as base:
+        base.execute(f"CREATE VIEW sneaky AS SELECT * FROM read_csv('{passwords}')")
+    local_rows = pa.table({"x": [1]})
+    assert local_rows.num_rows
+    for table in ("sneaky", "local_rows", str(passwords).replace(".", "%2E")):
+        with pytest.raises(EngineError):
+            list(read_columns(f"duckdb:///{tmp_path / 'odd.duckdb'}?table={table}", 10))
+
+
+def test_columns_that_are_no_cells_are_refused_and_an_enum_is_text(tmp_path: Path) -> None:
+    """Whoever made the type may have taken its texts from the cells: they are not quoted."""
+    import duckdb as driver
+
+    with driver.connect(str(tmp_path / "enum.duckdb")) as base:
+        word = f"'{CANARY}'::ENUM('{CANARY}', 'plain') AS word"
+        base.execute(f"CREATE TABLE t AS SELECT {word}, [1] AS lists, {{'{CANARY}': 1}} AS records, 'a' AS y")
+    address, target = f"duckdb:///{tmp_path / 'enum.duckdb'}?table=t", ClassTarget("y", ("a", "b"))
+    for name in ("lists", "records"):
+        with pytest.raises(SchemaError, match="are not read") as refused:
+            dpviz.open_table(address, Schema((CategoricalFeature(name, ("plain", "other")),), target))
+        assert CANARY not in str(refused.value)
+    word = CategoricalFeature("word", ("plain", CANARY), unknown_as="plain")
+    with dpviz.open_table(address, Schema((word,), target)) as rows:
+        assert rows.data.columns[0].tolist() == [1]
+
+
+@pytest.mark.verify
+@pytest.mark.engine
+def test_types_that_only_postgresql_has(postgresql: InPostgreSQL) -> None:
+    """Texts of fixed length, a collation without case, not-a-number among decimals, decimals of any length."""
+    collation = "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+    kinds = "id int, fixed char(5), nocase text COLLATE nocase, part numeric(6, 2), y text, free numeric, place point"
+    first = "(1, 'x', 'x', 1.25, 'a', 1.5), (2, 'x', 'X', 'NaN', 'a', 'NaN'), (3, 'y', 'x', NULL, 'b', 3)"
+    postgresql.run(
+        f"CREATE COLLATION nocase {collation}", f"CREATE TABLE special ({kinds})", f"INSERT INTO special VALUES {first}"
+    )
+    fixed = CategoricalFeature("fixed", ("x", "z"), unknown_as="z")
+    nocase = CategoricalFeature("nocase", ("x", "z"), unknown_as="z")
+    numbers = NumericFeature("part", 0, 2, missing_as=0.0), NumericFeature("free", 0, 4, missing_as=0.0)
+    schema = Schema((fixed, nocase, *numbers), ClassTarget("y", ("a", "b")), n_public=3)
+    address = "postgresql://dpviz@/postgres?table=special"
+    with opened(address, schema) as rows:
+        assert [column.tolist() for column in rows.data.columns] == [[0, 0, 1], [0, 1, 0], [1.25, 0.0, 0.0], [1.5, 0.0, 3.0]]
+
+
+def test_a_learner_that_a_cluster_cannot_serve_says_what_it_needs(engine: Engine) -> None:
+    given, schema = canaries()
+    with opened(engine.fill("refused", given), schema) as rows:
+        with pytest.raises(CannotCount, match="needs the rows themselves"):
+            document("s-gbdt-published", rows)
+        if isinstance(engine, InSpark):
+            with pytest.raises(CannotCount, match="leaves of forests"):
+                document("pf-forest", rows)
+        else:
+            assert document("pf-forest", rows) == document("pf-forest", dpviz.encode(in_memory(given), schema))
+
+
+def test_an_error_of_a_driver_is_told_by_its_kind_alone() -> None:
+    with pytest.raises(EngineError) as failed, in_our_words("DuckDB"):
+        raise RuntimeError("could not convert 'Mrs Smith'")
+    assert "(RuntimeError)" in str(failed.value)
+    assert "Smith" not in str(failed.value)
