@@ -22,7 +22,7 @@ from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset, EncodingReport
 from dpviz.table.encode import appearance, check_persons, chosen_rows, several_spellings, warn_of_marks
 from dpviz.table.notes import Doubt, Unread, warn_of
-from dpviz.table.raw import RawTable
+from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import Schema
 from dpviz.table.sums import TableSums
 from dpviz.training.counted_rows import ArrayRows, CountedRows, Measure, banded_schema
@@ -218,9 +218,9 @@ class LocalRows(SourceRows):
 
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         notes, numbers, persons = dict.fromkeys(self._batches.notes), np.zeros(1, dtype=np.int64), _Persons()
-        unread = dict[str, Unread]()
+        unread = dict[tuple[str, tuple[str, str]], Unread]()
         with _RecordFile(encoding.dtype) as file:
-            for table in self._batches.read(self._telling):
+            for table in (table_of(raw, encoding.wanted) for raw in self._batches.read(self._telling)):
                 notes.update(dict.fromkeys(note for note in table.notes if isinstance(note, Doubt)))
                 if self._batches.is_text:
                     warn_of_marks(table, (*self.schema.features, self.schema.target))
@@ -228,7 +228,8 @@ class LocalRows(SourceRows):
                 file.append(encoding.records(data))
                 numbers = numbers + numbers_of(data, encoding.wanted)
                 for note in data.report.unread if data.report else ():
-                    unread[note.column] = unread[note.column].with_more(note) if note.column in unread else note
+                    which = note.column, note.words  # of one column some cells are no number and others beyond the range
+                    unread[which] = unread[which].with_more(note) if which in unread else note
                 if data.persons is not None:
                     persons.add(table.column(encoding.person), data.persons)
             records = file.records()

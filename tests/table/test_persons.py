@@ -254,10 +254,11 @@ def test_a_schema_with_persons_is_never_used_on_all_rows(tmp_path):
     for unlimited in (
         lambda: dpviz.encode_large(tmp_path / "rows.csv", WHOSE),
         lambda: dpviz.open_table("duckdb:///nowhere/file?table=rows", WHOSE),
-        lambda: dpviz.fit("pf-tree", dpviz.encode(ROWS, SCHEMA), epsilon=1, schema=WHOSE, seed=0),  # encoded without a limit
     ):
-        with pytest.raises(SchemaError, match=r"who: .*are not limited here"):
+        with pytest.raises(ParameterError, match="rows_per_person"):
             unlimited()
+    with pytest.raises(SchemaError, match=r"who: .*are not limited here"):
+        dpviz.fit("pf-tree", dpviz.encode(ROWS, SCHEMA), epsilon=1, schema=WHOSE, seed=0)  # encoded without a limit
 
 
 def test_it_needs_no_other_word_for_the_column_and_no_file_holds_its_name():
