@@ -218,7 +218,7 @@ class LocalRows(SourceRows):
 
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         notes, numbers, persons = dict.fromkeys(self._batches.notes), np.zeros(1, dtype=np.int64), _Persons()
-        unread = dict[tuple[str, tuple[str, str]], Unread]()
+        unread = dict[tuple[int, tuple[str, str]], Unread]()
         with _RecordFile(encoding.dtype) as file:
             for table in (table_of(raw, encoding.wanted) for raw in self._batches.read(self._telling)):
                 notes.update(dict.fromkeys(note for note in table.notes if isinstance(note, Doubt)))
@@ -228,7 +228,7 @@ class LocalRows(SourceRows):
                 file.append(encoding.records(data))
                 numbers = numbers + numbers_of(data, encoding.wanted)
                 for note in data.report.unread if data.report else ():
-                    which = note.column, note.words  # of one column some cells are no number and others beyond the range
+                    which = encoding.wanted.index(note.column), note.words  # one column may have notes of several causes
                     unread[which] = unread[which].with_more(note) if which in unread else note
                 if data.persons is not None:
                     persons.add(table.column(encoding.person), data.persons)
@@ -243,7 +243,7 @@ class LocalRows(SourceRows):
                     file.append(records[here][kept[here]])
                 records = file.records()
         if self._numbers is None:
-            self.notes, self._unread = tuple(notes), tuple(unread.values())
+            self.notes, self._unread = tuple(notes), tuple(unread[which] for which in sorted(unread))
             warn_of((*notes, *self._unread))
         self._records = records
         return numbers, len(records)
