@@ -340,7 +340,7 @@ def function_of(feature: Feature, decimal: str | None = None) -> tuple[Tree, Any
 SPELLED = ("1", "042", "42", "5E1", "2.5", "1.50", "NA", "true", "FALSE", "Zu\u0308rich", "New York", "2024-03-01 00:00:00", "-0")
 COLUMNS = [
     *((NumericFeature("c", -2000, 2000, missing_as=50), decimal) for decimal in (None, ".", ",")),
-    (NumericFeature("c", -10, 100, missing_codes=("1", "2.50", "inf")), "."),
+    (NumericFeature("c", -10, 100, missing_as=77, missing_codes=("1", "2.50", "inf", "k.A.")), "."),
     (CategoricalFeature("c", (*SPELLED, "other"), missing_codes=("7", "k.A.", "yes")), None),
     (CategoricalFeature("c", (*SPELLED, "other"), missing_as="other", unknown_as="42"), None),
     (CategoricalFeature("c", ("1.0", "0", "yes", "male"), groups=(("1", "1.0"), ("M", "male"), ("true", "yes"))), None),
