@@ -85,7 +85,7 @@ RETURNED = (
     "dpviz.sklearn.PrivateTreeRegressor",
     "dpviz.accounting.risk.Risk",
     "dpviz.evaluation.audit.findings.AuditResult",
-    "dpviz.evaluation.audit.by_attack.AuditedBound",
+    "dpviz.evaluation.audit.attack.LowerBound",
 )
 
 

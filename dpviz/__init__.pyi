@@ -3,7 +3,7 @@ from . import errors as errors
 from . import learners as learners
 from .accounting.guarantee import PrivacyLoss as PrivacyLoss
 from .errors import DpvizError as DpvizError
-from .evaluation.audit.by_attack import audit as audit
+from .evaluation.audit.attack import audit as audit
 from .evaluation.audit.foreign import OutputBound as OutputBound
 from .evaluation.audit.foreign import audit_outputs as audit_outputs
 from .evaluation.audit.verify import verify as verify

@@ -3,9 +3,9 @@
 PROVED is the verdict on the plan: "holds" (a proof can be read), "violated" (a counterexample is known), "unproven" (neither).
 SEARCHED is the largest log ratio of the probabilities of one output, over all neighbouring pairs of small data sets: a certain
 lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95% confidence. STRENGTH is the share of the proved
-loss that the attack found, right guesses where there is a delta; "-" where no attack is known that comes near it. CEILING is the
-share that a perfect attack would show with as many fits as an attack may make. COMPOSED is what the learner's own steps add up
-to: an upper bound. SECONDS are of the processor, for search and attack.
+loss that the attack found, with a delta of what a perfect attack shows; "-" where no attack is known that comes near it. CEILING
+is what a perfect attack would show with as many tries. COMPOSED is what the learner's own steps add up to: an upper bound.
+SECONDS are of the processor, for search and attack.
 
 With --all, every learner, or the ones named, at three epsilons; `--out FILE --force` then replaces the entries of these in FILE.
 Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question cannot be answered.
@@ -103,8 +103,8 @@ def show_facts(found: StoredRun) -> None:
 
 def _fact_cells(facts: Facts) -> Sequence[str]:
     claim, seconds = facts.claim, f"{facts.processor_seconds:.1f}"
-    strength, ceiling = (strength_text(facts.attacked), facts.attacked.ceiling) if facts.attacked is not None else ("", None)
-    shares = strength or "-", f"{ceiling.share:.0%}" if ceiling is not None else "-"
+    attacked = facts.attacked
+    shares = (strength_text(attacked) or "-", f"{attacked.perfect:.3g}") if attacked is not None else ("-", "-")
     numbers = (*shares, f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
     return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *bounds_in_words(facts), *numbers
 

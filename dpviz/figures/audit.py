@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.audit.by_attack import AuditedBound
+from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.findings import SLACK, AuditResult, WorstPair, exceeds
 from dpviz.evaluation.audit.smooth_leaf import LeafCurve, Rule, delta_needed, first_violation
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Style, chart, hatched_bar, line, panels
@@ -81,7 +81,7 @@ class AuditLine:
     claimed_guesses: float | None = None
     guesses: float | None = None
     found: AuditResult | None = None
-    attacked: AuditedBound | None = None
+    attacked: LowerBound | None = None
     note: str = ""
 
     @property
@@ -95,7 +95,7 @@ class AuditLine:
         return against_claim(self.attacked.bound, self.attacked) if self.attacked is not None else "not"
 
 
-def against_claim(bound: float, found: AuditResult | AuditedBound) -> str:
+def against_claim(bound: float, found: AuditResult | LowerBound) -> str:
     """A lower bound of epsilon against what is claimed and against the ledger: "within", "beyond", "bug" or "nothing" claimed."""
     if exceeds(bound, found.composed):
         return "bug"
@@ -132,38 +132,29 @@ def _asked(lines: Iterable[AuditLine]) -> list[AuditLine]:
     return [line for line in lines if not line.setting and line.verdict not in ("none", "")]
 
 
-def attack_sentence(found: AuditedBound) -> str:
-    """What an attack showed, with its confidence, and of what is proved; what could be shown, or that no attack is known."""
+def attack_sentence(found: LowerBound) -> str:
+    """What an attack showed, with its confidence, and of what is proved; or that no attack is known that comes near it."""
     delta = f", δ = {number_text(found.delta)}" if found.delta else ""
     least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}) with {found.confidence:.0%} confidence"
-    of_what = "the right guesses that are proved possible" if found.delta else "what is proved"
     if strength_text(found):
-        more = f" {found.ceiling}." if found.ceiling else ""
-        return f"{least}: {strength_text(found)} of {of_what}.{more}"
-    more = ""
-    if found.ceiling and found.ceiling.share < WEAK:
-        more = f" {found.ceiling} of {of_what}."
-    elif found.verdict == "holds" and found.claimed < math.inf:
-        more = " No attack is known that comes near what is proved."
-    return f"{least}.{more}"
+        of_what = "what a perfect attack shows with as many tries" if found.delta else "what is proved"
+        return f"{least}: {strength_text(found)} of {of_what}."
+    if not found.perfect and found.verdict == "holds":
+        return f"{least}. A perfect attack would show nothing with as many tries."
+    return f"{least}." + (" No attack is known that comes near what is proved." if found.verdict == "holds" else "")
 
 
-def strength_text(found: AuditedBound) -> str:
+def strength_text(found: LowerBound) -> str:
     """The share of the proved loss that an attack found, rounded down; empty where no attack is known that comes near it."""
-    of_claim = found.bound / found.claimed if found.verdict == "holds" and 0 < found.claimed < math.inf else 0.0
-    share = found.strength if found.strength is not None else of_claim if of_claim >= WEAK else 0.0
-    return f"{math.floor(100 * share * (1 + SLACK))}%" if share else ""
+    share = found.strength if found.verdict == "holds" else 0.0
+    return f"{math.floor(100 * share * (1 + SLACK))}%" if share >= WEAK else ""
 
 
-def attack_source(found: AuditedBound) -> str:
+def attack_source(found: LowerBound) -> str:
     """What an attack could have shown, and on how many draws."""
-    guesses = f"{found.hits[1]:,} of {found.n_tested:,} guesses right"
-    seen = f"{found.n_done:,} draws on each of two data sets"
-    if found.canaries > 1:
-        seen = f"{guesses}, {found.canaries} canaries in each of {found.n_done:,} draws"
-    elif found.strength is not None:
-        seen = f"{guesses}, {seen}, with everything released in view"
-    return f"{number_text(found.claimed)} is claimed and {number_text(found.largest)} could be shown ({seen})."
+    in_one = f"{found.canaries} canaries in each of " if found.canaries > 1 else ""
+    seen = f"{found.hits[1]:,} of {sum(found.hits):,} guesses right, {in_one}{found.n_done:,} draws"
+    return f"{number_text(found.claimed)} is claimed and {number_text(found.perfect)} could be shown ({seen})."
 
 
 def at_least_text(bound: float) -> str:

@@ -10,7 +10,6 @@ from dpviz.evaluation.audit import verify_all
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json
 from dpviz.evaluation.audit.verify import verify
-from dpviz.evaluation.audit.white_box import Ceiling
 from tests.support.audits import BOUND, HOLDS, NONE, facts, run_of
 from tests.support.planted import HALF_NOISE
 
@@ -58,7 +57,7 @@ def test_a_violated_ledger_is_exit_code_one(run, monkeypatch):
 
 
 def test_all_learners_are_tables_and_a_file(run, monkeypatch, tmp_path):
-    attacked = replace(BOUND, strength=0.81, ceiling=Ceiling(0.913, 160_000))
+    attacked = replace(BOUND, bound=0.81, perfect=0.913)
     found = StoredRun((facts(verify("pf-tree", universes=TINY), attacked),))
     monkeypatch.setattr(command, "verify_all", lambda **asked: StoredRun((replace(found.facts[0], date=asked["date"]),)))
     path = tmp_path / "verdicts.json"
@@ -70,9 +69,9 @@ def test_all_learners_are_tables_and_a_file(run, monkeypatch, tmp_path):
         out,
         re.MULTILINE,
     )
-    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +>= 0\.4, within +81% +91% +1 +1 +60\.0 ", out, re.MULTILINE)
+    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +>= 0\.81, within +81% +0\.913 +1 +1 +60\.0 ", out, re.MULTILINE)
     stored = run_from_json(path.read_bytes())
-    assert [(item.learner, item.attacked.ceiling) for item in stored.facts] == [("pf-tree", attacked.ceiling)]
+    assert [(item.learner, item.attacked.perfect) for item in stored.facts] == [("pf-tree", attacked.perfect)]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored.facts[0].date)
     monkeypatch.setattr(command, "verify_all", lambda **asked: run_of(*_broken()))
     assert run("verify", "--all")[0] == 1

@@ -13,7 +13,6 @@ from dpviz.evaluation.audit.smooth_leaf import RULES, delta_needed, first_violat
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.evaluation.audit.verify import verify
-from dpviz.evaluation.audit.white_box import Ceiling
 from dpviz.figures import audit
 from dpviz.figures.audit import (
     ATTACKED,
@@ -97,8 +96,8 @@ REVIEWED = {
         *map(output_in_words, (*EVERY.values(), NOTHING)),
         *map(search_sentence, (VIOLATED, IMPOSSIBLE)),
         attack_sentence(replace(BOUND, delta=1e-5)),
-        attack_sentence(replace(BOUND, bound=0.8079, strength=0.8079, ceiling=Ceiling(0.913, 160_000))),
-        attack_sentence(replace(BOUND, ceiling=Ceiling(0.0, 3200))),
+        attack_sentence(replace(BOUND, bound=0.8079)),
+        attack_sentence(replace(BOUND, bound=0.0, perfect=0.0)),
         attack_source(replace(BOUND, canaries=8, hits=(3, 7))),
     ],
 }

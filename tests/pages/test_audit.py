@@ -85,7 +85,7 @@ class TestWhatIsStored:
 
     def test_a_refusal_says_why_and_an_attack_says_what_it_showed(self, page: Callable[..., AppTest]) -> None:
         many = replace(BOUND, canaries=8, delta=1e-6)
-        for bound, seen in ((BOUND, "20 draws on each of two data sets"), (many, "2 of 10 guesses right, 8 canaries in each")):
+        for bound, seen in ((BOUND, "2 of 3 guesses right, 20 draws"), (many, "2 of 3 guesses right, 8 canaries in each")):
             entry = facts(HOLDS, bound, searched=None, places=(), not_searched="Too many trees.")
             said = texts(page(StoredRun((entry,)), learner="PF-tree")).replace("\\", "")
             assert "0 were searched" in said

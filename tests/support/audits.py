@@ -8,7 +8,7 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.evaluation.audit.by_attack import AuditedBound
+from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
 from dpviz.figures.audit import AuditLine
@@ -55,13 +55,13 @@ NONE = replace(
 NOTHING = replace(UNPROVEN, log_ratio=0.0, worst_pair=None, output={})
 EVERY = {"holds": HOLDS, "unproven": UNPROVEN, "violated": VIOLATED, "impossible": IMPOSSIBLE, "bug": BUG, "none": NONE}
 
-BOUND = AuditedBound(
+BOUND = LowerBound(
     learner="pf-tree",
     epsilon=1.0,
     params={},
     bound=0.4,
     confidence=0.95,
-    largest=5.0,
+    perfect=0.9,
     event="a tree",
     hits=(1, 2),
     n_tested=10,
@@ -76,7 +76,7 @@ BOUND = AuditedBound(
 )
 
 
-def facts(result: AuditResult, attacked: AuditedBound | None = None, **changed: Any) -> Facts:
+def facts(result: AuditResult, attacked: LowerBound | None = None, **changed: Any) -> Facts:
     """An entry whose search found this; its plan has the same verdict, its evidence is a file."""
     verdict = "holds" if result.verdict == "ledger violated" else result.verdict
     evidence = "dpviz/training/scores.py" if verdict in ("holds", "violated") else ""

@@ -1,7 +1,7 @@
 """What is known of each learner's claim, as three facts with their own evidence: proved, searched, attacked.
 
 The stored run is the only source of what is said about learners: the Audit page, the command line and the README show it, and
-tests compare them. Format "dpviz-verdicts/2": readers ignore keys they do not know and refuse versions they do not know.
+tests compare them. Format "dpviz-verdicts/3": readers ignore keys they do not know and refuse versions they do not know.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.errors import DpvizError, place
-from dpviz.evaluation.audit.by_attack import AuditedBound
+from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.installation import bundled
 from dpviz.table.strict_json import PlainValue, parse_json, read, require_format, with_infinity, without_infinity
 
-FORMAT = "dpviz-verdicts/2"
+FORMAT = "dpviz-verdicts/3"
 _STORED = "data/benchmarks/verdicts.json"
 
 
@@ -53,7 +53,7 @@ class Facts:
     searched: AuditResult | None = None
     places: tuple[SearchedPlace, ...] = ()  #: Everywhere it was searched
     not_searched: str = ""  #: Why not; empty where it was
-    attacked: AuditedBound | None = None  #: *Attacked*: a lower bound with its confidence
+    attacked: LowerBound | None = None  #: *Attacked*: a lower bound with its confidence
     not_attacked: str = ""  #: Why not; empty where it was
     processor_seconds: float = 0.0  #: What searching and attacking cost
 
@@ -124,7 +124,7 @@ def _short(value: Any, name: str = "") -> Any:
 
 def run_from_json(text: str | bytes) -> StoredRun:
     """The run in a JSON text; raises DocumentError naming the path of what is wrong."""
-    document = with_infinity(parse_json(text), "log_ratio", "claimed", "composed", "bound", "epsilon")
+    document = with_infinity(parse_json(text), "log_ratio", "claimed", "composed", "bound", "epsilon", "perfect")
     require_format(document, FORMAT)
     return read(StoredRun, document)
 

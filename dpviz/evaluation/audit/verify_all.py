@@ -2,17 +2,15 @@
 
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dpviz.errors import Cancelled, DpvizError
-from dpviz.evaluation.audit.by_attack import AuditedBound, audit
-from dpviz.evaluation.audit.candidate_pairs import lone_pair, small_pair
+from dpviz.evaluation.audit.attack import LowerBound, audit
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, UNIVERSES, Place, verify_each
-from dpviz.evaluation.audit.white_box import Wanted
 from dpviz.learners import get_learner, registry
 from dpviz.progress import Stop
 from dpviz.results.verdict import right_guesses
@@ -23,17 +21,15 @@ from dpviz.version import VERSION
 EPSILONS = (0.1, 1.0, 3.0)
 #: Where epsilon changes nothing.
 _ANY_EPSILON = (1.0,)
-#: Seeds of the attacks that choose how to attack, and of those that count: whoever repeats the run sees the same numbers.
-PILOT_SEED, AUDIT_SEED = 20260102, 20260101
-#: Canaries in one run, from which the pilots choose.
-CANARY_COUNTS = (8, 32)
-#: Pilots have this share of the draws, and only compare.
-PILOT_SHARE, PILOT_BETA = 0.2, 0.2
-#: Draws of an attack: of one tree, of a forest, of boosted trees (a draw of which takes as long as hundreds of trees), and of a
-#: learner without privacy, which gives itself away at once.
-DRAWS, FOREST_DRAWS, BOOSTED_DRAWS, OPEN_DRAWS = 8000, 800, 160, 80
-#: A white-box attack shows this share of what is proved, and may take so many times as many draws.
-UNTIL, TIMES = 0.8, 20
+AUDIT_SEED = 20260101
+#: Boosted trees whose laws tell one canary; those whose laws are not known, and how many canaries a draw of them has.
+KNOWN_ROUNDS, UNKNOWN_ROUNDS, CANARIES = ("s-gbdt",), ("s-gbdt-published", "dpboost"), 32
+#: Draws of an attack: of one tree, of a forest, of boosted trees with many canaries and with one (a draw of which takes as long
+#: as hundreds of trees), and of a learner without privacy, which gives itself away at once.
+DRAWS, FOREST_DRAWS, BOOSTED_DRAWS, ROUNDS_DRAWS, OPEN_DRAWS = 4000, 400, 160, 1600, 80
+#: Of the quickest learners so many at epsilon 1, and more at a smaller one, which is harder to show: at most so many.
+QUICK_DRAWS = 8000
+MOST_DRAWS = {"majority": 512_000, "pf-tree": 192_000, "dp-mean": 96_000, "diffprivlib-tree": 96_000}
 
 Tell = Callable[[float, str], None]
 
@@ -98,34 +94,13 @@ class _Plan:
             places = (QUICK_UNIVERSES[0],)
         return verify_each(self.spec, epsilon=self.epsilon, universes=places, stop=stop, **self.params)
 
-    def _attack(self, stop: Stop | None) -> AuditedBound:
-        """White-box where a proved loss can be shown so; else by what is published, beside what could be shown."""
-        planned, draws = typical(self.spec, epsilon=self.epsilon, **self.params), TIMES * draws_of(self.spec)
-        if not self.spec.spends_epsilon or planned.claim.verdict != "holds":
-            return self._attack_published(stop)
-        how: dict[str, Any] = {"epsilon": self.epsilon, "seed": AUDIT_SEED, "stop": stop, **self.params}
-        found, _ = _or_reason(lambda: audit(self.spec, until=UNTIL, draws=draws, **how))
-        if found is None:
-            found = self._attack_published(stop)
-            found = replace(found, ceiling=Wanted.of(planned, UNTIL).ceiling(draws, beta=1 - found.confidence))
-        return found
-
-    def _attack_published(self, stop: Stop | None) -> AuditedBound:
-        """On the pair, or with as many canaries, as a pilot on draws of its own finds best."""
-        task, fits = self.spec.tasks[0], draws_of(self.spec)
-        ways: list[dict[str, Any]] = [{"pair": small_pair(task)}]
-        if self.spec.spends_epsilon:
-            ways += [{"pair": lone_pair(task)}, *({"canaries": canaries} for canaries in CANARY_COUNTS)]
-
-        def attack(way: dict[str, Any], fits: int, **how: Any) -> AuditedBound:
-            draws = fits // 2 if "pair" in way else fits
-            return audit(self.spec, epsilon=self.epsilon, draws=draws, stop=stop, **way, **how, **self.params)
-
-        def pilot(way: dict[str, Any]) -> float:
-            found, _ = _or_reason(lambda: attack(way, max(4, int(PILOT_SHARE * fits)), seed=PILOT_SEED, beta=PILOT_BETA))
-            return -1.0 if found is None else found.bound  # such as a learner that needs more than one row
-
-        return attack(max(ways, key=pilot) if len(ways) > 1 else ways[0], fits, seed=AUDIT_SEED)
+    def _attack(self, stop: Stop | None) -> LowerBound:
+        """With one canary; with many, where trees are boosted and no laws are known that would tell one."""
+        draws = draws_of(self.spec, self.epsilon) // (4 if self.params and self.spec.name in KNOWN_ROUNDS else 1)
+        settings = {"epsilon": self.epsilon, "seed": AUDIT_SEED, "stop": stop, **self.params}
+        if self.spec.name in UNKNOWN_ROUNDS:
+            return audit(self.spec, canaries=CANARIES, draws=draws, **settings)
+        return audit(self.spec, draws=draws, **settings)
 
 
 def _or_reason(work: Callable[[], Any]) -> tuple[Any, str]:
@@ -138,12 +113,18 @@ def _or_reason(work: Callable[[], Any]) -> tuple[Any, str]:
         return None, str(reason)
 
 
-def draws_of(spec: LearnerSpec) -> int:
-    """Fits of one attack on this learner."""
+def draws_of(spec: LearnerSpec, epsilon: float) -> int:
+    """Fits of one attack on this learner: as many more as a smaller epsilon is harder to show, where fits are quick."""
     about = controls_of(spec.Params)
     if not spec.spends_epsilon:
         return OPEN_DRAWS
-    return BOOSTED_DRAWS if "rounds" in about else FOREST_DRAWS if "trees" in about else DRAWS
+    if spec.name in KNOWN_ROUNDS:
+        return round(ROUNDS_DRAWS * min(1.0, epsilon / EPSILONS[-1]))
+    if spec.name in MOST_DRAWS:
+        return min(MOST_DRAWS[spec.name], round(QUICK_DRAWS * max(1.0, epsilon**-2)))
+    if spec.name in UNKNOWN_ROUNDS:
+        return BOOSTED_DRAWS
+    return FOREST_DRAWS if "trees" in about else DRAWS
 
 
 def _plans(specs: list[LearnerSpec]) -> Iterator[_Plan]:

@@ -1,0 +1,556 @@
+"""Audit by attack: a lower confidence bound on epsilon from many draws of a learner.
+
+Every draw includes the canary, one row, with probability 1/2, and a guesser who sees what was released says whether it is there,
+or nothing. Under epsilon a guess is right with probability at most e^epsilon / (1 + e^epsilon), whatever was guessed before;
+delta adds a little. So many right guesses refute every epsilon under which they are unlikely. How to guess is chosen on draws of
+its own.
+
+The best guess is by the ratio of the probabilities of everything released, with the canary and without it (Neyman & Pearson 1933;
+`likelihood.py`), where these are known; else by what the model says. A learner that boosts is too slow for so many draws, and has
+many canaries in each (`canaries`): canary i differs from all other rows in feature i, and is guessed by the score of its rows.
+
+The bound is the least privacy loss at the stated confidence; a small bound shows nothing.
+
+Source: Steinke, Nasr & Jagielski 2023, "Privacy auditing with one (1) training run", Algorithm 1 and Theorem 2.1.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.accounting.gaussian import bisect
+from dpviz.errors import DpvizError, NotEnumerable, ParameterError
+from dpviz.evaluation.audit.candidate_pairs import Pair, require_neighbours, telling_pairs
+from dpviz.evaluation.audit.findings import Finding, columns_of, judge, rows_in_words
+from dpviz.evaluation.audit.likelihood import LikelihoodRatios
+from dpviz.evaluation.audit.planned import PUBLIC_ROWS, PlannedLearner
+from dpviz.evaluation.intervals import clopper_pearson
+from dpviz.evaluation.workers import in_chunks
+from dpviz.learners import FitRequest, require_task
+from dpviz.models.base import Model, Voting
+from dpviz.models.document import model_body
+from dpviz.privacy.source import Simulation
+from dpviz.progress import Progress, Stop, steps
+from dpviz.randomness import child_seeds, generator
+from dpviz.table.checked_numbers import checked_count, checked_share
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericTarget, Schema
+from dpviz.table.strict_json import PlainValue
+from dpviz.training.contract import LearnerSpec
+
+#: Draws between two checks of `stop`.
+CHUNK = 50
+#: Draws on each pair that choose the pair and what is looked at: a twentieth of the draws, at least and at most so many.
+PILOT = (20, 200)
+#: Rows that are always there, all equal, where there are many canaries.
+N_FIXED_ROWS = 4
+#: Quantiles of the scores among which the limits of a guess are chosen.
+LIMITS = 20
+#: What a guess may rest on.
+RATIO = "the likelihood ratio of everything released"
+SCORE = "the score of the canary"
+RULE = "the rule at the root"
+BOTH = "the rule at the root and the prediction for the canary"
+#: Cells of the declared range to which a predicted number is rounded.
+CELLS = 16
+#: No bound is above this.
+_MOST = 30.0
+_STEPS = 50
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """The least privacy loss of a learner, under add/remove one row."""
+
+    learner: str
+    epsilon: float
+    params: dict[str, PlainValue]
+    bound: float  #: Lower bound on epsilon, with confidence `confidence`
+    confidence: float
+    #: The bound that as many tries show of a mechanism that loses all that is proved: randomised response, or with a delta the
+    #: Gaussian mechanism. Half of such attacks show more.
+    perfect: float
+    event: str  #: What the guesses rest on
+    hits: tuple[int, int]  #: Wrong and right guesses
+    n_tested: int  #: Tries: canaries of all draws that were guessed about, or not
+    #: n_asked, n_done: draws; fewer are done after a stop.
+    n_asked: int
+    n_done: int
+    #: claimed, composed: the paper's epsilon, and what the learner's own steps compose to.
+    claimed: float
+    composed: float
+    verdict: Finding  #: As for verification; "holds" says only that nothing was found
+    because: str
+    canary: tuple[tuple[str, str], ...] = field(repr=False)  #: (column, value) of the extra row. Private, if the rows are
+    seconds: float
+    forced: int | None = None  #: Right guesses where every try is guessed, by a likelihood ratio
+    canaries: int = 1  #: How many in one draw
+    delta: float = 0.0  #: Of the guarantee under attack
+
+    @property
+    def strength(self) -> float:
+        """The bound as a share of what is proved, under delta of `perfect`; 0 where nothing finite is proved."""
+        most = self.perfect if self.delta else self.composed
+        return self.bound / most if 0 < most < math.inf else 0.0
+
+    @property
+    def right_guesses(self) -> float:
+        """Lower confidence bound on the right guesses of 100 whether the canary is there, at even odds; 50 at least.
+
+        Where nothing was guessed, a coin is right half the time. With many canaries by Hoeffding's inequality over the draws,
+        which are independent where the guesses of one draw are not.
+        """
+        if not self.n_tested:
+            return 50.0
+        beta, (wrong, right) = 1 - self.confidence, self.hits
+        if self.forced is not None:
+            return 100 * max(0.5, float(clopper_pearson(self.forced, self.n_tested, beta)[0]))
+        if self.canaries == 1:
+            low, high = clopper_pearson(np.array(self.hits), self.n_tested, beta / 2)
+            return 50 * (1 + max(0.0, float(low[1] - high[0])))
+        share = 0.5 + (right - wrong) / (2 * self.n_tested)
+        return 100 * max(0.5, share - math.sqrt(math.log(1 / beta) * self.canaries / (2 * self.n_tested)))
+
+
+def audit(
+    learner: str | LearnerSpec,
+    *,
+    epsilon: float = 1.0,
+    seed: int,
+    pair: Pair | None = None,
+    canaries: int = 1,
+    draws: int = 8000,
+    beta: float = 0.05,
+    max_depth: int = 1,
+    delta: float | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+    **params: Any,
+) -> LowerBound:
+    """Attack a learner with a canary and bound its epsilon from below.
+
+    Parameters
+    ----------
+    learner : str or LearnerSpec
+    epsilon, delta : float
+        Claimed privacy loss under add/remove one row; delta as `dpviz.fit` takes it.
+    seed : int
+        Repeatable; the number of workers changes nothing.
+    pair : (EncodedDataset, EncodedDataset), optional
+        Without and with the canary, which is the last row. By default the best of a few; see also `canary_pair`.
+    canaries : int
+        More than one: that many in one draw, instead of a pair. For learners that are too slow for many draws.
+    draws : int
+        Fits, besides those that choose a pair.
+    beta : float
+        The bound is above the truth with at most this probability.
+    max_depth : int
+        Depth of the trees.
+    workers : int
+        Processes that draw. Only for registered learners.
+    progress : callable (share in [0, 1]), optional
+    stop : callable () -> bool, or threading.Event, optional
+        Asked between chunks of draws; the bound from the draws done so far is returned.
+    **params
+        The learner's own parameters.
+    """
+    started = time.perf_counter()
+    checked_count("audit", "draws", draws, 2)
+    checked_count("audit", "canaries", canaries, 1)
+    checked_count("audit", "max_depth", max_depth)
+    checked_share("audit", "beta", beta)
+    checked_count("audit", "seed", seed, 0)
+    by_name = "1, or more for a learner given by name"
+    if checked_count("audit", "workers", workers, allowed=by_name) > 1 and not isinstance(learner, str):
+        raise ParameterError("audit", "workers", workers, by_name)
+    if canaries > 1 and pair is not None:
+        raise ParameterError("audit", "canaries", canaries, "1 where a pair is given")
+    request = FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta, **params)
+    for_pilot, for_draws = child_seeds(seed, 2)
+    task: _Task = _ManyCanaries(request, canaries)
+    if canaries == 1:
+        pairs = (pair,) if pair is not None else telling_pairs(request.spec.tasks[0], epsilon)
+        task = _chosen(
+            [_OneCanary.of(request, tables) for tables in pairs],
+            _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])),
+            draws,
+            beta,
+            stop,
+        )
+    how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
+    show: Callable[[Seeds], list[Any]] = replace(task).show  # without what was computed here
+    shown = [one for chunk in in_chunks(show, _seeds(for_draws, draws), CHUNK, **how) for one in chunk]
+    claim, composed = task.planned.claim, task.planned.composed_on_any()  # not of one fit, which may have stopped early
+    delta = max(claim.delta, composed.delta)
+    guesses = task.guess(*_arrays(shown, canaries), beta=beta, delta=delta)
+    right = task.planned.request.risk(task.planned.schema).guesses()
+    return LowerBound(
+        learner=request.learner,
+        epsilon=request.settings.epsilon,
+        params=request.given,
+        bound=guesses.bound,
+        confidence=1 - beta,
+        perfect=perfect_bound(guesses.n_tried, composed.epsilon, right, beta=beta, delta=delta),
+        event=f"{task.observed}: {guesses.words}",
+        hits=(guesses.n_guesses - guesses.n_right, guesses.n_right),
+        n_tested=guesses.n_tried,
+        n_asked=draws,
+        n_done=len(shown),
+        claimed=claim.epsilon,
+        composed=composed.epsilon,
+        verdict=judge(guesses.bound, claim, composed),
+        because=claim.because,
+        canary=task.canary_in_words,
+        seconds=time.perf_counter() - started,
+        forced=guesses.forced,
+        canaries=canaries,
+        delta=delta,
+    )
+
+
+#: Two seeds per draw: of who is included, and of the noise.
+Seeds = Sequence[tuple[int, int]]
+
+
+def _seeds(seed: int, draws: int) -> Seeds:
+    seeds = child_seeds(seed, 2 * draws)
+    return list(zip(seeds[::2], seeds[1::2], strict=True))
+
+
+def _arrays(shown: Sequence[tuple[Any, Any]], canaries: int) -> tuple[np.ndarray, np.ndarray]:
+    """Who is included, and what is seen of each: shape (n_draws, canaries)."""
+    included, seen = ([one[side] for one in shown] for side in (0, 1))
+    return np.array(included, dtype=bool).reshape(-1, canaries), np.array(seen).reshape(-1, canaries)
+
+
+@dataclass(frozen=True)
+class _OneCanary:
+    """What every draw on a pair needs; it can be sent to another process unless the learner is unregistered."""
+
+    request: FitRequest
+    tables: Pair
+    observed: str = RATIO
+    limit: float = 0.0  #: Of a likelihood ratio: its least size that is guessed by
+
+    @classmethod
+    def of(cls, request: FitRequest, tables: Pair) -> _OneCanary:
+        """Raises WrongTask or DpvizError for a pair that is unfit for this learner."""
+        first, second = tables
+        require_task(request.spec, first.schema)
+        require_neighbours(first, second)
+        if second.n_rows < first.n_rows:
+            raise DpvizError("The canary must be the last row of the second data set.", remedy="Swap the two data sets.")
+        return cls(request, tables)
+
+    @cached_property
+    def planned(self) -> PlannedLearner:
+        """The learner on the schema of the pair."""
+        return PlannedLearner(self.request, self.tables[0].schema)
+
+    @cached_property
+    def canary(self) -> EncodedDataset:
+        """The row."""
+        return self.tables[1].take(np.array([self.tables[1].n_rows - 1]), share=1.0)
+
+    @property
+    def canary_in_words(self) -> tuple[tuple[str, str], ...]:
+        """(column, value)."""
+        return tuple(zip(columns_of(self.canary.schema), rows_in_words(self.canary)[0], strict=True))
+
+    @cached_property
+    def _ratios(self) -> LikelihoodRatios:
+        return LikelihoodRatios(self.planned, self.tables)
+
+    def show(self, seeds: Seeds) -> list[tuple[bool, Any]]:
+        """Whether the canary is included, and what is looked at. A likelihood ratio that is not known is 0."""
+        found = []
+        for for_inclusion, of_noise in seeds:
+            included = _is_included(for_inclusion)
+            found.append((included, self._seen(included, of_noise)))
+        return found
+
+    def _seen(self, included: bool, seed: int) -> Any:
+        if self.observed == RATIO:
+            try:
+                return self._ratios.draw(int(included), seed)
+            except NotEnumerable:
+                return 0.0
+        return self._looks(self.planned.fit(self.tables[included], Simulation(seed)).model)[self.observed]
+
+    def _looks(self, model: Model) -> dict[str, float | str]:
+        """What a model shows, by what is looked at: numbers are the larger the more they speak for the canary."""
+        root = json.dumps(
+            {key: value for key, value in model_body(model).get("root", {}).items() if key not in ("left", "right")}
+        )
+        score = float(score_at(model, self.canary)[0])
+        return {SCORE: score, RULE: root, BOTH: f"{root} {self._label(model)}"}
+
+    def _label(self, model: Model) -> int:
+        predicted, target = model.predict(self.canary)[0], self.canary.schema.target
+        if isinstance(target, ClassTarget):
+            return int(predicted)
+        share = (float(predicted) - target.low) / (target.high - target.low)
+        return math.floor(min(max(share, 0.0), 1.0) * CELLS)
+
+    def promises(self, seeds: Seeds, draws: int, beta: float) -> list[tuple[float, float, _OneCanary]]:
+        """Of everything that can be looked at (what so many draws show at least, about, how to look), by these few.
+
+        Of likelihood ratios that follows from the laws; of all else it is a bound by these draws.
+        """
+        claimed = self.planned.claim.delta
+        drawn = [
+            (_is_included(one), self.planned.fit(self.tables[_is_included(one)], Simulation(other)).model) for one, other in seeds
+        ]
+        included = np.array([[present] for present, _ in drawn])
+        looks = [self._looks(model) for _, model in drawn]
+        found = []
+        for name in (SCORE, RULE, BOTH):
+            task = replace(self, observed=name)
+            guesses = task.guess(included, np.array([[look[name]] for look in looks]), beta=beta, delta=claimed)
+            found.append((guesses.bound, guesses.share_right, task))
+        try:
+            sizes = np.sort(np.abs([self._ratios.draw(int(_is_included(one)), other) for one, other in seeds]))[::-1]
+        except NotEnumerable:
+            return found
+        right = np.cumsum(1 / (1 + np.exp(-sizes)))
+        steps = np.flatnonzero(np.append(sizes[:-1] > sizes[1:] + 1e-9, True))
+        scale = draws / len(sizes)
+        bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta, delta=claimed) for k in steps]
+        best = int(np.argmax(bounds))
+        return [(bounds[best], 1.0, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *found]
+
+    def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, delta: float) -> Guesses:
+        """Guess by what was seen; where it is no number, by how much oftener it was seen with the canary in a first part."""
+        if self.observed == RATIO:
+            sure = Guesses.counted(included, seen, -self.limit, self.limit, beta=beta, delta=delta)
+            return replace(sure, forced=int((included == (seen > 0)).sum()))
+        if self.observed != SCORE:
+            first = len(seen) // 4
+            seen = _log_odds(included[:first], seen[:first], seen[first:])
+            included = included[first:]
+        return guess(included, seen, beta=beta, delta=delta)
+
+
+def _is_included(seed: int) -> bool:
+    return bool(generator(seed).random() < 0.5)
+
+
+def _log_odds(included: np.ndarray, known: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """How much oftener each thing was seen with the canary than without, as a logarithm; 0 for what was not."""
+    names, place = np.unique(known, return_inverse=True)
+    counts = [np.bincount(place.ravel()[included.ravel() == side], minlength=len(names)) + 0.5 for side in (False, True)]
+    odds = dict(zip(names.tolist(), np.log(counts[1] / counts[0]).tolist(), strict=True))
+    return np.array([odds.get(one, 0.0) for one in seen.ravel().tolist()]).reshape(seen.shape)
+
+
+def _chosen(tasks: Sequence[_OneCanary], seeds: Seeds, draws: int, beta: float, stop: Stop | None) -> _OneCanary:
+    """The pair, and what to look at, that promise the most; pairs that this learner cannot be trained on are left out.
+
+    Nothing tells more than a likelihood ratio that is known, unless something else is published, or a bound shows that the laws
+    are not kept.
+    """
+    promises, problem = [], None
+    for task in steps(tasks, None, stop, at_least=1):
+        try:
+            promises += task.promises(seeds, draws, beta)
+        except DpvizError as refused:
+            problem = refused
+    if not promises and problem is not None:
+        raise problem
+    most = max(promises, key=lambda one: one[:2])
+    known = [one for one in promises if one[2].observed == RATIO]
+    proved = most[2].planned.composed_on_any().epsilon
+    if known and math.isfinite(proved) and most[0] <= proved:
+        most = max(known, key=lambda one: one[0])
+    return most[2]
+
+
+@dataclass(frozen=True)
+class _ManyCanaries:
+    """What every draw on many canaries needs; it can be sent to another process unless the learner is unregistered."""
+
+    request: FitRequest
+    canaries: int
+    observed: str = SCORE
+
+    @cached_property
+    def tables(self) -> tuple[EncodedDataset]:
+        """Everybody."""
+        return (canary_table(self.canaries, self.request.spec.tasks[0]),)
+
+    @cached_property
+    def planned(self) -> PlannedLearner:
+        """The learner on the schema of the canaries."""
+        return PlannedLearner(self.request, self.tables[0].schema)
+
+    @property
+    def canary_in_words(self) -> tuple[tuple[str, str], ...]:
+        """What each differs in."""
+        return ("a feature of its own", "b"), (self.tables[0].schema.target.name, "the other end")
+
+    def show(self, seeds: Seeds) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Which canaries are included, and their scores."""
+        [everybody] = self.tables
+        canaries = everybody.take(np.arange(N_FIXED_ROWS, everybody.n_rows), share=1.0)
+        found = []
+        for for_inclusion, of_noise in seeds:
+            rows, included = include_at_random(everybody, for_inclusion)
+            found.append((included, score_at(self.planned.fit(rows, Simulation(of_noise)).model, canaries)))
+        return found
+
+    def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, delta: float) -> Guesses:
+        """Guess by the scores."""
+        return guess(included, seen, beta=beta, delta=delta)
+
+
+_Task = _OneCanary | _ManyCanaries
+
+
+def canary_table(canaries: int, task: str) -> EncodedDataset:
+    """`N_FIXED_ROWS` equal rows, then the canaries: category "b" in a feature of their own, and the other end of the target."""
+    features = tuple(CategoricalFeature(f"c{i + 1}", ("a", "b")) for i in range(canaries))
+    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
+    own = np.vstack([np.zeros((N_FIXED_ROWS, canaries), dtype=np.uint8), np.eye(canaries, dtype=np.uint8)])
+    labels = np.repeat([0, 1], [N_FIXED_ROWS, canaries]).astype(np.uint8 if task == "classes" else np.float64)
+    schema = Schema(features, target, n_public=PUBLIC_ROWS)
+    return EncodedDataset(schema, tuple(own[:, i].copy() for i in range(canaries)), labels)
+
+
+def include_at_random(data: EncodedDataset, seed: int) -> tuple[EncodedDataset, np.ndarray]:
+    """The table with each canary included with probability 1/2, and which ones are: bool of shape (canaries,)."""
+    included = generator(seed).random(data.n_rows - N_FIXED_ROWS) < 0.5
+    rows = np.concatenate([np.arange(N_FIXED_ROWS), N_FIXED_ROWS + np.flatnonzero(included)])
+    return data.take(rows, share=1.0), included
+
+
+def score_at(model: Model, rows: EncodedDataset) -> np.ndarray:
+    """How much the model is for class 1 (or the number it predicts) at each row, float64 of shape (n_rows,)."""
+    if isinstance(rows.schema.target, ClassTarget):
+        for_class = model.votes(rows) if isinstance(model, Voting) else getattr(model, "scores", lambda rows: None)(rows)
+        if for_class is not None:
+            return np.asarray(for_class if for_class.ndim == 1 else for_class[:, 1] - for_class[:, 0], dtype=np.float64)
+    return np.asarray(model.predict(rows), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """How often a guess was right."""
+
+    #: low, high: guessed absent at a score of at most `low`, present from `high` on; no guess between, and at 0 where both are 0.
+    low: float
+    high: float
+    #: n_tried, n_guesses, n_right: in the draws that were tested.
+    n_tried: int
+    n_guesses: int
+    n_right: int
+    bound: float  #: Lower confidence bound on epsilon
+    forced: int | None = None  #: Right guesses where every try is guessed, by the sign of the score
+
+    @classmethod
+    def counted(cls, included: np.ndarray, scores: np.ndarray, low: float, high: float, *, beta: float, delta: float) -> Guesses:
+        """Guess by these limits, which must not have been chosen on these draws."""
+        n_guesses, n_right = _counts(included, scores, low, high)
+        return cls(
+            low, high, included.size, n_guesses, n_right, bound_from(included.size, n_guesses, n_right, beta=beta, delta=delta)
+        )
+
+    @property
+    def share_right(self) -> float:
+        """Of the guesses; 0 where there are none."""
+        return self.n_right / max(self.n_guesses, 1)
+
+    @property
+    def words(self) -> str:
+        """The rule of the guesses."""
+        sides = [f"absent up to {self.low:.3g}"] if math.isfinite(self.low) else []
+        sides += [f"present from {self.high:.3g}"] if math.isfinite(self.high) else []
+        return ", ".join(sides) or "no guess"
+
+
+def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, delta: float = 0.0) -> Guesses:
+    """Choose the limits on the first half of the draws, guess on the second.
+
+    `included`, `scores`: shape (n_draws, canaries).
+    `beta`: the bound exceeds the true epsilon with at most this probability.
+    `delta`: of the (epsilon, delta) guarantee under attack.
+    """
+    half = len(included) // 2
+    low, high = _limits(included[:half], scores[:half], beta)
+    return Guesses.counted(included[half:], scores[half:], low, high, beta=beta, delta=delta)
+
+
+def _limits(included: np.ndarray, scores: np.ndarray, beta: float) -> tuple[float, float]:
+    """The pair of limits with the largest bound on these draws; guesses need no more than one of the two."""
+    if not scores.size:
+        return -math.inf, math.inf
+    steps = np.unique(np.quantile(scores, np.linspace(0, 1, LIMITS + 1)))
+    pairs = [(low, high) for low in (-math.inf, *steps) for high in (*steps, math.inf) if low < high]
+    counts = [_counts(included, scores, *pair) for pair in pairs]
+    worth = [_rough_bound(n, right, beta) for n, right in counts]
+    return pairs[int(np.argmax(worth))]
+
+
+def _counts(included: np.ndarray, scores: np.ndarray, low: float, high: float) -> tuple[int, int]:
+    """(guesses, right ones)."""
+    said_in = scores >= high
+    was_right = (included == said_in)[said_in | (scores <= low)]
+    return len(was_right), int(was_right.sum())
+
+
+def _rough_bound(n_guesses: int, n_right: int, beta: float) -> float:
+    """The bound without delta, by a lower limit of the share of right guesses: to compare limits only."""
+    from scipy.special import betaincinv
+
+    least = betaincinv(n_right, n_guesses - n_right + 1, beta) if n_right else 0.0
+    return float(math.log(least / (1 - least))) if 0 < least < 1 else -math.inf
+
+
+def bound_from(n_tried: int, n_guesses: int, n_right: int, *, beta: float, delta: float = 0.0) -> float:
+    """The largest epsilon (0 at least) at which so many right guesses have a probability of at most `beta`."""
+
+    def is_likely(epsilon: float) -> bool:
+        return chance_of(n_tried, n_guesses, n_right, epsilon=epsilon, delta=delta) > beta
+
+    return 0.0 if is_likely(0.0) else bisect(is_likely, 0.0, _MOST, times=_STEPS)[0]
+
+
+def chance_of(n_tried: int, n_guesses: int, n_right: int, *, epsilon: float, delta: float) -> float:
+    """An upper bound on the probability of `n_right` or more right guesses under (epsilon, delta)."""
+    from scipy.stats import binom
+
+    right = 1 / (1 + math.exp(-epsilon))
+    at_least = float(binom.sf(n_right - 1, n_guesses, right))
+    if not delta or not n_right:
+        return at_least
+    nearly = np.cumsum(binom.pmf(np.arange(n_right - 1, -1, -1), n_guesses, right)) / np.arange(1, n_right + 1)
+    return min(1.0, at_least + 2 * n_tried * delta * float(nearly.max()))
+
+
+def perfect_bound(n_tried: int, epsilon: float, right: float, *, beta: float, delta: float = 0.0) -> float:
+    """What so many tries show, as often as not, of a mechanism that loses all that is proved.
+
+    Every guess is right where `epsilon` is infinite. Else it is randomised response of `epsilon`; with a delta Gaussian noise of
+    which this share of the guesses is `right` at even odds. Its score is normal with means -mu / 2 and mu / 2 and the standard
+    deviation 1: of all limits from which on to guess the best one is taken.
+    """
+    from scipy.special import ndtr, ndtri
+
+    if not n_tried or not math.isfinite(epsilon):
+        return bound_from(n_tried, n_tried, n_tried, beta=beta, delta=delta)
+    if not delta:
+        return bound_from(n_tried, n_tried, round(n_tried / (1 + math.exp(-epsilon))), beta=beta)
+    mu = 2 * float(ndtri(right))
+    limits = np.linspace(0, 3, 31)
+    shares = [ndtr(side - limits) for side in (mu / 2, -mu / 2)]
+    counts = zip((n_tried * (shares[0] + shares[1])).astype(int), (n_tried * shares[0]).astype(int), strict=True)
+    best = max(counts, key=lambda one: _rough_bound(int(one[0]), int(one[1]), beta))
+    return bound_from(n_tried, int(best[0]), int(best[1]), beta=beta, delta=delta)

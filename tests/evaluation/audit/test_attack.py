@@ -1,0 +1,484 @@
+"""Audits by attack: they find what is broken, say no more than they know, and come near what is proved."""
+
+import math
+import sys
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+import dpviz
+from dpviz.accounting.events import Sequential
+from dpviz.errors import DpvizError, NotEnumerable, ParameterError, UnknownName, WrongTask
+from dpviz.evaluation.audit import attack
+from dpviz.evaluation.audit.attack import (
+    N_FIXED_ROWS,
+    RATIO,
+    RULE,
+    Guesses,
+    audit,
+    bound_from,
+    canary_table,
+    chance_of,
+    guess,
+    include_at_random,
+    perfect_bound,
+)
+from dpviz.evaluation.audit.candidate_pairs import (
+    canary_pair,
+    lone_pair,
+    require_neighbours,
+    small_pair,
+    telling_pairs,
+    verify_pair,
+)
+from dpviz.evaluation.audit.findings import SEVERITY
+from dpviz.evaluation.audit.likelihood import LikelihoodRatios, Recording, Replay, _assignments
+from dpviz.evaluation.audit.planned import PlannedLearner
+from dpviz.learners import FitRequest, get_learner
+from dpviz.privacy.gaussian import GaussianNoise
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.laplace import LaplaceNoise
+from dpviz.privacy.random_assignment import RandomAssignment
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
+from dpviz.training.contract import FitOutput
+from tests.support.audits import BOUND
+from tests.support.fits import FEW
+from tests.support.planted import HALF_NOISE
+from tests.support.tables import schema_of, table
+
+slow, full = pytest.mark.slow, pytest.mark.verify
+ONE, TWO = np.array([3, 0]), np.array([4, 0])
+
+
+def answers(epsilon, shape, seed):
+    """Randomised response with this epsilon: included, and scores 1 where the answer is "present"."""
+    rng = np.random.default_rng(seed)
+    included = rng.random(shape) < 0.5
+    honest = rng.random(shape) < 1 / (1 + math.exp(-epsilon))
+    return included, np.where(honest, included, ~included).astype(float)
+
+
+# --- the test of guesses
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("shape", [(200, 8), (1600, 1)])
+def test_the_bound_is_near_the_truth_and_rarely_above(epsilon, shape):
+    bounds = np.array([guess(*answers(epsilon, shape, seed), beta=0.1).bound for seed in range(25)])
+    assert (bounds <= epsilon).mean() >= 0.8  # at least 0.9 in expectation
+    assert np.median(bounds) > 0.6 * epsilon
+
+
+def test_the_bound_is_where_so_many_right_guesses_become_unlikely_and_a_delta_lowers_it():
+    """By hand, from the definition: delta times twice the included times the largest mean of the i counts below."""
+    bounds = [bound_from(1000, 400, 300, beta=0.05, delta=delta) for delta in (0.0, 1e-6, 1e-4, 0.1)]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[0] > bounds[2]
+    assert bounds[-1] == 0.0
+    bound = bound_from(500, 100, 80, beta=0.05)
+    assert binom.sf(79, 100, 1 / (1 + math.exp(-bound))) == pytest.approx(0.05, rel=1e-6)
+    assert bound_from(500, 100, 50, beta=0.05) == bound_from(500, 0, 0, beta=0.05) == 0.0
+    right = 1 / (1 + math.exp(-0.5))
+    worst = max(sum(binom.pmf(7 - j, 10, right) for j in range(1, i + 1)) / i for i in range(1, 8))
+    exact = binom.sf(6, 10, right) + 2 * 30 * 1e-3 * worst
+    assert chance_of(30, 10, 7, epsilon=0.5, delta=1e-3) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.2, 0.6])
+def test_a_perfect_attack_shows_what_exact_noise_and_randomised_response_do_as_often_as_not(mu):
+    rng, draws, right = np.random.default_rng(3), 4000, float(norm.cdf(mu / 2))
+    perfect = perfect_bound(draws, 1.0, right, beta=0.05, delta=5e-8)
+    shown = []
+    for _ in range(40):
+        included = rng.random((2 * draws, 1)) < 0.5
+        scores = rng.normal(np.where(included, mu / 2, -mu / 2))
+        shown.append(guess(included, scores, beta=0.05, delta=5e-8).bound)
+    assert 0.75 * perfect < np.median(shown) < 1.1 * perfect
+    response = [guess(*answers(1.0, (2 * draws, 1), seed), beta=0.05).bound for seed in range(20)]
+    assert perfect_bound(draws, 1.0, 0.7, beta=0.05) == pytest.approx(np.median(response), abs=0.03)
+    assert perfect_bound(0, 1.0, 0.7, beta=0.05) == 0.0
+    assert perfect_bound(10, math.inf, 1.0, beta=0.05) == bound_from(10, 10, 10, beta=0.05)
+
+
+def test_right_guesses_stay_below_the_truth_as_often_as_they_say_and_come_near_it():
+    rng, draws, canaries = np.random.default_rng(5), 1000, 4
+    right = rng.binomial(draws, 0.7, size=400).tolist()
+    many = rng.binomial(draws * canaries, 0.7, size=400).tolist()
+    of_one = [replace(BOUND, hits=(draws - k, k), n_tested=draws).right_guesses for k in right]
+    forced = [replace(BOUND, hits=(0, 0), forced=k, n_tested=draws).right_guesses for k in right]
+    crowd = [
+        replace(BOUND, hits=(draws * canaries - k, k), n_tested=draws * canaries, canaries=canaries).right_guesses for k in many
+    ]
+    for found in (of_one, forced, crowd):
+        assert np.mean(np.array(found) > 70.0) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
+        assert np.median(found) > 64
+    assert replace(BOUND, hits=(0, 0), n_tested=0).right_guesses == 50.0
+    silent = replace(BOUND, hits=(0, 200), n_tested=draws * canaries, canaries=canaries)
+    assert silent.right_guesses < 55 + 1e-9, "where nothing is guessed a coin is right half the time"
+
+
+# --- what is proved is nearly shown, and what is broken is found
+
+
+@pytest.mark.parametrize(
+    ("learner", "epsilon", "draws", "share"),
+    [
+        ("majority", 1.0, 16_000, 0.9),
+        ("majority", 3.0, 8000, 0.9),
+        pytest.param("majority", 0.1, 600_000, 0.85, marks=full),
+        pytest.param("pf-tree", 1.0, 4000, 0.7, marks=slow),
+        pytest.param("pf-tree", 3.0, 4000, 0.7, marks=slow),
+        pytest.param("pf-tree", 0.1, 200_000, 0.7, marks=full),
+        pytest.param("s-gbdt", 3.0, 1600, 0.7, marks=full),
+    ],
+)
+def test_attacks_show_most_of_what_is_proved_and_no_more(learner, epsilon, draws, share):
+    found = audit(learner, epsilon=epsilon, seed=1, draws=draws)
+    assert found.event.startswith(RATIO)
+    assert found.strength >= share
+    assert found.bound <= found.composed
+    assert found.verdict == "holds"
+    assert 50 < found.right_guesses <= 100 / (1 + math.exp(-epsilon))
+
+
+@pytest.mark.parametrize("learner", ["majority", pytest.param("pf-tree", marks=slow), "diffprivlib-tree", "dp-mean"])
+def test_the_bound_stays_below_the_exact_loss(learner):
+    exact = verify_pair("majority", *small_pair(), epsilon=1.0).log_ratio if learner == "majority" else 1.0
+    pair = small_pair(get_learner(learner).tasks[0])
+    bounds = np.array([audit(learner, epsilon=1.0, seed=seed, draws=300, pair=pair, beta=0.2).bound for seed in range(10)])
+    assert (bounds <= exact).mean() >= 0.6
+
+
+def test_a_mechanism_that_does_not_keep_its_law_is_found_out():
+    """Half of the noise is drawn; the law, the ledger and the claim know nothing of it."""
+
+    class HalfNoise(GeometricNoise):
+        __slots__ = ()
+
+        def sample(self, counts, rng):
+            return GeometricNoise(2 * self.epsilon).sample(counts, rng)
+
+    def fit(data, plan, params, source):
+        noisy = HalfNoise(plan.epsilon).release(np.array([data.n_rows]), source=source, part="count")
+        return FitOutput(get_learner("majority").fit(data, plan, params, source).model, noisy.event)
+
+    learner = replace(get_learner("majority"), name="half-noise", fit=fit)
+    assert audit(learner, epsilon=1.0, seed=1, draws=2000, pair=lone_pair()).verdict == "ledger violated"
+
+
+@pytest.mark.slow
+def test_half_the_noise_of_a_tree_is_found_with_one_canary_and_with_many():
+    found = audit(HALF_NOISE, epsilon=1.0, seed=1, draws=2000)
+    assert (found.claimed, found.composed, found.verdict) == (1.0, 1.0, "ledger violated")
+    assert 1.0 < found.bound < 2.0
+    many, sound = (audit(one, epsilon=2.0, seed=4, draws=600, canaries=8) for one in (HALF_NOISE, "pf-tree"))
+    assert many.bound > sound.bound
+
+
+@pytest.mark.slow
+def test_a_stopping_rule_is_seen_without_any_law():
+    found = audit("privatree", epsilon=1.0, seed=1, draws=400)
+    assert found.verdict == "violated"
+    assert found.event.startswith(RULE)
+    assert found.hits[0] == 0
+    assert audit("cart", epsilon=1.0, seed=1, draws=40).verdict == "none"
+
+
+@pytest.mark.parametrize("few", [pytest.param(FEW, marks=slow), pytest.param({}, marks=full)], ids=["few trees", "all trees"])
+@pytest.mark.parametrize("name", dpviz.learner_names())
+def test_every_learner_can_be_audited(name, few):
+    pair = small_pair(get_learner(name).tasks[0])
+    found = audit(name, epsilon=1.0, seed=3, draws=20, pair=pair, **few.get(name, {}))
+    assert found.n_done == found.n_asked == 20
+    assert sum(found.hits) <= found.n_tested <= 20
+    assert found.verdict in SEVERITY
+    assert found.verdict != "ledger violated"
+    assert dict(found.canary)[found.canary[0][0]]
+
+
+@pytest.mark.slow
+def test_a_learner_that_may_stop_early_is_held_to_its_plan_and_not_to_one_fit_that_did():
+    found = audit("fs-tree", epsilon=3.0, seed=20260101, draws=4000)
+    assert (found.composed, found.verdict) == (3.0, "holds")
+    assert 1.5 < found.bound <= 3.0
+
+
+# --- how it draws
+
+
+def test_no_draw_is_guessed_that_chose_how_to_guess(monkeypatch):
+    chosen, guessed, choose = [], [], attack._chosen
+    monkeypatch.setattr(attack, "_chosen", lambda tasks, seeds, *rest: chosen.extend(seeds) or choose(tasks, seeds, *rest))
+    show = attack._OneCanary.show
+    monkeypatch.setattr(attack._OneCanary, "show", lambda task, seeds: guessed.extend(seeds) or show(task, seeds))
+    assert audit("majority", epsilon=1.0, seed=2, draws=300).n_done == len(guessed) == 300
+    assert chosen
+    assert not set(chosen) & set(guessed)
+
+
+def test_limits_are_chosen_on_the_first_half_and_guesses_counted_on_the_second():
+    included = np.array([[False], [True]] * 50)
+    scores = included.astype(float)
+    spoiled = np.concatenate([scores[:50], 1 - scores[50:]])
+    assert guess(included, scores, beta=0.05).n_right == guess(included, scores, beta=0.05).n_guesses == 50
+    found = guess(included, spoiled, beta=0.05)
+    assert (found.n_guesses, found.n_right, found.bound, found.n_tried) == (50, 0, 0.0, 50)
+    assert Guesses.counted(included, scores, 0.0, 1.0, beta=0.05, delta=0.0).n_right == 100
+
+
+@pytest.mark.usefixtures("workers_run_in")
+@pytest.mark.slow
+def test_the_same_seed_finds_the_same_whoever_draws():
+    one, other, two = (audit("pf-tree", epsilon=1.0, seed=5, draws=120, workers=workers) for workers in (1, 1, 2))
+    assert replace(one, seconds=0) == replace(other, seconds=0) == replace(two, seconds=0)
+    assert audit("pf-tree", epsilon=1.0, seed=6, draws=120).hits != one.hits
+
+
+@pytest.mark.slow
+def test_workers_need_nothing_of_the_program_that_asks(monkeypatch, tmp_path):
+    """A program may be a script that runs once, or no file at all; starting workers must not run it again."""
+    once = tmp_path / "once.py"
+    once.write_text("raise SystemExit('this program was run a second time')")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(once), raising=False)
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None, raising=False)
+    assert audit("pf-tree", epsilon=1.0, seed=5, draws=100, workers=2).n_done == 100
+
+
+def test_a_stop_keeps_what_is_done_and_progress_ends_at_one():
+    stop, told = threading.Event(), []
+
+    def progress(share):
+        told.append(share)
+        if share >= 0.5:
+            stop.set()
+
+    found = audit("majority", epsilon=1.0, seed=1, draws=400, progress=progress, stop=stop.is_set)
+    assert (found.n_asked, found.n_done) == (400, 200)
+    assert told == [0.125, 0.25, 0.375, 0.5]
+    nothing = audit("majority", epsilon=1.0, seed=1, draws=400, stop=lambda: True)
+    assert (nothing.n_done, nothing.bound, nothing.verdict) == (0, 0.0, "holds")
+
+
+def test_wrong_questions_are_refused():
+    with pytest.raises(UnknownName, match="no learner"):
+        audit("pf-treee", seed=1)
+    with pytest.raises(UnknownName, match="no parameter"):
+        audit("pf-tree", seed=1, draws=10, colour=1)
+    with pytest.raises(ParameterError, match="'draws' parameter of audit must be a whole number of at least 2"):
+        audit("pf-tree", seed=1, draws=1)
+    with pytest.raises(ParameterError, match="'beta'"):
+        audit("pf-tree", seed=1, beta=0.0)
+    with pytest.raises(ParameterError, match="'canaries' parameter of audit must be 1 where a pair is given"):
+        audit("majority", seed=5, draws=60, canaries=4, pair=small_pair())
+    for workers, learner in ((0, "pf-tree"), (2, HALF_NOISE)):
+        with pytest.raises(ParameterError, match="'workers' parameter of audit must be 1, or more for a learner given by name"):
+            audit(learner, seed=1, draws=10, workers=workers)
+    with pytest.raises(WrongTask):
+        audit("majority", seed=1, draws=10, pair=small_pair("number"))
+    first, second = small_pair()
+    with pytest.raises(DpvizError, match="Swap the two data sets"):
+        audit("pf-tree", seed=1, draws=10, pair=(second, first))
+    with pytest.raises(DpvizError, match="not neighbours"):
+        audit("pf-tree", seed=1, draws=10, pair=(first, first))
+
+
+# --- pairs and canaries
+
+
+def test_pairs_that_tell_are_neighbours_and_have_the_public_rows_of_the_typical_plan():
+    for task in ("classes", "number"):
+        for first, second in telling_pairs(task, 0.1):
+            require_neighbours(first, second)
+            assert first.schema.n_public == 10_000
+    assert [first.n_rows for first, _ in telling_pairs("classes", 0.1)] == [3, 0, 100]
+
+
+@pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
+def test_a_canary_is_one_outlying_row_more_of_any_rows_and_of_none(kind):
+    data = table(schema_of(kind, 3), 50)
+    first, second = canary_pair(data)
+    assert first is data
+    require_neighbours(first, second)
+    last = second.take(np.array([50]), share=1.0)
+    for feature, column, value in zip(data.schema.features, data.columns, last.columns, strict=True):
+        if hasattr(feature, "categories"):
+            counts = np.bincount(column, minlength=len(feature.categories))
+            assert counts[value[0]] == counts.min()
+        else:
+            assert value[0] in (feature.low, feature.high)
+            assert abs(value[0] - column.mean()) >= abs(feature.low + feature.high - value[0] - column.mean())
+    assert data.class_counts()[last.target[0]] == data.class_counts().min()
+    assert audit("majority", epsilon=1.0, seed=1, draws=20, pair=(first, second), max_depth=2).n_done == 20
+    assert [rows.n_rows for rows in canary_pair(table(schema_of(kind), 0))] == [0, 1]
+
+
+@pytest.mark.parametrize("task", ["classes", "number"])
+def test_each_of_many_canaries_is_one_row_more_and_random_numbers_say_who_is_there(task):
+    everybody, shares = canary_table(32, task), []
+    for canary in range(32):
+        rows = np.delete(np.arange(everybody.n_rows), N_FIXED_ROWS + canary)
+        require_neighbours(everybody.take(rows, share=1.0), everybody)
+        assert [column[N_FIXED_ROWS + canary] for column in everybody.columns] == [int(f == canary) for f in range(32)]
+    assert list(everybody.target) == [0] * N_FIXED_ROWS + [1] * 32
+    for seed in range(30):
+        rows, included = include_at_random(everybody, seed)
+        assert rows.n_rows == N_FIXED_ROWS + included.sum()
+        assert [int(column[N_FIXED_ROWS:].sum()) for column in rows.columns] == included.astype(int).tolist()
+        shares.append(included.mean())
+    assert abs(np.mean(shares) - 0.5) < 4 * 0.5 / math.sqrt(30 * 32)
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("majority", {"draws": 300}),
+        ("s-gbdt", {"draws": 12, "rounds": 5}),
+        pytest.param("dp-mean", {"draws": 2000}, marks=slow),
+        pytest.param("s-gbdt-published", {"draws": 4, "rounds": 5, "epsilon": 0.1}, marks=slow),
+    ],
+)
+def test_sound_learners_are_not_accused_by_many_canaries(name, how):
+    found = audit(name, seed=4, canaries=8, **{"epsilon": 1.0, **how})
+    assert found.verdict == "holds"
+    assert found.bound <= found.composed
+    assert sum(found.hits) <= found.n_tested == 8 * (how["draws"] // 2)
+    assert found.delta == (5e-8 if name.startswith("s-gbdt") else 0.0)
+
+
+# --- likelihood ratios
+
+
+def ratios_of(learner, pair, draws, epsilon=1.0, **params):
+    request = FitRequest.of(learner, epsilon=epsilon, max_depth=1, depth=1, **params)
+    known = LikelihoodRatios(PlannedLearner(request, pair[0].schema), pair)
+    return known, np.array([[known.draw(side, 1000 * side + seed) for side in (0, 1)] for seed in range(draws)])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "outcome", "exact"),
+    [
+        (GeometricNoise(0.7), np.array([5, -2]), 0.7),
+        (GeometricNoise(0.7), np.array([3, 1]), -0.7),
+        (LaplaceNoise(0.5), np.array([3.25, 0.0]), 0.5 * (0.25 - 0.75)),
+        (GaussianNoise(2.0), np.array([6, 1]), (9 - 4) / 8),
+        (PermuteAndFlip(1.0, COUNT), 1, -1.0),
+    ],
+)
+def test_a_replay_adds_up_how_much_likelier_the_same_outcomes_are_on_the_other_table(mechanism, outcome, exact):
+    class Given(Recording):
+        def draw(self, mechanism, values):
+            super().draw(mechanism, values)
+            self.steps[-1] = replace(self.steps[-1], outcome=outcome)
+            return outcome
+
+    source = Given(1)
+    for values in (ONE, ONE):
+        source.draw(mechanism, values)
+    replay = Replay(source.steps)
+    assert replay.draw(mechanism, TWO) is outcome
+    with pytest.raises(NotEnumerable, match="other steps"):
+        replay.finish()
+    replay.draw(mechanism, ONE)
+    assert replay.finish() == pytest.approx(exact)
+    with pytest.raises(NotEnumerable, match="other steps"):
+        replay.draw(mechanism, ONE)
+    with pytest.raises(NotEnumerable, match="other steps"):
+        Replay(source.steps).draw(RandomAssignment((0.5,)), 3)
+
+
+def test_without_laws_there_is_no_ratio():
+    class Unknown:
+        title = "secret"
+
+        def sample(self, values, rng):
+            return 0.5
+
+    source, mechanism = Recording(1), Unknown()
+    source.draw(mechanism, ONE)
+    assert Replay(source.steps).draw(mechanism, ONE.copy()) == 0.5, "what looks at no row needs no law"
+    with pytest.raises(NotEnumerable, match="'secret' is on both tables is not known"):
+        Replay(source.steps).draw(mechanism, TWO)
+
+
+@pytest.mark.parametrize(
+    ("learner", "params", "pair", "draws"),
+    [
+        ("majority", {}, lone_pair(), 300),
+        ("dp-mean", {}, small_pair("number"), 200),
+        ("pf-tree", {"leaves": "labels"}, small_pair(), 100),
+        ("pf-tree", {}, lone_pair(), 25),
+        ("pf-tree", {}, telling_pairs("classes", 1.0)[2], 100),
+        ("diffprivlib-tree", {}, lone_pair(), 200),
+    ],
+)
+def test_the_ratios_are_those_of_the_draws(learner, params, pair, draws):
+    """exp(ratio) has the mean 1 where it is drawn without the canary, and exp(-ratio) where with it; none exceeds the ledger."""
+    _, ratios = ratios_of(learner, pair, draws, **params)
+    assert np.abs(ratios).max() <= 1 + 1e-9
+    for drawn in (ratios[:, 0], -ratios[:, 1]):
+        assert abs(np.exp(drawn).mean() - 1) < 4 * np.exp(drawn).std() / math.sqrt(len(drawn))
+    assert ratios[:, 1].mean() > ratios[:, 0].mean()
+
+
+@pytest.mark.parametrize("epsilon", [pytest.param(1.0, marks=slow), *(pytest.param(at, marks=full) for at in (0.1, 3.0))])
+def test_one_row_more_tells_boosted_trees_apart_by_nearly_the_mu_that_is_proved(epsilon):
+    """Log ratios of Gaussian noise are normal with the standard deviation mu."""
+    pair = telling_pairs("classes", epsilon)[0]
+    known, ratios = ratios_of("s-gbdt", pair, 20, epsilon=epsilon)
+    mu = 2 * norm.ppf(known.planned.request.risk(pair[0].schema).guesses())
+    assert 0.65 * mu < (ratios - ratios.mean(axis=0)).std() < 1.35 * mu
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_beside_settled_labels_one_row_moves_a_choice_by_all_of_epsilon(epsilon):
+    for params in ({}, {"leaves": "labels"}):
+        _, ratios = ratios_of("pf-tree", telling_pairs("classes", epsilon)[2], 40, epsilon=epsilon, **params)
+        assert 0.99 * epsilon < np.abs(ratios).max() <= epsilon * (1 + 1e-9)
+        assert (np.abs(ratios) > 0.88 * epsilon).mean() > 0.1, "and not seldom"
+
+
+def test_the_canary_may_be_in_every_part_as_often_as_rows_are_and_others_grow():
+    source = Recording(1)
+    source.draw(RandomAssignment((0.25, 0.125)), 3)
+    parts = [(0.625, (0, 0, 0)), (0.25, (0, 0, 1)), (0.125, (0, 0, 2))]
+    assert list(_assignments(source.steps, 3, has_canary=True)) == parts
+    assert list(_assignments(source.steps, 2, has_canary=False)) == [(1.0, (0, 0))]
+
+
+@pytest.mark.parametrize("pair", [lone_pair(), pytest.param(telling_pairs("classes", 1.0)[2], marks=slow)])
+def test_what_is_remembered_of_an_outcome_is_its_ratio(pair):
+    known, ratios = ratios_of("pf-tree", pair, 30)
+    for seed in range(30):
+        alone = LikelihoodRatios(known.planned, pair)
+        assert [alone.draw(side, 1000 * side + seed) for side in (0, 1)] == pytest.approx(ratios[seed])
+    assert len(known._known) < 40, "what lies beyond every row tells no more"
+
+
+def test_questions_that_follow_noise_are_soon_not_remembered_without_it():
+    """The second count is one row or none, as the first noisy one says."""
+
+    def fit(data, plan, params, source):
+        noise = GeometricNoise(plan.epsilon / 2)
+        first = noise.release(np.array([data.n_rows]), source=source, part="count")
+        second = noise.release(np.array([data.n_rows * int(first.value[0] % 2)]), source=source, part="count")
+        return FitOutput(get_learner("majority").fit(data, plan, params, source).model, Sequential((first.event, second.event)))
+
+    learner, pair = replace(get_learner("majority"), name="follows", fit=fit), lone_pair()
+    known, ratios = ratios_of(learner, pair, 40)
+    for seed in range(10, 40):
+        alone = LikelihoodRatios(known.planned, pair)
+        assert [alone.draw(side, 1000 * side + seed) for side in (0, 1)] == pytest.approx(ratios[seed])
+
+
+def test_what_was_recorded_is_a_simulation_and_nothing_that_may_be_released():
+    first, _ = lone_pair()
+    source = Recording(3)
+    found = FitRequest.of("majority", epsilon=1.0).fit(first, source)
+    assert found.not_released_because == "A simulation, not a release."
+    assert not found.released
+    assert "values" not in repr(source.steps[0])
+    assert found.model == FitRequest.of("majority", epsilon=1.0, seed=3).fit(first).model
