@@ -91,7 +91,7 @@ class TestWhatIsStored:
             assert "0 were searched" in said
             assert "Too many trees." in said
             assert "(add/remove one row) with 95% confidence." in said
-            assert "Attacked: 1 is claimed and 5 could be shown" in said
+            assert "Attacked: 1 is claimed and 0.9 could be shown" in said
             assert seen in said
             assert bound is BOUND or "ε ≥ 0.4, δ = 0.000001" in said
         known = audit_results.Known(StoredRun((entry,)), {})
