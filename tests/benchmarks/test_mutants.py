@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.mutants import ROOT, Mutant, table, unnoticed
 
-NOTICED = Mutant("accounting/guarantee.py", "_cost", "not is_loss(event.epsilon)", "event.epsilon < -1", "accounting")
-HARMLESS = NOTICED._replace(new="is_loss(event.epsilon) is False", tests="accounting/test_guarantee.py")
+NOTICED = Mutant("accounting/guarantee.py", "_cost", "not is_loss(cost.epsilon)", "cost.epsilon < -1", "accounting")
+HARMLESS = NOTICED._replace(new="is_loss(cost.epsilon) is False", tests="accounting/test_composition.py")
 FIRST = "import math"
 BROKEN = NOTICED._replace(function="", old=FIRST, new=f"{FIRST}\nnonsense")
 PARTS = 16
