@@ -538,22 +538,3 @@ def test_the_promised_learners_are_there_and_the_default_comes_first():
     assert set(EVERY) >= promised
     assert EVERY[0] == "pf-tree"
     assert EVERY.index("majority") > EVERY.index("privatree")
-
-
-def test_a_learner_is_one_file_in_the_folder(tmp_path, monkeypatch):
-    folder = dpviz.learners
-    (tmp_path / "coin.py").write_text(
-        "from dpviz.learners.published.majority import LEARNER as majority\n"
-        "from dataclasses import replace\n"
-        "LEARNER = replace(majority, name='coin', title='Coin')\n"
-    )
-    (tmp_path / "no_learner.py").write_text("VALUE = 1\n")
-    monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
-    folder.registry.cache_clear()
-    try:
-        assert set(dpviz.learner_names()) == {*EVERY, "coin"}
-        assert fits.fit("coin", tables.table(schema_of())).learner == "coin"
-    finally:
-        monkeypatch.undo()
-        folder.registry.cache_clear()
-    assert dpviz.learner_names() == EVERY

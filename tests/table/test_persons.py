@@ -138,8 +138,8 @@ def test_the_register_knows_the_rows_whichever_were_chosen():
 @pytest.mark.parametrize(("learner", "asked"), [("pf-tree", {"leaves": "honest"}), ("majority", {"test_share": 0.3})])
 def test_the_rows_of_a_person_are_assigned_together(learner, asked, monkeypatch):
     drawn = []
-    flip = RandomAssignment.flip
-    monkeypatch.setattr(RandomAssignment, "flip", lambda *given, **named: drawn.append(flip(*given, **named)) or drawn[-1])
+    flip = RandomAssignment.assign
+    monkeypatch.setattr(RandomAssignment, "assign", lambda *given, **named: drawn.append(flip(*given, **named)) or drawn[-1])
     data = encoded()
     result = dpviz.fit(learner, data, epsilon=1.0, seed=1, **asked)
     (parts,) = drawn

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpviz.accounting.events import Parallel, Sequential
+from dpviz.accounting.events import Parallel, PureDP, Sequential
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.enumeration import Enumeration
@@ -173,7 +173,7 @@ def test_ledgers_that_charge_too_little_or_add_the_parts_up_are_found():
     def fit(data, plan, params, source):
         output = spec.fit(data, plan, params, source)
         growing, counts = output.event.events
-        return replace(output, event=Parallel((growing, replace(counts, epsilon=plan.epsilon))))
+        return replace(output, event=Parallel((growing, replace(counts, cost=PureDP(plan.epsilon)))))
 
     assert verify(replace(spec, fit=fit), epsilon=3.0, universes=(TWO,), **HONEST).verdict == "ledger violated"
 
