@@ -1,7 +1,7 @@
 """Rows of a cluster: encoded and counted where they are, by functions that map Arrow batches; what comes here are counts.
 
-An executor's Python needs NumPy, Arrow and msgspec, and this package as a file (`dpviz.rows.spark`). What a function gives is small and
-adds up: the counts that are not zero, each with its place.
+An executor's Python needs NumPy, Arrow and msgspec, and this package as a file (`dpviz.rows.spark`). What a function gives is
+small and adds up: the counts that are not zero, each with its place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Counts on executors in processes of their own: `python -m tests.support.bare_executors FOLDER [EXECUTORS [ROWS]]`.
 
-Their Python has NumPy, Arrow and msgspec, and no dpviz. Told are whether the tree is that of memory and what the executors have; with a
-number of rows also seconds and the bytes that came from them.
+Their Python has NumPy, Arrow and msgspec, and no dpviz. Told are whether the tree is that of memory and what the executors have;
+with a number of rows also seconds.
 """
 
 from __future__ import annotations
