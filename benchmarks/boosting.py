@@ -201,7 +201,7 @@ def _model(asked: _Fit, train: EncodedDataset) -> Model:
     epsilon = asked.epsilon if math.isfinite(asked.epsilon) else 1.0
     if entrant.learner in STYLES:
         style = STYLES[entrant.learner]
-        return fit_by_histograms(train, style, epsilon=epsilon, delta=DELTA, source=Simulation(seed))[0]
+        return fit_by_histograms(train, style, epsilon=epsilon, delta=DELTA, source=Simulation(seed))
     spoken: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA, "max_depth": entrant.max_depth, "seed": seed}
     return FitRequest.of(entrant.learner, **spoken, **entrant.params).fit(train).model  # one cap: a rule may stay above it
 

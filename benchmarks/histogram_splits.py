@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpviz.accounting.events import Event
 from dpviz.accounting.gaussian import priced_rounds
 from dpviz.learners.native import s_gbdt
 from dpviz.models.boosted import BoostedTrees
@@ -32,7 +31,6 @@ from dpviz.training.boosting.histograms import FeatureHistograms, numbers_of, re
 from dpviz.training.boosting.loss import Loss, initial_score, loss_of
 from dpviz.training.boosting.rounds import GRADIENTS, WEIGHTS, Recipe, boosted_model
 from dpviz.training.boosting.trees import Nested, pack, split_features, two_sided, uniform
-from dpviz.training.contract import after
 
 #: Share of epsilon for the first score, and of the levels' rounds for the histogram of numbers.
 _START, _COUNTED = 0.05, 0.1
@@ -57,17 +55,17 @@ STYLES = {"histogram-splits": Style(trees=50, depth=2, bins=16), "random-splits"
 
 def fit_by_histograms(
     data: EncodedDataset, style: Style, *, epsilon: float, delta: float, source: NoiseSource
-) -> tuple[BoostedTrees, Event]:
-    """The model, and the event of its training; at most two classes, or a number, and a declared row count."""
+) -> BoostedTrees:
+    """The model; at most two classes, or a number, and a declared row count."""
     schema = data.schema
     rounds = style.trees * (1 if style.drawn else style.depth)
     counted = math.ceil(_COUNTED * rounds) if numbers_of(schema) else 0
-    event = priced_rounds((1 - _START) * epsilon, delta, sampling=1.0, rounds=rounds + counted, filtered=False, part="tree")
+    cost = priced_rounds((1 - _START) * epsilon, delta, sampling=1.0, rounds=rounds + counted, filtered=False)
     loss = loss_of(schema, newton=True)
-    initial, before = initial_score(loss, data.target, schema.n_public or 1, _START * epsilon, source)
-    histograms = release_histograms(data, event.noise_multiplier, counted, source=source) if counted else None
+    initial, _ = initial_score(loss, data.target, schema.n_public or 1, _START * epsilon, source)
+    histograms = release_histograms(data, cost.noise_multiplier, counted, source=source) if counted else None
     bins = _bins(schema, histograms, style.bins)
-    recipe = replace(s_gbdt.recipe(event, loss, s_gbdt.Params(), schema.n_public), rounds=style.trees)
+    recipe = replace(s_gbdt.recipe(cost, loss, s_gbdt.Params(), schema.n_public), rounds=style.trees)
     if not style.drawn:  # a row is in one bin of every feature
         recipe = replace(recipe, noise_multiplier=recipe.noise_multiplier * math.sqrt(len(bins)))
     growing = _Growing(data, bins, recipe, loss, source)
@@ -78,7 +76,7 @@ def fit_by_histograms(
         trees.append(tree)
         values.append(of_cells)
         scores += of_cells[cells]
-    return boosted_model(pack(schema, trees), loss, initial, values), after(before, event)
+    return boosted_model(pack(schema, trees), loss, initial, values)
 
 
 @dataclass(frozen=True, eq=False)

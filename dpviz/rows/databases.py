@@ -70,7 +70,7 @@ def checked_columns(schema: pa.Schema, wanted: Iterable[str] | None, order: str)
     if order and order not in schema.names:
         raise EngineError("table", "The table has no column to number its rows by.", remedy="Name another one behind 'order='.")
     readable = flat_columns(schema)
-    for name in wanted or ():
+    for name in wanted or (() if readable else schema.names):
         if name not in schema.names:
             what = f"The table has no such column among its {len(schema.names):,}."
             raise SchemaError(what, field=name, remedy="Leave the column out of the schema, or add it in a view.")

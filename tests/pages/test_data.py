@@ -593,7 +593,7 @@ def test_a_file_that_leads_elsewhere_by_now_is_not_read(folder: Path, monkeypatc
 def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with duckdb.connect(str(folder.parent / "base.duckdb")) as base:
         base.execute(f"CREATE TABLE rows AS SELECT * FROM read_csv('{folder / 'mine.csv'}')")
-        base.execute("CREATE TABLE odd AS SELECT TIMESTAMP '2020-01-01' AS t")
+        base.execute("CREATE TABLE odd AS SELECT [1] AS t")
     place = f"duckdb:///{folder.parent / 'base.duckdb'}"
     monkeypatch.setenv("DPVIZ_TABLES", f"{place}?table=rows\n\n{place}?table=odd\n{place}?table=none")
     at = _page()
@@ -602,7 +602,7 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
     table = _work(at).table
     assert table is not None
     assert table.fingerprint == read_csv(CSV).fingerprint
-    for name, said in (("odd", "type TIMESTAMP are not read"), ("none", "no such table")):
+    for name, said in (("odd", "type list are not read"), ("none", "no such table")):
         _server(at).set_value(f"{name} ({place})").run()
         assert said in at.error[0].value
         assert _work(at).table is table

@@ -8,7 +8,6 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from dpviz.io.large.encode import encode_large
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -143,13 +142,13 @@ def test_the_command_line_and_the_page_say_it_in_the_same_words_also_of_rows_in_
     train = ["train", str(tmp_path / "rows.csv"), "--schema", str(tmp_path / "schema.json"), "--epsilon", "1", "--seed", "0"]
     predict = ["predict", str(tmp_path / "model.json"), str(tmp_path / "rows.csv")]
     for most in (1 << 30, 100):
-        monkeypatch.setattr("dpviz.io.large.source.MAX_BYTES", most)
-        monkeypatch.setattr("dpviz.io.large.csv._AT_ONCE", 150)
+        monkeypatch.setattr("dpviz.rows.files.MAX_BYTES", most)
+        monkeypatch.setattr("dpviz.rows.text._AT_ONCE", 150)
         for command, expected in ((train, words), (predict, words[:3])):
             assert main([*command, "--out", str(tmp_path / "out"), "--force"]) == 0
             printed = capsys.readouterr().err
             assert [printed.count(f"Warning: {note}") for note in expected] == [1] * len(expected), (most, command, printed)
-    assert notes_of(lambda: encode_large(tmp_path / "rows.csv", SCHEMA)) == words
+    assert notes_of(lambda: dpviz.encode_large(tmp_path / "rows.csv", SCHEMA)) == words
 
 
 @pytest.mark.parametrize(
