@@ -126,18 +126,22 @@ def _leaf_note(needed: float, leaf: float, n_public: int, depth: int, max_leaf_e
     return f"{bound}; that is what they get."
 
 
-def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit, *, stops: bool) -> BudgetPlan:
-    """The plan of PrivaTree's two published forms: the mechanisms that a row meets one after another, and whether it stops."""
+def privatree_plan(schema: Schema, settings: Settings, split: EpsilonSplit, *, stops: bool, exact: bool) -> BudgetPlan:
+    """The plan of PrivaTree's two published forms: the mechanisms that a row meets one after another, and whether it stops.
+
+    `exact`: whether all have exact samplers, whatever the columns. Private quantiles have none, so a tree of categories alone
+    is no release either: one column more must not turn a release into a refusal.
+    """
     numeric = sum(isinstance(feature, NumericFeature) for feature in schema.features)
     categorical = schema.n_features - numeric
     depth = settings.fixed_or_max_depth
     lines, costs = [], (BoundedRange(split.quantile),)
     if split.quantile:
-        lines.append(Share("quantile", None, split.quantile, numeric, split.set_by, "numeric", costs=costs, exact=False))
+        lines.append(Share("quantile", None, split.quantile, numeric, split.set_by, "numeric", costs=costs, exact=exact))
     for level in range(depth):
         lines.append(Share("node", level, split.numeric_node, numeric, split.set_by, "numeric", at_once=True))
         lines.append(Share("node", level, split.categorical_node, categorical, split.set_by, "categorical", at_once=True))
-    lines.append(Share("leaf", depth, split.leaf, 1, split.set_by))
+    lines.append(Share("leaf", depth, split.leaf, 1, split.set_by, exact=exact))
     paid = tuple(line for line in lines if line.n_compositions)
     notes, unbounded = (*split.notes, *split.replaced), (stopping_event(None),) if stops else ()
     return BudgetPlan(settings.epsilon, depth, paid, notes, replaced=split.replaced, unbounded=unbounded)

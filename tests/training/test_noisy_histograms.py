@@ -81,7 +81,7 @@ def test_one_histogram_release_covers_all_features_of_a_kind():
         assert values.sum() == 2 * data.n_rows  # every row once per feature
 
 
-@pytest.mark.parametrize("kind", ["numbers", "mixed"])
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
 def test_nothing_is_released_whether_or_not_this_schema_asks_for_quantiles(kind):
     import dpviz
 

@@ -52,7 +52,7 @@ class Params(PrivaTreeParams):
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Equations (7) to (10), or the given shares."""
     split = split_epsilon(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=True)
-    return privatree_plan(schema, settings, split, stops=not params.grow_complete)
+    return privatree_plan(schema, settings, split, stops=not params.grow_complete, exact=False)
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:

@@ -31,7 +31,7 @@ QUANTILE_DISCLOSURE = Disclosure(
 def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     """Equations (7) to (10) with no quantile budget."""
     split = split_epsilon(NAME, schema, settings, params.shares, params.max_leaf_error, quantiles=False)
-    return privatree_plan(schema, settings, split, stops=True)
+    return privatree_plan(schema, settings, split, stops=True, exact=True)
 
 
 def prepare(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSource) -> TreeRecipe:

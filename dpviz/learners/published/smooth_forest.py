@@ -62,8 +62,9 @@ def plan(schema: Schema, settings: Settings, params: Params) -> BudgetPlan:
     if not params.publishable:
         depth = min(rule, settings.max_depth) if settings.depth == "auto" else int(settings.depth)
         notes, replaced = (f"Depth {depth} (rule {rule}, at most {settings.max_depth}), published or not.",), ()
-    kind, exact = Unbounded if params.smooth else BoundedRange, params.publishable and not params.smooth
-    return label_plan(settings.epsilon, ForestShape(params.trees, depth, params.disjoint), notes, replaced, kind, exact)
+    # smooth sensitivity has no exact sampler, and what is one parameter away from it is no release either
+    kind = Unbounded if params.smooth else BoundedRange
+    return label_plan(settings.epsilon, ForestShape(params.trees, depth, params.disjoint), notes, replaced, kind, exact=False)
 
 
 def _depth(schema: Schema, rule: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 import dpviz
 from benchmarks.forest_trace import forest_trace
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, NotReleasable
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verify import verify_each
 from dpviz.learners.published import smooth_forest
@@ -25,6 +25,12 @@ from tests.support.tables import schema_of, table
 pytestmark = pytest.mark.filterwarnings("ignore::dpviz.errors.WithoutEffect")
 
 UNIVERSE = Universe((2,), depth=1, max_rows=4)
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+def test_neither_form_is_released(smooth: bool) -> None:
+    with pytest.raises(NotReleasable, match="no exact sampler"):
+        dpviz.fit("smooth-forest", table(schema_of("mixed"), 60), epsilon=1.0, trees=3, smooth=smooth, accept_rows=True)
 
 
 def test_its_claim_fails_at_a_gap_of_one() -> None:
