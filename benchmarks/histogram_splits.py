@@ -53,9 +53,7 @@ class Style:
 STYLES = {"histogram-splits": Style(trees=50, depth=2, bins=16), "random-splits": Style(256, depth=4, bins=32, drawn=True)}
 
 
-def fit_by_histograms(
-    data: EncodedDataset, style: Style, *, epsilon: float, delta: float, source: NoiseSource
-) -> BoostedTrees:
+def fit_by_histograms(data: EncodedDataset, style: Style, *, epsilon: float, delta: float, source: NoiseSource) -> BoostedTrees:
     """The model; at most two classes, or a number, and a declared row count."""
     schema = data.schema
     rounds = style.trees * (1 if style.drawn else style.depth)

@@ -104,9 +104,7 @@ def _rows_to_train(args: Namespace) -> SourceRows:
     return engine_rows(args, load_schema(args.schema), args.person, args.rows_per_person)
 
 
-def engine_rows(
-    args: Namespace, schema: Schema, person: str | None = None, rows_per_person: int | None = None
-) -> SourceRows:
+def engine_rows(args: Namespace, schema: Schema, person: str | None = None, rows_per_person: int | None = None) -> SourceRows:
     """The rows at the address DATA; nothing is read yet."""
     require_plain(args)
     console.doing("Asking the engine for the types of the columns")
@@ -130,9 +128,7 @@ def _schema_of_large(args: Namespace) -> Schema:
     return schema
 
 
-def large_rows(
-    args: Namespace, schema: Schema, person: str | None = None, rows_per_person: int | None = None
-) -> LocalRows:
+def large_rows(args: Namespace, schema: Schema, person: str | None = None, rows_per_person: int | None = None) -> LocalRows:
     """DATA, read in batches and encoded."""
     about = {"person": person, "rows_per_person": rows_per_person, **reading_of(args)}
     rows = encode_large(args.data, schema, **about, progress=console.telling(f"Reading and encoding {args.data}"))

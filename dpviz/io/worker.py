@@ -88,9 +88,7 @@ def read_in_worker(format: Format, raw: bytes, options: ReadOptions) -> RawTable
         return received_table(parts, options)
 
 
-def batches_in_worker(
-    format: Format, path: Path, options: ReadOptions
-) -> tuple[Facts, Callable[[Progress], Iterator[RawTable]]]:
+def batches_in_worker(format: Format, path: Path, options: ReadOptions) -> tuple[Facts, Callable[[Progress], Iterator[RawTable]]]:
     """(what is said of a file that is read in batches, what reads it from the start); errors as of `read_in_worker`."""
     format.require()
     with closing(_parts(format, path, options)) as parts:

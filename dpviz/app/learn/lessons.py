@@ -162,6 +162,7 @@ def show_adding(view: LessonView) -> None:
     """The claim, the loss found, and what the steps add up to; the two tables that show it."""
     n_features = int(view.slider("features", "Features", tuple(range(1, MOST_FEATURES + 1)), 1))
     found, own = search_both(n_features)
+
     def every() -> list[tuple[int, AuditResult]]:
         return [(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)]
 
