@@ -7,10 +7,12 @@ form are the same column: numbers stay numbers, everything else becomes texts.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from decimal import Decimal
 from functools import cache, cached_property, partial
 from itertools import chain
 from typing import Any
@@ -71,6 +73,8 @@ class Column:
     ) -> None:
         """`marks`: what points and commas in texts mean. `is_own`: nobody else changes `numbers`, which need not be copied."""
         self.name, self.packs, self.labels, self.marks = name, packs, labels, marks
+        #: Of texts that came from values, the numbers with fractions, NaN elsewhere: their points are decimal, whatever `marks`.
+        self.fractions: np.ndarray | None = None
         #: The numbers of a typed column as they came: where they are no whole numbers, zeros may be negative ones.
         self.typed = None
         if numbers is not None:
@@ -116,7 +120,14 @@ class Column:
             found = _of_series(values) if hasattr(values, "factorize") else _of_arrow(values, charge)
         if isinstance(found, np.ndarray):
             return cls(name, numbers=found, is_own=is_own)
-        return cls.from_places(name, *found) if isinstance(found, tuple) else cls.from_texts(name, found)
+        texts, places, fractions = found
+        if places is None:
+            made = cls.from_texts(name, texts)
+        else:
+            made = cls.from_places(name, texts, places)
+            fractions = fractions if fractions is None else np.append(fractions, np.nan)[np.maximum(places, -1)]
+        made.fractions = fractions
+        return made
 
     def labelled(self, label_of: Callable[[str], str]) -> Column:
         """The column whose values have labels: `label_of` the text of a value is its label, empty for none."""
@@ -141,7 +152,9 @@ class Column:
         """The column with these rows (bool) alone."""
         if self.typed is None:
             texts, codes = self._coded
-            return Column(self.name, texts, codes[chosen], labels=self.labels, marks=self.marks)
+            made = Column(self.name, texts, codes[chosen], labels=self.labels, marks=self.marks)
+            made.fractions = None if self.fractions is None else self.fractions[chosen]
+            return made
         made = Column(self.name, numbers=self._values[chosen])
         label_of = dict(zip(self._coded[0], self.labels, strict=True)) if self.labels else {}
         return made.labelled(label_of.__getitem__) if label_of else made
@@ -271,7 +284,12 @@ class Column:
     @cached_property
     def text_numbers(self) -> np.ndarray:
         """`texts` as numbers, float64, NaN where a text is no number."""
-        return parse_numbers(self.texts, self.marks)
+        found = parse_numbers(self.texts, self.marks)
+        if self.fractions is None:
+            return found
+        is_known = (self.codes >= 0) & ~np.isnan(self.fractions)
+        found[self.codes[is_known]] = self.fractions[is_known]
+        return found
 
     @property
     def is_numeric(self) -> bool:
@@ -324,7 +342,10 @@ class Column:
         texts, codes = self._coded
         places, known = np.maximum(codes, -1), frozenset(map(clean, missing_codes))
         missing = np.array([*(text in known for text in texts), True])[places]
-        return without_codes(np.append(parse_numbers(texts, self.marks), np.nan)[places], missing, missing_codes)
+        values = np.append(parse_numbers(texts, self.marks), np.nan)[places]
+        if self.fractions is not None:
+            values = np.where(np.isnan(self.fractions), values, self.fractions)
+        return without_codes(values, missing, missing_codes)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
@@ -383,7 +404,8 @@ def _in_order_of_appearance(texts: list[str], codes: np.ndarray) -> tuple[tuple[
 
 # --- typed cells: numbers, or distinct texts and the place of each cell's, or a text per cell
 
-Typed = np.ndarray | tuple[Iterable[str], np.ndarray] | list[str]
+#: Numbers; or texts, of each cell or of those at the places that follow, and their `Column.fractions`.
+Typed = np.ndarray | tuple[Iterable[str], np.ndarray | None, np.ndarray | None]
 
 
 def _of_series(values: Any) -> Typed:
@@ -391,7 +413,8 @@ def _of_series(values: Any) -> Typed:
     if hasattr(values, "sparse"):
         values = values.sparse.to_dense()
     if hasattr(values, "cat"):
-        return map(text_of, values.cat.categories), values.cat.codes.to_numpy()
+        known = values.cat.categories.tolist()
+        return map(text_of, known), values.cat.codes.to_numpy(), _fractions(known)
     kind = values.dtype.kind
     if kind == "f":
         return values.to_numpy(getattr(values.dtype, "numpy_dtype", values.dtype), na_value=np.nan)
@@ -408,7 +431,7 @@ def _of_series(values: Any) -> Typed:
         values = values if getattr(values.dt, "tz", None) is None else values.dt.tz_localize(None)
         values = values.dt.floor("us") if "ns" in str(values.dtype) else values
     codes, distinct = values.factorize()
-    return map(text_of, distinct), codes
+    return map(text_of, distinct), codes, None
 
 
 def _of_array(values: Any) -> Typed:
@@ -418,11 +441,26 @@ def _of_array(values: Any) -> Typed:
     kind = values.dtype.kind
     if kind == "f" or (kind in "iu" and (not len(values) or is_exact(int(values.min()), int(values.max())))):
         return values
-    return _each_text(values if kind in "mM" else values.tolist())
+    return _each_text(list(values) if kind in "mM" else values.tolist())
 
 
-def _each_text(cells: Iterable[Any]) -> list[str]:
-    return [cell if type(cell) is str else text_of(cell) for cell in cells]
+def _each_text(cells: Sequence[Any]) -> Typed:
+    return [cell if type(cell) is str else text_of(cell) for cell in cells], None, _fractions(cells)
+
+
+def _fractions(values: Sequence[Any]) -> np.ndarray | None:
+    kinds = {kind for kind in set(map(type, values)) if issubclass(kind, (float, np.floating, Decimal))}
+    if not kinds:
+        return None
+    found = np.fromiter((_float_of(value) if type(value) in kinds else np.nan for value in values), np.float64, len(values))
+    return found if (found % 1 > 0).any() else None
+
+
+def _float_of(value: Any) -> float:
+    try:
+        return float(value) if math.isfinite(value) else math.nan
+    except Exception:  # a decimal that only signals, or one beyond all floats; it spoils its own cell
+        return math.nan
 
 
 def is_text(kind: Any) -> bool:
@@ -482,7 +520,7 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
         values = values.cast(values.type.value_type)
     kind = values.type
     if types.is_null(kind):
-        return (), np.full(len(values), -1)
+        return (), np.full(len(values), -1), None
     if types.is_integer(kind):
         ends: Any = pc.min_max(values).as_py() if kind.bit_width > 32 else {"min": None}
         if ends["min"] is None or is_exact(ends["min"], ends["max"]):
@@ -500,7 +538,8 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
     distinct: Any = _as_bytes(chunks[0].dictionary) if chunks else ()
     if charge is not None:
         charge(_TEXT * len(distinct) + (distinct.nbytes if chunks else 0))
-    return map(_scalar_text, distinct), places
+    decimals = [cell.as_py() for cell in distinct] if types.is_decimal(kind) else []
+    return map(_scalar_text, distinct), places, _fractions(decimals)
 
 
 def _plain_numbers(values: Any) -> np.ndarray:

@@ -3,8 +3,10 @@
 import hashlib
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -144,3 +146,36 @@ def test_moments_are_told_by_the_clock_of_their_zone_by_name_or_by_offset(unit, 
     for column in (Column.from_values("t", cells), Column.from_values("t", cells.dictionary_encode())):
         found = [column.texts[code] if code >= 0 else "" for code in column.codes.tolist()]
         assert found == [text_of(moment) for moment in cells.to_pylist()]
+
+
+FRACTIONS = [3.5, 7.0, 0.25, -1.125]
+
+
+@pytest.mark.parametrize("odd", [[], ["text"], ["3,5"], ["3.5"], [True], [None], [float("inf")]], ids=repr)
+@pytest.mark.parametrize(
+    "typed",
+    [
+        lambda cells: pd.Series(cells, dtype=object),
+        lambda cells: pd.Series([Decimal(str(cell)) if type(cell) is float else cell for cell in cells], dtype=object),
+        lambda cells: pd.Series([np.float32(cell) if type(cell) is float else cell for cell in cells], dtype=object),
+        lambda cells: pd.Series(cells, dtype=object).astype("category"),
+        lambda cells: np.array(cells, dtype=object),
+        list,
+    ],
+    ids=["object", "decimal", "float32", "category", "array", "list"],
+)
+@pytest.mark.parametrize("marks", Marks)
+def test_a_number_that_came_as_one_is_that_number_whatever_marks_and_other_cells_say(typed, odd, marks):
+    column = Column.from_values("x", typed([*FRACTIONS, *odd])).with_marks(marks)
+    assert column.numbers()[: len(FRACTIONS)].tolist() == FRACTIONS
+    assert column.rows(np.arange(column.n_rows) > 0).numbers()[: len(FRACTIONS) - 1].tolist() == FRACTIONS[1:]
+    alone = Column.from_values("x", odd).with_marks(marks).numbers()
+    assert np.array_equal(column.numbers()[len(FRACTIONS) :], alone, equal_nan=True)
+
+
+def test_decimals_of_arrow_are_the_numbers_that_they_are():
+    cells = pa.array([None if cell is None else Decimal(str(cell)) for cell in (*FRACTIONS, None)])
+    for typed in (cells, cells.dictionary_encode()):
+        column = Column.from_values("x", typed).with_marks(Marks.COMMA)
+        assert column.numbers()[:-1].tolist() == FRACTIONS
+        assert column.is_missing.tolist() == [False] * 4 + [True]
