@@ -13,15 +13,18 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpviz
 from dpviz.app import schema_editor, schema_files
+from dpviz.app.parts import plain
 from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.server_tables import tables_on_server
-from dpviz.errors import Cancelled, DpvizError
+from dpviz.errors import Cancelled, DpvizError, ReadingWarning
 from dpviz.io.csv import read_csv
 from dpviz.table.column_draft import Use
+from dpviz.table.dates import DateFeature
 from dpviz.table.role import DataRole
-from dpviz.table.schema import NumericTarget
+from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_json
 from tests.support.pages import button, shown
 from tests.support.paths import ROOT
@@ -497,6 +500,27 @@ def test_what_the_reader_doubts_is_said_in_the_words_of_python(role: str) -> Non
         at = _upload(_page(), content, role=role)
         assert words in shown(at).replace("\u200b", "")
         assert ("Bern" in _texts(at)) <= (role == "public")
+
+
+@pytest.mark.parametrize("role", ["public", "private"])
+def test_cells_that_cannot_be_read_are_named_by_kind_in_the_words_of_python_once_it_is_asked_how_rows_fit(role: str) -> None:
+    content = b"age,day,y\n" + b"5-6,2020-03-01,n\n<5,3 March 2020,p\n40%,2020-03-02,p\n40,1/2/2020,maybe\n41,2020-03-05,n\n" * 8
+    schema = Schema(
+        (NumericFeature("age", 0, 99), DateFeature("day", 1, 12, part="month")), ClassTarget("y", ("n", "p")), n_public=40
+    )
+    with pytest.warns(ReadingWarning) as caught:
+        dpviz.encode(content, schema)
+    words = [str(warning.message) for warning in caught if issubclass(warning.category, ReadingWarning)]
+    assert len(words) == 3
+    at = _upload(_page(), content, role=role)
+    at.file_uploader[1].set_value(("s.json", schema.to_json().encode(), "application/json")).run()
+    assert not any(plain(word) in warning.value for warning in at.warning for word in words)
+    if role == "private":
+        at.checkbox(key=f"check-{_work(at).revision}").set_value(True).run()
+    button(at, "Check against the rows").click().run()
+    said = [warning.value for warning in at.warning]
+    assert [word for word in words if plain(word) not in said] == []
+    assert not any(cell in " ".join(said) for cell in ("5-6", "<5", "3 March", "maybe"))
 
 
 def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_what_of_it_is_not_taken_is_said() -> None:
