@@ -225,7 +225,7 @@ def one_leaf() -> None:
     show_chart(chart, "leaf-chart")
 
 
-parts.page("Audit", "Which algorithms keep the ε they claim?")
+parts.page("Audit", "Which algorithms keep their ε?")
 try:
     known = audit.all_findings()
 except DpvizError as problem:

@@ -168,7 +168,7 @@ class FitRequest:
             test_report=grown.test_report,
             unit=unit_of(rows.rows_per_person),
             releasable=plan.is_exact,
-            planned=plan.event(shared=rows.persons is not None),
+            planned=plan.event(shared=rows.rows_per_person is not None),
         )
 
 
