@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.servers import ENGINES, Engine
-
-_SERVER = (pytest.mark.engine, pytest.mark.slow, pytest.mark.verify)
-_MARKS = {"parquet": (), "duckdb": (), "postgresql": _SERVER, "spark": _SERVER}
+from tests.support.servers import CASES, ENGINES, Engine
 
 
-@pytest.fixture(scope="module", params=[pytest.param(name, marks=_MARKS[name]) for name in ENGINES])
+@pytest.fixture(scope="module", params=CASES)
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Files, DuckDB, PostgreSQL or Spark."""
     with ENGINES[request.param](Path(tmp_path_factory.mktemp(request.param))) as made:

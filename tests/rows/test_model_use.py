@@ -20,7 +20,7 @@ from dpviz.table.schema import Schema
 from dpviz.training.counted_rows import ArrayRows
 from tests.support.nasty_cells import SCHEMA, shuffled
 from tests.support.paths import SEED
-from tests.support.servers import Engine, InFiles
+from tests.support.servers import SERVED, Engine
 
 pytestmark = pytest.mark.slow
 
@@ -58,6 +58,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
+@pytest.mark.parametrize("engine", SERVED, indirect=True)
 def test_a_model_is_used_in_an_engine_as_on_the_file(
     engine: Engine,
     given: pa.Table,
@@ -68,8 +69,6 @@ def test_a_model_is_used_in_an_engine_as_on_the_file(
     request: pytest.FixtureRequest,
 ) -> None:
     """Measures to the last digit; an answer per row, and the same, in the order of the key, whatever the engine's own."""
-    if isinstance(engine, InFiles):
-        pytest.skip("the file itself")
     address = engine.fill(f"used{abs(hash(request.node.name))}", given)
     assert main(["evaluate", str(model), str(file)]) == 0
     wanted = capsys.readouterr().out

@@ -35,7 +35,7 @@ from dpviz.training.estimate.window import Window
 from tests.support import killing_clients, servers
 from tests.support.nasty_cells import HIGH, N_ROWS, SCHEMA, cells, shuffled
 from tests.support.paths import ROOT, SEED
-from tests.support.servers import Engine, InFiles, InPostgreSQL, InSpark, quoted
+from tests.support.servers import SERVED, Engine, InFiles, InPostgreSQL, InSpark, quoted
 from tests.support.source_tables import CANARY, NUMBER, Struck, canaries, document, in_memory, numbered, opened, wide
 
 pytestmark = pytest.mark.slow
@@ -237,12 +237,11 @@ def test_what_fails_or_is_stopped_in_mid_level_leaves_nothing(engine: Engine) ->
         assert engine.left() == []
 
 
+@pytest.mark.parametrize("engine", SERVED, indirect=True)
 def test_an_engine_that_dies_in_mid_fit_is_a_typed_error_that_quotes_nothing(
     engine: Engine, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """The server is killed before a word is read; the records that Spark keeps are lost, and the fit is an error."""
-    if isinstance(engine, InFiles):
-        pytest.skip("nothing else runs")
     given, schema = canaries()
     caplog.set_level(logging.DEBUG)
     rows = opened(engine.fill("dying", given), schema)

@@ -238,3 +238,8 @@ ENGINES: dict[str, Callable[[Path], AbstractContextManager[Engine]]] = {
     "postgresql": _postgresql,
     "spark": _spark,
 }
+
+_SERVER = (pytest.mark.engine, pytest.mark.slow, pytest.mark.verify)
+#: For the fixture `engine`: all, and those that may die while the files are still there.
+CASES = [pytest.param(name, marks=_SERVER if name in ("postgresql", "spark") else ()) for name in ENGINES]
+SERVED = CASES[1:]
