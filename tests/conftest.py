@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.support.paths import SEED, SHARED_DATA
 from tests.support.serving import installed_browser
@@ -28,6 +29,8 @@ settings.register_profile(
 )
 settings.register_profile("fast", settings.get_profile("dpviz"), max_examples=20)  # make check; make test has three times as many
 settings.load_profile("dpviz")
+# It draws literals of the modules that a worker happens to have loaded: another run would try other examples.
+providers.is_local_module_file = lambda path: False
 
 #: Cases of one test that `make check` tries at most, but those of the contract of learners.
 FEW_CASES = 8
