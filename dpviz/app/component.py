@@ -9,8 +9,6 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.figures.theme import LIGHT, role_variables
 
-#: Functions of scripts that draw a PNG and save files.
-CANVAS = Path(__file__).with_name("canvas")
 #: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.
 COLOURS = f":host,:host>*{{{role_variables(LIGHT)}}}\n"
 

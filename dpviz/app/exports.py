@@ -1,10 +1,7 @@
 """Taking a model away: choose a form, see it, and download it."""
 
-from pathlib import Path
-
 import streamlit as st
 
-from dpviz.app.component import CANVAS, component
 from dpviz.app.parts import error
 from dpviz.app.widgets import download, on_demand
 from dpviz.errors import DpvizError
@@ -15,7 +12,6 @@ from dpviz.results.verdict import Unit
 _LONGEST_PREVIEW = 6_000
 #: Forms whose text says nothing to a reader: the drawing is on the page already, a report is opened in a browser.
 _UNSEEN = ("svg", "report")
-_PNG = '<button type="button">Download PNG</button><p role="status"></p>'
 _GROUPS = {"data": "", "code": "Code: ", "words": "", "picture": "Drawing: "}
 
 
@@ -56,8 +52,6 @@ def _offer(done: Exported, document: str, stem: str, key: str, label: str) -> No
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         name = f"{label} ({form.title})"
         download(name, done.content, f"{stem}{form.suffix}", form.media_type, key=f"{key}-{form.name}")
-        if form.name == "svg":
-            png_button(str(done.content), f"{stem}.png", key=f"{key}-png")
         if form.name == "json":
             schema = JSON_SCHEMA.read_bytes
             st.download_button("Its JSON Schema", schema, JSON_SCHEMA.name, "application/schema+json", on_click="ignore")
@@ -74,9 +68,3 @@ def _preview(done: Exported, key: str) -> None:
         st.code(text, language=done.form.language, height=320)
         if len(done.content) > len(text):
             st.caption(f"The first {len(text):,} of {len(done.content):,} characters.")
-
-
-def png_button(svg: str, file_name: str, *, key: str) -> None:
-    """Offer `svg` (complete, escaped) as a PNG of twice its size on a white ground, drawn in the browser by `export_png.js`."""
-    show = component("dpviz_png", CANVAS, Path(__file__).with_name("export_png"), html=_PNG)
-    show(key=key, data={"svg": svg, "name": file_name}, width="content")

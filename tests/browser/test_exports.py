@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ def _downloaded(page: Any, button: str, folder: Path) -> Path:
     return path
 
 
-def test_downloaded_sql_runs_and_the_picture_is_drawn_in_the_browser(page: Any, app: str, tmp_path: Path) -> None:
+def test_downloaded_sql_runs_and_nothing_else_is_fetched(page: Any, app: str, tmp_path: Path) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     _open_tree(page, app)
@@ -39,13 +38,6 @@ def test_downloaded_sql_runs_and_the_picture_is_drawn_in_the_browser(page: Any, 
     base.execute(f"CREATE TABLE {TABLE} ({', '.join(map(identifier, names))})")
     base.execute(f"INSERT INTO {TABLE} DEFAULT VALUES")
     assert len(base.execute(sql).fetchall()) == 1
-    choose(page, "Export format", "SVG picture")
-    picture = _downloaded(page, "Download PNG", tmp_path).read_bytes()
-    width, height = struct.unpack(">II", picture[16:24])
-    assert picture.startswith(b"\x89PNG")
-    assert width > 600
-    assert height > 300
-    assert len(picture) > 5_000
     assert not [url for url in asked if not url.startswith((app, "data:", "blob:"))]
 
 
@@ -64,7 +56,3 @@ def test_a_file_cannot_be_taken_while_the_page_is_drawn_anew_for_other_settings(
     button.wait_for()
     idle(page)
     assert button.evaluate(_WHILE_STALE) == ["auto", "none"]
-    choose(page, "Export format", "SVG picture")
-    page.get_by_role("button", name="Download PNG").wait_for()
-    idle(page)
-    assert page.locator("[class*='-png'][data-stale]").evaluate(_WHILE_STALE) == ["auto", "none"]
