@@ -6,11 +6,10 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from dpviz import interrupts
-from dpviz.commands import COMMANDS, WITH_TOPICS, WITHOUT_RESULTS, console, current, load
-from dpviz.commands.console import add_json_argument, complain
+from dpviz.commands import COMMANDS, Command, console, current, load
 from dpviz.commands.files import STDOUT
 from dpviz.errors import DpvizError, OutOfMemory, Removed
 from dpviz.version import VERSION
@@ -25,10 +24,6 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise DpvizError, which `main` prints."""
         raise DpvizError(f"{message[:1].upper()}{message[1:]}.", remedy=f"See `{self.prog} --help`.")
-
-    def print_help(self, file: Any = None) -> None:
-        """Print, and raise OSError where the base class would swallow it."""
-        print(self.format_help(), end="", file=file)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,9 +43,9 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
             sys.stdout.flush()
             return code
         except DpvizError as error:
-            complain(str(error))
+            console.complain(str(error))
         except MemoryError:
-            complain(str(OutOfMemory()))
+            console.complain(str(OutOfMemory()))
         except BrokenPipeError:  # the reader of a pipe has seen enough
             _write_no_more()
             return 0
@@ -58,12 +53,12 @@ def finish(run: Callable[[list[str]], int], argv: Sequence[str] | None = None) -
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             _write_no_more()
-            complain("The output cannot be written: no space is left.")
+            console.complain("The output cannot be written: no space is left.")
         except BaseException as error:
             # a library may turn Ctrl-C into an error of its own, such as one of its import
             if not isinstance(error, KeyboardInterrupt) and not (isinstance(error, Exception) and was_interrupted()):
                 raise
-            complain("Stopped.")
+            console.complain("Stopped.")
             return STOPPED
     return BAD_INPUT
 
@@ -115,13 +110,24 @@ def parser(words: Sequence[str] = ()) -> ArgumentParser:
     for name, about in COMMANDS.items():
         own = choices.add_parser(name, help=about, formatter_class=RawDescriptionHelpFormatter)
         if name in words:
-            command = load(name)
-            own.description = command.__doc__
-            command.add_arguments(own)
-            if name not in (*WITHOUT_RESULTS, *WITH_TOPICS):
-                add_json_argument(own)
-            own.set_defaults(run=command.run)
+            _declare(own, load(name))
     return top
+
+
+def _declare(parser: ArgumentParser, command: Command) -> None:
+    from dpviz.commands.options import declare
+
+    parser.description = command.__doc__
+    parser.set_defaults(run=command.run)
+    topics = getattr(command, "TOPICS", {})
+    if not topics:
+        declare(parser, command.OPTIONS)
+        return
+    choices = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
+    for name, (about, options, work) in topics.items():
+        topic = choices.add_parser(name, help=about)
+        declare(topic, options)
+        topic.set_defaults(topic=work)
 
 
 def _never_fail_to_print() -> None:

@@ -1,9 +1,9 @@
 """The command line: one file per command, named here so that help loads none of them."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 #: Command -> what `dpviz --help` says about it, in the order in which people meet them.
 COMMANDS = {
@@ -29,17 +29,16 @@ RENAMED = {
     ("verify", "--outputs"): ("audit",),
 }
 RENAMED_OPTIONS = {"--again": "--confirm-cap", "--assign": "--add-rows"}
-#: Commands that print no result, so that there is none to print as JSON, and those whose topics have a result each.
-WITHOUT_RESULTS, WITH_TOPICS = ("app", "sweep"), ("register",)
 
 
 class Command(Protocol):
-    """What a command's file defines. Its docstring is the description that --help shows, with an example."""
+    """What a command's file defines. Its docstring is the description that --help shows, with an example.
+
+    One with topics has `TOPICS`, which maps each to (help, options, function), instead of `OPTIONS`.
+    """
 
     __doc__: str | None
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
+    OPTIONS: dict[str, dict[str, Any]]
 
     def run(self, args: Namespace) -> int:
         """Do the work and return the exit code. Raises DpvizError for what the user can correct."""

@@ -11,29 +11,19 @@ Example: dpviz app --port 8600
 
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from dpviz.commands.arguments import whole
+from dpviz.commands.options import flag, option, shared, whole
 from dpviz.errors import DpvizError
 from dpviz.installation import LESSONS_ONLY, bundled, require_extra
 from dpviz.io.limits import MAX_BYTES
 
 #: The lessons' own script. It stands in a folder without `pages/`, so that Streamlit finds no other page beside it.
 LESSONS_SCRIPT = Path(__file__).parents[1] / "app" / "learn" / "main.py"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Port, browser, public address, and what a class needs."""
-    parser.add_argument("--port", type=whole(1, 65535), metavar="N", help="port to listen on (default: 8501, or one after it)")
-    parser.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
-    words = "address at which a proxy on this computer serves it, such as https://trees.example.org"
-    parser.add_argument("--public-address", type=_address, metavar="URL", help=words)
-    parser.add_argument("--lessons", action="store_true", help="the lessons only, for a class")
-    parser.add_argument("--address", type=_ip, metavar="IP", help="with --lessons: listen on this address of the computer")
 
 
 def _address(text: str) -> str:
@@ -60,6 +50,17 @@ def _ip(text: str) -> IPv4Address | IPv6Address:
     return address
 
 
+OPTIONS = {
+    "--port": option(whole(1, 65535), "N", "port to listen on (default: 8501, or one after it)"),
+    **shared("--no-browser"),
+    "--public-address": option(
+        _address, "URL", "address at which a proxy on this computer serves it, such as https://trees.example.org"
+    ),
+    "--lessons": flag("the lessons only, for a class"),
+    "--address": option(_ip, "IP", "with --lessons: listen on this address of the computer"),
+}
+
+
 def run(args: Namespace) -> int:
     """Become the server. Raises DpvizError when the whole dashboard is to listen on the network."""
     require_extra("app", "The dashboard", "streamlit", "plotly", "pyarrow")
@@ -71,21 +72,13 @@ def run(args: Namespace) -> int:
     if args.no_browser:
         config["server.headless"] = True
     script, public = bundled("app.py"), args.public_address
-    if args.lessons:
-        script, public = LESSONS_SCRIPT, public or _as_origin(args.address)
-        config |= _only_lessons(args.address)
+    if args.lessons:  # Streamlit finds its settings beside app.py, or else in the working folder
+        os.chdir(bundled(".streamlit/config.toml").parents[1])
+        os.environ[LESSONS_ONLY] = "1"
+        script, config["server.maxUploadSize"] = LESSONS_SCRIPT, 0
+        if args.address is not None:
+            config["server.address"] = str(args.address)
+            host = f"[{args.address}]" if args.address.version == 6 else args.address
+            public = public or f"http://{host}"
     code = f"from dpviz.app.serving import serve; serve({str(script)!r}, {public!r}, {config!r})"
     os.execv(sys.executable, [sys.executable, "-P", "-c", code])  # -P: this folder holds no modules of ours
-
-
-def _as_origin(address: IPv4Address | IPv6Address | None) -> str | None:
-    if address is None:
-        return None
-    return f"http://[{address}]" if address.version == 6 else f"http://{address}"
-
-
-def _only_lessons(address: IPv4Address | IPv6Address | None) -> dict[str, Any]:
-    """Close what lessons do not need. Streamlit finds its settings beside app.py, or else in the working folder."""
-    os.chdir(bundled(".streamlit/config.toml").parents[1])
-    os.environ[LESSONS_ONLY] = "1"
-    return {"server.maxUploadSize": 0, **({} if address is None else {"server.address": str(address)})}

@@ -7,23 +7,22 @@ lower bound on epsilon with 95% confidence. Exit code 1 when the claim is refute
 Example: dpviz audit without.txt with.txt --epsilon 1
 """
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 
 from dpviz.commands import console
-from dpviz.commands.arguments import number
+from dpviz.commands.options import number, option, shared
 from dpviz.evaluation.audit.foreign import audit_outputs
 
 REFUTED = 1
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Two files, and what is claimed."""
-    parser.add_argument("without", type=Path, metavar="WITHOUT", help="a file of outputs on a table")
-    parser.add_argument("with_row", type=Path, metavar="WITH", help="a file of outputs on the same with one row more")
-    parser.add_argument("--epsilon", type=number, metavar="E", help="what the code claims (default: nothing)")
-    parser.add_argument("--delta", type=number, default=0.0, metavar="D", help="delta that it claims (default: 0)")
+OPTIONS = {
+    "without": option(Path, "WITHOUT", "a file of outputs on a table"),
+    "with_row": option(Path, "WITH", "a file of outputs on the same with one row more"),
+    "--epsilon": option(number, "E", "what the code claims (default: nothing)"),
+    "--delta": option(number, "D", "delta that it claims (default: 0)", default=0.0),
+    **shared("--json"),
+}
 
 
 def run(args: Namespace) -> int:

@@ -7,11 +7,11 @@ written; 1 where not, or where nobody can tell.
 Example: dpviz check release.json
 """
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from dpviz.commands import console
-from dpviz.commands.register import NOT_AS_WRITTEN, add_register_argument
+from dpviz.commands.options import option, shared
 from dpviz.errors import DpvizError, place
 from dpviz.figures.publish.released_file import checked_file, sentences, title, values
 from dpviz.io.results import read_model_file
@@ -19,11 +19,8 @@ from dpviz.release.check import findings
 from dpviz.release.register import Register
 from dpviz.results.wording import signs_spelled
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """File, register."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a file that was released, such as release.json")
-    add_register_argument(parser)
+NOT_AS_WRITTEN = 1
+OPTIONS = {"file": option(Path, "FILE", "a file that was released, such as release.json"), **shared("--register", "--json")}
 
 
 def run(args: Namespace) -> int:
@@ -31,8 +28,7 @@ def run(args: Namespace) -> int:
     register = Register(args.register)
     if args.register is not None and not register.path.is_file():
         raise DpvizError("There is no register here.", where=place(args.register), remedy="Check the path.")
-    document = read_model_file(args.file).encode()
-    found = checked_file(document, args.file.name, register)
+    found = checked_file(read_model_file(args.file).encode(), args.file.name, register)
     about = [("File", f"{args.file} ({title(found)})"), ("SHA-256", found.match.sha256)]
     console.show_pairs([*about, *((name, signs_spelled(said)) for name, said in sentences(found))])
     console.show_values(values(found))

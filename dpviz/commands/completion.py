@@ -1,14 +1,15 @@
 """What completes a half-written command line in a shell: made by shtab from the parsers of all commands."""
 
-from argparse import Action, ArgumentParser, _SubParsersAction
+from argparse import ArgumentParser, _SubParsersAction
 
 import shtab
 
 from dpviz.learners import learner_names
 from dpviz.results.exports import export_names
 
-#: What an argument's place in the usage says of it, where that is the name of a file.
+#: An argument's place in the usage, where that is the name of a file; (command, argument) whose values are known in advance.
 _FILES = frozenset(("FILE", "DATA", "MODEL", "MODEL.json", "RELEASE.json"))
+_LEARNERS, _EXPORTS = (("verify", "learners"), ("learners", "name")), ("export", "to")
 
 
 def script_for(parser: ArgumentParser, shell: str) -> str:
@@ -23,19 +24,13 @@ def script_for(parser: ArgumentParser, shell: str) -> str:
 
 def _mark(parser: ArgumentParser) -> None:
     for action in parser._actions:
+        name = (parser.prog.split()[-1], action.dest)
         if isinstance(action, _SubParsersAction):
             for topic in action.choices.values():
                 _mark(topic)
         elif action.metavar in _FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-        else:
-            _name(parser, action)
-
-
-def _name(parser: ArgumentParser, action: Action) -> None:
-    """Names that are known in advance."""
-    command = parser.prog.split()[-1]
-    if action.dest == "learner" or (command, action.dest) in (("verify", "learners"), ("learners", "name")):
-        action.choices = learner_names()
-    elif (command, action.dest) == ("export", "to"):
-        action.choices = export_names()
+        elif action.dest == "learner" or name in _LEARNERS:
+            action.choices = learner_names()
+        elif name == _EXPORTS:
+            action.choices = export_names()

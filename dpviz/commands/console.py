@@ -8,7 +8,6 @@ import json
 import sys
 import time
 import warnings
-from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,8 +29,7 @@ class _Results:
     to_stderr: bool = False  #: stdout takes the file itself
     as_json: bool = False
     found: dict[str, Any] = field(default_factory=dict)
-    noted: list[str] = field(default_factory=list)  #: Of a reader, until something else is printed
-    doubted: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  #: Of a reader, until something else is printed
 
 
 _results = _Results()
@@ -49,8 +47,8 @@ def results(*, to_stderr: bool, as_json: bool) -> Iterator[None]:
         if as_json:
             _erase()
             _print(json.dumps(_results.found, indent=2, ensure_ascii=False))
-    except DpvizError:
-        _results.noted.clear()  # what is wrong is one line, beside what may be the reason of it
+    except DpvizError:  # what is wrong is one line, beside what may be the reason of it
+        _results.notes = [note for note in _results.notes if isinstance(note, Doubt)]
         _print_notes()
         raise
     finally:
@@ -74,27 +72,21 @@ def _doubts_noted() -> Iterator[None]:
         yield
 
 
-def add_json_argument(parser: ArgumentParser) -> None:
-    """`--json`."""
-    parser.add_argument("--json", action="store_true", help="print the results as one JSON object")
-
-
-def note(text: str) -> None:
+def note(*texts: str) -> None:
     """Keep what a reader noticed until the work is done; each note is said once, and of rows in pieces once for all of them."""
-    kept = _results.doubted if isinstance(text, Doubt) else _results.noted
-    same = [place for place, other in enumerate(kept) if isinstance(other, Unread) and other.is_of_same_column(text)]
-    if same and isinstance(text, Unread):
-        kept[same[0]] = text.with_more(kept[same[0]])  # type: ignore[arg-type]
-    elif text not in kept:
-        kept.append(text)
+    notes = _results.notes
+    for text in texts:
+        same = [place for place, other in enumerate(notes) if isinstance(other, Unread) and other.is_of_same_column(text)]
+        if same and isinstance(text, Unread):
+            notes[same[0]] = text.with_more(notes[same[0]])  # type: ignore[arg-type]
+        elif text not in notes:
+            notes.append(text)
 
 
 def _print_notes() -> None:
-    noted, _results.noted = _results.noted, []
-    doubted, _results.doubted = _results.doubted, []
-    for text in (*noted, *(f"Warning: {said(text, Interface.COMMAND_LINE)}" for text in doubted)):
-        _erase()
-        print(printable(text), file=sys.stderr, flush=True)
+    notes, _results.notes = _results.notes, []
+    for text in sorted(notes, key=lambda note: isinstance(note, Doubt)):
+        _to_stderr(f"Warning: {said(text, Interface.COMMAND_LINE)}" if isinstance(text, Doubt) else text)
 
 
 def doing(text: str) -> None:

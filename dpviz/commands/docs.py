@@ -5,16 +5,14 @@ In a clone, `make docs` builds it once.
 Example: dpviz docs
 """
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from webbrowser import open as show
 
 from dpviz.commands import console
+from dpviz.commands.options import flag, shared
 from dpviz.installation import manual
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Whether to open it."""
-    parser.add_argument("--no-browser", action="store_true", help="print where it is instead of opening a browser")
+OPTIONS = {"--no-browser": flag("print where it is instead of opening a browser"), **shared("--json")}
 
 
 def run(args: Namespace) -> int:

@@ -10,12 +10,12 @@ Example: dpviz evaluate tree.json held_out.csv
 """
 
 import math
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 import numpy as np
 
 from dpviz.commands import console
-from dpviz.commands.arguments import add_model_arguments
+from dpviz.commands.options import READING, shared, table_or_address
 from dpviz.commands.rows import engine_rows, large_rows, table_of
 from dpviz.errors import DpvizError, EngineError, place
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
@@ -34,12 +34,13 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.encode import encode
 from dpviz.table.schema import NumericTarget
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Model, rows."""
-    add_model_arguments(
-        parser, "rows with their target, in a file or folder of any kind that `train` reads; or ENGINE://PLACE?table=NAME"
-    )
+OPTIONS = {
+    **shared("model"),
+    **table_or_address(
+        "rows with their target, in a file or folder of any kind that `train` reads; or ENGINE://PLACE?table=NAME"
+    ),
+    **shared(*READING, "--json"),
+}
 
 
 def run(args: Namespace) -> int:

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from argparse import ArgumentParser
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,33 +12,25 @@ from dpviz.errors import DpvizError, named, place
 STDOUT = Path("-")
 
 
-def add_output_arguments(parser: ArgumentParser, what: str, *, required: bool = True) -> None:
-    """`--out` and `--force`."""
-    parser.add_argument("--out", required=required, type=Path, metavar="FILE", help=f"where to write {what}; - for stdout")
-    parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
-
-
-def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | None] = ()) -> None:
+def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | str | None] = ()) -> None:
     """Raise DpvizError before the work rather than after it: FILE exists, is an input, or its folder does not exist."""
     if path is None or path == STDOUT:
         return
+    wrong = ("", "")
     try:
-        if path.exists():
-            _check_existing(path, force, inputs)
-        elif not path.parent.is_dir():
-            remedy = "Create the folder first, or choose another one."
-            raise DpvizError(f"There is no folder {named(path.parent)}.", where=place(path), remedy=remedy)
+        if not path.exists():
+            if not path.parent.is_dir():
+                wrong = f"There is no folder {named(path.parent)}.", "Create the folder first, or choose another one."
+        elif not path.is_file():
+            wrong = "This is not an ordinary file.", "Give the name of a file to write."
+        elif any(isinstance(other, Path) and other.exists() and path.samefile(other) for other in inputs):
+            wrong = "The result would overwrite its own input.", "Choose another --out."
+        elif not force:
+            wrong = "The file exists.", "Choose another --out, or add --force to overwrite it."
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
-
-
-def _check_existing(path: Path, force: bool, inputs: Iterable[Path | None]) -> None:
-    if not path.is_file():
-        raise DpvizError("This is not an ordinary file.", where=place(path), remedy="Give the name of a file to write.")
-    if any(other and other.exists() and path.samefile(other) for other in inputs):
-        raise DpvizError("The result would overwrite its own input.", where=place(path), remedy="Choose another --out.")
-    if not force:
-        raise DpvizError("The file exists.", where=place(path), remedy="Choose another --out, or add --force to overwrite it.")
+    if wrong[0]:
+        raise DpvizError(wrong[0], where=place(path), remedy=wrong[1])
 
 
 def write_whole(path: Path, content: files.Content, *, force: bool) -> None:

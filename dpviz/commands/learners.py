@@ -11,14 +11,15 @@ Example: dpviz learners --for loans.schema.json
 """
 
 import math
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.arguments import number
+from dpviz.commands.options import number, option, shared
 from dpviz.commands.verify import bounds_in_words
+from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
 from dpviz.figures.departures import statement_rows
@@ -29,18 +30,19 @@ from dpviz.learners.papers import DIFFERENCES
 from dpviz.learners.recommend import which_learner
 from dpviz.training.contract import LearnerSpec
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """One learner, or none for the list."""
-    one = parser.add_mutually_exclusive_group()
-    one.add_argument("name", nargs="?", metavar="NAME", help="one learner: its source, its parameters and all departures")
-    one.add_argument("--for", dest="schema", type=Path, metavar="SCHEMA", help="which one to take, from what is declared alone")
-    parser.add_argument("--epsilon", type=number, default=1.0, metavar="E", help=f"with --for: {NEIGHBOURS} (default: 1)")
+OPTIONS = {
+    "name": option(str, "NAME", "one learner: its source, its parameters and all departures", nargs="?"),
+    "--for": option(Path, "SCHEMA", "which one to take, from what is declared alone", dest="schema"),
+    "--epsilon": option(number, "E", f"with --for: {NEIGHBOURS} (default: 1)", default=1.0),
+    **shared("--json"),
+}
 
 
 def run(args: Namespace) -> int:
     """Print the table, which learner to take, or one learner's differences from its source."""
     if args.schema is not None:
+        if args.name is not None:
+            raise DpvizError("NAME and --for are two questions.", where="--for", remedy="Leave one of them out.")
         found = which_learner(load_schema(args.schema), epsilon=args.epsilon)
         console.show_pairs([("take", found.learner), ("because", found.reason), ("otherwise", found.lost)])
         return 0

@@ -13,16 +13,15 @@ the output. The model's columns and KEY leave the database for that; `dpviz expo
 Example: dpviz predict tree.json new.csv --key id --out answers.csv
 """
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from dpviz.commands import console
-from dpviz.commands.arguments import add_model_arguments
-from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.files import check_output, write_whole
+from dpviz.commands.options import READING, flag, option, output, shared, table_or_address
 from dpviz.commands.rows import reading_of, require_plain, table_of, tell
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
 from dpviz.io.options import ReadOptions
@@ -39,22 +38,22 @@ from dpviz.table.encode import encode_new
 from dpviz.table.notes import Doubt
 from dpviz.table.raw import RawTable
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Model, rows, file."""
-    add_model_arguments(
-        parser,
-        "rows, in a file or folder of any kind that `train` reads, or ENGINE://PLACE?table=NAME&order=KEY; no target is needed",
-    )
-    parser.add_argument("--key", metavar="COLUMN", help="a column of DATA that says whose answer it is; it comes first")
-    guard = "write CSV for a spreadsheet: an apostrophe before keys and labels that begin like formulas"
-    parser.add_argument("--guard-formulas", action="store_true", help=guard)
-    add_output_arguments(parser, "the answers, as CSV, or as Parquet where FILE ends in .parquet")
+OPTIONS = {
+    **shared("model"),
+    **table_or_address(
+        "rows, in a file or folder of any kind that `train` reads, or ENGINE://PLACE?table=NAME&order=KEY; no target is needed"
+    ),
+    **shared(*READING),
+    "--key": option(str, "COLUMN", "a column of DATA that says whose answer it is; it comes first"),
+    "--guard-formulas": flag("write CSV for a spreadsheet: an apostrophe before keys and labels that begin like formulas"),
+    **output("the answers, as CSV, or as Parquet where FILE ends in .parquet"),
+    **shared("--json"),
+}
 
 
 def run(args: Namespace) -> int:
     """Read, predict, write, and say how many rows got an answer."""
-    check_output(args.out, force=args.force, inputs=[path for path in (args.model, args.data) if isinstance(path, Path)])
+    check_output(args.out, force=args.force, inputs=(args.model, args.data))
     model = model_from_json(read_model_file(args.model))
     unanswered, formulas = Unanswered(), _Formulas(args.out.suffix.lower() == ".parquet")
     found = formulas.seen(_answers(model, _pieces(args, model), unanswered))

@@ -10,14 +10,15 @@ Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Eve
 Example: dpviz register declare clinic --epsilon-cap 3 --unit 'one patient' --rows-per-unit 1
 """
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.commands import console
-from dpviz.commands.arguments import number, whole
+from dpviz.commands.check import NOT_AS_WRITTEN
 from dpviz.commands.files import check_output, write_whole
+from dpviz.commands.options import flag, number, option, shared, whole
 from dpviz.errors import DpvizError, RefusedRelease, place
 from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.io.csv_text import csv_text
@@ -30,52 +31,6 @@ from dpviz.results.wording import signs_spelled
 from dpviz.table.role import DataRole
 
 _WRITERS = {".csv": lambda register: csv_text(COLUMNS, register_lines(register)), ".json": register_json}
-
-#: Exit code of `check`.
-NOT_AS_WRITTEN = 1
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Topics: list, declare, cap, check, resume."""
-    topics = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
-    listing = topics.add_parser("list", help="show data sets, releases and explorations, or write them to a file")
-    listing.add_argument("--out", type=Path, metavar="FILE", help="write a .csv or .json file, without fingerprints and paths")
-    listing.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
-    declare = topics.add_parser("declare", help="name a data set that shares no rows with any other, and set its cap")
-    _add_caps(declare)
-    declare.add_argument("--unit", required=True, metavar="TEXT", help="whom it protects, such as 'one patient'")
-    declare.add_argument("--rows-per-unit", required=True, type=whole(), metavar="K", help="most rows of one of them")
-    declare.add_argument("--role", choices=[str(role) for role in DataRole], default="private", help="default: private")
-    cap = topics.add_parser("cap", help="change the cap of a data set; what was spent stays spent")
-    _add_caps(cap)
-    _add_decision(cap, required=False)
-    cap.add_argument("--confirm-cap", type=number, metavar="E", help="the raised cap on epsilon once more")
-    check = topics.add_parser("check", help="is it as it was written? Exit code 1 when it is not")
-    check.add_argument("files", nargs="*", type=Path, metavar="RELEASE.json", help="released files that are kept elsewhere")
-    back = topics.add_parser("resume", help="go on with an old copy; what was left counts as spent")
-    _add_decision(back, required=True)
-    ours = ((listing, _list), (declare, _declare), (cap, _cap), (check, _check), (back, _restored))
-    for topic, do in ours:
-        add_register_argument(topic)
-        console.add_json_argument(topic)
-        topic.set_defaults(topic=do)
-
-
-def add_register_argument(parser: ArgumentParser) -> None:
-    """`--register`."""
-    parser.add_argument("--register", type=Path, metavar="FILE", help="the register (default: $DPVIZ_REGISTER, else the user's)")
-
-
-def _add_caps(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the data set")
-    per_row = f"most that may be spent, {NEIGHBOURS}; a unit of K rows may lose K times as much"
-    parser.add_argument("--epsilon-cap", required=True, type=number, metavar="E", help=per_row)
-    parser.add_argument("--delta-cap", type=number, default=0.0, metavar="D", help="most delta that may be spent (default: 0)")
-
-
-def _add_decision(parser: ArgumentParser, *, required: bool) -> None:
-    parser.add_argument("--reason", required=required, default="", metavar="TEXT", help="why; stays in the history")
-    parser.add_argument("--by", required=required, default="", metavar="NAME", help="who decides; stays in the history")
 
 
 def run(args: Namespace) -> int:
@@ -186,3 +141,38 @@ def balance_pairs(balance: Balance) -> list[tuple[str, str]]:
 
 def _loss(loss: PrivacyLoss, found: DataSet) -> str:
     return signs_spelled(loss_text(loss, found.protects))
+
+
+_CAPS = {
+    "name": option(str, "NAME", "the data set"),
+    "--epsilon-cap": option(
+        number, "E", f"most that may be spent, {NEIGHBOURS}; a unit of K rows may lose K times as much", required=True
+    ),
+    "--delta-cap": option(number, "D", "most delta that may be spent (default: 0)", default=0.0),
+}
+_DECISION = {
+    "--reason": option(str, "TEXT", "why; stays in the history", default=""),
+    "--by": option(str, "NAME", "who decides; stays in the history", default=""),
+}
+_LIST = {
+    "--out": option(Path, "FILE", "write a .csv or .json file, without fingerprints and paths"),
+    "--force": flag("overwrite FILE if it exists"),
+}
+_DECLARE = {
+    **_CAPS,
+    "--unit": option(str, "TEXT", "whom it protects, such as 'one patient'", required=True),
+    "--rows-per-unit": option(whole(), "K", "most rows of one of them", required=True),
+    "--role": {"choices": [str(role) for role in DataRole], "default": "private", "help": "default: private"},
+}
+_CAP = {**_CAPS, **_DECISION, "--confirm-cap": option(number, "E", "the raised cap on epsilon once more")}
+_CHECK = {"files": option(Path, "RELEASE.json", "released files that are kept elsewhere", nargs="*")}
+_RESUME = {name: settings | {"required": True} for name, settings in _DECISION.items()}
+_ALWAYS = shared("--register", "--json")
+#: Topic -> (help, options, what it does).
+TOPICS = {
+    "list": ("show data sets, releases and explorations, or write them to a file", _LIST | _ALWAYS, _list),
+    "declare": ("name a data set that shares no rows with any other, and set its cap", _DECLARE | _ALWAYS, _declare),
+    "cap": ("change the cap of a data set; what was spent stays spent", _CAP | _ALWAYS, _cap),
+    "check": ("is it as it was written? Exit code 1 when it is not", _CHECK | _ALWAYS, _check),
+    "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _ALWAYS, _restored),
+}

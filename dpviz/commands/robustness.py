@@ -9,19 +9,12 @@ Example: dpviz robustness loans.csv --schema loans.schema.json --epsilon 1
 """
 
 import math
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.arguments import (
-    add_learner_arguments,
-    add_table_arguments,
-    add_workers_argument,
-    number,
-    parse_parameters,
-    whole,
-)
-from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.files import check_output, write_whole
+from dpviz.commands.options import LEARNER, TABLE, number, option, output, parse_parameters, shared, whole
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError, place
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
@@ -35,18 +28,18 @@ TEST_SHARE = 0.2
 LINES = 11
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Table, learner, poison, draws, file."""
-    add_table_arguments(parser)
-    add_learner_arguments(parser)
-    parser.add_argument("--max-poisoned", type=number, default=0.01, metavar="S", help="largest poisoned share (default: 0.01)")
-    parser.add_argument("--above", type=number, metavar="A", help="accuracy to stay above (default: the majority class)")
-    parser.add_argument("--draws", type=whole(1, 1_000_000), default=1000, metavar="N", help="trees per split (default: 1000)")
-    parser.add_argument("--splits", type=whole(1, 100), default=1, metavar="N", help="random splits, averaged (default: 1)")
-    parser.add_argument("--confidence", type=number, default=0.95, metavar="C", help="of the last column (default: 0.95)")
-    parser.add_argument("--seed", type=whole(0, 2**63), default=0, metavar="N", help="of splits and noise (default: 0)")
-    add_workers_argument(parser)
-    add_output_arguments(parser, "the whole curve as CSV", required=False)
+OPTIONS = {
+    **shared(*TABLE, *LEARNER),
+    "--max-poisoned": option(number, "S", "largest poisoned share (default: 0.01)", default=0.01),
+    "--above": option(number, "A", "accuracy to stay above (default: the majority class)"),
+    "--draws": option(whole(1, 1_000_000), "N", "trees per split (default: 1000)", default=1000),
+    "--splits": option(whole(1, 100), "N", "random splits, averaged (default: 1)", default=1),
+    "--confidence": option(number, "C", "of the last column (default: 0.95)", default=0.95),
+    "--seed": option(whole(0, 2**63), "N", "of splits and noise (default: 0)", default=0),
+    **shared("--workers"),
+    **output("the whole curve as CSV", required=False),
+    **shared("--json"),
+}
 
 
 def run(args: Namespace) -> int:

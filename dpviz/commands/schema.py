@@ -7,22 +7,17 @@ Example: dpviz schema loans.csv --target defaulted --out loans.schema.json
 """
 
 import warnings
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from dpviz.commands import console
-from dpviz.commands.arguments import add_data_arguments
-from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.files import check_output, write_whole
+from dpviz.commands.options import READING, output, shared
 from dpviz.commands.rows import table_of, warn_of_proposal, warn_of_read_values
 from dpviz.errors import ReadingWarning, UnknownName
 from dpviz.table.notes import Interface, said
 from dpviz.table.proposal import propose_schema
 
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Table, target and file."""
-    add_data_arguments(parser)
-    parser.set_defaults(schema=None)
-    add_output_arguments(parser, "the schema")
+OPTIONS = {**shared("data", *READING, "--target"), **output("the schema"), **shared("--json")}
 
 
 def run(args: Namespace) -> int:

@@ -10,7 +10,7 @@ Example: dpviz sweep loans.csv --schema loans.schema.json --epsilon .1,.3,1,3 --
 from __future__ import annotations
 
 import signal
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +18,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from dpviz.commands import console
-from dpviz.commands.arguments import add_table_arguments, add_workers_argument, listed, number, whole
-from dpviz.commands.files import STDOUT, add_output_arguments, check_output, write_whole
+from dpviz.commands.files import STDOUT, check_output, write_whole
+from dpviz.commands.options import TABLE, flag, listed, number, option, output, shared, whole
 from dpviz.commands.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError, place
 from dpviz.evaluation.compare.grid import SweepGrid, columns_of, n_fits
@@ -35,21 +35,24 @@ STOPPED = 130
 _TYPES = dict.fromkeys(("learner", "verdict"), str) | dict.fromkeys(("max_depth", "n_rows", "fold", "repeat", "depth"), int)
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Table, grid, workers, file."""
-    add_table_arguments(parser)
-    names = f"see `dpviz learners`; also variants, as in 'pf-tree(lookahead=1)' (default: {DEFAULT})"
-    depths = "largest numbers of levels (default: the learner's own)"
-    parser.add_argument("--learners", type=listed(str), default=(DEFAULT,), metavar="A,B", help=names)
-    parser.add_argument("--epsilon", required=True, type=listed(number), metavar="E,E", help="privacy losses, add/remove one row")
-    parser.add_argument("--max-depth", type=listed(whole()), default=(None,), metavar="D,D", help=depths)
-    parser.add_argument("--rows", type=listed(whole()), default=(None,), metavar="N,N", help="training rows (default: all)")
-    parser.add_argument("--folds", type=whole(), default=5, metavar="N", help="splits; 1 holds out one row in five (default: 5)")
-    parser.add_argument("--repeats", type=whole(), default=10, metavar="N", help="draws per split (default: 10)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of splits and noise (default: 0)")
-    add_workers_argument(parser)
-    parser.add_argument("--resume", action="store_true", help="keep the lines of FILE and add what is missing")
-    add_output_arguments(parser, "the lines")
+OPTIONS = {
+    **shared(*TABLE),
+    "--learners": option(
+        listed(str),
+        "A,B",
+        f"see `dpviz learners`; also variants, as in 'pf-tree(lookahead=1)' (default: {DEFAULT})",
+        default=(DEFAULT,),
+    ),
+    "--epsilon": option(listed(number), "E,E", "privacy losses, add/remove one row", required=True),
+    "--max-depth": option(listed(whole()), "D,D", "largest numbers of levels (default: the learner's own)", default=(None,)),
+    "--rows": option(listed(whole()), "N,N", "training rows (default: all)", default=(None,)),
+    "--folds": option(whole(), "N", "splits; 1 holds out one row in five (default: 5)", default=5),
+    "--repeats": option(whole(), "N", "draws per split (default: 10)", default=10),
+    "--seed": option(int, "N", "of splits and noise (default: 0)", default=0),
+    **shared("--workers"),
+    "--resume": flag("keep the lines of FILE and add what is missing"),
+    **output("the lines"),
+}
 
 
 def run(args: Namespace) -> int:

@@ -7,14 +7,24 @@ of that data set, and its epsilon is permanently spent (see `dpviz register`). E
 Example: dpviz train loans.csv --schema loans.schema.json --epsilon 1 --out tree.json
 """
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from pathlib import Path
+from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
 from dpviz.commands import console
-from dpviz.commands.arguments import add_learner_arguments, add_table_arguments, file_or_address, number, parse_parameters, whole
-from dpviz.commands.files import STDOUT, add_output_arguments, check_output, write_whole
-from dpviz.commands.register import add_register_argument, balance_pairs
+from dpviz.commands.files import STDOUT, check_output, write_whole
+from dpviz.commands.options import (
+    LEARNER,
+    TABLE,
+    flag,
+    number,
+    option,
+    output,
+    parse_parameters,
+    shared,
+    table_or_address,
+    whole,
+)
+from dpviz.commands.register import balance_pairs
 from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
 from dpviz.errors import DpvizError, UnansweredRows, place
 from dpviz.figures.publish.proof import proof_of, proof_sentence
@@ -29,22 +39,33 @@ from dpviz.results.wording import signs_spelled
 from dpviz.training.counted_rows import Rows
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Table, learner, noise, register, file."""
-    add_table_arguments(parser, read=file_or_address)
-    add_learner_arguments(parser)
-    parser.add_argument("--delta", type=number, metavar="D", help=f"{signs_spelled(DELTA)} Default: automatic")
-    parser.add_argument("--depth", type=_depth, default="auto", metavar="auto|N", help="a fixed depth, not the learner's rule")
-    parser.add_argument("--groups", metavar="COLUMN", help="a categorical feature whose categories the test tells apart")
-    parser.add_argument("--seed", type=whole(0), metavar="N", help="simulate, repeatably; not a release")
-    parser.add_argument("--data-set", metavar="NAME", help="record the release in the register, under the cap of this data set")
-    parser.add_argument("--add-rows", action="store_true", help="these rows belong to NAME; needed once per table")
-    apart = "a data set whose rows these look like, but nobody in them is in it; the answer is kept; may be repeated"
-    parser.add_argument("--disjoint-from", action="append", default=[], metavar="NAME", help=apart)
-    few = "release although fewer than 90%% of the rows are used unchanged, or far from as many as declared"
-    parser.add_argument("--accept-rows", action="store_true", help=few)
-    add_register_argument(parser)
-    add_output_arguments(parser, "the tree")
+def _depth(text: str) -> int | str:
+    if text == "auto" or text.isdecimal():
+        return text if text == "auto" else int(text)
+    raise ArgumentTypeError(f"must be 'auto' or a whole number, got {text!r}")
+
+
+OPTIONS = {
+    **table_or_address(),
+    **shared(*TABLE[1:], *LEARNER),
+    "--delta": option(number, "D", f"{signs_spelled(DELTA)} Default: automatic"),
+    "--depth": option(_depth, "auto|N", "a fixed depth, not the learner's rule", default="auto"),
+    "--groups": option(str, "COLUMN", "a categorical feature whose categories the test tells apart"),
+    "--seed": option(whole(0), "N", "simulate, repeatably; not a release"),
+    "--data-set": option(str, "NAME", "record the release in the register, under the cap of this data set"),
+    "--add-rows": flag("these rows belong to NAME; needed once per table"),
+    "--disjoint-from": option(
+        str,
+        "NAME",
+        "a data set whose rows these look like, but nobody in them is in it; the answer is kept; may be repeated",
+        action="append",
+        default=[],
+    ),
+    "--accept-rows": flag("release although fewer than 90%% of the rows are used unchanged, or far from as many as declared"),
+    **shared("--register"),
+    **output("the tree"),
+    **shared("--json"),
+}
 
 
 def run(args: Namespace) -> int:
@@ -54,7 +75,7 @@ def run(args: Namespace) -> int:
     asked["groups"] = args.groups
     request = FitRequest.of(spec.name, seed=args.seed, **asked, **parse_parameters(spec, args.param))  # before any row is read
     _check_release(args)
-    check_output(args.out, force=args.force, inputs=[path for path in (args.data, args.schema) if isinstance(path, Path)])
+    check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     if args.data_set:
         require_new_file(args.out)
     with given_rows(args, spec) as given:
@@ -155,9 +176,3 @@ def _report(args: Namespace, given: Given, request: FitRequest) -> None:
     for remark in remarks(request, data, accepted=args.accept_rows):
         console.warn(str(remark))
     console.done(f"Trained {args.learner} and wrote {args.out}.")
-
-
-def _depth(text: str) -> int | str:
-    if text == "auto" or text.isdecimal():
-        return text if text == "auto" else int(text)
-    raise ArgumentTypeError(f"must be 'auto' or a whole number, got {text!r}")

@@ -13,7 +13,7 @@ Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question canno
 Example: dpviz verify pf-tree --epsilon 1 --quick
 """
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,8 +21,8 @@ from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.commands import console
-from dpviz.commands.arguments import add_parameter_argument, number, parse_parameters
-from dpviz.commands.files import add_output_arguments, check_output, write_whole
+from dpviz.commands.files import check_output, write_whole
+from dpviz.commands.options import flag, number, option, output, parse_parameters, shared
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run
@@ -40,14 +40,15 @@ _FACTS = (
 )
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """One learner, some, or all."""
-    parser.add_argument("learners", nargs="*", metavar="LEARNER", help="see `dpviz learners`")
-    parser.add_argument("--epsilon", type=number, metavar="E", help=f"claimed privacy loss, {NEIGHBOURS} (default: 1)")
-    add_parameter_argument(parser)
-    parser.add_argument("--all", action="store_true", help="every learner (or the named ones), flag and epsilon; attacks too")
-    parser.add_argument("--quick", action="store_true", help="smaller universes, no attacks")
-    add_output_arguments(parser, "the facts of --all", required=False)
+OPTIONS = {
+    "learners": option(str, "LEARNER", "see `dpviz learners`", nargs="*"),
+    "--epsilon": option(number, "E", f"claimed privacy loss, {NEIGHBOURS} (default: 1)"),
+    **shared("--param"),
+    "--all": flag("every learner (or the named ones), flag and epsilon; attacks too"),
+    "--quick": flag("smaller universes, no attacks"),
+    **output("the facts of --all", required=False),
+    **shared("--json"),
+}
 
 
 def run(args: Namespace) -> int:

@@ -1,0 +1,196 @@
+"""Options of commands: those that several share in one table, and how values of all are read."""
+
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.errors import DpvizError, ParameterError, UnknownName
+from dpviz.learners import DEFAULT
+from dpviz.rows.address import is_address
+from dpviz.table.checked_numbers import is_number
+from dpviz.training.contract import LearnerSpec
+from dpviz.training.params import Control, controls_of
+
+#: Name -> arguments of `ArgumentParser.add_argument`.
+Options = Mapping[str, dict[str, Any]]
+#: Largest whole number of any argument; a register and a table hold 64 bits.
+MOST = 10**18
+_MOST_DIGITS = 40
+_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def option(read: Callable[[str], Any], metavar: str, help: str, **more: Any) -> dict[str, Any]:
+    """An option or an argument with a value."""
+    return {"type": read, "metavar": metavar, "help": help, **more}
+
+
+def flag(help: str) -> dict[str, Any]:
+    """An option without a value."""
+    return {"action": "store_true", "help": help}
+
+
+# --- how values are read
+
+
+def file(text: str) -> Path:
+    """Reads the name of a file."""
+    if is_address(text):
+        raise ArgumentTypeError("must be a file: only `dpviz train`, `evaluate` and `predict` work with a table in an engine")
+    return Path(text)
+
+
+def file_or_address(text: str) -> Path | str:
+    """Reads the name of a file; an address stays as it is, and nobody says what it holds before it has been taken apart."""
+    return text if is_address(text) else Path(text)
+
+
+def whole(least: int = 1, most: int = MOST) -> Callable[[str], int]:
+    """Reads a whole number in a range."""
+
+    def read(text: str) -> int:
+        is_number = text.isascii() and text.isdecimal()
+        if is_number and len(text) < _MOST_DIGITS and least <= int(text) <= most:
+            return int(text)
+        is_small = most == MOST and (not is_number or len(text) < 18)
+        allowed = f"of at least {least:,}" if is_small else f"from {least:,} to {most:,}"
+        raise ArgumentTypeError(f"must be a whole number {allowed}, got {text!r:.80}")
+
+    return read
+
+
+def number(text: str) -> float:
+    """Reads a number in plain digits; Python itself would also take 1_0, and digits of other alphabets."""
+    if not _NUMBER.fullmatch(text) or not is_number(float(text)):
+        raise ArgumentTypeError(f"must be a number, got {text!r:.80}")
+    return float(text)
+
+
+def listed(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
+    """Reads values separated by commas, each with `read`."""
+    return lambda text: tuple(read(part.strip()) for part in text.split(",") if part.strip())
+
+
+# --- options that several commands share
+
+_TABLE_FILES = "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip"
+#: What `dpviz train` takes as well.
+_MORE = (
+    "with --schema also larger than memory (Parquet, Feather, CSV, a folder of these, a DuckDB file), or "
+    "ENGINE://PLACE?table=NAME (postgresql, duckdb or spark)"
+)
+_NAMES = "column names of DATA, separated by commas, when its first line is a row (default: the first line holds them)"
+_SHARED: Options = {
+    "data": option(file, "DATA", _TABLE_FILES),
+    "model": option(Path, "MODEL", "a model written by `dpviz train`"),
+    "--names": option(listed(str), "A,B,...", _NAMES),
+    "--delimiter": option(
+        lambda text: "\t" if text == "tab" else text,
+        "MARK",
+        "what separates cells: , ; | or tab (default: read from the first line)",
+    ),
+    "--encoding": option(str, "NAME", "default: UTF-8, or Windows-1252 if the first line is no UTF-8"),
+    "--sheet": option(str, "NAME", "of a workbook: name or place of the sheet; of a database: the table (default: the only one)"),
+    "--target": option(str, "COLUMN", "column to predict, if no schema names it (default: the last one)"),
+    "--schema": option(Path, "FILE", "public facts about DATA: JSON, or a codebook (default: read from it)"),
+    "--person": option(
+        str,
+        "COLUMN",
+        "column that says whose row it is (default: that of the schema); no feature. Then --rows-per-person is needed",
+    ),
+    "--rows-per-person": option(
+        whole(), "K", "of each person keep at most K rows, chosen at random; epsilon for a person is K times that for a row"
+    ),
+    "--learner": option(str, "NAME", f"see `dpviz learners` (default: {DEFAULT})", default=DEFAULT),
+    "--epsilon": option(number, "E", f"privacy loss, {NEIGHBOURS}", required=True),
+    "--max-depth": option(int, "D", "largest number of levels (default: the learner's own)"),
+    "--param": option(str, "NAME=VALUE", "a parameter of the learner; may be repeated", action="append", default=[]),
+    "--workers": option(whole(1, 1000), "N", "processes (default: 1)", default=1),
+    "--register": option(Path, "FILE", "the register (default: $DPVIZ_REGISTER, else the user's)"),
+    "--no-browser": flag("print the address instead of opening a browser"),
+    "--out": option(Path, "FILE", "where to write {}; - for stdout", required=True),
+    "--force": flag("overwrite FILE if it exists"),
+    "--json": flag("print the results as one JSON object"),
+}
+READING = ("--names", "--delimiter", "--encoding", "--sheet")
+PERSON = ("--person", "--rows-per-person")
+TABLE = ("data", *READING, "--target", "--schema", *PERSON)
+LEARNER = ("--learner", "--epsilon", "--max-depth", "--param")
+
+
+def shared(*names: str, **helps: str) -> dict[str, dict[str, Any]]:
+    """Options of these names as the table has them, some with another help."""
+    return {name: _SHARED[name] | ({"help": helps[name]} if name in helps else {}) for name in names}
+
+
+def table_or_address(help: str = f"{_TABLE_FILES}; {_MORE}") -> dict[str, dict[str, Any]]:
+    """DATA, a file or an address."""
+    return {"data": option(file_or_address, "DATA", help)}
+
+
+def output(what: str, *, required: bool = True) -> dict[str, dict[str, Any]]:
+    """`--out` and `--force`."""
+    found = shared("--out", "--force")
+    found["--out"] |= {"help": str(found["--out"]["help"]).format(what), "required": required}
+    return found
+
+
+def declare(parser: ArgumentParser, options: Options) -> None:
+    """Give a parser these options."""
+    for name, settings in options.items():
+        parser.add_argument(name, **settings)
+
+
+# --- parameters of a learner
+
+
+def parse_parameters(spec: LearnerSpec, texts: Iterable[str]) -> dict[str, Any]:
+    """The values of `--param`, by name, as the learner's `Params` declares them.
+
+    Raises UnknownName, ParameterError, or DpvizError for a text that is not NAME=VALUE.
+    """
+    known = controls_of(spec.Params)
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise DpvizError(f"{text!r} is not a parameter.", where="--param", remedy="Write NAME=VALUE.")
+        if name not in known:
+            raise UnknownName(f"parameter of {spec.name!r}", name, known)
+        if name in values:
+            raise DpvizError(f"{name!r} is given twice.", where="--param", remedy="Give it once.")
+        values[name] = _parsed(spec.name, name, value, known[name])
+    return values
+
+
+def _parsed(owner: str, name: str, text: str, control: Control) -> Any:
+    try:
+        value = _READERS[control.kind](text.strip())
+    except (ArgumentTypeError, ValueError, KeyError):
+        value = text
+    if not control.accepts(value):
+        raise ParameterError(owner, name, text, control.allowed)
+    return value
+
+
+def _shares(text: str) -> tuple[float, ...] | None:
+    return None if text.lower() == "none" else tuple(number(part.strip()) for part in text.split(","))
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS or not text.isascii() or "_" in text:
+        raise ValueError(text)
+    return int(text)
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "number": number,
+    "whole": _whole,
+    "flag": lambda text: _FLAGS[text.lower()],
+    "choice": str,
+    "shares": _shares,
+    "classes": _shares,
+}
