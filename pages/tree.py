@@ -31,13 +31,14 @@ from dpviz.evaluation.budget import boosting
 from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use
 from dpviz.figures import as_python
 from dpviz.figures import budget as budget_figures
+from dpviz.figures.split import split_of, split_sentence
 from dpviz.figures.tree import labels, text
 from dpviz.figures.tree import resampling as resampling_figures
 from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
 from dpviz.figures.tree.pair import Side, draw_pair
 from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.wording import counted
-from dpviz.learners import DEFAULT, FitRequest, get_learner, require_task
+from dpviz.learners import get_learner
 from dpviz.learners.recommend import which_learner
 from dpviz.learners.request import few_usable, remarks_on_settings
 from dpviz.models.tree import Branch, NumberLeaf, Tree, format_value, leaf_in_words, rule_in_words
@@ -226,14 +227,13 @@ def rows_here(trace: ExactTrace, path: str) -> str:
 # --- where epsilon goes
 
 
-def show_spending(trained: training.Trained) -> None:
-    """What one row pays on its way down and what that adds up to beside the claim; rounds of boosting; who set each share."""
-    result = trained.result
-    plan, claim = result.plan, result.claim
-    chart = budget_figures.spending_chart(plan, result.ledger.spent(), claim, result.ledger.guarantee, result.unit)
-    st.markdown(f"**{plain(chart.summary)}**")
-    show_chart(chart, "spending")
-    st.caption(prose("tree", "one row pays", because=plain(claim.because)))
+def show_spending(result: FitResult) -> None:
+    """What one row pays on its way down, beside the claim; rounds of boosting; who set each share."""
+    plan = result.plan
+    st.markdown(f"**{plain(split_sentence(split_of(result)))}**")
+    rows = budget_figures.spending_rows(plan, result.ledger.spent())
+    st.dataframe(rows, hide_index=True, alt="What one row pays for every part and level.")
+    st.caption(prose("tree", "one row pays", because=plain(result.claim.because)))
     event = boosting.rounds_event(result)
     if event is not None:
         st.subheader("Round by round", anchor=False)
@@ -241,19 +241,11 @@ def show_spending(trained: training.Trained) -> None:
         st.markdown(chart.summary)
         show_chart(chart, "rounds")
     st.subheader("Who set each share", anchor=False)
-    lines = [f"**{', '.join(shares)}**: {who}" for who, shares in budget_figures.deciders(plan).items()]
-    st.markdown("\n".join(f"- {line}" for line in (*lines, *map(plain, budget_figures.plain_notes(plan)))))
-    st.markdown("**The rules with their numbers**")
-    st.markdown("\n".join(f"- {plain(rule)}" for rule in budget_figures.formulas(plan)) or "No rule was needed.")
+    by_hand = dict.fromkeys(share.part for share in plan.shares if share.set_by == "you")
+    if by_hand:
+        st.markdown(f"**{', '.join(by_hand)}**: set by you")
+    st.markdown("\n".join(f"- {plain(note)}" for note in plan.notes))
     st.dataframe(budget_figures.share_rows(plan), hide_index=True, alt="Every share of the plan with who set it.")
-    other = DEFAULT if result.learner == "privatree" else "privatree"
-    depth = max(1, plan.depth)
-    try:
-        beside = FitRequest.of(other, epsilon=result.settings.epsilon, max_depth=depth, depth=depth)
-        require_task(beside.spec, result.schema)
-        st.caption(plain(budget_figures.shares_sentence(beside.spec.title, beside.plan(result.schema))))
-    except DpvizError:  # such as no declared number of rows
-        pass
 
 
 # --- reruns, on request
@@ -317,7 +309,7 @@ if trained is not None:
             many_trees.many_trees_screen(result.model, loaded)
     with on_demand("Where does ε go?", icon=":material/donut_large:") as box:
         if box.open:
-            show_spending(trained)
+            show_spending(result)
     with on_demand("Would other shares of ε do better?", icon=":material/change_history:") as box:
         if box.open:
             share_map_screen(request, loaded)

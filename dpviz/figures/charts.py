@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpviz.figures.theme import CLEAR, WHITE, translucent
+from dpviz.figures.theme import WHITE, translucent
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure as Figure
@@ -92,23 +92,16 @@ def limits(up: Any, down: Any, colour: str, *, thickness: float = 2, width: floa
     return {"type": "data", "array": up, "arrayminus": down, "color": colour, "thickness": thickness, "width": width}
 
 
-def bar(name: str, length: float, words: str, style: Style, *, inside: bool = False) -> Style:
-    """One bar with words in it or at its end, as arguments of `add_bar`."""
-    ends = {"x": [length], "y": [name], "orientation": "h"}
-    where = {"textposition": "inside" if inside else "outside", "textangle": 0, "insidetextanchor": "middle", "cliponaxis": False}
-    return ends | where | {"text": [words], "marker": style}
+def bars(names: Sequence[str], lengths: Sequence[float], words: Sequence[str], style: Style) -> Style:
+    """Bars from top to bottom with words at their ends, as arguments of `add_bar`."""
+    ends = {"x": list(lengths), "y": list(names), "orientation": "h", "marker": style}
+    return ends | {"text": list(words), "textposition": "outside", "textangle": 0, "cliponaxis": False}
 
 
 def hatched_bar(colour: str | Sequence[str], hatch: str | Sequence[str] = "") -> Style:
     """A bar in its colour with hatching over it, or several with one each."""
     pattern = {"shape": hatch, "fillmode": "overlay", "fgcolor": translucent(WHITE, 0.5), "size": 7, "solidity": 0.25}
     return {"color": colour, "pattern": pattern}
-
-
-def outline(colour: str) -> Style:
-    """Only lines: a bar without an end, for what is infinite."""
-    pattern = {"shape": "/", "fillmode": "replace", "fgcolor": colour, "bgcolor": CLEAR, "size": 9, "solidity": 0.15}
-    return {"color": colour, "pattern": pattern, "line": {"color": colour, "width": 2}}
 
 
 def longest(lengths: Iterable[float]) -> float:

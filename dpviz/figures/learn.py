@@ -12,7 +12,7 @@ from dpviz.evaluation.learn.deployments import Deployment, Protects
 from dpviz.evaluation.learn.growing import Grown
 from dpviz.evaluation.learn.lessons import Flip, NoisyChoice, NoisyCounts, PoisonedStump, guesses, guesses_by_tree
 from dpviz.figures.audit import is_beyond
-from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Rows, Style, bar, chart, hatched_bar, line, marker, panels
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Rows, Style, bars, chart, hatched_bar, line, marker, panels
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE, SERIES
 from dpviz.figures.wording import chance, counted
 from dpviz.learners import DEFAULT, get_learner
@@ -36,27 +36,21 @@ def adding_chart(
     broken = is_beyond(found)
     style = hatched_bar([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."])
     said = [f"\u2002{number_text(value)}" for value in values.values()]  # a space keeps it off the line of the claim
-    words = {"text": said, "textposition": "outside", "cliponaxis": False, "hovertemplate": "%{y}: ε = %{text}<extra></extra>"}
-    figure.add_bar(y=list(values), x=list(values.values()), orientation="h", marker=style, **words)
+    figure.add_bar(**bars(list(values), list(values.values()), said, style), hovertemplate="%{y}: ε = %{text}<extra></extra>")
     figure.add_vline(found.claimed, line=line(NEUTRAL, 1.5, "dash"), layer="below")
-    return Chart(figure, _adding_sentence(found, own, n_features), lambda: _adding_rows(every()))
-
-
-def _adding_sentence(found: AuditResult, own: AuditResult, n_features: int) -> str:
-    """The bars in words."""
     columns = "one feature" if n_features == 1 else f"{n_features} features"
-    return (
+    words = (
         f"With {columns} the proof says ε = {number_text(found.claimed)}, search finds a loss of at least "
         f"{number_text(found.log_ratio)}, and the steps add up to {number_text(found.composed)} ({NEIGHBOURS}). An algorithm "
         f"that chooses once per node keeps within its claim: {number_text(own.log_ratio)} of {number_text(own.claimed)}."
     )
 
+    def rows() -> Rows:
+        names = ("features", CLAIMED, FOUND, COMPOSED)
+        cells = ((str(n), *map(number_text, (one.claimed, one.log_ratio, one.composed))) for n, one in every())
+        return [dict(zip(names, row, strict=True)) for row in cells]
 
-def _adding_rows(found: Sequence[tuple[int, AuditResult]]) -> Rows:
-    """One row per number of features."""
-    names = ("features", CLAIMED, FOUND, COMPOSED)
-    cells = ((str(n), *map(number_text, (one.claimed, one.log_ratio, one.composed))) for n, one in found)
-    return [dict(zip(names, row, strict=True)) for row in cells]
+    return Chart(figure, words, rows)
 
 
 # --- growing
@@ -64,49 +58,31 @@ def _adding_rows(found: Sequence[tuple[int, AuditResult]]) -> Rows:
 
 def options_chart(node: Grown) -> Chart:
     """How likely each option is, its words above its bar; the drawn one in its own colour with a mark; the rest as one bar."""
-    shown = _shown(node)
+    kept = [option for place, option in enumerate(node.options) if place < MOST_OPTIONS or option.drawn]
+    shown = [(option.words, option.probability, option.drawn) for option in kept]
+    if n_others := len(node.options) - len(kept):
+        others = sum(option.probability for option in node.options) - sum(option.probability for option in kept)
+        shown.append((f"{n_others} others together", others, False))
     names = [("▶ " if drawn else "") + f"{words} · {chance(share)}" for words, share, drawn in shown]
-    shares, chosen = [share for _, share, _ in shown], [drawn for *_, drawn in shown]
-    style = hatched_bar([ORANGE if drawn else BLUE for drawn in chosen], ["/" if drawn else "" for drawn in chosen])
+    shares = [share for _, share, _ in shown]
+    style = hatched_bar([ORANGE if drawn else BLUE for *_, drawn in shown], ["/" if drawn else "" for *_, drawn in shown])
     places = list(range(len(names)))
     across = {"title": "chance of being drawn", "tickformat": ".0%", "range": [0, 1.05 * max(shares)], "nticks": 5}
     down = {"range": [len(names) - 0.5, -0.8], "visible": False}
     figure = chart(64 + 36 * len(names), showlegend=False, xaxis=across, yaxis=down)
     hover = {"customdata": names, "hovertemplate": "%{customdata}<extra></extra>"}
     figure.add_bar(y=places, x=shares, orientation="h", width=0.36, marker=style, **hover)
-    above = [place - 0.42 for place in places]
     words = {"text": names, "mode": "text", "textposition": "middle right", "hoverinfo": "skip"}
-    figure.add_scatter(x=[0] * len(names), y=above, **words)
-    return Chart(figure, _options_sentence(node), _options_rows(node))
-
-
-def _shown(node: Grown) -> list[tuple[str, float, bool]]:
-    """(words, probability, drawn): the likeliest, the drawn one wherever it stands, and the others together."""
-    options = list(node.options)
-    kept = options[:MOST_OPTIONS] + [option for option in options[MOST_OPTIONS:] if option.drawn]
-    rest = [option for option in options if option not in kept]
-    lines = [(option.words, option.probability, option.drawn) for option in kept]
-    if rest:
-        lines.append((f"{len(rest)} others together", sum(option.probability for option in rest), False))
-    return lines
-
-
-def _options_sentence(node: Grown) -> str:
-    """The bars in words."""
-    best = node.options[0]
+    figure.add_scatter(x=[0] * len(names), y=[place - 0.42 for place in places], **words)
+    best, drawn = node.options[0], next((option for option in node.options if option.drawn), None)
     said = f"{len(node.options)} options; the likeliest is “{best.words}” with {chance(best.probability)}"
-    drawn = next((option for option in node.options if option.drawn), None)
     if drawn is not None:
         said += f"; drawn: “{drawn.words}”, chance {chance(drawn.probability)}"
-    return f"{said}. This choice costs ε = {number_text(node.epsilon)} ({NEIGHBOURS})."
-
-
-def _options_rows(node: Grown) -> Rows:
-    """One row per option."""
-    return [
+    rows = [
         {"option": option.words, "chance": chance(option.probability), "drawn": "yes" if option.drawn else ""}
         for option in node.options
     ]
+    return Chart(figure, f"{said}. This choice costs ε = {number_text(node.epsilon)} ({NEIGHBOURS}).", rows)
 
 
 # --- poisoning
@@ -117,79 +93,57 @@ def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
     across = {"title": f"rows added or removed, of {stump.n_train:,}", "rangemode": "tozero"}
     up = {"title": "mean accuracy", "tickformat": ".0%", "range": [0, 1]}
     figure = chart(360, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)
-    for name, bound, style in (
-        ("certain", stump.tight, line(BLUE, 3)),
-        ("certain by the older bound", stump.published, line(ORANGE, 3, "dash")),
-    ):
+    bounds = {"certain": stump.tight, "certain by the older bound": stump.published}
+    for (name, bound), style in zip(bounds.items(), (line(BLUE, 3), line(ORANGE, 3, "dash")), strict=True):
         hover = f"%{{x}} rows: %{{y:.1%}}<extra>{name}</extra>"
-        values = [bound(k) for k in rows]
-        figure.add_scatter(x=list(rows), y=values, mode="lines", name=name, line=style, hovertemplate=hover)
+        figure.add_scatter(x=list(rows), y=list(map(bound, rows)), mode="lines", name=name, line=style, hovertemplate=hover)
     level = {"name": "always the larger class", "mode": "lines", "line": line(NEUTRAL, 2, "dot"), "hoverinfo": "skip"}
     figure.add_scatter(x=[rows[0], rows[-1]], y=[stump.majority] * 2, **level)
-    return Chart(figure, _poison_sentence(stump), _poison_rows(stump, rows[::5]))
-
-
-def _poison_sentence(stump: PoisonedStump) -> str:
-    """The curves in words."""
-    start = f"ε = {number_text(stump.epsilon)} ({NEIGHBOURS}): mean accuracy {chance(stump.accuracy)} without poison"
+    said = f"ε = {number_text(stump.epsilon)} ({NEIGHBOURS}): mean accuracy {chance(stump.accuracy)} without poison"
     if stump.protected:
-        rows = counted(stump.protected, "row")
-        return f"{start}; certain to beat the larger class ({chance(stump.majority)}) up to {rows} of {stump.n_train:,}."
-    return f"{start}; nothing better than the larger class ({chance(stump.majority)}) is certain."
-
-
-def _poison_rows(stump: PoisonedStump, rows: Sequence[int]) -> Rows:
-    """One line per number of poisoned rows."""
-    names = ("rows added or removed", "certain", "certain by the older bound")
-    return [dict(zip(names, (f"{k:,}", chance(stump.tight(k)), chance(stump.published(k))), strict=True)) for k in rows]
-
-
-COIN = 50
-_EPSILON = f"ε ({NEIGHBOURS})"
+        many = f"{counted(stump.protected, 'row')} of {stump.n_train:,}"
+        said += f"; certain to beat the larger class ({chance(stump.majority)}) up to {many}."
+    else:
+        said += f"; nothing better than the larger class ({chance(stump.majority)}) is certain."
+    cells = [{"rows added or removed": f"{k:,}", **{name: chance(bound(k)) for name, bound in bounds.items()}} for k in rows[::5]]
+    return Chart(figure, said, cells)
 
 
 # --- what epsilon means
 
+COIN = 50
+
 
 def guesses_chart(epsilon: float, epsilons: Sequence[float]) -> Chart:
-    """A hundred dots: right by a coin, what PF-tree allows on top, what another algorithm with this ε may, and the rest."""
+    """A hundred dots: right by a coin, what the default allows on top, what another algorithm with this ε may, and the rest."""
     hidden: Style = {"visible": False, "fixedrange": True}
     across, down = hidden | {"range": [-0.7, 19.7]}, hidden | {"range": [4.6, -0.6]}
     figure = chart(250, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=down)
     tree, most = (int(rounded_up(most)) for most in (guesses_by_tree(epsilon), guesses(epsilon)))
+    title = get_learner(DEFAULT).title
     for name, low, high, colour, symbol in (
         ("right by a coin", 0, COIN, NEUTRAL, "circle"),
-        (f"more that {_tree()} allows", COIN, tree, ORANGE, "diamond"),
+        (f"more that {title} allows", COIN, tree, ORANGE, "diamond"),
         ("more that any algorithm may allow", tree, most, BLUE, "square"),
         ("wrong at least", most, 100, NEUTRAL, "circle-open"),
     ):
         places = np.arange(low, high)
         style = {"mode": "markers", "marker": marker(colour, symbol, 11, 1.5), "hoverinfo": "name"}
         figure.add_scatter(x=places % 20, y=places // 20, name=f"{name}: {high - low}", **style)
-    return Chart(figure, _guesses_sentence(epsilon), _guesses_rows(epsilons))
-
-
-def _guesses_sentence(epsilon: float) -> str:
-    """The dots in words."""
-    return (
-        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most "
-        f"{rounded_up(guesses(epsilon))} of 100 guesses are right, whatever the algorithm. What {_tree()} does allows "
-        f"{rounded_up(guesses_by_tree(epsilon))}; a coin gets {COIN}."
+    said = (
+        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most {most} of "
+        f"100 guesses are right, whatever the algorithm. What {title} does allows {tree}; a coin gets {COIN}."
     )
-
-
-def _tree() -> str:
-    return get_learner(DEFAULT).title
-
-
-def _guesses_rows(epsilons: Sequence[float]) -> Rows:
-    """One row per epsilon."""
-    names = _EPSILON, "odds at most", "right of 100 guesses, any algorithm", _tree()
-    cells = (
-        (number_text(eps), f"{number_text(math.exp(eps))} to 1", rounded_up(guesses(eps), 1), rounded_up(guesses_by_tree(eps), 1))
+    rows = [
+        {
+            f"ε ({NEIGHBOURS})": number_text(eps),
+            "odds at most": f"{number_text(math.exp(eps))} to 1",
+            "right of 100 guesses, any algorithm": rounded_up(guesses(eps), 1),
+            title: rounded_up(guesses_by_tree(eps), 1),
+        }
         for eps in epsilons
-    )
-    return [dict(zip(names, row, strict=True)) for row in cells]
+    ]
+    return Chart(figure, said, rows)
 
 
 # --- noise on a count
@@ -208,36 +162,23 @@ def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
     figure.add_scatter(x=noisy.outcomes, y=noisy.ratios, hovertemplate=hover, **dots, row=2, col=1)
     for bound in (noisy.bound, 1 / noisy.bound):
         figure.add_hline(bound, row=2, col=1, line=line(ORANGE, 1.5, "dash"))
-    edge = 1.25 * math.log10(max(noisy.bound, 1.1))
-    figure.update_yaxes(type="log", range=[-edge, edge], title="times as likely", **_ticks(noisy.bound), row=2, col=1)
+    edge, bound_text = 1.25 * math.log10(max(noisy.bound, 1.1)), number_text(noisy.bound)
+    ticks = {1 / noisy.bound: f"1/{bound_text}", 1.0: "1", noisy.bound: bound_text} if noisy.bound >= 1.02 else {1.0: "1"}
+    times = {"type": "log", "range": [-edge, edge], "tickvals": list(ticks), "ticktext": list(ticks.values())}
+    figure.update_yaxes(title="times as likely", **times, row=2, col=1)
     figure.update_yaxes(title="probability", tickformat=".0%", row=1, col=1)
     figure.update_xaxes(title="noisy count that is published", row=2, col=1)
-    return Chart(figure, _counts_sentence(noisy, counts), _counts_rows(noisy))
-
-
-def _ticks(bound: float) -> Style:
-    if bound < 1.02:
-        return {"tickvals": [1.0], "ticktext": ["1"]}
-    return {"tickvals": [1 / bound, 1.0, bound], "ticktext": [f"1/{number_text(bound)}", "1", number_text(bound)]}
-
-
-def _counts_sentence(noisy: NoisyCounts, counts: tuple[int, int]) -> str:
-    """Both distributions in words."""
-    rows = "no row" if not noisy.distance else "one row" if noisy.distance == 1 else f"{noisy.distance} rows"
-    return (
-        f"True counts {counts[0]} and {counts[1]}, tables {rows} apart, ε = {number_text(noisy.epsilon)} ({NEIGHBOURS}). "
+    apart = "no row" if not noisy.distance else "one row" if noisy.distance == 1 else f"{noisy.distance} rows"
+    said = (
+        f"True counts {counts[0]} and {counts[1]}, tables {apart} apart, ε = {number_text(noisy.epsilon)} ({NEIGHBOURS}). "
         f"No noisy count is more than {number_text(noisy.largest)} times as likely under one table as under the other; the bound "
-        f"is {number_text(noisy.bound)}."
+        f"is {bound_text}."
     )
-
-
-def _counts_rows(noisy: NoisyCounts) -> Rows:
-    """One row per noisy count."""
-    found = zip(noisy.outcomes, noisy.first, noisy.second, noisy.ratios, strict=True)
-    return [
+    rows = [
         {"noisy count": str(k), "first table": chance(p), "second table": chance(q), "times as likely": number_text(r)}
-        for k, p, q, r in found
+        for k, p, q, r in zip(noisy.outcomes, noisy.first, noisy.second, noisy.ratios, strict=True)
     ]
+    return Chart(figure, said, rows)
 
 
 # --- choosing
@@ -250,14 +191,20 @@ def choice_chart(names: Sequence[str], noisy: NoisyChoice, epsilon: float) -> Ch
     figure = chart(340, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.25, yaxis=axis)
     figure.update_layout(uniformtext={"minsize": 9, "mode": "show"})
     labels = [f"{name}<br>{count}" for name, count in zip(names, noisy.counts, strict=True)]
-    for name, shares, style in (
-        ("permute-and-flip", noisy.flip, hatched_bar(BLUE)),
-        ("exponential mechanism", noisy.exponential, hatched_bar(ORANGE, "/")),
-    ):
-        words = {"text": [chance(share) for share in shares], "textposition": "outside"}
+    mechanisms = {"permute-and-flip": noisy.flip, "exponential mechanism": noisy.exponential}
+    for (name, shares), style in zip(mechanisms.items(), (hatched_bar(BLUE), hatched_bar(ORANGE, "/")), strict=True):
+        words = {"text": list(map(chance, shares)), "textposition": "outside"}
         hover = f"%{{x}}: %{{text}}<extra>{name}</extra>"
         figure.add_bar(x=labels, y=shares, name=name, marker=style, hovertemplate=hover, **words)
-    return Chart(figure, _choice_sentence(noisy, epsilon), _choice_rows(names, noisy))
+    said = (
+        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): permute-and-flip picks a largest count in {chance(noisy.flip_best)} of "
+        f"draws, the exponential mechanism in {chance(noisy.exponential_best)}."
+    )
+    rows = [
+        {"option": name, "count": str(count), **{by: chance(shares[place]) for by, shares in mechanisms.items()}}
+        for place, (name, count) in enumerate(zip(names, noisy.counts, strict=True))
+    ]
+    return Chart(figure, said, rows)
 
 
 def coins_chart(names: Sequence[str], flips: Sequence[Flip]) -> Chart:
@@ -265,38 +212,16 @@ def coins_chart(names: Sequence[str], flips: Sequence[Flip]) -> Chart:
     across = {"title": "chance of heads", "tickformat": ".0%", "range": [0, 1.25], "tickvals": [0, 0.5, 1]}
     labels = [f"{place}. {names[flip.option]}" for place, flip in enumerate(flips, start=1)]
     figure = chart(70 + 42 * len(flips), showlegend=False, bargap=0.35, xaxis=across, yaxis=NAMES)
-    for label, flip in zip(labels, flips, strict=True):
-        words = f" {chance(flip.chance)}: {'heads' if flip.is_heads else 'tails'}"
-        style = hatched_bar(BLUE) if flip.is_heads else hatched_bar(NEUTRAL, "/")
-        figure.add_bar(**bar(label, flip.chance, words, style), hoverinfo="skip")
-    return Chart(figure, _coins_sentence(names, flips))
-
-
-def _coins_sentence(names: Sequence[str], flips: Sequence[Flip]) -> str:
-    """The last coin in words, and what was chosen once it shows heads."""
+    words = [f" {chance(flip.chance)}: {'heads' if flip.is_heads else 'tails'}" for flip in flips]
+    style = hatched_bar([BLUE if flip.is_heads else NEUTRAL for flip in flips], ["" if flip.is_heads else "/" for flip in flips])
+    figure.add_bar(**bars(labels, [flip.chance for flip in flips], words, style), hoverinfo="skip")
     last = flips[-1]
-    behind = "the largest" if not last.behind else f"{last.behind} behind the largest"
-    name = names[last.option]
+    behind, name = f"{last.behind} behind the largest" if last.behind else "the largest", names[last.option]
     said = f"{name.capitalize()} is {behind}, so its coin shows heads in {chance(last.chance)} of flips. It shows"
-    return f"{said} heads: {name} is chosen." if last.is_heads else f"{said} tails: on to the next option."
+    return Chart(figure, f"{said} heads: {name} is chosen." if last.is_heads else f"{said} tails: on to the next option.")
 
 
-def _choice_sentence(noisy: NoisyChoice, epsilon: float) -> str:
-    """Who finds the best option how often."""
-    return (
-        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): permute-and-flip picks a largest count in {chance(noisy.flip_best)} of "
-        f"draws, the exponential mechanism in {chance(noisy.exponential_best)}."
-    )
-
-
-def _choice_rows(names: Sequence[str], noisy: NoisyChoice) -> Rows:
-    """One row per option."""
-    found = zip(names, noisy.counts, noisy.flip, noisy.exponential, strict=True)
-    return [
-        {"option": name, "count": str(count), "permute-and-flip": chance(p), "exponential mechanism": chance(q)}
-        for name, count, p, q in found
-    ]
-
+# --- which epsilons others used
 
 #: What one epsilon protects -> its name, strongest first.
 UNITS: dict[Protects, str] = {
@@ -308,51 +233,28 @@ UNITS: dict[Protects, str] = {
 _SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
-def with_epsilon(found: Sequence[Deployment]) -> list[Deployment]:
-    """Those that can stand on the axis."""
-    return [item for item in found if item.epsilon is not None]
-
-
 def deployments_chart(found: Sequence[Deployment], *, mine: float) -> Chart:
     """A dot per entry with an epsilon; a line at one's own."""
-    across = {"title": "published ε, each for its own unit", "type": "log", "zeroline": False, **_TICKS}
+    ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"], "range": [-2.2, 1.8]}
+    across = {"title": "published ε, each for its own unit", "type": "log", "zeroline": False, **ticks}
     places = NAMES | {"categoryorder": "array", "categoryarray": list(UNITS.values()), "zeroline": False}
     figure = chart(330, top=26, showlegend=False, xaxis=across, yaxis=places)
+    epsilons: dict[Protects, list[float]] = {}
     for (kind, name), colour, symbol in zip(UNITS.items(), SERIES, _SYMBOLS, strict=False):
-        items = [item for item in with_epsilon(found) if item.protects == kind]
+        items = [item for item in found if item.protects == kind and item.epsilon is not None]
+        epsilons[kind] = [item.epsilon or 0.0 for item in items]
         look = {"name": name, "mode": "markers", "marker": marker(colour, f"{symbol}-open", 11)}
-        said = {"customdata": [hover_text(item) for item in items], "hovertemplate": "%{customdata}<extra></extra>"}
-        figure.add_scatter(x=[item.epsilon for item in items], y=[name] * len(items), **look, **said)
+        said = {"customdata": list(map(_entry_text, items)), "hovertemplate": "%{customdata}<extra></extra>"}
+        figure.add_scatter(x=epsilons[kind], y=[name] * len(items), **look, **said)
     figure.add_vline(mine, line=line(NEUTRAL, 2, "dash"))
-    return Chart(figure, _deployments_sentence(found, mine=mine), _deployment_rows(found))
-
-
-_TICKS = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"], "range": [-2.2, 1.8]}
-
-
-def hover_text(item: Deployment) -> str:
-    """One entry: who, what, when, and what its epsilon is about."""
-    delta = f", δ = {item.delta}" if item.delta else ""
-    about = f"ε = {number_text(item.epsilon or 0)}{delta} · {item.unit or 'unit not said'}"
-    return f"<b>{item.curators}</b>, {item.year}<br>{item.name}<br>{about}<br>{item.status} review"
-
-
-def _deployments_sentence(found: Sequence[Deployment], *, mine: float) -> str:
-    """The figure in words: how many lie below one's own epsilon, and the median of those that protect a person."""
-    shown = with_epsilon(found)
-    epsilons = [item.epsilon for item in shown if item.epsilon is not None]
-    smaller = sum(epsilon < mine for epsilon in epsilons)
-    persons = [item.epsilon for item in shown if item.protects == "person" and item.epsilon is not None]
-    return (
-        f"{len(shown)} entries give an ε, from {number_text(min(epsilons))} to {number_text(max(epsilons))}; "
-        f"{smaller} of them are below {number_text(mine)}. Where everything of one person is protected, the median of "
-        f"{len(persons)} is {number_text(median(persons))}. The other {len(found) - len(shown)} entries give none."
+    every, persons = [epsilon for some in epsilons.values() for epsilon in some], epsilons["person"]
+    words = (
+        f"{len(every)} entries give an ε, from {number_text(min(every))} to {number_text(max(every))}; "
+        f"{sum(epsilon < mine for epsilon in every)} of them are below {number_text(mine)}. Where everything of one person is "
+        f"protected, the median of {len(persons)} is {number_text(median(persons))}. The other {len(found) - len(every)} entries "
+        "give none."
     )
-
-
-def _deployment_rows(found: Sequence[Deployment]) -> Rows:
-    """Every entry as a table."""
-    return [
+    rows = [
         {
             "published by": item.curators,
             "year": str(item.year),
@@ -366,3 +268,11 @@ def _deployment_rows(found: Sequence[Deployment]) -> Rows:
         }
         for item in found
     ]
+    return Chart(figure, words, rows)
+
+
+def _entry_text(item: Deployment) -> str:
+    """Who, what, when, and what its epsilon is about."""
+    delta = f", δ = {item.delta}" if item.delta else ""
+    about = f"ε = {number_text(item.epsilon or 0)}{delta} · {item.unit or 'unit not said'}"
+    return f"<b>{item.curators}</b>, {item.year}<br>{item.name}<br>{about}<br>{item.status} review"

@@ -78,46 +78,25 @@ def test_the_drawn_option_is_marked_wherever_it_stands_and_nothing_before_a_draw
     assert len(chart.rows) == len(root.options)
 
 
-def test_every_entry_is_there_and_every_epsilon_is_a_dot_in_the_line_of_its_unit() -> None:
+@pytest.mark.parametrize("mine", [0.001, 1.0, 100.0])
+def test_every_entry_is_there_every_epsilon_a_dot_in_the_line_of_its_unit_and_the_sentence_counts_them(mine: float) -> None:
     with bundled(FILE).open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    found = deployments()
-    assert sorted(item.name for item in found) == sorted(line["name"] for line in lines)
-    chart = learn.deployments_chart(found, mine=1.0)
-    figure = chart.figure
-    drawn = {(x, y) for trace in figure.data for x, y in zip(trace.x, trace.y, strict=True)}
-    assert drawn == {(float(line["epsilon"]), learn.UNITS[_of(line["name"]).protects]) for line in lines if line["epsilon"]}
-    assert len(chart.rows) == len(lines)
+    found, unit = deployments(), {item.name: item.protects for item in deployments()}
+    chart = learn.deployments_chart(found, mine=mine)
+    drawn = sorted((x, y) for trace in chart.figure.data for x, y in zip(trace.x, trace.y, strict=True))
+    assert drawn == sorted((float(line["epsilon"]), learn.UNITS[unit[line["name"]]]) for line in lines if line["epsilon"])
+    assert sorted(row["what"] for row in chart.rows) == sorted(line["name"] for line in lines)
+    assert chart.summary.startswith(f"{len(drawn)} entries give an ε")
+    assert f"; {sum(epsilon < mine for epsilon, _ in drawn)} of them are below" in chart.summary
+    persons = [epsilon for epsilon, line in drawn if line == learn.UNITS["person"]]
+    assert f"the median of {len(persons)} is {median(persons):.3g}" in chart.summary
+    assert [shape.x0 for shape in chart.figure.layout.shapes] == [mine]
 
 
-def _of(name: str):
-    return next(item for item in deployments() if item.name == name)
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("Community Mobility Place Visits", "day"),
-        ("Audience Engagement API", "month"),
-        ("LinkedIn Hiring Reports", "month"),
-        ("Popular Emojis", "day"),
-        ("AutoPlay Intent", "person"),
-        ("FLEX", "other"),
-    ],
-)
-def test_a_part_of_a_persons_data_is_not_the_person_and_nothing_is_called_reviewed(name: str, kind: str) -> None:
-    assert _of(name).protects == kind
-    assert _of(name).status in ("Pending", "Draft")
-
-
-@pytest.mark.parametrize("mine", [0.001, 1.0, 100.0])
-def test_the_sentence_counts_what_is_drawn(mine: float) -> None:
-    shown = learn.with_epsilon(deployments())
-    chart = learn.deployments_chart(deployments(), mine=mine)
-    said = chart.summary
-    assert said.startswith(f"{len(shown)} entries give an ε")
-    assert f"; {sum(item.epsilon < mine for item in shown)} of them are below" in said
-    persons = [item.epsilon for item in shown if item.protects == "person"]
-    assert f"the median of {len(persons)} is {median(persons):.3g}" in said
-    figure = chart.figure
-    assert [shape.x0 for shape in figure.layout.shapes] == [mine]
+def test_a_part_of_a_persons_data_is_not_the_person_and_nothing_is_called_reviewed() -> None:
+    found = {item.name: item for item in deployments()}
+    kinds = {"Community Mobility Place Visits": "day", "Audience Engagement API": "month", "LinkedIn Hiring Reports": "month"}
+    kinds |= {"Popular Emojis": "day", "AutoPlay Intent": "person", "FLEX": "other"}
+    assert {name: found[name].protects for name in kinds} == kinds
+    assert {found[name].status for name in kinds} <= {"Pending", "Draft"}
