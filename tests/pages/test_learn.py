@@ -72,7 +72,7 @@ def test_permute_and_flip_is_played_coin_by_coin():
     assert len(charts(test)) == 1
     for n_coins in range(1, 5):
         press("Flip the next coin")
-        assert len(json.loads(charts(test)[1].proto.spec)["data"]) == n_coins
+        assert len(json.loads(charts(test)[1].proto.spec)["data"][0]["y"]) == n_coins
         if "is chosen" in charts(test)[1].proto.alt:
             break
     assert "is chosen" in texts(test)
