@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -73,12 +73,6 @@ class Certified:
         return rows / max(1, self.table.n_train)
 
 
-def epsilon_colours(epsilons: Iterable[float | None]) -> dict[float | None, str]:
-    """One hue per epsilon, in their order; None stands first."""
-    places = sorted(set(epsilons), key=lambda epsilon: epsilon or 0.0)
-    return {epsilon: SERIES[place % len(SERIES)] for place, epsilon in enumerate(places)}
-
-
 def is_noisy(item: Certified) -> bool:
     """True where the guarantee comes from draws, and so has a band."""
     return isinstance(item.table.bounds[0], Certificate)
@@ -94,8 +88,6 @@ DASHES = ("solid", "dash", "dashdot", "longdash")
 BELOW = 0.25
 #: Up to so many rows every number of them is named below the axis.
 FEW = 8
-#: Pixels across the plot on the narrowest screen.
-TELEPHONE = 200.0
 AXES = {"rows": "poisoned rows (a changed row counts as two)", "share": "poisoned rows, share of the training rows"}
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
@@ -107,17 +99,31 @@ def guarantee_chart(
 
     `wanted` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or more.
     """
-    bottom, top = _range(found, wanted, attacks)
+    measured = [None if attacks is None else attack_rows(item, attacks) for item in found]
+    lows = [found[0].table.majority - BELOW, *([] if wanted is None else [wanted - 0.05])]
+    highs = [item.table.accuracy for item in found] + ([] if wanted is None else [wanted])
+    for frame in measured:
+        lows += [] if frame is None else list(frame.low - 0.03)
+        highs += [] if frame is None else list(frame.high)
+    bottom, top = max(0.0, min(lows)), min(1.0, max(highs) + 0.03)
     up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
-    across, lines = _across(found, up_to, unit), _lines(found)
+    end = up_to if unit == "share" else max(item.table.n_train for item in found) * up_to
+    ticks = {"tickformat": ".2~%"} if unit == "share" else {"tickformat": ",d"} | ({"dtick": 1} if end < FEW else {})
+    across = {"title": AXES[unit], "zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
     figure = chart(600 + 22 * len(found), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
-    for item, style in zip(found, lines, strict=True):
-        _add(figure, item, up_to, unit, style)
-    for item, style in zip(found, lines, strict=True):
-        if attacks is not None:
-            _add_attacks(figure, item, attacks, unit, style["color"])
-    _add_level(figure, found, wanted, bottom)
-    _add_crossings(figure, [(item, style["color"]) for item, style in zip(found, lines, strict=True)], wanted, up_to, unit)
+    styles = _lines(found)
+    for item, style in zip(found, styles, strict=True):
+        _add(figure, item, up_to, unit, style, wanted)
+    for item, style, frame in zip(found, styles, measured, strict=True):
+        if frame is not None:
+            _add_attacks(figure, item, frame, unit, style["color"])
+    majority = found[0].table.majority
+    area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
+    figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=majority, **area)  # what is worth nothing
+    level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
+    figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"))
+    place = {"xref": "paper", "x": 0.995, "y": level, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    figure.add_annotation(text=f"{words} {level:.1%}", **place)
     each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in found)
     said = f"Guaranteed mean accuracy against poisoned rows. {each}."
     return Chart(figure, said, partial(guarantee_rows, found, up_to))
@@ -125,61 +131,71 @@ def guarantee_chart(
 
 def _lines(found: Sequence[Certified]) -> list[Style]:
     """The line of each curve: its hue by epsilon, its dash by learner; what is refused is grey."""
-    hues = epsilon_colours(item.epsilon for item in found if item.kind == "proved")
-    learners = list(dict.fromkeys(item.table.learner for item in found if item.kind == "proved"))
-    dashes = {name: DASHES[place % len(DASHES)] for place, name in enumerate(learners)}
-    return [line(_hue(item, hues), HEAVY, dashes.get(item.table.learner, "solid")) for item in found]
+    proved = [item for item in found if item.kind == "proved"]
+    epsilons = sorted({item.epsilon for item in proved}, key=lambda epsilon: epsilon or 0.0)
+    learners = list(dict.fromkeys(item.table.learner for item in proved))
+    return [
+        line(
+            SERIES[epsilons.index(item.epsilon) % len(SERIES)],
+            HEAVY,
+            DASHES[learners.index(item.table.learner) % len(DASHES)],
+        )
+        if item.kind == "proved"
+        else line(VOTES if item.kind == "votes" else NEUTRAL, HEAVY)
+        for item in found
+    ]
 
 
-def _hue(item: Certified, hues: dict[float | None, str]) -> str:
-    return VOTES if item.kind == "votes" else hues[item.epsilon] if item.kind == "proved" else NEUTRAL
-
-
-def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style) -> None:
+def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style, wanted: float | None) -> None:
+    """A curve, and a ring where what is proved falls to the line to stay above; the legend says with how many rows."""
     table, name, rows = item.table, item.name, np.array(curve_rows(item.table.n_train, up_to))
     shares = rows / max(1, table.n_train)
     low, tight, published = (np.array([bound(int(k)) for k in rows]) for bound in (table.low, table.tight, table.published))
-    head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned rows (%{{customdata[1]:.2%}})<br>"
+    has_published = not np.isnan(published).any()
     about = {
         "x": shares if unit == "share" else rows,
         "legendgroup": name,
         "mode": "lines",
         "customdata": np.column_stack((rows, shares, low, tight, published)),
-        "hovertemplate": f"{head}{_hover(item)}<extra></extra>",
     }
+    withstood = table.protected_rows(wanted)
+    up_to_rows = "" if withstood is None else f", up to {counted(withstood, 'row')}"
+    sure = f"proved with {1 - table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
+    hover = {
+        "proved": f"{sure}<br>published: %{{customdata[4]:.1%}}" if has_published else sure,
+        "votes": "certified: %{customdata[2]:.1%}",
+        "refused": "published, but refused: %{customdata[4]:.1%}",
+        "silent": "",
+    }[item.kind]
+    head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned rows (%{{customdata[1]:.2%}})<br>"
+    about["hovertemplate"] = f"{head}{hover}<extra></extra>"
     match item.kind:
         case "proved":
-            figure.add_scatter(**about, y=low, name=f"{name}: proved", line=style)
+            figure.add_scatter(**about, y=low, name=f"{name}: proved{up_to_rows}", line=style)
             thin = {"line": style | {"width": THIN}, "showlegend": False}
             figure.add_scatter(**about, y=tight, name=f"{name}: estimate", **thin)
-            if not np.isnan(published).any():
+            if has_published:
                 dots = {"line": style | {"width": THIN, "dash": "dot"}, "showlegend": False}
                 figure.add_scatter(**about, y=published, name=f"{name}: Corollary 2", **dots)
         case "votes":
-            figure.add_scatter(**about, y=low, name=f"{item.title}: certified", line=style | {"shape": "hv"})
+            figure.add_scatter(**about, y=low, name=f"{item.title}: certified{up_to_rows}", line=style | {"shape": "hv"})
         case "refused":  # struck through: grey, dotted, crossed out, and said so
             crosses = {"symbol": "x-thin", "size": 7, "maxdisplayed": 12, "line": {"color": NEUTRAL, "width": 1.5}}
             struck = about | {"mode": "lines+markers", "marker": crosses, "line": line(NEUTRAL, 1.5, "dot")}
             figure.add_scatter(**struck, y=published, name=f"<s>{name}</s>: published, refused")
         case "silent":  # nothing is claimed or proved: its accuracy without poison
-            hover = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
-            point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": hover}
+            alone = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
+            point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": alone}
             figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
-
-
-def _hover(item: Certified) -> str:
-    """What is said of a point of a curve; numbers are columns of its data."""
-    if item.kind == "votes":
-        return "certified: %{customdata[2]:.1%}"
-    if item.kind == "refused":
-        return "published, but refused: %{customdata[4]:.1%}"
-    proved = f"proved with {1 - item.table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
-    return proved if math.isnan(item.table.published(0)) else f"{proved}<br>published: %{{customdata[4]:.1%}}"
+    if withstood is not None and item.share(withstood) <= up_to:
+        x, y = item.share(withstood) if unit == "share" else withstood, table.majority if wanted is None else wanted
+        ring = {"mode": "markers", "marker": marker(style["color"], "circle-open", 11, 3), "cliponaxis": False}
+        figure.add_scatter(x=[x], y=[y], name="crossing", legendgroup=name, **ring, **SILENT)
 
 
 def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, unit: Unit, colour: str) -> None:
     symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
-    for attack, frame in attack_rows(item, attacks).groupby("attack", sort=False):
+    for attack, frame in attacks.groupby("attack", sort=False):
         title = ATTACKS[str(attack)].title
         said = [f"{k:,} poisoned rows<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)]
         dots = {"symbol": symbols[str(attack)], "size": 9, "color": colour, "line": {"color": WHITE, "width": 1}}
@@ -196,69 +212,6 @@ def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
     return attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
 
 
-def _range(found: Sequence[Certified], wanted: float | None, attacks: pd.DataFrame | None) -> tuple[float, float]:
-    levels = [item.table.accuracy for item in found] + ([wanted] if wanted is not None else [])
-    lows = [found[0].table.majority - BELOW] + ([wanted - 0.05] if wanted is not None else [])
-    if attacks is not None:
-        for item in found:
-            about = attack_rows(item, attacks)
-            lows += list(about.low - 0.03)
-            levels += list(about.high)
-    return max(0.0, min(lows)), min(1.0, max(levels) + 0.03)
-
-
-def _add_level(figure: Figure, found: Sequence[Certified], wanted: float | None, bottom: float) -> None:
-    """The line to stay above, and below it what is worth nothing."""
-    majority = found[0].table.majority
-    level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
-    area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
-    figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=majority, **area)
-    figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"))
-    place = {"xref": "paper", "x": 0.995, "y": level, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
-    figure.add_annotation(text=f"{words} {level:.1%}", **place)
-
-
-def _add_crossings(
-    figure: Figure, coloured: Sequence[tuple[Certified, str]], wanted: float | None, up_to: float, unit: Unit
-) -> None:
-    """Where what is proved falls to the line to stay above: a ring, and below it the number of rows, once for equal ones."""
-    kinds = ("proved", "votes")
-    known = [(item, hue, item.table.protected_rows(wanted) if item.kind in kinds else None) for item, hue in coloured]
-    rings = [(rows, item, hue) for item, hue, rows in known if rows is not None and item.share(rows) <= up_to]
-    texts = ring_texts({rows: item.share(rows) / up_to for rows, item, _ in rings})
-    for rows, item, hue in rings:
-        level = item.table.majority if wanted is None else wanted
-        words, place = texts.pop(rows, ("", "bottom center"))
-        text = {"text": [words], "textposition": place, "textfont": {"size": 14}}
-        dot = {"mode": "markers+text", "marker": marker(hue, "circle-open", 11, 3), "cliponaxis": False}
-        figure.add_scatter(x=[item.share(rows) if unit == "share" else rows], y=[level], name="crossing", **text, **dot, **SILENT)
-
-
-def ring_texts(places: Mapping[int, float]) -> dict[int, tuple[str, str]]:
-    """By number of rows, at places from 0 to 1: its text and where it stands.
-
-    A number that would meet another on a telephone stands a line lower; on a wider chart they only move apart.
-    """
-    ends: list[float] = []  # of the numbers in each line
-    found = {}
-    for rows, place in sorted(places.items()):
-        x, width = place * TELEPHONE, 9.0 * len(f"{rows:,}")
-        side, start = ("right", x) if x < width else ("left", x - width) if x > TELEPHONE - width else ("center", x - width / 2)
-        line = next((line for line, end in enumerate(ends) if end <= start), len(ends))
-        ends[line : line + 1] = [start + width]
-        found[rows] = "&nbsp;<br>" * line + f"<b>{rows:,}</b>", f"bottom {side}"
-    return found
-
-
-def _across(found: Sequence[Certified], up_to: float, unit: Unit) -> Style:
-    end = up_to if unit == "share" else max(item.table.n_train for item in found) * up_to
-    ticks = {"tickformat": ".2~%"} if unit == "share" else {"tickformat": ",d"} | ({"dtick": 1} if end < FEW else {})
-    return {"title": AXES[unit], "zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
-
-
-SOUND = ("proved", "votes")
-
-
 def full_name(item: Certified) -> str:
     """Title and epsilon with the neighbouring relation."""
     return item.title if item.epsilon is None else f"{item.title} at ε = {number_text(item.epsilon)} ({NEIGHBOURS})"
@@ -269,18 +222,12 @@ def level_text(found: Sequence[Certified], wanted: float | None) -> str:
     return f"the majority class, {found[0].table.majority:.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
 
 
-def best_of(found: Sequence[Certified], wanted: float | None) -> Certified | None:
-    """The private learner proved to withstand the most poisoned rows, else the best by vote; None when none withstands any."""
-    ranked = [(rows, item.kind == "proved", item) for item in found if (rows := item.table.protected_rows(wanted)) is not None]
-    private = [entry for entry in ranked if entry[1]]
-    return max(private or ranked, key=lambda entry: entry[0])[2] if ranked else None
-
-
 def headline(found: Sequence[Certified], wanted: float | None) -> str:
-    """The answer in one sentence."""
-    best = best_of(found, wanted)
-    if best is None:
+    """The most poisoned rows that a private learner is proved to withstand, else the most by vote, in one sentence."""
+    ranked = [(item.kind == "proved", rows, item) for item in found if (rows := item.table.protected_rows(wanted)) is not None]
+    if not ranked:
         return f"No curve here is proved to stay above {level_text(found, wanted)}, even without poison."
+    *_, best = max(ranked, key=lambda entry: entry[:2])
     said = f"{full_name(best)} {protects_text(best, wanted)}: its mean accuracy stays above {level_text(found, wanted)}"
     sure = f", with {1 - best.table.beta:.0%} confidence" if is_noisy(best) else ""
     return f"{said}{sure}."
@@ -328,11 +275,13 @@ def marks_text(found: Sequence[Certified], wanted: float | None, *, are_attacked
         "silent": "Open grey circle: accuracy without poison, nothing is guaranteed.",
     }
     said = [text for kind, text in words.items() if kind in kinds]
-    has_ring = any(item.kind in SOUND and item.table.protected_rows(wanted) is not None for item in found)
-    crossed = ["Ring with a number: with that many poisoned rows it is still above the grey dotted line."]
-    grey = ["Grey area: no better than always answering the largest class."]
-    dots = ["Dots: measured attacks with 95% limits."] if are_attacked else []
-    return " ".join(said + (crossed if has_ring else []) + dots + grey)
+    if any(item.table.protected_rows(wanted) is not None for item in found):
+        said.append(
+            "Ring: the most poisoned rows with which it is still above the grey dotted line; the legend has their number."
+        )
+    if are_attacked:
+        said.append("Dots: measured attacks with 95% limits.")
+    return " ".join([*said, "Grey area: no better than always answering the largest class."])
 
 
 #: Lines per curve.
@@ -355,24 +304,22 @@ def guarantee_rows(found: Sequence[Certified], up_to: float) -> Rows:
     """The figure as a table, at most eleven lines per curve."""
     rows = []
     for item in found:
-        every = curve_rows(item.table.n_train, up_to)
-        places = np.linspace(0, len(every) - 1, min(len(every), MOST_ROWS)).round().astype(int)
-        rows += [_row(item, every[place]) for place in places]
+        table, every = item.table, curve_rows(item.table.n_train, up_to)
+        for place in np.linspace(0, len(every) - 1, min(len(every), MOST_ROWS)).round().astype(int):
+            k = every[place]
+            published = "none" if item.kind in ("votes", "silent") else f"{table.published(k):.1%}"
+            rows.append(
+                {
+                    "algorithm": item.title,
+                    f"ε ({NEIGHBOURS})": "none" if item.epsilon is None else number_text(item.epsilon),
+                    "poisoned rows": f"{k:,}",
+                    "share": f"{item.share(k):.2%}",
+                    "published": f"{published} (refused)" if item.kind == "refused" else published,
+                    "proved": "nothing" if table.reason else f"{table.low(k):.1%}",
+                    "estimate": "none" if table.reason else f"{table.tight(k):.1%}",
+                }
+            )
     return rows
-
-
-def _row(item: Certified, rows: int) -> dict[str, str]:
-    table = item.table
-    published = "none" if item.kind in ("votes", "silent") else f"{table.published(rows):.1%}"
-    return {
-        "algorithm": item.title,
-        f"ε ({NEIGHBOURS})": "none" if item.epsilon is None else number_text(item.epsilon),
-        "poisoned rows": f"{rows:,}",
-        "share": f"{item.share(rows):.2%}",
-        "published": f"{published} (refused)" if item.kind == "refused" else published,
-        "proved": "nothing" if table.reason else f"{table.low(rows):.1%}",
-        "estimate": "none" if table.reason else f"{table.tight(rows):.1%}",
-    }
 
 
 def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
@@ -393,79 +340,26 @@ def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
 
 #: A smaller difference of means is not worth a sentence.
 LEAST = 0.02
-#: So many standard errors of a difference are no chance.
-SURE = 3.0
-
-
-@dataclass(frozen=True)
-class Gap:
-    """The default learner and a better one, at one epsilon and one number of poisoned rows."""
-
-    epsilon: float
-    rows: int
-    other: str
-    ours_value: float
-    other_value: float
-    are_apart: bool
-    is_proved: bool
-    n_draws: int
-    errors: float | None  #: How many standard errors of the difference it is; None where they are not known
-
-
-def widest_gap(frame: pd.DataFrame, column: str) -> Gap | None:
-    """The place where the default learner's `column` (more is worse) exceeds another private learner's most; None below `LEAST`.
-
-    `frame` has the columns learner, epsilon, poisoned_rows, n_draws, `column`, and its limits `column`_low and `column`_high; it
-    may have standard errors, `column`_error.
-    """
-    private = frame[[get_learner(str(name)).spends_epsilon for name in frame.learner]]
-    places = ["epsilon", "poisoned_rows"]
-    both = private[private.learner == DEFAULT].merge(private[private.learner != DEFAULT], on=places, suffixes=("", "_other"))
-    both = both.assign(size=both[column] - both[f"{column}_other"])
-    if not len(both) or both["size"].max() < LEAST:
-        return None
-    worst = both.loc[both["size"].idxmax()]
-    return Gap(
-        float(worst.epsilon),
-        int(worst.poisoned_rows),
-        str(worst.learner_other),
-        float(worst[column]),
-        float(worst[f"{column}_other"]),
-        bool(worst[f"{column}_low"] > worst[f"{column}_high_other"]),
-        "tight_high_other" not in worst or bool(worst.tight_high_other == worst.tight_high_other),
-        int(min(worst.n_draws, worst.n_draws_other)),
-        _errors_apart(worst, column),
-    )
-
-
-def _errors_apart(worst: pd.Series[Any], column: str) -> float | None:
-    names = (f"{column}_error", f"{column}_error_other")
-    error = math.hypot(*(float(worst.get(name, 0.0)) for name in names))
-    return float(worst["size"]) / error if error > 0 else None
 
 
 def attacked_sentence(attacks: pd.DataFrame) -> str:
-    """Where the default learner loses more accuracy to a measured attack than another private one; empty where nowhere."""
-    frame = attacks.assign(loss=1 - attacks.accuracy, loss_low=1 - attacks.high, loss_high=1 - attacks.low)
-    gaps = {str(name): widest_gap(part, "loss") for name, part in frame.groupby("attack")}
-    known = {name: gap for name, gap in gaps.items() if gap is not None}
-    if not known:
+    """Where the default learner loses more accuracy to a measured attack than another private one; empty where nowhere.
+
+    `attacks` has the columns attack, learner, epsilon, poisoned_rows, n_draws, accuracy, and its limits low and high.
+    """
+    private = attacks[[get_learner(str(name)).spends_epsilon for name in attacks.learner]]
+    ours, others = private[private.learner == DEFAULT], private[private.learner != DEFAULT]
+    both = ours.merge(others, on=["attack", "epsilon", "poisoned_rows"], suffixes=("", "_other"))
+    behind = both.accuracy_other - both.accuracy
+    if not len(both) or behind.max() < LEAST:
         return ""
-    name, gap = max(known.items(), key=lambda entry: entry[1].ours_value - entry[1].other_value)
-    kept = f"keeps {1 - gap.ours_value:.1%} accuracy, {{other}} {1 - gap.other_value:.1%}"
-    return _sentence(gap, f'under the attack "{ATTACKS[name].title}" ', kept)
-
-
-def _sentence(gap: Gap, under: str, compared: str) -> str:
-    ours, other = get_learner(DEFAULT).title, get_learner(gap.other).title
-    place = f"At ε = {number_text(gap.epsilon)} ({NEIGHBOURS}) with {counted(gap.rows, 'poisoned row')}"
-    sure = "the 95% limits do not overlap" if gap.are_apart else f"from {gap.n_draws} draws each, {_how_sure(gap)}"
-    unproved = "" if gap.is_proved else f" Nothing is proved about {other}."
-    return f"{ours} is the weaker one here. {place} {under}it {compared.format(other=other)}; {sure}.{unproved}"
-
-
-def _how_sure(gap: Gap) -> str:
-    """Limits that hold whatever the distribution may overlap where means are far apart."""
-    if gap.errors is None or gap.errors < SURE:
-        return "and the 95% limits overlap"
-    return f"{gap.errors:.1f} standard errors apart"
+    worst = both.loc[behind.idxmax()]
+    are_apart = worst.high < worst.low_other
+    draws = int(min(worst.n_draws, worst.n_draws_other))
+    sure = "the 95% limits do not overlap" if are_apart else f"from {draws} draws each, and the 95% limits overlap"
+    other = get_learner(str(worst.learner_other)).title
+    return (
+        f"{get_learner(DEFAULT).title} is the weaker one here. At ε = {number_text(float(worst.epsilon))} ({NEIGHBOURS}) with "
+        f'{counted(int(worst.poisoned_rows), "poisoned row")} under the attack "{ATTACKS[str(worst.attack)].title}" it keeps '
+        f"{worst.accuracy:.1%} accuracy, {other} {worst.accuracy_other:.1%}; {sure}."
+    )
