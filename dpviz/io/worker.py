@@ -22,7 +22,9 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
 
 from dpviz.errors import TableError, cells_stay_inside
 from dpviz.installation import require_extra
@@ -108,14 +110,9 @@ def _parts(format: Format, file: bytes | Path, options: ReadOptions) -> Generato
     if sys.platform == "win32":
         yield from format.load()(file, options)
         return
-    answers = _Answers(format, file, options)
-    try:
-        answers.begin(file)
-        with cells_stay_inside(answers.error):
-            while (part := answers.next()) is not None:
-                yield part
-    finally:
-        answers.close()
+    with closing(_Answers(format, file, options)) as answers, cells_stay_inside(answers.error):
+        while (part := answers.next()) is not None:
+            yield part
 
 
 class _Answers:
@@ -123,20 +120,17 @@ class _Answers:
 
     def __init__(self, format: Format, file: bytes | Path, options: ReadOptions) -> None:
         self.format, self.options, self.share = format, options, 0.0
-        self.size = file.stat().st_size if isinstance(file, Path) else len(file)
-        self.seconds = SECONDS + SECONDS_PER_MB * self.size / 1e6
+        size = file.stat().st_size if isinstance(file, Path) else len(file)
+        self.seconds = SECONDS + SECONDS_PER_MB * size / 1e6
         self.most = 2 * options.max_bytes + _MOST_MESSAGE
         self.jobs, self.pipe = _fork(format)
         self.heard = monotonic()
-
-    def begin(self, file: bytes | Path) -> None:
-        """Hand over the options and the file: its path where it is read in pieces."""
-        asked = asdict(replace(self.options, step=watched(None, None))) | {"step": None}
+        asked = asdict(replace(options, step=watched(None, None))) | {"step": None}
         place = str(file.absolute()) if isinstance(file, Path) else None
-        job = json.dumps({"options": asked, "path": place, "size": self.size, "seconds": self.seconds}).encode()
-        with suppress(BrokenPipeError):  # it has ended; its answer is missing then
-            _write(self.jobs, _LENGTH.pack(len(job)) + job)
-            _write(self.jobs, b"" if isinstance(file, Path) else file)
+        job = json.dumps({"options": asked, "path": place, "size": size, "seconds": self.seconds}).encode()
+        with suppress(BrokenPipeError), open(self.jobs, "wb", closefd=False) as jobs:  # where it has ended, its answer is missing
+            jobs.write(_LENGTH.pack(len(job)) + job)
+            jobs.write(b"" if isinstance(file, Path) else file)
 
     def close(self) -> None:
         """End the worker, wherever it is."""
@@ -153,7 +147,7 @@ class _Answers:
                 case {"error": [str(code), str(what), row, str(remedy)]}:
                     raise TableError(code, what, row=int(row) if row else None, remedy=remedy)
                 case {"facts": facts}:
-                    return Facts.of(**facts)
+                    return msgspec.convert(facts, Facts)
                 case {"table": True}:
                     return received_columns(self._read(self.most), self.options)
                 case {"end": True}:
@@ -244,107 +238,84 @@ def _fork(format: Format) -> tuple[int, int]:
 
 
 def wait() -> None:
-    """Fork a worker for every job that comes in on the first of this process's files; end it once nobody wants its answers."""
-    line, poll, workers = fromfd(0, AF_UNIX, SOCK_STREAM), select.poll(), dict[int, int]()
-    poll.register(line.fileno(), select.POLLIN)
+    """Fork a worker for every job that comes in on the first of this process's files."""
+    line, home = fromfd(0, AF_UNIX, SOCK_STREAM), os.getpid()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for a worker that has ended
     while True:
-        for ready, _ in poll.poll():
-            if ready in workers:
-                poll.unregister(ready)
-                _kill(ready, workers.pop(ready))
-                continue
-            which, pipes, _, _ = recv_fds(line, 1, 2)
-            if not which:
-                for jobs, worker in workers.items():
-                    _kill(jobs, worker)
-                return
-            format = FORMATS[which[0]]
-            for module in (*format.packages, "pyarrow.parquet", "pyarrow.compute"):  # once for all workers
-                with suppress(ImportError):
-                    import_module(module)
-            format.load()
-            jobs, answers = pipes
-            home = os.getpid()
-            if (worker := os.fork()) == 0:
-                _work(format, jobs, answers, home, [line.fileno(), 0, *workers])
-            os.close(answers)
-            workers[jobs] = worker
-            poll.register(jobs, 0)  # which tells when its other end is closed
-
-
-def _kill(jobs: int, worker: int) -> None:
-    os.kill(worker, signal.SIGKILL)
-    os.waitpid(worker, 0)
-    os.close(jobs)
+        which, pipes, _, _ = recv_fds(line, 1, 2)
+        if not which:
+            return
+        format = FORMATS[which[0]]
+        for module in (*format.packages, "pyarrow.parquet", "pyarrow.compute"):  # once for all workers
+            with suppress(ImportError):
+                import_module(module)
+        format.load()
+        if os.fork() == 0:
+            try:
+                line.close()
+                os.close(0)
+                _answer(format, *pipes, home)
+            finally:  # an error says nothing here: the caller sees that this has ended
+                os._exit(0)
+        for pipe in pipes:
+            os.close(pipe)
 
 
 # --- the worker
 
 
-def _work(format: Format, jobs: int, answers: int, home: int, others: list[int]) -> NoReturn:
-    import ctypes
-
+def _answer(format: Format, jobs: int, answers: int, home: int) -> None:
+    with open(jobs, "rb", closefd=False) as file:
+        (length,) = _LENGTH.unpack(file.read(_LENGTH.size))
+        job = json.loads(file.read(length))
+        source = Path(job["path"]) if job["path"] is not None else file.read(job["size"])
+    _end_with(jobs, home)
+    out = open(answers, "wb")
+    lists = {name: tuple(value) for name, value in job["options"].items() if isinstance(value, list)}
+    options = ReadOptions(**(job["options"] | lists | {"step": lambda share: _say(out, {"share": float(share)})}))
+    limit_process(max(_LIBRARY, MEMORY_PER_BYTE * options.max_bytes) + job["size"] * (job["path"] is not None), job["seconds"])
     try:
-        for other in others:
-            os.close(other)
-        with suppress(AttributeError, OSError):  # Linux: end with the process that waits, be it killed
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == home:
-            _answer(format, jobs, answers)
-    finally:  # an error says nothing here: the caller sees that this has ended
+        for part in format.load()(source, options):
+            if isinstance(part, Facts):
+                _say(out, {"facts": asdict(part)})
+            else:
+                _say(out, {"table": True})
+                _send(out, part)
+        _say(out, {"end": True})
+    except TableError as error:
+        _say(out, {"error": [error.code, error.what, error.row, error.remedy]})
+
+
+def _end_with(jobs: int, home: int) -> None:
+    """End this process once nobody wants its answers, whatever a library does: a signal tells of the other end of a pipe."""
+    import ctypes
+    import fcntl
+
+    with suppress(AttributeError, OSError):  # Linux: also with the process that waits, be it killed
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    fcntl.fcntl(jobs, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(jobs, fcntl.F_SETFL, fcntl.fcntl(jobs, fcntl.F_GETFL) | fcntl.FASYNC)
+    if os.getppid() != home or select.select([jobs], [], [], 0)[0]:  # before anything could tell
         os._exit(0)
 
 
-def _answer(format: Format, jobs: int, answers: int) -> None:
-    (length,) = _LENGTH.unpack(_take(jobs, _LENGTH.size))
-    job = json.loads(_take(jobs, length))
-    file = Path(job["path"]) if job["path"] is not None else _take(jobs, job["size"])
-    lists = {name: tuple(value) for name, value in job["options"].items() if isinstance(value, list)}
-    options = ReadOptions(**(job["options"] | lists | {"step": lambda share: _say(answers, {"share": float(share)})}))
-    limit_process(max(_LIBRARY, MEMORY_PER_BYTE * options.max_bytes) + job["size"] * (job["path"] is not None), job["seconds"])
-    try:
-        for part in format.load()(file, options):
-            if isinstance(part, Facts):
-                _say(answers, {"facts": asdict(part)})
-            else:
-                _say(answers, {"table": True})
-                _send(answers, part)
-        _say(answers, {"end": True})
-    except TableError as error:
-        _say(answers, {"error": [error.code, error.what, error.row, error.remedy]})
-
-
-def _say(answers: int, message: dict[str, Any]) -> None:
+def _say(out: BinaryIO, message: dict[str, Any]) -> None:
     written = json.dumps(message).encode()
-    _write(answers, _LENGTH.pack(len(written)) + written)
+    out.write(_LENGTH.pack(len(written)) + written)
+    out.flush()
 
 
-def _send(answers: int, table: pa.Table) -> None:
+def _send(out: BinaryIO, table: pa.Table) -> None:
     """A table as an Arrow stream, behind its length."""
     import pyarrow as pa
 
     size = pa.MockOutputStream()
-    for sink in (size, os.fdopen(answers, "wb", closefd=False)):
-        if sink is not size:
-            _write(answers, _LENGTH.pack(size.size()))
-        with sink, pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(unify_dictionaries=True)) as stream:
+    for sink in (size, out):
+        if sink is out:
+            out.write(_LENGTH.pack(size.size()))
+        with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(unify_dictionaries=True)) as stream:
             stream.write_table(table)
-
-
-def _take(jobs: int, length: int) -> bytearray:
-    found = bytearray(length)
-    view = memoryview(found)
-    while view:
-        if not (n_read := os.readv(jobs, [view])):
-            raise EOFError
-        view = view[n_read:]
-    return found
-
-
-def _write(pipe: int, data: bytes | memoryview) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(pipe, rest) :]
+    out.flush()
 
 
 def limit_process(n_bytes: int, seconds: float) -> None:

@@ -45,11 +45,6 @@ class Facts:
     doubts: tuple[str, ...] = ()
     malformed: tuple[int, ...] = ()  #: Places of records that are none
 
-    @classmethod
-    def of(cls, names: list[Any], notes: list[Any], doubts: list[Any], malformed: list[Any]) -> Facts:
-        """From JSON."""
-        return cls(tuple(map(str, names)), tuple(map(str, notes)), tuple(map(str, doubts)), tuple(map(int, malformed)))
-
 
 # --- in a worker
 
