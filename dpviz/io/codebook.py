@@ -22,9 +22,6 @@ from dpviz.table.schema import Schema
 
 #: The columns of a codebook, in the order of a template; only `name` must be there.
 COLUMNS = ("name", "type", "low", "high", "categories", "labels", "missing", "if missing", "if unknown", "unit", "role")
-#: What columns were called, which are read with a warning for one version; those of a date stand in its type now.
-_FORMER = {"min": "low", "max": "high", "values": "categories", "groups": "labels", "missing codes": "missing"}
-_FORMER_DATE = ("date as", "date written", "date since")
 _EVERY = {"name", "type", "missing", "role"}
 _NUMBER = {*_EVERY, "low", "high", "if missing", "unit"}
 #: Which columns a line of a type may fill.
@@ -75,13 +72,10 @@ def import_codebook(source: Source, *, target: str | None = None, n_public: int 
         raise SchemaError("The codebook does not say which column is the target.", remedy=remedy)
     columns = [column for column in book.columns if column.name != book.person and column.use is not Use.LEFT_OUT]
     for column in columns:
-        lacking = column.lacks()
-        if column.use is None:
-            remedy = "Give its type, or 'leave out'."
-            raise SchemaError("The codebook does not say what it is.", field=column.name[:60], remedy=remedy)
-        if lacking:
+        if lacking := column.lacks():
+            what = "does not say what it is" if column.use is None else f"gives no {lacking}"
             remedy = "Give it, or the type 'leave out'."
-            raise SchemaError(f"The codebook gives no {lacking}.", field=column.name[:60], remedy=remedy)
+            raise SchemaError(f"The codebook {what}.", field=column.name[:60], remedy=remedy)
     goal = next((column for column in columns if column.name == book.target), None)
     if goal is None:
         what = f"The codebook has no line for the target {book.target!r:.60}, or leaves it out."
@@ -101,8 +95,8 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
         raise SchemaError(f"This is {'a workbook' if raw.startswith(b'PK') else 'JSON'}, not a codebook.", remedy=remedy)
     # It is public, so a cell in quotes may hold several lines. A line per column of the table.
     table = read_csv(raw, name=name_of(source, None), row_wise=False, max_rows=20_000, max_columns=200)
-    names = [_FORMER.get(name.lower(), name.lower()) for name in table.names]
-    if strange := [place for place, name in enumerate(names, start=1) if name not in (*COLUMNS, *_FORMER_DATE)]:
+    names = [name.lower() for name in table.names]
+    if strange := [place for place, name in enumerate(names, start=1) if name not in COLUMNS]:
         # by its place: rows given by mistake may have no header
         what = f"Column {strange[0]} of the codebook is not known."
         if "variable / field name" in names:
@@ -115,14 +109,6 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     if nameless := [place for place, line in enumerate(lines, start=1) if not line["name"]]:
         raise SchemaError(f"Line {nameless[0]} below the names of the codebook's columns names no column.", remedy="Name it.")
     lines = [line for line in lines if not line["name"].startswith(EXAMPLE.strip())]
-    notes = tuple(_doubts(lines))
-    if former := [name.lower() for name in table.names if name.lower() not in COLUMNS]:
-        now = f"{', '.join(COLUMNS)}; how a date is read is said in its type"
-        what = f"The column {former[0]!r} of a codebook has another name now: {now}."
-        notes = (Doubt(what), *notes)
-        for line in lines:
-            said = [word for name in _FORMER_DATE if (word := line.pop(name, ""))]
-            line["type"] = " ".join((line.get("type", ""), *said))
     name, times = next(iter(Counter(line["name"] for line in lines).most_common(1)), ("", 0))
     if times > 1:
         raise SchemaError(f"The codebook has two lines for {name!r:.60}.", field=name[:60], remedy="Keep one of them.")
@@ -135,7 +121,7 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
                 raise SchemaError(f"The codebook {two}.", field=line["name"][:60], remedy=remedy)
             roles[role] = line["name"]
     target = target or roles.get("target")
-    return Codebook(tuple(_column(line, target) for line in lines), target, roles.get("person"), notes)
+    return Codebook(tuple(_column(line, target) for line in lines), target, roles.get("person"), tuple(_doubts(lines)))
 
 
 def _doubts(lines: Sequence[Mapping[str, str]]) -> Iterator[Doubt]:
@@ -219,8 +205,8 @@ def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str
         known = {column.name: of_column(column) for column in (*schema.features, schema.target)}
         columns = [known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names]
         return codebook_text(columns, schema.target.name, schema.person)
-    lines = [{**line, "name": EXAMPLE + line["name"]} for line in _EXAMPLES]
-    return _text([*lines, *({"name": name} for name in names)])
+    lines = [dict(zip(COLUMNS, line.split(","), strict=True)) for line in _EXAMPLES]
+    return _text([*({**line, "name": EXAMPLE + line["name"]} for line in lines), *({"name": name} for name in names)])
 
 
 def codebook_text(columns: Iterable[ColumnDraft], target: str | None, person: str | None) -> str:
@@ -237,13 +223,13 @@ def _kept(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and unguarded(cell) != cell else cell
 
 
-#: How columns of four kinds are described.
-_EXAMPLES: tuple[dict[str, str], ...] = (
-    {"name": "age", "type": "integer", "low": "18", "high": "99", "missing": "999; k.A.", "unit": "years"},
-    {"name": "ward", "type": "categories", "categories": "internal medicine; surgery", "labels": "int. med. = internal medicine"},
-    {"name": "admitted", "type": "date month dmy", "low": "1", "high": "12"},
-    {"name": "patient", "type": "leave out", "role": "person"},
-    {"name": "readmitted", "type": "categories", "categories": "no; yes", "labels": "0 = no; 1 = yes", "role": "target"},
+#: How columns of five kinds are described.
+_EXAMPLES = (
+    "age,integer,18,99,,,999; k.A.,,,years,",
+    "ward,categories,,,internal medicine; surgery,int. med. = internal medicine,,,,,",
+    "admitted,date month dmy,1,12,,,,,,,",
+    "patient,leave out,,,,,,,,,person",
+    "readmitted,categories,,,no; yes,0 = no; 1 = yes,,,,,target",
 )
 
 

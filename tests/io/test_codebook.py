@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.app.schema_draft import SchemaDraft
-from dpviz.errors import DpvizError, ReadingWarning, SchemaError
+from dpviz.errors import DpvizError, SchemaError
 from dpviz.io.codebook import EXAMPLE, codes_in, groups_in, groups_text, list_text, listed_in, read_codebook
 from dpviz.io.samples import load_sample, samples
 from dpviz.table.column_draft import ColumnDraft
@@ -204,16 +204,6 @@ def test_what_is_no_codebook_is_refused_with_what_to_do():
         with pytest.raises(SchemaError, match=r"Column 3 .*not known.*Call its columns name, type, low, high, categor") as caught:
             read_codebook(f"name,type,{name}\ny,categories,3\n".encode())
         assert name not in str(caught.value).split("Call")[0]  # of rows given by mistake it may be a cell
-
-
-def test_former_names_of_columns_are_read_with_a_warning():
-    head = "name,type,min,max,values,missing codes,groups,date as,date written,date since,role\n"
-    lines = "age,integer,1,9,,99,,,,,\nd,date,,,,,,days,dmy,2020-01-01,\ny,categories,,,no; yes,,0 = no,,,,target\n"
-    now = "name,type,low,high,categories,missing,labels,role\nage,integer,1,9,,99,,\nd,date days dmy 2020-01-01,,,,,,\n"
-    lines, now = lines.replace("d,date,,,", "d,date,0,900,"), now.replace("2020-01-01,,,", "2020-01-01,0,900,")
-    with pytest.warns(ReadingWarning, match="'min' of a codebook has another name now"):
-        former = dpviz.import_codebook((head + lines).encode())
-    assert former == dpviz.import_codebook((now + "y,categories,,,no; yes,,0 = no,target\n").encode())
 
 
 def test_a_column_may_have_any_name():
