@@ -1,4 +1,4 @@
-"""Encoded rows: fingerprint, parts, folds."""
+"""Encoded rows: fingerprint, parts, splits, folds."""
 
 import gc
 import pickle
@@ -22,6 +22,7 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from tests.support.tables import schema_of, table
 
 SCHEMA = Schema((NumericFeature("x", 0, 1), CategoricalFeature("c", ("a", "b", "d"))), ClassTarget("y", ("n", "p")), 1000)
+NUMERIC = replace(SCHEMA, target=NumericTarget("y", 0, 1))
 
 
 def dataset(n_rows=100, seed=0, schema=SCHEMA):
@@ -51,48 +52,26 @@ def with_cell(data, column, row, value):
 def test_shapes_and_sizes_are_told():
     data = dataset(50)
     assert (data.n_rows, data.n_features, data.n_classes, data.nbytes) == (50, 2, 2, 500)
-    assert data.class_counts().sum() == 50
-
-
-def test_a_numeric_target_has_no_classes():
+    one_class = EncodedDataset(SCHEMA, (np.zeros(2), np.zeros(2, np.uint8)), np.zeros(2, np.uint8))
+    assert one_class.class_counts().tolist() == [2, 0]
     with pytest.raises(SchemaError, match="no classes"):
-        _ = dataset(schema=replace(SCHEMA, target=NumericTarget("y", 0, 1))).n_classes
-
-
-def test_class_counts_name_classes_without_rows():
-    data = EncodedDataset(SCHEMA, (np.zeros(2), np.zeros(2, np.uint8)), np.zeros(2, np.uint8))
-    assert data.class_counts().tolist() == [2, 0]
-
-
-# Fingerprint
-
-
-def test_equal_content_has_an_equal_fingerprint():
-    assert dataset(seed=1).fingerprint == dataset(seed=1).fingerprint
-    assert len(dataset().fingerprint) == 64
+        _ = dataset(schema=NUMERIC).n_classes
 
 
 @given(st.integers(0, 2), st.integers(0, 99))
 def test_one_changed_cell_changes_the_fingerprint(column, row):
     data = dataset()
-    array = (*data.columns, data.target)[column]
-    assert (
-        with_cell(data, column, row, array[row] / 2 + 0.25 if column == 0 else 1 - min(array[row], 1)).fingerprint
-        != data.fingerprint
-    )
+    cell = (*data.columns, data.target)[column][row]
+    changed = with_cell(data, column, row, cell / 2 + 0.25 if column == 0 else 1 - min(cell, 1))
+    assert changed.fingerprint != data.fingerprint == dataset().fingerprint
 
 
-@pytest.mark.parametrize("row", [0, 299_999, 599_999])
-def test_one_changed_cell_among_many_changes_the_fingerprint(row):
+def test_one_changed_cell_among_many_or_another_schema_changes_the_fingerprint():
     data = dataset(600_000)
-    assert with_cell(data, 0, row, 2.0).fingerprint != data.fingerprint
-    assert with_cell(data, 2, row, 1 - data.target[row]).fingerprint != data.fingerprint
-
-
-def test_the_schema_is_part_of_the_fingerprint():
-    data = dataset()
-    other = EncodedDataset(SCHEMA.declare("x", high=2), data.columns, data.target)
-    assert other.fingerprint != data.fingerprint
+    for row in (0, 299_999, 599_999):
+        assert with_cell(data, 0, row, 2.0).fingerprint != data.fingerprint
+        assert with_cell(data, 2, row, 1 - data.target[row]).fingerprint != data.fingerprint
+    assert EncodedDataset(SCHEMA.declare("x", high=2), data.columns, data.target).fingerprint != data.fingerprint
 
 
 @pytest.mark.slow
@@ -108,135 +87,43 @@ def test_the_fingerprint_is_the_same_in_another_process():
     assert other == EncodedDataset(schema, (np.arange(4) / 4,), np.array([0, 1, 0, 1], np.uint8)).fingerprint
 
 
-# Parts
+# --- splits and folds, for evaluation
 
 
-def test_a_split_parts_the_rows_and_the_public_count():
-    data = dataset(100)
-    train, test = data.split(0.2, seed=3)
-    assert (train.n_rows, test.n_rows) == (80, 20)
-    assert sorted(rows(train) + rows(test)) == rows(data)
-    assert (train.schema.n_public, test.schema.n_public) == (800, 200)
-    assert train.report is None
-
-
-def test_a_split_is_repeatable_and_depends_on_the_seed():
-    data = dataset()
-    assert data.split(seed=1)[0].fingerprint == data.split(seed=1)[0].fingerprint
-    assert data.split(seed=1)[0].fingerprint != data.split(seed=2)[0].fingerprint
-
-
-@pytest.mark.parametrize("share", [0.05, 0.2, 0.37])
-def test_a_split_has_its_share_of_every_class(share):
-    data = dataset(1000)
-    _, test = data.split(share, seed=4)
-    assert test.n_rows == round(1000 * share)
-    assert np.abs(test.class_counts() - share * data.class_counts()).max() <= 1
-
-
-@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5])
-def test_a_share_outside_zero_and_one_is_refused(share):
-    with pytest.raises(ParameterError, match="test_share"):
-        dataset().split(share, seed=0)
-
-
-@given(st.integers(2, 10), st.integers(10, 60), st.integers(0, 5))
-def test_folds_partition_the_rows(count, n_rows, seed):
-    data = dataset(n_rows)
+@given(st.integers(2, 10), st.integers(10, 60), st.integers(0, 5), st.sampled_from([SCHEMA, NUMERIC]))
+def test_folds_partition_the_rows_and_share_out_every_class(count, n_rows, seed, schema):
+    data = dataset(n_rows, schema=schema)
     folds = data.folds(count, seed=seed)
     assert len(folds) == count
     assert sorted(row for _, test in folds for row in rows(test)) == rows(data)
     assert all(sorted(rows(train) + rows(test)) == rows(data) for train, test in folds)
+    assert [rows(test) for _, test in folds] == [rows(test) for _, test in data.folds(count, seed=seed)]
+    if schema is SCHEMA:
+        assert (np.ptp([test.class_counts() for _, test in folds], axis=0) <= 1).all()
 
 
-@given(st.integers(2, 10), st.integers(0, 5))
-def test_folds_are_stratified_by_class(count, seed):
-    data = dataset(60)
-    counts = np.array([test.class_counts() for _, test in data.folds(count, seed=seed)])
-    assert (np.ptp(counts, axis=0) <= 1).all()
-    assert np.ptp(counts.sum(axis=1)) <= 1
-
-
-def test_folds_of_a_numeric_target_partition_the_rows_by_chance():
-    data = dataset(50, schema=replace(SCHEMA, target=NumericTarget("y", 0, 1)))
-    first, again, other = (data.folds(5, seed=seed) for seed in (1, 1, 2))
-    assert sorted(row for _, test in first for row in rows(test)) == rows(data)
-    assert rows(first[0][1]) == rows(again[0][1]) != rows(other[0][1])
-
-
-def test_folds_scale_the_public_count():
-    train, test = dataset().folds(5, seed=0)[0]
-    assert (train.schema.n_public, test.schema.n_public) == (800, 200)
-
-
-@pytest.mark.parametrize("count", [1, 101])
-def test_an_impossible_number_of_folds_is_refused(count):
-    with pytest.raises(ParameterError, match="count"):
-        dataset(100).folds(count, seed=0)
-
-
-def test_arrays_are_read_only_also_in_parts():
-    train, _ = dataset().split(seed=0)
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.37])
+def test_a_split_has_its_share_of_every_class_and_of_the_public_count(share):
+    data = dataset(1000)
+    train, test = data.split(share, seed=4)
+    assert test.n_rows == round(1000 * share)
+    assert sorted(rows(train) + rows(test)) == rows(data)
+    assert np.abs(test.class_counts() - share * data.class_counts()).max() <= 1
+    assert (train.schema.n_public, test.schema.n_public) == (round(1000 * (1 - share)), round(1000 * share))
+    assert train.fingerprint == data.split(share, seed=4)[0].fingerprint != data.split(share, seed=5)[0].fingerprint
     for array in (*train.columns, train.target):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
 
 
-@pytest.mark.slow
-def test_what_is_worked_out_from_rows_is_made_once_per_key_and_goes_with_them():
-    data, other, memo, made = dataset(), dataset(), Memo(), []
-    for rows, key in ((data, "a"), (data, "a"), (data, "b"), (other, "a")):
-        memo.of(rows, key, lambda: made.append(1) or np.zeros(3))
-    assert len(made) == 3
-    gone = ref(memo.of(data, "c", lambda: np.zeros(3)))
-    del data, rows
-    gc.collect()
-    assert gone() is None
-
-
-def test_rows_that_were_fitted_on_go_to_another_process_without_their_counts():
-    data = dataset().with_cached_counts()
-    fit("pf-tree", data, epsilon=1.0, max_depth=2, seed=0)
-    there = pickle.loads(pickle.dumps(data))
-    assert len(pickle.dumps(data)) < 2 * len(pickle.dumps(dataset()))
-    assert there.fingerprint == data.fingerprint
-    here, away = (fit("pf-tree", rows, epsilon=1.0, max_depth=2, seed=0).model for rows in (data, there))
-    assert here == away
-
-
-# Parts
-
-
-def test_every_row_is_assigned_to_its_part_by_itself():
-    data = numbered(20_000)
-    rest, chosen = data.parts(0.25)
-    assert sorted([*rest.columns[0].tolist(), *chosen.columns[0].tolist()]) == data.columns[0].tolist()
-    assert binomtest(chosen.n_rows, data.n_rows, 0.25).pvalue > 1e-6
-    assert binomtest(chosen.n_rows, data.n_rows, 0.3).pvalue < 1e-4, "a test of the test"
-    assert {data.parts(0.25)[1].n_rows for _ in range(20)} != {chosen.n_rows}, "the coins are new each time"
-
-
-def test_the_part_of_a_row_depends_on_no_other_row(monkeypatch):
-    """With the coins held fixed, a row that is added leaves every other row in its part."""
-    coins = generator(0).random(101)
-    monkeypatch.setattr(module, "secure_uniforms", lambda size: coins[:size])
-    without, with_row = numbered(100), numbered(101)
-    for before, after in zip(without.parts(0.3), with_row.parts(0.3), strict=True):
-        assert [row for row in after.columns[0].tolist() if row != 100] == before.columns[0].tolist()
-
-
-def test_parts_may_be_released_from_and_permuted_splits_may_not():
-    data = numbered(40)
-    assert [part.not_row_wise for part in data.parts(0.5)] == ["", ""]
-    for part in (*data.split(seed=0), *data.folds(2, seed=0)[0], data.take(np.arange(3), share=1.0)):
-        assert "depend on other rows" in part.not_row_wise
-    assert [part.not_row_wise for part in replace(data, not_row_wise="a reason").parts(0.5)] == ["a reason"] * 2
-
-
-def test_too_many_folds_are_refused_without_the_number_of_rows():
-    with pytest.raises(ParameterError) as problem:
-        table(schema_of("mixed"), 37).folds(38, seed=0)
-    assert "37" not in str(problem.value)
+def test_what_cannot_be_divided_is_refused_without_the_number_of_rows():
+    for share in (0, 1, -0.1, 1.5):
+        with pytest.raises(ParameterError, match="test_share"):
+            dataset().split(share, seed=0)
+    for count in (1, 38):
+        with pytest.raises(ParameterError, match="count") as problem:
+            dataset(37).folds(count, seed=0)
+        assert "37" not in str(problem.value)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(0, 60))
@@ -253,4 +140,53 @@ def test_every_beginning_of_a_stratified_order_has_its_share_of_every_class(seed
 def test_a_stratified_order_is_random_within_a_class():
     data = table(schema_of("numbers"), 200)
     first = [data.stratified_order(np.random.default_rng(seed))[:2].tolist() for seed in range(40)]
-    assert len({row for rows in first for row in rows}) > 50
+    assert len({row for found in first for row in found}) > 50
+
+
+# --- what is kept with rows
+
+
+@pytest.mark.slow
+def test_what_is_worked_out_from_rows_is_made_once_per_key_and_goes_with_them():
+    data, other, memo, made = dataset(), dataset(), Memo(), []
+    for which, key in ((data, "a"), (data, "a"), (data, "b"), (other, "a")):
+        memo.of(which, key, lambda: made.append(1) or np.zeros(3))
+    assert len(made) == 3
+    gone = ref(memo.of(data, "c", lambda: np.zeros(3)))
+    del data, which
+    gc.collect()
+    assert gone() is None
+
+
+def test_rows_that_were_fitted_on_go_to_another_process_without_their_counts():
+    data = dataset().with_cached_counts()
+    fit("pf-tree", data, epsilon=1.0, max_depth=2, seed=0)
+    there = pickle.loads(pickle.dumps(data))
+    assert len(pickle.dumps(data)) < 2 * len(pickle.dumps(dataset()))
+    assert there.fingerprint == data.fingerprint
+    here, away = (fit("pf-tree", which, epsilon=1.0, max_depth=2, seed=0).model for which in (data, there))
+    assert here == away
+
+
+# --- parts that may be released from
+
+
+def test_every_row_is_assigned_to_its_part_by_itself(monkeypatch):
+    data = numbered(20_000)
+    rest, chosen = data.parts(0.25)
+    assert sorted([*rest.columns[0].tolist(), *chosen.columns[0].tolist()]) == data.columns[0].tolist()
+    assert binomtest(chosen.n_rows, data.n_rows, 0.25).pvalue > 1e-6
+    assert binomtest(chosen.n_rows, data.n_rows, 0.3).pvalue < 1e-4, "a test of the test"
+    assert {data.parts(0.25)[1].n_rows for _ in range(20)} != {chosen.n_rows}, "the coins are new each time"
+    coins = generator(0).random(101)  # held fixed: a row that is added leaves every other row in its part
+    monkeypatch.setattr(module, "secure_uniforms", lambda size: coins[:size])
+    for before, after in zip(numbered(100).parts(0.3), numbered(101).parts(0.3), strict=True):
+        assert [row for row in after.columns[0].tolist() if row != 100] == before.columns[0].tolist()
+
+
+def test_parts_may_be_released_from_and_permuted_splits_may_not():
+    data = numbered(40)
+    assert [part.not_row_wise for part in data.parts(0.5)] == ["", ""]
+    for part in (*data.split(seed=0), *data.folds(2, seed=0)[0], data.take(np.arange(3), share=1.0)):
+        assert "depend on other rows" in part.not_row_wise
+    assert [part.not_row_wise for part in replace(data, not_row_wise="a reason").parts(0.5)] == ["a reason"] * 2

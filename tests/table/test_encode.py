@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.errors import SchemaError
+from dpviz.errors import DpvizError, SchemaError
 from dpviz.io.csv import read_csv
-from dpviz.table.cells import MISSING_MARKS, clean, number_of, parse_numbers
+from dpviz.table.cells import MISSING_MARKS, Marks, clean, number_of, parse_numbers
+from dpviz.table.column_draft import number_in
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
 from dpviz.table.encode import encode, encode_new
@@ -41,28 +42,8 @@ def encoded(cells, feature, labels=None):
 
 # --- an oracle of one cell, and of the report
 
-CELLS = (
-    "0",
-    "1",
-    "1.0",
-    " 1 ",
-    "0.4",
-    "-0.0",
-    "7",
-    "-3",
-    "99",
-    "1,5",
-    "2.50",
-    "abc",
-    "a",
-    "b",
-    "male",
-    "NA",
-    "?",
-    "",
-    "k.A.",
-    "999",
-)
+CELLS = ("0", "1", "1.0", " 1 ", "0.4", "-0.0", "7", "-3", "99", "1,5", "2.50", "abc", "a", "b", "male", "NA", "?", "", "k.A.")
+CELLS += ("999",)
 CELLS += ("999.0", "inf", "042", "true", "TRUE", "2024-03-01", "2023-12-31T10:00", "\ufffd", "São", "Sa\u0303o")
 DECLARED: dict[str, Any] = {
     "number": NumericFeature("", 0, 1),
@@ -180,17 +161,11 @@ def vars_of(report: Any) -> dict[str, Any]:
     return {field.name: getattr(report, field.name) for field in fields_of(report)}
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "dtype"),
-    [(0, 32767, np.int16), (-32769, 0, np.int32), (0, 2**31 - 1, np.int32), (0, 2**31, np.float64)],
-)
-def test_whole_numbers_take_the_smallest_type_that_holds_the_range(low, high, dtype):
-    data = encoded([str(low), str(high)], NumericFeature("x", low, high, whole=True))
-    assert (data.columns[0].dtype, data.columns[0].tolist()) == (dtype, [low, high])
-
-
 @pytest.mark.slow
-def test_categories_take_one_byte_or_two_and_more_are_refused():
+def test_numbers_and_categories_take_the_smallest_type_and_too_many_categories_are_refused():
+    for low, high, dtype in [(0, 32767, np.int16), (-32769, 0, np.int32), (0, 2**31 - 1, np.int32), (0, 2**31, np.float64)]:
+        data = encoded([str(low), str(high)], NumericFeature("x", low, high, whole=True))
+        assert (data.columns[0].dtype, data.columns[0].tolist()) == (dtype, [low, high])
     names = tuple(f"k{i}" for i in range(65537))
     for count, dtype in ((256, np.uint8), (257, np.uint16), (65536, np.uint16)):
         data = encoded([names[count - 1], "k0"], CategoricalFeature("x", names[:count]))
@@ -216,6 +191,7 @@ def codes(cells, categories, **more):
         (("1", "1.0"), {"1.0": 1, "1": 0, "1.00": None}),
         (("42", "042"), {"42": 0, "042": 1, "42.0": None}),
         (("50", "5E1"), {"50": 0, "5E1": 1, "50.0": None}),
+        (("1", "2", "2.0"), {"2": 1, "2.0": 2, "2.00": None, "1": 0}),
         (("9007199254740993", "9007199254740992"), {"9007199254740993": 0, "9007199254740992.0": 1, "9007199254740994": None}),
         (("false", "true"), {"TRUE": 1, "True": 1, "true": 1, "tRUE": 1, "FALSE": 0, "yes": None, "1": None, "t": None}),
         (("True", "TRUE", "no"), {"True": 0, "TRUE": 1, "true": None}),
@@ -229,11 +205,6 @@ def test_a_cell_is_the_category_that_it_spells(categories, of_cells):
     assert codes(of_cells, categories) == [*of_cells.values()]
 
 
-def test_a_text_that_counts_as_a_category_has_a_value_of_its_own():
-    feature = {"categories": ("1", "2"), "groups": (("2.0", "1"),)}
-    assert codes(["2", "2.0", "2.00", "1"], **feature) == [1, 0, None, 0], "2.00 could be both"
-
-
 ALIKE = ["042", "42", "42.0", "4.2e1", "5E1", "50", "NA", "true", "TRUE", "é", "e\u0301"]
 
 
@@ -244,39 +215,18 @@ def test_a_declared_category_is_met_by_its_own_text(categories, count, data):
     assert codes([text], declared) == [declared.index(text)]
 
 
-@pytest.mark.parametrize(
-    ("categories", "missing", "groups"),
-    [
-        (("9", "1"), ("9",), ()),
-        (("9", "1"), ("9.0",), ()),
-        (("true", "x"), ("TRUE",), ()),
-        (("NA", "x"), ("NA",), ()),
-        (("é", "x"), ("e\u0301",), ()),
-        (("a", "b"), ("c",), (("c", "a"),)),
-    ],
-)
-def test_a_text_that_is_a_category_and_a_missing_code_is_refused(categories, missing, groups):
-    with pytest.raises(SchemaError, match="as a category and as a code of missing cells"):
-        CategoricalFeature("x", categories, missing_codes=missing, groups=groups)
-
-
-def test_columns_follow_the_schema_and_others_are_named():
-    raw = table(a=["1", "2"], b=["3", "4"], c=["5", "6"], y=["n", "p"])
-    data = encode(raw, Schema((NumericFeature("c", 0, 9), NumericFeature("a", 0, 9)), TARGET))
-    assert [column.tolist() for column in data.columns] == [[5, 6], [1, 2]]
-    assert data.report.ignored_columns == ("b",)
-
-
-def test_a_column_the_table_lacks_is_named_and_the_others_are_not():
+def test_columns_follow_the_schema_others_are_named_and_the_table_stays_as_it_is():
+    raw = replace(table(a=["1", "2"], b=["3", "4"], c=["5", "6"], y=["n", "p"]), n_malformed=7, not_row_wise="a reason")
+    data = encode(raw, Schema((NumericFeature("c", 0, 9), NumericFeature("a", 0, 1)), TARGET))
+    assert [column.tolist() for column in data.columns] == [[5, 6], [1, 1]]
+    assert (data.report.ignored_columns, data.report.malformed, data.not_row_wise) == (("b",), 7, "a reason")
+    for array in (*data.columns, data.target):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    assert raw.columns[0].numbers().tolist() == [1, 2]
     with pytest.raises(SchemaError, match=r"x: data.csv has no column 'x' among its 2\.") as caught:
         encode(table(a=["1"], y=["n"]), Schema((NumericFeature("x", 0, 1),), TARGET))
     assert caught.value.field == "x"
-
-
-def test_what_the_reader_says_of_its_rows_reaches_the_data_set():
-    raw = replace(table(x=["1"], y=["n"]), n_malformed=7, not_row_wise="a reason")
-    data = encode(raw, Schema((NumericFeature("x", 0, 1),), TARGET))
-    assert (data.report.malformed, data.not_row_wise) == (7, "a reason")
 
 
 def test_zero_has_one_fingerprint():
@@ -284,31 +234,38 @@ def test_zero_has_one_fingerprint():
     assert plain.fingerprint == negative.fingerprint
 
 
-def test_encoded_arrays_are_read_only_and_leave_the_table_alone():
-    raw = table(x=["1", "2"], y=["n", "p"])
-    data = encode(raw, Schema((NumericFeature("x", 0, 1),), TARGET))
-    for array in (*data.columns, data.target):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
-    assert raw.columns[0].numbers().tolist() == [1, 2]
+NUMBERS = {"1": 1, " -2.5 ": -2.5, "1,5": 1.5, "1e3": 1000, "1,234,567": 1_234_567}
+NUMBERS |= dict.fromkeys(("1,234", "1_000", "", "inf", "nan"), np.nan)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1", 1),
-        (" -2.5 ", -2.5),
-        ("1,5", 1.5),
-        ("1e3", 1000),
-        ("1,234,567", 1_234_567),
-        ("1,234", None),
-        ("1_000", None),
-        ("", None),
-        ("inf", None),
-        ("nan", None),
-    ],
-)
-def test_a_text_is_a_number_alone_as_among_others(text, value):
-    expected = np.nan if value is None else value
+def test_a_text_is_a_number_alone_as_among_others():
     for others in ([], ["x"], ["2,5"], ["3"]):
-        np.testing.assert_equal(parse_numbers([text, *others])[0], expected)
+        np.testing.assert_equal([parse_numbers([text, *others])[0] for text in NUMBERS], [*NUMBERS.values()])
+
+
+# --- numbers as people type them
+
+TYPED = {"220,5": 220.5, "1.000,5": 1000.5, "1,000.5": 1000.5, "1.000.000": 1e6, "1,00,000": 1e5, "1 000,5": 1000.5}
+TYPED |= {"1'000.5": 1000.5, "−3,25": -3.25, "+7.": 7, "0,125": 0.125, "0.125": 0.125, "12,3456": 12.3456, "1e3": 1e3, " 5 ": 5}
+
+
+def test_a_typed_number_is_read_as_it_is_written_anywhere_and_refused_where_it_may_be_two():
+    assert {text: number_in(text) for text in TYPED} == TYPED
+    for text in ("1.000", "1,000", "12.345", "-999,999"):
+        with pytest.raises(DpvizError, match=r"may be .* or"):
+            number_in(text)
+        assert "," in text or number_in(text, point_is_decimal=True) == float(text), "a program writes decimal points"
+    for text in ("", "x", "1_0", "1.5.2", "nan", "inf", "1e999", "1..2", "--3", "1.000,5.5", "1000 000"):
+        with pytest.raises(DpvizError, match="no number"):
+            number_in(text)
+
+
+@examples(500)
+@given(st.text("0123456789.,-' e_", max_size=9))
+def test_a_text_is_one_number_under_every_mark_that_reads_it_or_refused(text):
+    found = {number_of(text.strip().removeprefix("'").strip(), marks) for marks in (Marks.POINT, Marks.COMMA)}
+    try:
+        number = number_in(text)
+    except DpvizError:
+        return
+    assert {value for value in found if not np.isnan(value)} == {number}

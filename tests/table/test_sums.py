@@ -73,10 +73,10 @@ OTHER_FORMS = {
 }
 
 
-@pytest.mark.parametrize("frame", [FRAME, GAPS], ids=["whole", "with gaps"])
 @pytest.mark.parametrize("form", OTHER_FORMS)
-def test_another_order_or_form_has_the_same_sums(form, frame):
-    assert told(OTHER_FORMS[form](frame), schema()) == told(frame, schema())
+def test_another_order_or_form_has_the_same_sums(form):
+    for frame in (FRAME, GAPS):
+        assert told(OTHER_FORMS[form](frame), schema()) == told(frame, schema())
 
 
 OTHER_SCHEMAS = {
@@ -90,39 +90,32 @@ OTHER_SCHEMAS = {
 }
 
 
-@pytest.mark.parametrize("frame", [FRAME, GAPS], ids=["whole", "with gaps"])
-@pytest.mark.parametrize("other", OTHER_SCHEMAS)
-def test_another_declaration_has_the_same_sums_though_other_rows_are_dropped_or_clipped(other, frame):
-    assert told(frame, OTHER_SCHEMAS[other]) == told(frame, schema())
+def test_another_declaration_has_the_same_sums_though_other_rows_are_dropped_or_clipped():
+    for frame in (FRAME, GAPS):
+        assert {name for name, other in OTHER_SCHEMAS.items() if told(frame, other) != told(frame, schema())} == set()
 
 
-def test_a_person_column_adds_one_sum_and_changes_none():
+def test_a_person_a_name_and_the_form_of_a_date_change_no_sum():
     plain, (n_rows, persons) = told(FRAME, schema()), told(FRAME, schema(), person="who", rows_per_person=1)
     assert (n_rows, {name: sum for name, sum in persons.items() if name != "who"}) == plain
     assert persons["who"][1]
     assert told(as_csv(FRAME), schema(), person="who", rows_per_person=2) == (n_rows, persons)
-
-
-def test_a_renamed_column_keeps_its_sum():
-    renamed = FRAME.rename(columns={"x": "z"})
     by = Schema((NumericFeature("z", -5, 5),), ClassTarget("y", ("p", "q")), n_public=N)
-    assert told(renamed, by)[1]["z"] == told(FRAME, schema())[1]["x"]
-
-
-def test_a_date_is_told_as_a_date_whatever_it_was_written_as():
+    assert told(FRAME.rename(columns={"x": "z"}), by)[1]["z"] == plain[1]["x"]
     (_, one), (_, other) = told(FRAME, schema(dates=1)), told(as_csv(FRAME), schema(dates=1))
     assert one == other
     assert one["when"][1]
 
 
-@pytest.mark.parametrize("column", ["x", "k", "c", "y"])
-def test_one_other_cell_gives_another_sum_of_its_column_alone(column):
-    edited = FRAME.copy()
-    edited.loc[5, column] = {"x": 0.123, "k": (FRAME.k[5] + 1) % 90, "c": "nein" if FRAME.c[5] == "ja" else "ja"}.get(
-        column, "q" if FRAME.y[5] == "p" else "p"
-    )
-    before, after = told(FRAME, schema())[1], told(edited, schema())[1]
-    assert [name for name in before if before[name] != after[name]] == [column]
+def test_one_other_cell_gives_another_sum_of_its_column_alone():
+    first = FRAME.loc[5]
+    others = {"x": 0.123, "k": (first.k + 1) % 90, "c": "nein" if first.c == "ja" else "ja", "y": "q" if first.y == "p" else "p"}
+    before = told(FRAME, schema())[1]
+    for column, cell in others.items():
+        edited = FRAME.copy()
+        edited.loc[5, column] = cell
+        after = told(edited, schema())[1]
+        assert [name for name in before if before[name] != after[name]] == [column]
 
 
 def test_many_random_tables_share_no_sum():
@@ -136,22 +129,18 @@ def _random(seed: int) -> TableSums:
     return dpviz.encode(frame, Schema((NumericFeature("x", -9, 9),), NumericTarget("y", 0, 1))).table_sums
 
 
-@pytest.mark.parametrize("distinct", [1, 2, 40, 60, 1000])
-def test_a_column_is_wide_from_about_fifty_distinct_cells_on(distinct):
-    frame = pd.DataFrame({"x": np.arange(2000) % distinct, "y": "p"})
-    found = dpviz.encode(frame, Schema((NumericFeature("x", 0, 2000),), ClassTarget("y", ("p", "q")))).table_sums.columns
-    assert [one.is_wide for one in found] == [distinct > 50, False]
-    assert [one.is_constant for one in found] == [distinct == 1, True]
+def test_a_column_is_wide_from_about_fifty_distinct_cells_on():
+    for distinct in (1, 2, 40, 60, 1000):
+        frame = pd.DataFrame({"x": np.arange(2000) % distinct, "y": "p"})
+        found = dpviz.encode(frame, Schema((NumericFeature("x", 0, 2000),), ClassTarget("y", ("p", "q")))).table_sums.columns
+        assert [one.is_wide for one in found] == [distinct > 50, False]
+        assert [one.is_constant for one in found] == [distinct == 1, True]
 
 
-def test_parts_folds_and_chosen_rows_are_told_as_the_whole_table():
+def test_parts_and_rows_made_by_hand_are_told_as_the_whole_table():
     data = dpviz.encode(FRAME, schema(), person="who", rows_per_person=1)
     parts = [*data.parts(0.3), data.take(slice(0, 10), share=0.1), data.folds(3, seed=0)[0][0], data.with_cached_counts()]
-    assert all(part.table_sums is data.table_sums for part in parts)
-    assert data.parts(0.5)[0].parts(0.5)[1].table_sums is data.table_sums
-
-
-def test_rows_made_by_hand_are_told_by_their_encoded_cells():
+    assert all(part.table_sums is data.table_sums for part in (*parts, data.parts(0.5)[0].parts(0.5)[1]))
     data = dpviz.encode(FRAME, schema())
     by_hand = EncodedDataset(data.schema, data.columns, data.target)
     assert {one.name: one.text for one in by_hand.table_sums.columns} == {one.name: one.text for one in data.table_sums.columns}

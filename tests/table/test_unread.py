@@ -62,16 +62,16 @@ BESIDE_CATEGORIES = {
 DECLARED = ("yes", "no", "internal medicine", "042", "1.50")
 
 
-@pytest.mark.parametrize(
-    ("kinds", "kind_of"),
-    [
+def test_every_text_has_its_kind_and_no_number_has_one_beside_numbers():
+    for kinds, kind_of in [
         (BESIDE_NUMBERS, kind_beside_numbers),
         (BESIDE_DATES, kind_beside_dates("ymd")),
         (BESIDE_CATEGORIES, kind_beside_categories(DECLARED)),
-    ],
-)
-def test_every_text_has_its_kind(kinds, kind_of):
-    assert {text: kind_of(text) for word, texts in kinds.items() for text in texts.split("|") if word not in kind_of(text)} == {}
+    ]:
+        every = [(word, text) for word, texts in kinds.items() for text in texts.split("|")]
+        assert {text: kind_of(text) for word, text in every if word not in kind_of(text)} == {}
+    for text in "|".join(BESIDE_NUMBERS.values()).split("|"):
+        assert number_of(text) != number_of(text)
 
 
 @examples(200)
@@ -169,13 +169,9 @@ def test_codes_for_no_value_beyond_a_range_are_not_silently_its_end(declared, co
     assert [f"'x': {len(codes)} cells beyond the declared range" in note for note in notes([*codes, *others])] == [True]
 
 
-def test_values_that_a_database_is_asked_about_are_no_cells():
-    """Rows to be predicted are encoded for many purposes; only where they are somebody's cells is there something to say."""
+def test_rows_to_predict_are_noted_without_a_warning_and_what_can_be_read_is_not_noted():
     assert notes_of(lambda: encode_new(table_of(FRAME), SCHEMA)) == []
     assert [note.column for note in encode_new(table_of(FRAME), SCHEMA).unread] == ["x", "d", "c"]
-
-
-def test_what_can_be_read_is_not_noted():
     cells = ["5", "5.5", "5e1", "NA", "", "refused", "1000", "-0.5"]
     rows = "\n".join(["x,d,c,y", *(f"{cell},2024-03-01,Yes,n" for cell in cells)]).encode()
     assert notes_of(lambda: dpviz.encode(rows, SCHEMA)) == []
@@ -190,66 +186,16 @@ def test_a_declared_number_in_another_spelling_than_cells_with_a_type_is_noted()
     assert notes_of(lambda: dpviz.encode(b"c,y\n1.0,n\n2.0,p\n", schema)) == []
 
 
-@pytest.mark.parametrize("word", ["unknown", ".", "-", "n/a", "None", f"a{UNREADABLE}"])
-def test_a_word_for_nobody_is_no_person(word):
-    frame = pd.DataFrame({"c": ["a"] * 5, "y": ["n"] * 5, "who": [word, "anna", word, "ben", ""]})
+def test_a_word_for_nobody_is_no_person():
     schema = dpviz.Schema((dpviz.CategoricalFeature("c", ("a",)),), dpviz.ClassTarget("y", ("n", "p")))
-    with pytest.warns(ReadingWarning, match="'who': 2 cells without a person"):
-        data = dpviz.encode(frame, schema, person="who", rows_per_person=1)
-    assert data.n_rows == 2
+    for word in ("unknown", ".", "-", "n/a", "None", f"a{UNREADABLE}"):
+        frame = pd.DataFrame({"c": ["a"] * 5, "y": ["n"] * 5, "who": [word, "anna", word, "ben", ""]})
+        with pytest.warns(ReadingWarning, match="'who': 2 cells without a person"):
+            data = dpviz.encode(frame, schema, person="who", rows_per_person=1)
+        assert data.n_rows == 2
 
 
 def test_notes_are_added_and_kept_with_a_report():
     one, two = (Unread("x", Counter(kinds), ("are odd", "Mend them.")) for kinds in ({"a range": 1}, {"a range": 2, "other": 1}))
     assert one.with_more(two) == "'x': 4 cells are odd: a range (3), other (1). Mend them."
     assert pickle.loads(pickle.dumps(two)).kinds == two.kinds
-
-
-FORMS = [BESIDE_NUMBERS[kind].split("|") for kind in ("percentage", "currency", "brackets", "quotes", "several numbers")]
-FORMS += [[f"{k} kg" for k in range(20)], [f"{k % 9 + 1}.03.24" for k in range(20)], [f"{k}:30" for k in range(10, 24)]]
-
-
-@pytest.mark.parametrize("texts", FORMS)
-def test_a_column_of_numbers_in_another_form_is_doubted_in_a_proposal(texts):
-    frame = pd.DataFrame({"x": texts * 3, "y": (["n", "p"] * len(texts) * 3)[: len(texts) * 3]})
-    assert any("is not read: write 12.5" in note for note in notes_of(lambda: dpviz.propose_schema(frame)))
-
-
-@pytest.mark.parametrize(
-    ("texts", "words"),
-    [
-        (["20", "31", "42", "999"], "if they mean “missing”"),
-        (["20", "31", "42", "-1"], "if they mean “missing”"),
-        (["a b", "a  b", "c"], "differ by capitals or blanks alone"),
-        (["5", "5 kg", "6", "7 kg"], "a number with a unit"),
-    ],
-)
-def test_a_proposal_is_never_silent_about_what_needs_an_answer(texts, words):
-    frame = pd.DataFrame({"x": texts * 3, "y": ["n", "p"] * (len(texts) * 3 // 2) + ["n"] * (len(texts) % 2)})
-    assert any(words in note for note in notes_of(lambda: dpviz.propose_schema(frame)))
-
-
-def test_wards_times_of_many_kinds_and_bins_stay_categories_without_a_doubt():
-    for texts in (
-        ["7W", "8W", "5E"],
-        ["18-25", "26-35", "36+"],
-        ["a", "b", "unknown"],
-        [f"{k}{c}" for k in range(5) for c in "ABCDE"],
-    ):
-        frame = pd.DataFrame({"x": texts * 4, "y": (["n", "p"] * 2 * len(texts))})
-        assert notes_of(lambda frame=frame: dpviz.propose_schema(frame)) == []
-
-
-def test_names_that_fit_no_line_are_the_reason_and_not_the_target():
-    with pytest.raises(dpviz.errors.SchemaError, match=r"as many cells as the first line has names\. Lines above the names"):
-        dpviz.propose_schema(b"Report of 2024,confidential\na,b,y\n1,2,n\n3,4,p\n")
-
-
-def test_numbers_too_long_to_tell_apart_are_an_identifier():
-    frame = pd.DataFrame({"x": [str(10**17 + k) for k in range(30)], "z": range(30), "y": ["n", "p"] * 15})
-    assert dpviz.propose_schema(frame).feature_names == ("z",)
-
-
-def test_no_number_has_a_kind_beside_numbers_by_mistake():
-    for text in "|".join(BESIDE_NUMBERS.values()).split("|"):
-        assert number_of(text) != number_of(text)
