@@ -250,15 +250,16 @@ def wait() -> None:
             with suppress(ImportError):
                 import_module(module)
         format.load()
+        jobs, answers = pipes
         if os.fork() == 0:
             try:
                 line.close()
                 os.close(0)
-                _answer(format, *pipes, home)
+                _answer(format, jobs, answers, home)
             finally:  # an error says nothing here: the caller sees that this has ended
                 os._exit(0)
-        for pipe in pipes:
-            os.close(pipe)
+        os.close(jobs)
+        os.close(answers)
 
 
 # --- the worker
@@ -270,20 +271,21 @@ def _answer(format: Format, jobs: int, answers: int, home: int) -> None:
         job = json.loads(file.read(length))
         source = Path(job["path"]) if job["path"] is not None else file.read(job["size"])
     _end_with(jobs, home)
-    out = open(answers, "wb")
     lists = {name: tuple(value) for name, value in job["options"].items() if isinstance(value, list)}
-    options = ReadOptions(**(job["options"] | lists | {"step": lambda share: _say(out, {"share": float(share)})}))
-    limit_process(max(_LIBRARY, MEMORY_PER_BYTE * options.max_bytes) + job["size"] * (job["path"] is not None), job["seconds"])
-    try:
-        for part in format.load()(source, options):
-            if isinstance(part, Facts):
-                _say(out, {"facts": asdict(part)})
-            else:
-                _say(out, {"table": True})
-                _send(out, part)
-        _say(out, {"end": True})
-    except TableError as error:
-        _say(out, {"error": [error.code, error.what, error.row, error.remedy]})
+    with open(answers, "wb") as out:
+        options = ReadOptions(**(job["options"] | lists | {"step": lambda share: _say(out, {"share": float(share)})}))
+        most = max(_LIBRARY, MEMORY_PER_BYTE * options.max_bytes) + job["size"] * (job["path"] is not None)
+        limit_process(most, job["seconds"])
+        try:
+            for part in format.load()(source, options):
+                if isinstance(part, Facts):
+                    _say(out, {"facts": asdict(part)})
+                else:
+                    _say(out, {"table": True})
+                    _send(out, part)
+            _say(out, {"end": True})
+        except TableError as error:
+            _say(out, {"error": [error.code, error.what, error.row, error.remedy]})
 
 
 def _end_with(jobs: int, home: int) -> None:

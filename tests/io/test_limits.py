@@ -20,21 +20,19 @@ def test_the_memory_of_a_control_group_counts_where_it_is_less(tmp_path):
     assert limits.memory((none, huge, tmp_path / "missing")) == machine > 1 << 28
 
 
-def test_limits_are_shares_of_the_memory_that_can_be_remembered():
-    assert 0.85 * limits.memory() / 8 < limits.MAX_BYTES <= limits.memory() / 8
-    assert 0.85 * limits.memory() / 1_600 < limits.MAX_ROWS <= limits.memory() / 1_600
-    assert str(limits.MAX_ROWS)[2:].strip("0") == str(limits.MAX_BYTES)[2:].strip("0") == ""
+def test_limits_are_shares_of_the_memory_that_can_be_remembered_and_an_error_says_so():
+    for most, share in ((limits.MAX_BYTES, 8), (limits.MAX_ROWS, 1_600)):
+        assert 0.85 * limits.memory() / share < most <= limits.memory() / share
+        assert str(most)[2:].strip("0") == ""
     assert f"{limits.MAX_ROWS:,} rows" in limits.in_words()
-
-
-def test_an_error_says_the_limit_and_what_it_follows_from():
-    for check, most in (
-        (limits.require_rows, limits.MAX_ROWS),
-        (lambda n, m: limits.require_bytes("It", n, m), limits.MAX_BYTES),
+    limits.require_rows(limits.MAX_ROWS, limits.MAX_ROWS)
+    limits.require_bytes("It", limits.MAX_BYTES, limits.MAX_BYTES)
+    for refused in (
+        lambda: limits.require_rows(limits.MAX_ROWS + 1, limits.MAX_ROWS),
+        lambda: limits.require_bytes("It", limits.MAX_BYTES + 1, limits.MAX_BYTES),
     ):
-        check(most, most)
         with pytest.raises(TableError, match=r"the most for [\d.,]+ GB of memory\."):
-            check(most + 1, most)
+            refused()
     with pytest.raises(TableError, match=r"more than 5 rows\."):
         limits.require_rows(6, 5)
 

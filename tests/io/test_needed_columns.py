@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 import dpviz
-from dpviz.errors import ReadingWarning, TableError
+from dpviz.errors import TableError
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.read import read_asked
 
@@ -44,20 +44,6 @@ def test_titles_above_declared_names_are_left_out_of_a_sheet_as_of_text(above):
     assert dpviz.encode(workbook(rows), SCHEMA).columns[0].tolist() == [1, 2]
     text = "\n".join(",".join(str(cell or "") for cell in row) for row in rows)
     assert dpviz.encode(text.encode(), SCHEMA).columns[0].tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("line", ["1", "1,n,extra", '"1,n', "Source: register"])
-def test_lines_that_are_no_rows_are_said_in_python_too(line):
-    with pytest.warns(ReadingWarning, match="Some lines are no rows and are left out"):
-        assert dpviz.encode(f"x,y\n1,n\n2,p\n3,n\n{line}\n".encode(), SCHEMA).n_rows == 3
-
-
-@pytest.mark.parametrize(
-    ("line", "words"), [("A11 59 A34", "blanks"), ("a  b", "blanks"), ("a:b:c", "colons"), ("a^b", "carets")]
-)
-def test_what_separates_cells_and_is_not_read_is_named(line, words):
-    with pytest.raises(TableError, match=f"only one column.*Here {words} seem to separate"):
-        dpviz.read_table(f"{line}\n{line}\n".encode())
 
 
 @pytest.mark.parametrize("ending", ["dta", "sav"])

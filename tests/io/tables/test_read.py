@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import io
 import re
 import tracemalloc
 import zipfile
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +25,7 @@ from dpviz.errors import DpvizError, MissingExtra, SchemaError, TableError
 from dpviz.io.tables.read import has_header_line, read_table
 from dpviz.table.notes import Doubt
 from tests.support.outcomes import cells, problem_of
-from tests.support.table_files import WRITERS, csv_bytes, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
+from tests.support.table_files import WRITERS, drawn_rows, excel_bytes, parquet_bytes, zip_bytes, zstd_bytes
 
 ROWS = drawn_rows(0, 5)
 
@@ -32,15 +34,12 @@ problem = partial(problem_of, read_table)
 
 
 def workbook(*rows, **sheets) -> bytes:
-    book = openpyxl.Workbook()
+    book, file = openpyxl.Workbook(), io.BytesIO()
     book.active.title = "first"
-    for row in rows:
-        book.active.append(row)
-    for title, content in sheets.items():
-        sheet = book.create_sheet(title)
+    for title, content in {"first": rows, **sheets}.items():
+        sheet = book[title] if title in book else book.create_sheet(title)
         for row in content:
             sheet.append(row)
-    file = io.BytesIO()
     book.save(file)
     return file.getvalue()
 
@@ -60,32 +59,21 @@ def said_about(content: bytes) -> str:
     return ""
 
 
-# Any kind
+# --- any kind
 
 
-def test_paths_bytes_and_files_read_alike(tmp_path):
+def test_paths_bytes_files_and_packed_ones_read_alike(tmp_path):
     for kind in WRITERS:
         path = tmp_path / f"table.{kind}"
         content = WRITERS[kind](ROWS, tmp_path)
         path.write_bytes(content)
         with open(path, "rb") as file:
             tables = [dpviz.read_table(source) for source in (path, content, io.BytesIO(content), file)]
-        assert len({str(cells(table)) for table in tables}) == 1
         assert [tables[0].source, tables[1].source] == [f"table.{kind}", "table"]
-
-
-def test_a_file_may_be_packed(tmp_path):
-    for kind in [kind for kind in WRITERS if "." not in kind]:
-        content = WRITERS[kind](ROWS, tmp_path)
         archive = zip_bytes({"a/t": content, "__MACOSX/t": b"x", "a/.DS": b""})
-        for packed in (gzip.compress(content), zstd_bytes(content), archive):
-            assert cells(read_table(packed)) == cells(read_table(content))
-
-
-def test_a_file_cut_short_is_damaged(tmp_path):
-    for kind in [kind for kind in WRITERS if kind != "csv"]:
-        content = WRITERS[kind](ROWS, tmp_path)
-        assert problem(content[: len(content) * 2 // 3]).code in {"damaged", "gzip"}
+        packed = (gzip.compress(content), zstd_bytes(content), archive) if "." not in kind else ()
+        assert len({str(cells(table)) for table in (*tables, *map(read_table, packed))}) == 1
+        assert kind == "csv" or problem(content[: len(content) * 2 // 3]).code in {"damaged", "gzip"}
 
 
 def test_limits_are_inclusive_and_named(tmp_path):
@@ -97,7 +85,7 @@ def test_limits_are_inclusive_and_named(tmp_path):
         assert problem(content, max_bytes=len(content) - 1).code == "too-many-bytes"
 
 
-def test_names_may_be_given_where_a_file_has_none(tmp_path):
+def test_names_may_be_given_where_a_file_has_none_and_its_first_bytes_then_decide_nothing(tmp_path):
     for name, content in {"t.tsv": b"1\t2\n", "t.csv.gz": gzip.compress(b"1,2\n"), "t.xlsx": workbook([1, 2])}.items():
         path = tmp_path / name
         path.write_bytes(content)
@@ -105,47 +93,28 @@ def test_names_may_be_given_where_a_file_has_none(tmp_path):
     path = tmp_path / "t.parquet"
     path.write_bytes(parquet_bytes(ROWS))
     assert problem(path, names=["a", "b"]).code == "names"
-
-
-def test_the_first_bytes_of_a_file_without_a_header_decide_nothing():
     for start in (b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"ARROW1", b"<stata_dta>", b"$FL2", b"\xd0\xcf\x11\xe0"):
         assert cells(read_table(start + b",1\nx,2\n", names=["a", "b"]))[1] == ["x", "2"]
+    assert all(map(has_header_line, ("t.csv", "t.TSV.gz", "t.xlsx", "t.zip", "t")))
+    assert not any(map(has_header_line, ("t.Parquet", "t.dta.zst", "t.sav", "t.feather")))
 
 
-def test_only_text_and_workbooks_have_a_first_line_to_ask_about():
-    for name, asked in [
-        ("t.csv", True),
-        ("t.TSV.gz", True),
-        ("t.xlsx", True),
-        ("t.zip", True),
-        ("t", True),
-        ("t.Parquet", False),
-    ] + [("t.dta.zst", False), ("t.sav", False), ("t.feather", False)]:
-        assert has_header_line(name) is asked
-
-
-def test_a_package_that_is_missing_is_named(monkeypatch):
-    monkeypatch.setattr("dpviz.installation.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"openpyxl.*dpviz\[tables\]"):
-        read_table(excel_bytes(ROWS))
-
-
-# Packed files
-
-
-def test_a_zip_archive_holds_one_file():
-    assert problem(zip_bytes({"a/": b""})).code == "zip-files"
-    assert problem(zip_bytes({"a.csv": b"a,b\n", "b.csv": b"a,b\n"})).code == "zip-files"
-
-
-def test_a_password_is_said():
+def test_a_package_that_is_missing_an_archive_of_several_files_and_a_password_are_said(monkeypatch):
     locked = bytearray(zip_bytes({"a.csv": b"a,b\n1,2\n"}))
     for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         locked[locked.index(mark) + at] |= 1
-    assert problem(bytes(locked)).code == "password"
-    office = b"\xd0\xcf\x11\xe0" + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le")
-    assert problem(office).code == "password"
-    assert problem(b"\xd0\xcf\x11\xe0" + b"\0" * 600).code == "old-excel"
+    old = b"\xd0\xcf\x11\xe0" + b"\0" * 600
+    for content, code in [
+        (zip_bytes({"a/": b""}), "zip-files"),
+        (zip_bytes({"a.csv": b"a,b\n", "b.csv": b"a,b\n"}), "zip-files"),
+        (bytes(locked), "password"),
+        (old + "EncryptedPackage".encode("utf-16-le"), "password"),
+        (old, "old-excel"),
+    ]:
+        assert problem(content).code == code
+    monkeypatch.setattr("dpviz.installation.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"openpyxl.*dpviz\[tables\]"):
+        read_table(excel_bytes(ROWS))
 
 
 BOMB = b"a,b\n" + b"0" * 30_000_000
@@ -181,16 +150,15 @@ def test_unpacking_stops_at_the_limit():
         assert peak < 25_000_000
 
 
-# Workbooks
+# --- workbooks
 
 
-def test_a_workbook_becomes_text_cell_by_cell():
-    import datetime as dt
-
+def test_a_workbook_becomes_text_cell_by_cell_and_row_by_row():
+    when = dt.datetime(2020, 1, 2, 3, 4, 5)
     table = read_table(
         workbook(
             ["n", "x", "when", "at", "flag", "text"],
-            [1, 2.5, dt.datetime(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4, 5), True, " a "],
+            [1, 2.5, dt.datetime(2020, 1, 2), when, True, " a "],
             [1.0, -0.25, None, dt.time(3, 4), False, "#N/A"],
         )
     )
@@ -198,49 +166,35 @@ def test_a_workbook_becomes_text_cell_by_cell():
         ["1", "2.5", "2020-01-02", "2020-01-02T03:04:05", "true", "a"],
         ["1", "-0.25", None, "03:04:00", "false", None],
     ]
-
-
-def test_rows_of_a_sheet_are_blank_short_or_too_long_by_themselves():
     table = read_table(workbook([], ["a", "b", None], [1, 2], [], [3], [4, 5, None, 6], [None, None]))
     assert (cells(table), table.n_malformed, table.left_out) == ([["1", "2"], ["3", None]], 1, (2,))
-
-
-def test_error_cells_of_a_workbook_are_missing():
     for error in ["#DIV/0!", "#BLOCKED!", "#FIELD!", "#BUSY!", "#CONNECT!", "#UNKNOWN!", "#PYTHON!"]:
         assert cells(read_table(workbook(["a", "b"], [1, error]))) == [["1", None]]
+    rows, written = [["NA", "NA"], ["x", "y"], [None, None]], io.BytesIO()
+    pd.DataFrame(rows, columns=["a", "b"]).to_feather(written)
+    for raw in (workbook(["a", "b"], *rows), written.getvalue(), b"a,b\nNA,NA\nx,y\n,\n"):
+        assert read_table(raw).columns[0].cells() == ["NA", "x"], "a row of marks for missing alone is a row"
 
 
-def test_a_row_of_marks_for_missing_alone_is_a_row_of_every_kind_of_file():
-    rows = [["NA", "NA"], ["x", "y"], [None, None]]
-    feather = io.BytesIO()
-    pd.DataFrame(rows, columns=["a", "b"]).to_feather(feather)
-    for raw in (workbook(["a", "b"], *rows), feather.getvalue(), b"a,b\nNA,NA\nx,y\n,\n"):
-        table = read_table(raw)
-        assert table.columns[0].cells() == ["NA", "x"]
-
-
-def test_a_sheet_is_asked_for_where_there_are_several():
-    book = workbook(["a", "b"], [1, 2], other=[["a", "b"], [3, 4]])
-    assert problem(book).code == "several-sheets"
-    for sheet in ("other", 2, "2"):
-        assert cells(read_table(book, sheet=sheet)) == [["3", "4"]]
-    for sheet in ("nope", 3, 0):
-        assert problem(book, sheet=sheet).code == "no-sheet"
-
-
-def test_columns_of_one_name_are_told_apart_on_a_sheet_as_in_text():
-    sheet = workbook(["a", "b", "a"], [1, 2, 3])
-    for file in (sheet, b"a,b,a\n1,2,3\n"):
-        table = read_table(file, rename_duplicates=True)
-        assert (table.names, cells(table)) == (("a", "b", "a (2)"), [["1", "2", "3"]])
-
-
-def test_a_hidden_sheet_is_not_asked_about():
-    book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1, 2], lists=[["x"]])))
-    book["lists"].sheet_state = "hidden"
+def saved(book) -> bytes:
     file = io.BytesIO()
     book.save(file)
-    assert cells(read_table(file)) == [["1", "2"]]
+    return file.getvalue()
+
+
+def test_a_sheet_is_asked_for_where_several_can_be_seen():
+    content = workbook(["a", "b"], [1, 2], other=[["a", "b"], [3, 4]])
+    assert problem(content).code == "several-sheets"
+    for sheet in ("other", 2, "2"):
+        assert cells(read_table(content, sheet=sheet)) == [["3", "4"]]
+    for sheet in ("nope", 3, 0):
+        assert problem(content, sheet=sheet).code == "no-sheet"
+    book = openpyxl.load_workbook(io.BytesIO(content))
+    book["other"].sheet_state = "hidden"
+    assert cells(read_table(saved(book))) == [["1", "2"]]
+    for file in (workbook(["a", "b", "a"], [1, 2, 3]), b"a,b,a\n1,2,3\n"):
+        table = read_table(file, rename_duplicates=True)
+        assert (table.names, cells(table)) == (("a", "b", "a (2)"), [["1", "2", "3"]])
 
 
 def test_a_sheet_without_a_header_is_refused_without_a_quotation():
@@ -256,25 +210,19 @@ def test_a_sheet_without_a_header_is_refused_without_a_quotation():
         assert not {"secret", "12345"} & set(str(error).split())
 
 
-def test_of_merged_cells_the_first_has_the_value_and_the_owner_is_told():
+def test_of_merged_cells_the_first_has_the_value_and_a_cell_far_away_costs_no_memory():
     book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1, 2], [3, 4], *[[5, 6]] * 2_500)))
     book.active.merge_cells("A2:A3")
     book.active.merge_cells("B5:B6")
-    file = io.BytesIO()
-    book.save(file)
-    table = read_table(file)
+    table = read_table(saved(book))
     assert cells(table)[:4] == [["1", "2"], [None, "4"], ["5", "6"], ["5", "6"]]
     assert table.notes == ("Merged cells (2 areas): the first cell of each has the value, the others are missing.",)
     assert read_table(workbook(["a", "b"], ["<mergeCell ref=", 2])).notes == ()
-
-
-def test_a_cell_far_away_costs_no_memory():
     book = openpyxl.Workbook()
     book.active["A1"], book.active["B1"], book.active["A2"], book.active["XFD20000"] = "a", "b", 1, 1
-    file = io.BytesIO()
-    book.save(file)
+    content = saved(book)
     tracemalloc.start()
-    table = read_table(file)
+    table = read_table(content)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (table.n_rows, table.n_malformed) == (1, 1)
@@ -284,9 +232,7 @@ def test_a_cell_far_away_costs_no_memory():
 def test_dates_beyond_the_calendar_spoil_their_own_cell():
     book = openpyxl.load_workbook(io.BytesIO(workbook(["a", "b"], [1e12, 1], [2, 2])))
     book.active["A2"].number_format = "yyyy-mm-dd"
-    file = io.BytesIO()
-    book.save(file)
-    assert cells(read_table(file)) == [[None, "1"], ["2", "2"]]
+    assert cells(read_table(saved(book))) == [[None, "1"], ["2", "2"]]
     far = parquet_of(a=pa.array([10**9, 0], pa.date32()), b=pa.array([1, 2]))
     assert cells(read_table(far)) == [["\ufffd", "1"], ["1970-01-01", "2"]]
 
@@ -299,13 +245,10 @@ def test_a_spoiled_dictionary_is_refused_before_its_offsets_are_followed():
         said_about(bytes(spoiled))  # a crash would end the tests
 
 
-# Files with types
+# --- files with types
 
 
 def test_types_of_a_parquet_file_become_text():
-    import datetime as dt
-    from decimal import Decimal
-
     zone = pa.array([dt.datetime(2020, 1, 1)], pa.timestamp("us", "Europe/Berlin"))
     table = read_table(
         parquet_of(
@@ -328,12 +271,9 @@ def test_types_of_a_parquet_file_become_text():
     assert table.notes == ("Left out columns of lists, records or views: 'many'.",)
 
 
-def test_labels_of_a_category_that_no_row_has_are_no_texts():
+def test_labels_of_stata_spss_and_parquet_are_read_where_a_row_has_them(tmp_path):
     column = pa.DictionaryArray.from_arrays(pa.array([2, 0, None]), pa.array(["a", "b", "c"]))
     assert read_table(parquet_of(x=column, y=pa.array([1, 2, 3]))).column("x").texts == ("c", "a")
-
-
-def test_labels_and_declared_missing_values_of_stata_and_spss_are_read(tmp_path):
     frame = pd.DataFrame({"answer": [1.0, 2.0, 3.0, 9.0], "x": [1, 2, 3, 4]})
     labels = {"answer": {1.0: "ja", 2.0: "nein", 9.0: "k.A."}}
     pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_value_labels=labels, missing_ranges={"answer": [9]})
@@ -389,10 +329,6 @@ def test_no_problem_quotes_a_cell(tmp_path):
             assert "secret" not in said_about(content[:place] + b"\xff" + content[place + 1 :]), kind
 
 
-def test_text_is_read_as_before():
-    assert cells(read_table(csv_bytes(ROWS))) == cells(dpviz.read_csv(csv_bytes(ROWS)))
-
-
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_column_of_lists_is_named_where_a_schema_wants_it(whole, tmp_path):
     rows = pa.table({"x": [1, 2], "many": [[1], [2]], "of": [{"a": 1}, {"a": 2}], "y": ["n", "y"]})
@@ -429,35 +365,28 @@ def uncomputed(cell: str) -> bytes:
     return packed.getvalue()
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        '<c r="B2"><f>A2*2</f><v></v></c>',
-        '<c r="B2"><f>A2*2</f><v/></c>',
-        '<c r="B2"><f>A2*2</f></c>',
-        '<c r="B2" s="1"><f t="shared" ref="B2:B9" si="0">A2*2</f><v /></c>',
-        '<c r="B2"><f t="shared" si="0"/></c>',
-    ],
-)
-def test_a_formula_that_was_never_computed_is_missing_and_doubted_and_no_other_row_changes(cell):
-    table = read_table(uncomputed(cell))
-    (doubt,) = (note for note in table.notes if isinstance(note, Doubt))
-    assert "formulas that were never computed" in doubt
-    assert cells(table) == [["1", None], ["2", "5"]]
+FORMULAS = [
+    '<c r="B2"><f>A2*2</f><v></v></c>',
+    '<c r="B2"><f>A2*2</f><v/></c>',
+    '<c r="B2"><f>A2*2</f></c>',
+    '<c r="B2" s="1"><f t="shared" ref="B2:B9" si="0">A2*2</f><v /></c>',
+    '<c r="B2"><f t="shared" si="0"/></c>',
+]
+COMPUTED = {
+    '<c r="B2"><f>A2*2</f><v>2</v></c>': "2",
+    '<c r="B2"><f t="shared" si="0"/><v>2</v></c>': "2",
+    '<c r="B2" t="str"><f>IF(A2,"","x")</f><v></v></c>': None,
+    '<c r="B2" t="e"><f>1/0</f><v>#DIV/0!</v></c>': None,
+    '<c r="B2"></c>': None,
+}
 
 
-@pytest.mark.parametrize(
-    ("cell", "found"),
-    [
-        ('<c r="B2"><f>A2*2</f><v>2</v></c>', "2"),
-        ('<c r="B2"><f t="shared" si="0"/><v>2</v></c>', "2"),
-        ('<c r="B2" t="str"><f>IF(A2,"","x")</f><v></v></c>', None),
-        ('<c r="B2" t="e"><f>1/0</f><v>#DIV/0!</v></c>', None),
-        ('<c r="B2"></c>', None),
-    ],
-)
-def test_what_a_formula_last_computed_is_its_value(cell, found):
-    assert cells(read_table(uncomputed(cell))) == [["1", found], ["2", "5"]]
+def test_a_formula_is_what_it_last_computed_and_doubted_where_it_never_was():
+    for cell in (*FORMULAS, *COMPUTED):
+        table = read_table(uncomputed(cell))
+        doubts = [note for note in table.notes if isinstance(note, Doubt)]
+        assert ["formulas that were never computed" in doubt for doubt in doubts] == [True] * (cell in FORMULAS)
+        assert cells(table) == [["1", COMPUTED.get(cell)], ["2", "5"]], "no other row changes"
 
 
 @pytest.mark.slow
