@@ -1,45 +1,53 @@
-"""Dispatch: commands are found, help is there, bad input never shows a traceback. Partly in a process of its own."""
+"""The command line as a whole: help, bad words, results, files it writes, Ctrl-C. Partly in a process of its own."""
 
+import errno
+import io
 import json
 import os
+import random
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from dpviz import installation
 from dpviz.__main__ import main, parser
-from dpviz.commands import COMMANDS, current, load
-from dpviz.commands.console import time_left
+from dpviz.commands import COMMANDS, app, console, current, docs, files, load
+from dpviz.commands.files import check_output, write_whole
+from dpviz.errors import DpvizError, UnknownName
 from dpviz.version import VERSION
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
-
-
-def dpviz(*argv, **kwargs):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    words = [sys.executable, "-m", "dpviz", *map(str, argv)]
-    return subprocess.run(words, capture_output=True, text=True, encoding="utf-8", env=environment, check=False, **kwargs)
+BYTES = os.fsdecode(b"\xff\xfe")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="devices, pipes and signals are others on Windows")
 
 
-def test_every_file_that_can_be_run_is_a_command():
-    room = ROOT / "dpviz" / "commands"
-    names = {path: path.stem for path in room.glob("*.py")} | {path: path.parent.name for path in room.glob("*/__init__.py")}
-    assert {name for path, name in names.items() if "\ndef run(" in path.read_text(encoding="utf-8")} == set(COMMANDS)
+def python(*words, **more):
+    settings = {"capture_output": True, "text": True, "encoding": "utf-8", "env": ENVIRONMENT, "check": False} | more
+    return subprocess.run([sys.executable, *map(str, words)], **settings)
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS), ["register", "declare"]])
-def test_help_of_every_command_works(run, words):
-    code, out, err = run(*words, "--help")
+# --- help
+
+
+def test_help_lists_every_command_and_each_has_an_example_that_can_be_typed(run):
+    code, out, err = run("--help")
     assert (code, err) == (0, "")
-    assert out.startswith(f"usage: {' '.join(['dpviz', *words])}")
-
-
-def test_the_help_lists_every_command(run):
-    _, out, _ = run("--help")
     assert all(f"  {name} " in out and about in out for name, about in COMMANDS.items())
+    for name in COMMANDS:
+        code, out, err = run(name, "--help")
+        assert (code, err) == (0, "")
+        assert out.startswith(f"usage: dpviz {name} ")
+        (example,) = [line for line in out.splitlines() if line.startswith("Example: ")]
+        program, command, *words = shlex.split(example.removeprefix("Example: "))
+        assert (program, command) == ("dpviz", name)
+        assert parser([name]).parse_args([command, *words]).command == name
+    assert run("register", "declare", "--help")[1].startswith("usage: dpviz register declare")
+    assert run("--version") == (0, f"dpviz {VERSION}\n", "")
 
 
 @pytest.mark.slow
@@ -48,22 +56,114 @@ def test_help_and_mistakes_load_no_large_package():
     heavy = ["streamlit", "plotly", "opendp", "sklearn", "pandas", "pyarrow", "scipy", "joblib", "dp_accounting"]
     code = f"import sys, dpviz.__main__ as m\nfor words in {asked}: m.main(words)\n"
     code += f"print(*[name for name in {heavy} if name in sys.modules])"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout.splitlines()[-1] == ""
+    assert python("-c", code, check=True).stdout.splitlines()[-1] == ""
 
 
-def test_the_version_is_printed(run):
-    assert run("--version") == (0, f"dpviz {VERSION}\n", "")
+def test_words_are_completed_in_a_shell(run, tmp_path):
+    for shell in ("bash", "zsh"):
+        code, script, err = run("--completion", shell)
+        assert (code, err) == (0, "")
+        assert all(word in script for word in (*COMMANDS, "--epsilon-cap", "pf-tree", "svg", "--json"))
+        if program := shutil.which(shell):
+            (tmp_path / "script").write_text(script, encoding="utf-8")
+            assert subprocess.run([program, "-n", str(tmp_path / "script")], capture_output=True, check=False).stderr == b""
+    script = run("--completion", "bash")[1]
+    asked = 'COMP_WORDS=(dpviz train --le); COMP_CWORD=2; _shtab_dpviz; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["--learner"]
 
 
-def test_no_command_and_an_unknown_command_are_one_line(refused):
-    assert "A command is needed. See `dpviz --help`." in refused()
-    assert "invalid choice: 'trian'" in refused("trian")
+def test_an_old_name_works_and_says_the_new_one(run, refused):
+    assert current(["register", "cap", "a", "--again=2"])[0] == ["register", "cap", "a", "--confirm-cap=2"]
+    assert current(["train", "poison", "--assign"])[0] == ["train", "poison", "--add-rows"]
+    code, _, err = run("poison", "none.csv", "--schema", "none.json", "--epsilon", "1")
+    assert code == 2
+    assert err.startswith("Warning: `poison` is called `robustness` now")
+    assert "train_federated" in refused("owners", "stream", "rows.csv")
 
 
-def test_a_missing_argument_is_named(refused):
-    assert "The following arguments are required: DATA, --epsilon, --out." in refused("train")
+# --- words that cannot be used
+
+TRAIN = ("train", "t.csv", "--out", "m.json", "--epsilon")
+DECLARE = ("register", "declare", "x", "--rows-per-unit")
+
+
+def test_odd_words_are_one_line_that_says_what_is_wrong(refused, table):
+    for words, said in (
+        ((), "A command is needed. See `dpviz --help`."),
+        (("trian",), "invalid choice: 'trian'"),
+        (("train",), "The following arguments are required: DATA, --epsilon, --out."),
+        ((*DECLARE, "9" * 20), "must be a whole number from 1 to 1,000,000,000,000,000,000"),
+        ((*DECLARE, "9" * 6000), "must be a whole number from 1 to"),
+        ((*DECLARE, "１"), "must be a whole number"),
+        ((*TRAIN, "１"), "--epsilon: must be a number, got '１'"),
+        ((*TRAIN, "1_0"), "--epsilon: must be a number, got '1_0'"),
+        ((*TRAIN, "1", "--out", "-", "--data-set", "x"), "--out: A recorded release is a file"),
+        ((*TRAIN, "1", "--names", f"a,{BYTES}"), "--names: This is no text"),
+        ((*TRAIN, "1", "--data-set", BYTES), "--data-set: This is no text"),
+        (("sweep", "t.csv", "--out", "-", "--epsilon", "1", "--resume"), "--out: --resume continues a file"),
+        (("sweep", "t.csv", "--out", "m.csv", "--epsilon", "1_0"), "must be a number"),
+        (("register", "list", "--out", "-"), "The format is not known"),
+        (("learners", "pf-tree", "--for", "s.json"), "--for: NAME and --for are two questions"),
+    ):
+        assert said in refused(*words), words
+    words = ("train", table, "--out", table.with_suffix(".json"), "--epsilon", "1", "--learner", "privatree", "--param")
+    assert "must be a whole number in [2, 64]" in refused(*words, "bins=1_0")
+    assert "must be a whole number in [2, 64]" in refused(*words, f"bins={'9' * 6000}")
+
+
+@pytest.mark.parametrize("name", [BYTES, "x" * 5000, "a\nb", "\u202e", "", "/dev/zero", "/dev/full", "/dev/null", "/dev"])
+def test_what_is_no_file_is_neither_rows_nor_a_model_a_schema_or_a_release(refused, table, name, tmp_path):
+    out = ("--out", tmp_path / "out.json")
+    refused("predict", name, table, *out)
+    refused("train", table, "--schema", name, "--epsilon", "1", *out)
+    if not name.startswith("/dev"):
+        refused("train", name, "--epsilon", "1", *out)
+    if name:
+        refused("register", "check", name, "--register", tmp_path / "r.db")
+
+
+def test_no_message_is_longer_than_people_read(refused, table, tmp_path):
+    assert len(refused("train", "t.csv", "--out", "m", "--epsilon", "x" * 100_000)) < 10_000
+    assert len(refused("x" * 100_000)) < 10_000
+    assert len(str(UnknownName("column", "x", ["y" * 10**6]))) < 10_000
+    assert len(str(DpvizError("what" * 10**5, where="where" * 10**5, remedy="remedy" * 10**5))) < 10_000
+    many = tmp_path / "many.json"
+    many.write_text('{"format": "dpviz-schema/1", "features": [' + '"category", ' * 10**6)
+    said = refused("train", table, "--schema", many, "--epsilon", "1", "--out", tmp_path / "out.json")
+    assert "The schema file is larger than 10 MB" in said
+
+
+def argument_lists(seed, folder):
+    """Endless lists of words: commands, options, names of files and devices, numbers, and rubbish."""
+    rng = random.Random(seed)
+    odd = ["", "-", "--", "-1", "0", "nan", "inf", "1e999", "9" * 30, "１", BYTES, "a\0b", "a=b", "=", ",", "%s", "@x", "é" * 300]
+    names = [*(str(folder / name) for name in ("t.csv", "absent", "out", "")), "/dev/null", "/dev/full", f"x{BYTES}"]
+    options = "epsilon max-depth out force schema target seed param learner delta depth names delimiter encoding sheet rows"
+    options += " person rows-per-person data-set assign register unit rows-per-unit epsilon-cap role reason by head answers help"
+    words = [*COMMANDS, "list", "declare", "cap", "check", "resume", "1", "0.5", "pf-tree", "label"]
+    kinds = [[f"--{name}" for name in options.split()], odd, names, words]
+    while True:
+        first = rng.choice([*[name for name in COMMANDS if name not in ("app", "docs")], *odd])
+        yield [first, *(rng.choice(rng.choice(kinds)) for _ in range(rng.randrange(7)))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_lists", [400, pytest.param(4000, marks=pytest.mark.verify)])
+def test_any_list_of_arguments_ends_with_a_known_code(tmp_path, monkeypatch, capsys, n_lists):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "register.db"))
+    (tmp_path / "t.csv").write_text("a,b,label\n" + "1,x,yes\n2,y,no\n" * 20)
+    lists = argument_lists(n_lists, tmp_path)
+    for _ in range(n_lists):
+        words = next(lists)
+        if words[0] in ("app", "verify", "sweep"):  # whose work takes long when the words happen to fit
+            words = [words[0], *words[1:], "--absent"]
+        code = main(words)
+        _, said = capsys.readouterr()
+        assert code in (0, 1, 2), words
+        assert len(said) < 10_000, words
+        assert code != 2 or said.count("\n") == 1, (words, said)
 
 
 def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch):
@@ -75,65 +175,79 @@ def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch):
         main(["learners"])
 
 
+# --- what is printed, and where to
+
+
 @pytest.mark.slow
 def test_the_whole_journey_in_a_process_of_its_own(table, tmp_path):
-    proposed = dpviz("schema", table, "--target", "label", "--out", "s.json", cwd=tmp_path)
-    trained = dpviz("train", table, "--schema", "s.json", "--epsilon", "1", "--out", "tree.json", cwd=tmp_path)
-    again = dpviz("train", table, "--schema", "s.json", "--epsilon", "1", "--out", "tree.json", cwd=tmp_path)
-    assert (proposed.returncode, trained.returncode) == (0, 0)
+    def dpviz(*words):
+        return python("-m", "dpviz", *words, cwd=tmp_path)
+
+    train = ("train", table, "--schema", "s.json", "--epsilon", "1", "--out", "tree.json")
+    assert dpviz("schema", table, "--target", "label", "--out", "s.json").returncode == 0
+    trained, again = dpviz(*train), dpviz(*train)
+    assert trained.returncode == 0
     assert "(add/remove one row)" in trained.stdout
-    assert (tmp_path / "tree.json").is_file()
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr == "dpviz: tree.json: The file exists. Choose another --out, or add --force to overwrite it.\n"
 
 
 @pytest.mark.slow
 def test_a_terminal_without_greek_letters_is_no_reason_to_stop(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     table = tmp_path / "größe.csv"
     table.write_text("größe,ε\n" + "1,a\n2,b\n" * 20, encoding="utf-8")
-    words = [sys.executable, "-m", "dpviz", "train", str(table), "--epsilon", "1", "--out", str(tmp_path / "t.json")]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    words = ("-m", "dpviz", "train", table, "--epsilon", "1", "--out", tmp_path / "t.json")
+    done = python(*words, env=ENVIRONMENT | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert done.returncode == 0
     assert done.stderr.startswith("Read gr??e.csv: 40 rows, 2 columns.")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes close differently on Windows")
 @pytest.mark.slow
-def test_a_reader_that_has_seen_enough_causes_no_traceback():
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    words = [sys.executable, "-m", "dpviz", "learners"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+def test_an_output_that_is_closed_full_or_no_longer_read_causes_no_traceback():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dpviz", "learners"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
     process.stdout.close()
-    heard = process.stderr.read()
+    assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait() == 0
-    assert heard == b""
+    for words, closed, code in ((("--help",), 1, 0), (("nonsense",), 2, 2)):
+        program = f"import os, sys; os.close({closed}); os.execv(sys.executable, [sys.executable, '-m', 'dpviz', *{words!r}])"
+        done = python("-c", program)
+        assert done.returncode == code
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
+    with open("/dev/full", "w") as full:
+        done = python("-m", "dpviz", "learners", stdout=full, stderr=subprocess.PIPE, capture_output=False)
+    assert (done.returncode, done.stderr) == (2, "dpviz: The output cannot be written: no space is left.\n")
 
 
-@pytest.mark.parametrize(
-    ("words", "holds"),
-    [
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_and_a_used_up_quota_are_said(monkeypatch, refused, code):
+    def full(args):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(load("learners"), "run", full)
+    monkeypatch.setattr("dpviz.__main__._write_no_more", lambda: None)  # pytest's stdout is still needed
+    assert refused("learners") == "dpviz: The output cannot be written: no space is left.\n"
+
+
+def test_results_are_there_as_json(run, table, schema, tmp_path, monkeypatch):
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "register.sqlite"))
+    model = tmp_path / "t.json"
+    for words, holds in (
         (("learners",), "learners"),
         (("learners", "pf-tree"), "parameters"),
         (("register", "list"), "format"),
         (("register", "declare", "clinic", "--epsilon-cap", "1", "--unit", "one", "--rows-per-unit", "1"), "spent"),
-        (("train", "{table}", "--schema", "{schema}", "--epsilon", "1", "--seed", "0", "--out", "{folder}/t.json"), "guarantee"),
-        (("schema", "{table}", "--out", "{folder}/s.json"), "features"),
-    ],
-)
-def test_every_result_is_there_as_json(run, table, schema, tmp_path, monkeypatch, words, holds):
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "register.sqlite"))
-    places = {"folder": tmp_path, "table": table, "schema": schema}
-    words = [word.format(**places) for word in words]
-    code, out, err = run(*words, "--json")
-    assert code == 0, err
-    assert json.loads(out)[holds]
-
-
-def test_numbers_of_a_model_are_numbers_in_json(run, table, schema, tmp_path):
-    assert run("train", table, "--schema", schema, "--epsilon", "5", "--seed", "0", "--out", tmp_path / "t.json")[0] == 0
-    found = json.loads(run("evaluate", tmp_path / "t.json", table, "--json")[1])
+        (("train", table, "--schema", schema, "--epsilon", "5", "--seed", "0", "--out", model), "guarantee"),
+        (("schema", table, "--out", tmp_path / "s.json"), "features"),
+        (("evaluate", model, table), "measures"),
+    ):
+        code, out, err = run(*words, "--json")
+        assert code == 0, err
+        found = json.loads(out)
+        assert found[holds]
     assert 0.8 < found["measures"]["accuracy"] <= 1
     assert found["rows"] == sum(int(row["yes"]) + int(row["no"]) for row in found["confusion"]) == 600
 
@@ -148,44 +262,187 @@ def test_a_file_goes_to_stdout_and_what_is_said_of_it_to_stderr(run, table, sche
     assert json.loads(run("schema", table, "--out", "-")[1])["target"]["name"] == "label"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_words_are_completed_in_a_shell(run, shell, tmp_path):
-    code, script, err = run("--completion", shell)
-    assert (code, err) == (0, "")
-    for word in (*COMMANDS, "--epsilon-cap", "pf-tree", "svg", "--json"):
-        assert word in script
-    if program := shutil.which(shell):
-        (tmp_path / "script").write_text(script, encoding="utf-8")
-        assert subprocess.run([program, "-n", str(tmp_path / "script")], capture_output=True, check=False).stderr == b""
+def test_a_stage_shows_on_a_terminal_only_and_a_message_takes_its_place(monkeypatch, capsys):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    console.doing("Reading")
+    assert capsys.readouterr().err == ""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    console.doing("Reading")
+    console.complain("a\nb\x1b[2Jc\u202ed ε")
+    assert terminal.getvalue() == "\r\x1b[2KReading ...\r\x1b[2Kdpviz: a b [2Jc d ε\n"
+    for elapsed, share, said in ((1, 0.1, ""), (10, 0.5, ", about 10 s left"), (60, 0.1, ", about 9 min left"), (9, 0, "")):
+        assert console.time_left(elapsed, share) == said
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
-def test_bash_offers_what_may_follow(run):
-    script = run("--completion", "bash")[1]
-    asked = 'COMP_WORDS=(dpviz train --le); COMP_CWORD=2; _shtab_dpviz; echo "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["--learner"]
+def test_results_are_aligned_or_one_object_on_the_stream_that_is_asked_for(capsys):
+    console.show_table("letters", ("A", "B"), [("long cell", "x"), ("s", "y")])
+    assert capsys.readouterr().out == "A          B\nlong cell  x\ns          y\n"
+    with console.results(to_stderr=True, as_json=True):
+        console.show_title("People")
+        console.show_table("people", ("OLD, BEFORE", "B"), [("ε", "y")])
+        console.show_pairs([("Data set", "clinic")])
+        console.show_values({"rows": 3})
+    out, err = capsys.readouterr()
+    assert (out, json.loads(err)) == ("", {"people": [{"old_before": "ε", "b": "y"}], "data_set": "clinic", "rows": 3})
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_example_of_every_help_is_a_command_line(name):
-    (example,) = [line for line in (load(name).__doc__ or "").splitlines() if line.startswith("Example: ")]
-    program, command, *words = shlex.split(example.removeprefix("Example: "))
-    assert (program, command) == ("dpviz", name)
-    assert parser([name]).parse_args([command, *words]).command == name
+# --- files are written whole or not at all
+
+
+def test_a_file_is_written_whole_with_the_users_usual_rights_and_through_a_link(tmp_path):
+    usual, ours, link = (tmp_path / name for name in ("usual", "a.json", "link.json"))
+    usual.write_text("", encoding="utf-8")
+    write_whole(ours, "größe\n", force=False)
+    assert ours.read_bytes() == "größe\n".encode()
+    assert ours.stat().st_mode == usual.stat().st_mode
+    link.symlink_to(ours)
+    write_whole(link, "new", force=True)
+    assert link.is_symlink()
+    assert ours.read_text(encoding="utf-8") == "new"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "link.json", "usual"]
+
+
+def test_a_failure_half_way_keeps_the_old_file_and_leaves_no_part(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    path.write_text("old", encoding="utf-8")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    def denied(*args):
+        raise PermissionError(13, "Permission denied")
+
+    for name, fails, says in (("fsync", full, "No space left on device"), ("open", denied, "Permission denied")):
+        with monkeypatch.context() as patched:
+            patched.setattr(files.os, name, fails)
+            with pytest.raises(DpvizError, match=rf"a\.json: The file cannot be written: {says}\."):
+                write_whole(path, "new", force=True)
+        assert path.read_text(encoding="utf-8") == "old"
+        assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_what_is_no_place_for_a_file_is_refused(tmp_path):
+    path = tmp_path / "a.json"
+    check_output(path, force=False)
+    path.write_text("somebody else's", encoding="utf-8")
+    for target, force, says in (
+        (path, False, "The file exists"),  # it appeared in the meantime
+        (tmp_path, True, "not an ordinary file"),
+        (tmp_path / "absent" / "a.json", True, "There is no folder"),
+        (path / "a.json", True, "There is no folder|cannot be written"),
+        (tmp_path / "a\0b", False, "cannot be written"),
+        (tmp_path / ("x" * 5000), False, "cannot be written"),
+    ):
+        with pytest.raises(DpvizError, match=says):
+            write_whole(target, "mine", force=force)
+    assert path.read_text(encoding="utf-8") == "somebody else's"
+
+
+# --- Ctrl-C
+
+
+def test_ctrl_c_while_a_command_is_loaded_is_a_stop(monkeypatch, run):
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpviz.__main__.load", interrupted)
+    assert run("learners") == (130, "", "dpviz: Stopped.\n")
+
+
+def test_ctrl_c_that_a_library_turns_into_its_own_error_is_a_stop(monkeypatch, run):
+    def broken(args):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as error:
+            raise ImportError("half of a library") from error
+
+    monkeypatch.setattr(load("learners"), "run", broken)
+    of_pytest = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert run("learners") == (130, "", "dpviz: Stopped.\n")
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, of_pytest)
+
+
+#: Interrupts this process when its import number N begins: every moment at which Python or dpviz imports something.
+AT_IMPORT = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+class Finder:
+    def find_spec(self, name, *rest):
+        global left
+        if name.split(".")[0] == "dpviz" and name != "dpviz" and name != "dpviz.interrupts":
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+sys.argv[0] = "dpviz"
+sys.meta_path.insert(0, Finder())
+from dpviz.__main__ import main
+sys.exit(main())
+"""
+#: Interrupts this process when `dpviz.interrupts` imports its first module: before that, Python itself is still beginning.
+AT_FIRST = """
+import os, sys
+class Finder:
+    has_begun = False
+    def find_spec(self, name, *rest):
+        if self.has_begun:
+            os.kill(os.getpid(), 2)
+        self.has_begun = self.has_begun or name == "dpviz.interrupts"
+sys.argv[0] = "dpviz"
+sys.meta_path.insert(0, Finder())
+import dpviz
+"""
 
 
 @pytest.mark.parametrize(
-    ("elapsed", "share", "said"), [(1, 0.1, ""), (10, 0.5, "10 s left"), (60, 0.1, "9 min left"), (9, 0, "")]
+    "words",
+    [
+        (AT_FIRST,),
+        *((AT_IMPORT, place, "learners") for place in (1, 40)),
+        *(pytest.param((AT_IMPORT, place, "learners"), marks=pytest.mark.verify) for place in (2, 90)),
+    ],
 )
-def test_a_long_stage_says_how_long_it_may_take(elapsed, share, said):
-    assert time_left(elapsed, share) == (f", about {said}" if said else "")
+def test_ctrl_c_during_an_import_is_a_stop(words):
+    done = python("-c", *words)
+    assert (done.returncode, done.stderr) == (130, "dpviz: Stopped.\n")
 
 
-def test_an_old_name_works_and_says_the_new_one(run, refused):
-    assert current(["register", "cap", "a", "--again=2"])[0] == ["register", "cap", "a", "--confirm-cap=2"]
-    assert current(["train", "poison", "--assign"])[0] == ["train", "poison", "--add-rows"]
-    code, _, err = run("poison", "none.csv", "--schema", "none.json", "--epsilon", "1")
-    assert code == 2
-    assert err.startswith("Warning: `poison` is called `robustness` now")
-    assert "train_federated" in refused("owners", "stream", "rows.csv")
+# --- commands that open a browser
+
+
+def test_the_server_gets_the_public_address_as_browsers_write_it(monkeypatch, run, refused):
+    started = []
+    monkeypatch.setattr(app.os, "execv", lambda _, words: started.append(words[-1]))
+    for given, known in (
+        ("https://trees.example.org", "https://trees.example.org"),
+        ("https://Trees.Example.org/", "https://trees.example.org"),
+        ("http://10.0.0.7:8080", "http://10.0.0.7:8080"),
+    ):
+        run("app", "--no-browser", "--public-address", given)
+        assert f"app.py', '{known}', {{'server.maxUploadSize': " in started[-1]
+        assert started[-1].endswith("'server.headless': True})")
+    n_started = len(started)
+    hosts = ("", "trees.example.org", "ftp://a.example", "https://", "https://[", "https://a:x")
+    for given in (*hosts, "https://a@b.example", "https://a.example/path"):
+        assert "must be an address such as https://trees.example.org" in refused("app", "--public-address", given)
+    assert "listens on this computer only" in refused("app", "--address", "192.168.1.20")
+    assert "must be one IP address of this computer" in refused("app", "--lessons", "--address", "0.0.0.0")
+    assert len(started) == n_started
+
+
+def test_documentation_that_was_built_is_opened_and_else_the_remedy_is_said(run, refused, tmp_path, monkeypatch):
+    monkeypatch.setattr(installation, "__file__", str(tmp_path / "installation.py"))
+    assert "Run `make docs` in the clone." in refused("docs")
+    page, opened = tmp_path / "manual" / "index.html", []
+    page.parent.mkdir()
+    page.write_text("<h1>dpviz</h1>", encoding="utf-8")
+    monkeypatch.setattr(docs, "show", lambda address: opened.append(address) or True)
+    assert run("docs") == (0, "", "")
+    assert opened == [page.as_uri()]
+    assert run("docs", "--no-browser")[:2] == (0, f"documentation  {page.as_uri()}\n")
