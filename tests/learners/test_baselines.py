@@ -1,63 +1,110 @@
-"""Majority and CART."""
-
-import math
+"""What private learners are compared with: one constant, noisy or not, and scikit-learn's trees and boosting to the bit."""
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import dpviz
 from dpviz.errors import SchemaError
+from dpviz.learners.published.dp_mean import STEPS
 from dpviz.models.constant import Constant
-from dpviz.models.tree import Leaf
+from dpviz.models.tree import Leaf, NumberLeaf
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.support import numbers
 from tests.support.tables import schema_of, table
 
 
-def test_majority_with_a_huge_epsilon_is_the_most_frequent_class():
+def rows(kind, n_classes, n_rows, seed=5) -> EncodedDataset:
+    """Of 0 classes: with a number to predict."""
+    if n_classes:
+        return table(schema_of(kind, n_classes), n_rows, seed)
+    return numbers.rows(numbers.schema_of_numbers(kind), n_rows, seed)
+
+
+def ordered(data) -> tuple[np.ndarray, np.ndarray]:
+    order = np.lexsort((data.target, *data.columns))
+    return np.column_stack(data.columns)[order], data.target[order]
+
+
+def of_values(values, low=-10.0, high=90.0, n_public=None) -> EncodedDataset:
+    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("rent", low, high), n_public=n_public or max(1, len(values)))
+    return EncodedDataset(schema, (np.zeros(len(values)),), np.array(values, dtype=float))
+
+
+def mean_of(data, **asked) -> float:
+    return dpviz.fit("dp-mean", data, **({"epsilon": 1.0, "seed": 0} | asked)).model.root.value
+
+
+def test_with_a_huge_epsilon_a_constant_is_the_most_frequent_class_or_the_mean():
     data = table(schema_of("mixed", 3), 99)
     result = dpviz.fit("majority", data, epsilon=1e6, seed=0)
     assert result.model == Constant(data.schema, int(np.bincount(data.target).argmax()))
-    assert result.score(data) == np.bincount(data.target).max() / 99
+    values = of_values([3.0, 4.5, -10.0, 88.25])
+    for count_rows in (False, True):
+        assert mean_of(values, epsilon=1e6, count_rows=count_rows) == pytest.approx(values.target.mean(), abs=50 / STEPS)
 
 
-@pytest.mark.slow
-def test_majority_chooses_with_the_odds_of_permute_and_flip():
-    # counts 3 and 1 at epsilon ln 2: P(1) = c (1 - 1/2) with c = 1/4, so 1/8
-    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("n", "p")))
-    data = EncodedDataset(schema, (np.zeros(4),), np.array([0, 0, 0, 1], dtype=np.uint8))
-    draws = 4000
-    ones = sum(dpviz.fit("majority", data, epsilon=math.log(2), seed=seed).model.label for seed in range(draws))
-    assert abs(ones - draws / 8) < 4 * math.sqrt(draws * 7 / 64)
+def test_the_noisy_mean_stays_in_its_range_and_knows_no_exact_row_count():
+    found = [mean_of(of_values([90.0] * 3), epsilon=0.01, seed=seed) for seed in range(40)]
+    assert {min(found), max(found)} == {-10.0, 90.0}
+    few, many = of_values([40.0] * 10, n_public=50), of_values([40.0] * 50)
+    assert mean_of(few, seed=4) == mean_of(many, seed=4)
+    counted = dpviz.fit("dp-mean", of_values([90.0] * 400, n_public=4), epsilon=0.8, seed=1, count_rows=True)
+    assert [(row.part, row.epsilon) for row in counted.ledger.rows()] == [("leaf", 0.4), ("count", 0.4)]
+    assert counted.model.root.value == pytest.approx(90, abs=5)
 
 
+@pytest.mark.parametrize("n_classes", [0, 2, 7])
 @pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
-def test_cart_predicts_exactly_as_scikit_learn(kind):
-    for depth in [1, 3, 8]:
-        for n_classes in [2, 3, 7]:
-            data, fresh = table(schema_of(kind, n_classes), 300), table(schema_of(kind, n_classes), 500, seed=9)
-            ours = dpviz.fit("cart", data, epsilon=1.0, max_depth=depth, seed=0).model
-            theirs = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(np.column_stack(data.columns), data.target)
-            for rows in (data, fresh):
-                np.testing.assert_array_equal(ours.predict(rows), theirs.predict(np.column_stack(rows.columns)))
-            assert ours.depth == theirs.get_depth()
-            assert ours.n_leaves == theirs.get_n_leaves()
+def test_cart_predicts_exactly_as_scikit_learn(kind, n_classes):
+    data, fresh = rows(kind, n_classes, 300), rows(kind, n_classes, 500, seed=9)
+    name, theirs = ("cart", DecisionTreeClassifier) if n_classes else ("cart-regression", DecisionTreeRegressor)
+    for depth in (1, 3, 8):
+        ours = dpviz.fit(name, data, epsilon=1.0, max_depth=depth, seed=0).model
+        tree = theirs(max_depth=depth, random_state=0).fit(*ordered(data))
+        for part in (data, fresh):
+            np.testing.assert_array_equal(ours.predict(part), tree.predict(np.column_stack(part.columns)))
+        assert (ours.depth, ours.n_leaves) == (tree.get_depth(), tree.get_n_leaves())
 
 
-def test_cart_with_a_class_nobody_has_labels_with_declared_codes():
-    data = table(schema_of("numbers", 4), 60)
-    data = EncodedDataset(data.schema, data.columns, np.where(data.target == 1, 3, data.target).astype(np.uint8))
-    model = dpviz.fit("cart", data, epsilon=1.0, max_depth=8, depth=8, seed=0).model
-    assert set(model.predict(data)) == set(data.target)
+@pytest.mark.parametrize("n_classes", [0, 2, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
+def test_gbdt_predicts_as_scikit_learn(kind, n_classes):
+    data, fresh = rows(kind, n_classes, 400), rows(kind, n_classes, 500, seed=9)
+    theirs = HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor
+    ours = dpviz.fit("gbdt", data, epsilon=1.0, max_depth=3, trees=20, learning_rate=0.2, seed=0).model
+    boosted = theirs(max_depth=3, max_iter=20, learning_rate=0.2, early_stopping=False).fit(*ordered(data))
+    for part in (data, fresh):
+        matrix = np.column_stack(part.columns)
+        expected = boosted.decision_function(matrix) if n_classes else boosted.predict(matrix)
+        np.testing.assert_allclose(ours.scores(part), expected, rtol=1e-12, atol=1e-9)
+        if n_classes:
+            np.testing.assert_array_equal(ours.predict(part), boosted.predict(matrix))
 
 
-def test_cart_of_no_rows_is_a_leaf():
+@pytest.mark.parametrize("name", ["cart", "gbdt"])
+def test_a_class_that_does_not_occur_is_never_predicted(name):
+    for n_classes, present in [(2, [0]), (2, [1]), (4, [2]), (4, [1, 3]), (4, [0, 1, 3])]:
+        data = table(schema_of("mixed", n_classes), 200)
+        data = EncodedDataset(data.schema, data.columns, np.array(present, dtype=np.uint8)[data.target % len(present)])
+        model = dpviz.fit(name, data, epsilon=1.0, max_depth=3, seed=0, **({"trees": 10} if name == "gbdt" else {})).model
+        assert set(model.predict(data)) == set(present)
+
+
+def test_of_no_rows_cart_is_a_leaf():
     assert dpviz.fit("cart", table(schema_of(), 0), epsilon=1.0, seed=0).model.root == Leaf(0)
+    assert dpviz.fit("cart-regression", of_values([]), epsilon=1.0, seed=0).model.root == NumberLeaf(40.0)
 
 
-def test_cart_refuses_a_range_single_precision_cannot_hold():
-    schema = Schema((NumericFeature("mass", 0, 1e40),), ClassTarget("y", ("n", "p")))
-    data = EncodedDataset(schema, (np.array([0.0, 1e40]),), np.array([0, 1], dtype=np.uint8))
-    with pytest.raises(SchemaError, match="mass: 'cart' computes in single precision and cannot hold this range"):
-        dpviz.fit("cart", data, epsilon=1.0, seed=0)
+@pytest.mark.parametrize("name", ["cart", "random-forest", "cart-regression", "gbdt"])
+def test_a_range_that_scikit_learn_cannot_hold_is_refused(name):
+    if name in ("cart", "random-forest"):
+        schema = Schema((NumericFeature("mass", 0, 1e40),), ClassTarget("y", ("n", "p")))
+        data = EncodedDataset(schema, (np.array([0.0, 1e40]),), np.array([0, 1], dtype=np.uint8))
+        problem = f"mass: '{name}' computes in single precision"
+    else:
+        data, problem = of_values([0.0, 1e20], 0, 1e20), f"rent: '{name}' squares the target"
+    with pytest.raises(SchemaError, match=f"{problem}.*cannot hold this range"):
+        dpviz.fit(name, data, epsilon=1.0, seed=0)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import PureDP, Unbounded, walk
+from dpviz.accounting.events import walk
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from dpviz.training.one_against_rest import group_ends, one_against_rest_grid
 from tests.support.oracles import counts as counted
 from tests.support.oracles import trees
 from tests.support.recording import Recording
@@ -41,13 +38,6 @@ def utility(data: EncodedDataset, rows, feature: int, values: set[float]) -> flo
     inside = [row for row in rows if float(data.columns[feature][row]) in values]
     left, total = counted.class_counts(data, inside), counted.class_counts(data, rows)
     return 0.5 - float(counted.weighted_gini(left, total - left))
-
-
-def test_groups_hold_five_neighbouring_values_each(rng):
-    for n in [1, 4, 5, 6, 10, 11, 23]:
-        column = np.repeat(rng.permutation(n) * 1.5, 3)
-        ends = group_ends(column, 5)
-        assert ends.tolist() == [max(group) for group in groups_by_hand(column)]
 
 
 def test_every_draw_at_the_root_is_its_definition():
@@ -94,15 +84,6 @@ def test_a_group_in_the_middle_takes_two_rules_and_one_level():
     assert len([step for _, step in walk(result.ledger.event) if step.part == "leaf"]) == 2
 
 
-def test_a_number_of_few_values_sends_everything_left():
-    for values in [1, 3, 5]:
-        grid = one_against_rest_grid(
-            Schema((NumericFeature("x", 0, 9),), TWO), {"x": group_ends(np.arange(float(values)), 5)}, "test"
-        )
-        assert grid.n_candidates == 1
-        assert grid.features[0].thresholds.tolist() == [9.0]
-
-
 def test_with_a_huge_epsilon_it_is_greedy_and_stops_when_pure():
     data = table(schema_of("categories", 3), 150)
     model = dpviz.fit("bdpt", data, epsilon=1e6, depth=3, seed=1).model
@@ -115,39 +96,3 @@ def test_with_a_huge_epsilon_it_is_greedy_and_stops_when_pure():
         else:
             best = max(utility(data, rows, *candidate) for candidate in candidates)
             assert utility(data, rows, node.rule.feature, set(map(float, node.rule.codes))) == pytest.approx(best)
-
-
-def test_half_buys_splits_and_half_buys_counts_in_a_series():
-    plan = dpviz.fit("bdpt", table(schema_of()), epsilon=0.6, depth=3, seed=0).plan
-    assert [(s.part, s.level) for s in plan.shares] == [
-        *(("node", level) for level in range(3)),
-        *(("count", level) for level in range(3)),
-        ("leaf", 3),
-    ]
-    epsilons = [share.epsilon for share in plan.shares]
-    assert epsilons[:3] == pytest.approx([0.1] * 3)
-    assert sum(epsilons[3:]) == pytest.approx(0.3)
-    assert np.array(epsilons[4:]) / epsilons[3:-1] == pytest.approx(2 ** (1 / 3))
-
-
-def test_it_owns_up():
-    result = dpviz.fit("bdpt", table(schema_of("mixed")), epsilon=1.0, depth=1, seed=0)
-    steps = [step for _, step in walk(result.ledger.event)]
-    assert [step.part for step in steps] == ["groups", "stopping rule", "count", "node", "leaf", "leaf"]
-    assert [type(step.cost) for step in steps] == [Unbounded, Unbounded, PureDP, Unbounded, PureDP, PureDP]
-    assert steps[3].note == "the sensitivity is taken at a noisy row count and is no bound"
-    assert [item.code for item in result.disclosures] == ["merged-values", "stopping-rule"]
-    assert (result.claim.epsilon, result.claim.verdict) == (1.0, "violated")
-    only_categories = dpviz.fit("bdpt", table(schema_of("categories")), epsilon=1.0, seed=0)
-    assert [item.code for item in only_categories.disclosures] == ["stopping-rule"]
-
-
-def test_an_early_leaf_pays_the_count_of_its_level():
-    schema = Schema((CategoricalFeature("c", ("a", "b")),), TWO)
-    data = EncodedDataset(schema, (np.zeros(9, dtype=np.uint8),), np.ones(9, dtype=np.uint8))
-    result = dpviz.fit("bdpt", data, epsilon=1.0, depth=3, seed=0)
-    steps = [step for _, step in walk(result.ledger.event)]
-    ratio = 2 ** (1 / 3)
-    assert isinstance(result.model.root, Leaf)
-    assert steps[1].epsilon == pytest.approx(0.5 * (1 - ratio) / (1 - ratio**4))
-    assert math.isinf(result.ledger.guarantee.epsilon)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import Free, PureDP, Step, walk
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, SubsetRule
@@ -117,18 +116,3 @@ def test_a_path_ends_where_no_feature_has_two_values_left():
     boundless = Schema((NumericFeature("x", 0, 1),), TWO)
     complete = dpviz.fit("diffprivlib-tree", table(boundless, 30), epsilon=1.0, depth=6, max_depth=6, seed=1).model
     assert complete.n_leaves == 2**6
-
-
-def test_labels_get_all_of_epsilon_and_splits_cost_nothing():
-    result = dpviz.fit("diffprivlib-tree", table(schema_of()), epsilon=0.3, depth=2, seed=0)
-    steps = [step for _, step in walk(result.ledger.event)]
-    assert [step for step in steps if isinstance(step.cost, Free)] == [
-        Step(Free(), "node", 0),
-        Step(Free(), "node", 1),
-        Step(Free(), "node", 1),
-    ]
-    assert [step for step in steps if isinstance(step.cost, PureDP)] == [
-        Step(PureDP(0.3), "leaf", 2, mechanism="permute-and-flip")
-    ] * 4
-    assert result.ledger.guarantee.epsilon == result.claim.epsilon == 0.3
-    assert (result.claim.verdict, result.disclosures) == ("holds", ())

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import BoundedRange, Step, Unbounded, walk
-from dpviz.errors import SchemaError
 from dpviz.evaluation.audit.enumeration import Enumeration
 from dpviz.models.tree import Leaf, SubsetRule
 from dpviz.table.dataset import EncodedDataset
@@ -74,26 +72,3 @@ def test_with_a_huge_epsilon_it_is_greedy_and_stops_below_eleven_rows_or_when_pu
         best = trees.best(rules, data, rows, lambda left, right: -counted.weighted_gini(left, right))
         assert trees.utility_of(node.rule, data, rows, lambda left, right: -counted.weighted_gini(left, right)) == best
     assert stopped
-
-
-def test_a_table_without_categories_is_refused():
-    with pytest.raises(SchemaError, match="'dpgdf' splits categorical features only, and there is none") as problem:
-        dpviz.fit("dpgdf", table(schema_of("numbers")), epsilon=1.0, seed=0)
-    assert "declare a feature as categories" in problem.value.remedy
-
-
-def test_half_of_epsilon_splits_and_half_labels():
-    plan = dpviz.fit("dpgdf", data_of(40), epsilon=0.8, depth=4, seed=0).plan
-    assert [(s.part, s.level) for s in plan.shares] == [("node", 0), ("node", 1), ("node", 2), ("node", 3), ("leaf", 4)]
-    assert [s.epsilon for s in plan.shares] == pytest.approx([0.1, 0.1, 0.1, 0.1, 0.4])
-
-
-def test_it_owns_up():
-    result = dpviz.fit("dpgdf", data_of(60), epsilon=1.0, depth=1, seed=0)
-    steps = [step for _, step in walk(result.ledger.event)]
-    assert [type(step.cost) for step in steps] == [Unbounded, BoundedRange, Unbounded, Unbounded]
-    assert [step.part for step in steps] == ["stopping rule", "node", "leaf", "leaf"]
-    assert steps[1] == Step(BoundedRange(0.5), "node", 0, mechanism="exponential mechanism")
-    assert [item.code for item in result.disclosures] == ["stopping-rule"]
-    assert (result.claim.epsilon, result.claim.verdict) == (1.0, "violated")
-    assert not result.ledger.guarantee.is_finite

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.accounting.events import BoundedRange, Parallel, PureDP, Sequential
 from dpviz.learners.published.boosted.dpboost import Params, _Boosting, plan
 from dpviz.training.boosting.loss import loss_of
 from dpviz.training.params import Settings
@@ -21,30 +20,6 @@ def fit(data, epsilon=5.0, seed=3, **asked):
 @pytest.mark.parametrize("make", [prices, classes])
 def test_it_learns_with_much_budget(make):
     assert fit(make(4000), 30.0).score(make(seed=2)) > 0.55
-
-
-def test_trees_of_an_ensemble_are_parallel_and_ensembles_follow_one_another():
-    result = fit(prices(300), 1.0, trees=3, ensembles=2, max_depth=2)
-    assert isinstance(result.ledger.event, Sequential)
-    start, *ensembles = result.ledger.event.events
-    assert isinstance(start.cost, PureDP)
-    assert start.epsilon == pytest.approx(0.1)
-    assert len(ensembles) == 2
-    for ensemble in ensembles:
-        assert isinstance(ensemble, Parallel)
-        assert len(ensemble.events) == 3
-        for tree in ensemble.events:
-            assert [type(step.cost) for step in tree.events] == [BoundedRange, BoundedRange, PureDP]
-            assert [step.epsilon for step in tree.events] == pytest.approx([0.1125, 0.1125, 0.225])
-    assert result.ledger.guarantee.epsilon == 1.0
-    assert result.model.splits.n_trees == 6
-
-
-def test_classes_start_from_even_odds_and_pay_nothing_for_it():
-    result = fit(classes(300), 1.0, trees=2, max_depth=1)
-    assert {share.part for share in result.plan.shares} == {"node", "leaf"}
-    assert isinstance(result.ledger.event.events[0], Parallel)
-    assert result.model.initial == 0.0
 
 
 def test_more_classes_get_as_many_trees_each():

@@ -7,12 +7,9 @@ import pytest
 
 import dpviz
 from dpviz.accounting.events import GaussianRounds, walk
-from dpviz.errors import ReplacedWarning
-from dpviz.learners import get_learner
 from dpviz.training.boosting.loss import SquaredLoss
 from dpviz.training.boosting.rounds import Recipe, leaf_values
 from tests.support.numbers import rows, schema_of_numbers
-from tests.support.tables import schema_of, table
 
 NAME = "s-gbdt-published"
 
@@ -49,38 +46,8 @@ def test_extra_rounds_cost_nothing_and_everything_together_what_was_asked_for(as
 
 
 @pytest.mark.slow
-def test_sampling_lowers_the_noise_that_a_budget_needs() -> None:
-    data = rows(schema_of_numbers())
-    noise = [
-        rounds_of(dpviz.fit(NAME, data, epsilon=0.7, seed=1, rounds=20, sampling=share)).noise_multiplier for share in (0.1, 1)
-    ]
-    assert noise[0] < noise[1] / 2
-
-
-@pytest.mark.slow
-def test_a_number_starts_from_a_noisy_mean_and_classes_from_0() -> None:
-    spec, asked = get_learner(NAME), {"epsilon": 1.0, "rounds": 1, "extra_rounds": 0, "seed": 1}
-    number = dpviz.fit(NAME, rows(schema_of_numbers()), **asked)
-    assert [(share.part, round(share.epsilon, 9)) for share in number.plan.shares] == [("initial score", 0.1), ("tree", 0.9)]
-    classes = dpviz.fit(NAME, table(schema_of()), **asked)
-    assert [share.part for share in classes.plan.shares] == ["tree"]
-    assert classes.plan.notes == ("Delta = 5e-08, the default; none was asked for.",)
-    assert spec.claim(classes.plan, classes.params, classes.schema).delta == 5e-8
-
-
-@pytest.mark.slow
 def test_it_learns_where_noise_is_small_and_a_tenth_of_the_rows_takes_part() -> None:
     schema = schema_of_numbers("numbers", n_public=4000)
     asked = {"epsilon": 50.0, "delta": 1e-4, "max_depth": 4, "rounds": 60, "least_support": 1.0}
     found = [dpviz.fit(NAME, rows(schema, 4000), seed=seed, **asked).score(rows(schema, 2000, seed=9)) for seed in (1, 2)]
     assert all(0.3 < score < 1 for score in found)
-
-
-@pytest.mark.slow
-def test_below_what_an_account_can_keep_there_is_no_filter_and_no_extra_round() -> None:
-    with pytest.warns(ReplacedWarning, match="No individual filter"):
-        result = dpviz.fit(NAME, table(schema_of()), epsilon=0.01, rounds=3, extra_rounds=4, seed=1)
-    assert result.plan.notes[1].startswith("No individual filter")
-    assert rounds_of(result).order is None
-    assert result.model.splits.n_trees == 3
-    assert result.ledger.guarantee.epsilon <= 0.01
