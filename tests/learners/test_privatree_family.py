@@ -1,126 +1,92 @@
-"""PrivaTree, PrivaTree* and the corrected form: what they see when nothing is noisy, and what they owe."""
+"""PrivaTree, PrivaTree* and the corrected form: Equations (7) to (10), what they see without noise, what they owe."""
 
 import math
 from collections import Counter
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dpviz
 from dpviz.accounting.events import PureDP, Step, walk
+from dpviz.accounting.guarantee import round_up
+from dpviz.errors import ParameterError
 from dpviz.learners.published import privatree_corrected
-from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
+from dpviz.models.tree import Leaf, SubsetRule, ThresholdRule
 from dpviz.table.candidates import equal_width_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from dpviz.training.noisy_histograms import weighted_gini
+from dpviz.training.params import Settings
+from dpviz.training.privatree_budget import leaf_epsilon_needed, split_epsilon, worst_leaf_error
 from tests.support.oracles import counts, trees
 from tests.support.recording import Recording
 from tests.support.tables import schema_of, table
 
-
-def gini(left, right):
-    """Minus the weighted Gini: a utility."""
-    return -counts.weighted_gini(left, right)
-
-
-def prefixes_in_order(feature: int, order) -> list[SubsetRule]:
-    return [SubsetRule(feature, tuple(sorted(order[:end]))) for end in range(1, len(order))]
-
-
-def candidates_at(data, rows, thresholds) -> list:
-    """All rules PrivaTree may use at a node when its counts are exact."""
-    rules = []
-    for position, feature in enumerate(data.schema.features):
-        if isinstance(feature, NumericFeature):
-            rules += [ThresholdRule(position, float(cut)) for cut in np.unique(thresholds[feature.name])]
-            continue
-        order = list(range(len(feature.categories)))
-        if data.n_classes == 2:
-            order.sort(key=lambda code: share_of_second_class(data, rows, position, code))
-        rules += prefixes_in_order(position, order)
-    return rules
-
-
-def share_of_second_class(data, rows, position, code) -> float:
-    inside = [int(data.target[row]) for row in rows if data.columns[position][row] == code]
-    return sum(inside) / len(inside) if inside else 0.0
-
-
-def require_greedy(result, data, thresholds, depth):
-    checked = 0
-    for level, node, rows in trees.rows_by_node(result.model, data):
-        if isinstance(node, Leaf):
-            if rows:
-                labels = Counter(int(data.target[row]) for row in rows)
-                assert labels[node.label] == max(labels.values())
-            assert level == depth or len(set(data.target[rows])) <= 1
-            continue
-        rules = candidates_at(data, rows, thresholds)
-        assert trees.utility_of(node.rule, data, rows, gini) == pytest.approx(trees.best(rules, data, rows, gini), abs=1e-12)
-        checked += 1
-    assert checked >= 2**depth - 3
-
-
-@pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
-def test_with_a_huge_epsilon_privatree_is_greedy_on_its_quantile_bins(kind):
-    for n_classes in [2, 3]:
-        data = table(schema_of(kind, n_classes), 80)
-        source = Recording(5)
-        result = dpviz.fit("privatree", data, epsilon=1e6, depth=2, source=source, shares=(1, 1, 1))
-        drawn = [value for mechanism, _, value in source.draws if mechanism.title == "joint exponential quantiles"]
-        numeric = [feature for feature in data.schema.features if isinstance(feature, NumericFeature)]
-        thresholds = {feature.name: value for feature, value in zip(numeric, drawn, strict=True)}
-        require_greedy(result, data, thresholds, 2)
-
-
-def test_with_a_huge_epsilon_its_bins_hold_equal_shares_of_the_rows():
-    data = table(schema_of("numbers"), 100)
-    source = Recording(5)
-    dpviz.fit("privatree", data, epsilon=1e6, depth=1, source=source)
-    height = source.draws[0][2]
-    assert np.diff(np.searchsorted(np.sort(data.columns[0]), height), prepend=0, append=100).tolist() == [10] * 10
-
-
-def exact_deciles(column) -> list[float]:
-    ordered = sorted(float(value) for value in column)
-    return [ordered[math.ceil(len(ordered) * j / 10) - 1] for j in range(1, 10)]
-
-
-@pytest.mark.parametrize("kind", ["numbers", "mixed"])
-def test_with_a_huge_epsilon_privatree_star_is_greedy_on_exact_quantiles(kind):
-    for n_classes in [2, 3]:
-        data = table(schema_of(kind, n_classes), 80)
-        result = dpviz.fit("privatree-star", data, epsilon=1e6, depth=2, seed=5, shares=(1, 1, 1))
-        numeric = {
-            f.name: column for f, column in zip(data.schema.features, data.columns, strict=True) if isinstance(f, NumericFeature)
-        }
-        require_greedy(result, data, {name: exact_deciles(column) for name, column in numeric.items()}, 2)
-
-
-def test_privatree_star_owns_up():
-    result = dpviz.fit("privatree-star", table(schema_of("mixed")), epsilon=1.0, seed=0)
-    assert [item.code for item in result.disclosures] == ["exact-quantiles", "stopping-rule"]
-    first = next(step for _, step in walk(result.ledger.event))
-    assert first == Step.unbounded("exact quantiles of the numeric features", "quantile")
-    assert result.claim.verdict == "violated"
-    only_categories = dpviz.fit("privatree-star", table(schema_of("categories")), epsilon=1.0, seed=0)
-    assert [item.code for item in only_categories.disclosures] == ["stopping-rule"]
-
-
+#: The shape of adult: six numbers, eight categories, two classes.
 ADULT_LIKE = Schema(
     (*(NumericFeature(f"n{i}", 0, 100) for i in range(6)), *(CategoricalFeature(f"c{i}", ("a", "b", "c")) for i in range(8))),
     ClassTarget("income", ("low", "high")),
     n_public=36000,
 )
+KINDS = ("numbers", "categories", "mixed")
+
+
+# --- how epsilon is divided
+
+
+def shared_out(epsilon, depth=4, shares=None, quantiles=True):
+    return split_epsilon("privatree", ADULT_LIKE, Settings(epsilon, depth, depth), shares, 0.01, quantiles=quantiles)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 26, 100])
+def test_the_worst_leaf_error_is_the_maximum_of_equation_7(n_classes):
+    p = np.linspace(1e-6, 1, 200_001)
+    dense = (2 * np.log(1 / p) * (1 - (1 - (1 - p) ** n_classes) / (n_classes * p))).max()
+    assert dense <= worst_leaf_error(n_classes) * (1 + 1e-12)
+    assert worst_leaf_error(n_classes) == pytest.approx(dense, rel=1e-6)
+    assert leaf_epsilon_needed(1000, 1, n_classes, 0.1) == pytest.approx(2 * worst_leaf_error(n_classes) / 100)
+
+
+def test_equations_8_to_10():
+    needed = 16 / math.e / 360  # .01635
+    assert leaf_epsilon_needed(36000, 4, 2, 0.01) == pytest.approx(needed)
+    for epsilon, leaf, set_by in [(0.1, needed, "rule: error bound"), (0.01, 0.005, "rule: half at most")]:
+        split = shared_out(epsilon)
+        assert split.leaf == pytest.approx(leaf)
+        assert split.quantile == split.numeric_node == pytest.approx((epsilon - leaf) / 5)
+        assert split.categorical_node == pytest.approx((epsilon - leaf) / 4)
+        assert split.set_by == set_by
+    by_hand = shared_out(1.0, 2, shares=(1.0, 2.0, 5.0))
+    assert (by_hand.quantile, by_hand.numeric_node, by_hand.leaf) == pytest.approx((1 / 8, 2 / 8 / 2, 5 / 8))
+    assert by_hand.categorical_node == pytest.approx(3 / 8 / 2)  # as in the paper's code
+    assert by_hand.set_by == "you"
+    with pytest.raises(ParameterError, match=r"The 'shares' parameter of privatree must be a sequence that leaves something"):
+        shared_out(1.0, shares=(1.0, 0.0, 1.0))
+    assert shared_out(1.0, shares=(1.0, 0.0, 1.0), quantiles=False).numeric_node > 0
+
+
+@pytest.mark.parametrize("shares", [None, (1.0, 2.0, 3.0), (0.2, 0.3, 0.5), (0.0, 1.0, 0.0), (1.0, 1.0, 0.0)])
+def test_one_feature_never_costs_more_than_epsilon_and_hardly_less(shares):
+    for epsilon, quantiles, depth in product([0.01, 0.1, 1 / 3, 0.7, 1.0, 9.99], [True, False], range(1, 9)):
+        split = shared_out(epsilon, depth, shares=shares, quantiles=quantiles)
+        numeric = Fraction(split.quantile) + depth * Fraction(split.numeric_node) + Fraction(split.leaf)
+        for total in (numeric, depth * Fraction(split.categorical_node) + Fraction(split.leaf)):
+            assert total <= Fraction(epsilon)
+            assert round_up(total) == pytest.approx(epsilon, rel=1e-14)
 
 
 def test_on_a_table_like_adult_privatree_claims_a_tenth_and_composes_to_about_1_2():
     result = dpviz.fit("privatree", table(ADULT_LIKE, 100), epsilon=0.1, depth=4, seed=0, grow_complete=True)
     leaf = 16 / math.e / 360
     expected = 6 * (0.1 - leaf) / 5 + 4 * (6 * (0.1 - leaf) / 5 + 8 * (0.1 - leaf) / 4) + leaf
+    assert expected == pytest.approx(1.187, abs=0.001)
     assert result.ledger.guarantee.epsilon == pytest.approx(expected, rel=1e-12)
+    assert sum(share.composed for share in result.plan.shares) == pytest.approx(expected, rel=1e-12)
     assert result.claim.epsilon == 0.1
     assert result.claim.verdict != "holds"  # the ledger exceeds the claim; whether it is violated is for verification to say
-    assert sum(share.composed for share in result.plan.shares) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 3])
@@ -130,81 +96,145 @@ def test_grown_complete_it_holds_where_its_ledger_stays_within_its_claim(n_featu
     assert (result.claim.verdict == "holds") == (result.ledger.guarantee.epsilon <= result.claim.epsilon)
 
 
-def test_the_number_of_bins_is_what_was_asked():
+def test_one_histogram_release_covers_all_features_of_a_kind():
+    data, source = table(schema_of("mixed"), 60), Recording(4)
+    result = dpviz.fit("privatree", data, epsilon=1.0, depth=1, source=source, grow_complete=True)
+    geometric = [(mechanism, values) for mechanism, values, _ in source.draws if mechanism.title == "geometric"]
+    assert [mechanism.l1 for mechanism, _ in geometric] == [2, 2]  # two numbers, two categories
+    for (mechanism, values), group in zip(geometric, ("numeric", "categorical"), strict=True):
+        assert mechanism.epsilon == 2 * result.plan.of("node", 0, group)
+        assert values.sum() == 2 * data.n_rows  # every row once per feature
+
+
+# --- what is seen without noise
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 40)] * 4), min_size=1, max_size=8))
+def test_weighted_gini_is_the_fraction(rows):
+    left, right = np.array([row[:2] for row in rows]), np.array([row[2:] for row in rows])
+    expected = [float(counts.weighted_gini(*sides)) for sides in zip(left, right, strict=True)]
+    np.testing.assert_allclose(weighted_gini(left, left + right), expected, atol=1e-12)
+
+
+def gini(left, right):
+    """Minus the weighted Gini: a utility."""
+    return -counts.weighted_gini(left, right)
+
+
+def candidates_at(data, rows, thresholds) -> list:
+    """All rules PrivaTree may use at a node when its counts are exact: categories in the order of their second class."""
+    rules = []
+    for position, feature in enumerate(data.schema.features):
+        if isinstance(feature, NumericFeature):
+            rules += [ThresholdRule(position, float(cut)) for cut in np.unique(thresholds[position])]
+            continue
+        order = list(range(len(feature.categories)))
+        if data.n_classes == 2:
+            order.sort(key=lambda code: share_of_second_class(data, rows, position, code))
+        rules += [SubsetRule(position, tuple(sorted(order[:end]))) for end in range(1, len(order))]
+    return rules
+
+
+def share_of_second_class(data, rows, position, code) -> float:
+    inside = [int(data.target[row]) for row in rows if data.columns[position][row] == code]
+    return sum(inside) / len(inside) if inside else 0.0
+
+
+def require_greedy(result, data, rules_at, depth, *, stops=True):
+    checked = 0
+    for level, node, rows in trees.rows_by_node(result.model, data):
+        if isinstance(node, Leaf):
+            labels = Counter(int(data.target[row]) for row in rows)
+            assert labels[node.label] == max(labels.values(), default=0)
+            assert level == depth or (stops and len(labels) <= 1)
+            continue
+        assert not stops or len(set(data.target[rows])) > 1  # a pure node ends the branch
+        rules = rules_at(rows)
+        assert trees.utility_of(node.rule, data, rows, gini) == pytest.approx(trees.best(rules, data, rows, gini), abs=1e-12)
+        checked += 1
+    assert checked >= 2**depth - 3
+
+
+def exact_deciles(column) -> list[float]:
+    ordered = sorted(float(value) for value in column)
+    return [ordered[math.ceil(len(ordered) * j / 10) - 1] for j in range(1, 10)]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_a_huge_epsilon_each_form_is_greedy_on_its_bins(kind, n_classes):
+    data, source = table(schema_of(kind, n_classes), 80), Recording(5)
+    numeric = [place for place, feature in enumerate(data.schema.features) if isinstance(feature, NumericFeature)]
+    result = dpviz.fit("privatree", data, epsilon=1e6, depth=2, source=source, shares=(1, 1, 1))
+    drawn = [value for mechanism, _, value in source.draws if mechanism.title == "joint exponential quantiles"]
+    bins = dict(zip(numeric, drawn, strict=True))
+    require_greedy(result, data, lambda rows: candidates_at(data, rows, bins), 2)
+
+    star = dpviz.fit("privatree-star", data, epsilon=1e6, depth=2, seed=5, shares=(1, 1, 1))
+    deciles = {place: exact_deciles(data.columns[place]) for place in numeric}
+    require_greedy(star, data, lambda rows: candidates_at(data, rows, deciles), 2)
+
+    corrected = dpviz.fit("privatree-corrected", data, epsilon=1e6, depth=2, seed=3, shares=(1, 1))
+    rules = counts.rules_of(equal_width_grid(data.schema, 10))
+    require_greedy(corrected, data, lambda rows: rules, 2, stops=False)
+
+
+def test_bins_are_as_many_as_asked_and_hold_equal_shares_of_the_rows():
     data = table(schema_of("numbers"), 100)
-    for bins in (2, 5, 64):
+    for bins in (2, 5, 10, 64):
         source = Recording(5)
-        dpviz.fit("privatree", data, epsilon=10.0, depth=1, source=source, bins=bins)
-        assert source.draws[0][2].shape == (bins - 1,)
+        dpviz.fit("privatree", data, epsilon=1e6, depth=1, source=source, bins=bins)
+        height = source.draws[0][2]
+        assert height.shape == (bins - 1,)
+        if bins == 10:
+            assert np.diff(np.searchsorted(np.sort(data.columns[0]), height), prepend=0, append=100).tolist() == [10] * 10
 
 
-# corrected
+def test_privatree_star_owns_up_to_exact_quantiles_where_there_are_numbers():
+    result = dpviz.fit("privatree-star", table(schema_of("mixed")), epsilon=1.0, seed=0)
+    assert next(step for _, step in walk(result.ledger.event)) == Step.unbounded(
+        "exact quantiles of the numeric features", "quantile"
+    )
+    only_categories = dpviz.fit("privatree-star", table(schema_of("categories")), epsilon=1.0, seed=0)
+    assert [item.code for item in only_categories.disclosures] == ["stopping-rule"]
 
 
-def test_the_gini_sensitivity_is_the_most_gini_changes_from_n_to_n_plus_one_rows():
-    for rows in [1, 2, 3, 7, 40]:
-
-        def plain_gini(*row_counts):
-            n = sum(row_counts)
-            return 1 - sum((count / n) ** 2 for count in row_counts)
-
-        # the change of a node's Gini, by brute force over all two-class nodes of this size
-        nodes = [(ones, rows - ones) for ones in range(rows + 1)]
-        change = max(abs(plain_gini(a + 1, b) - plain_gini(a, b)) for a, b in nodes)
-        sensitivity = privatree_corrected.gini_sensitivity(rows)
-        assert sensitivity.value == pytest.approx(change, rel=1e-12)
-        assert not sensitivity.monotone
+# --- corrected
 
 
-def test_the_gini_sensitivity_stays_positive_for_huge_noisy_counts():
+@given(st.integers(1, 60))
+def test_the_gini_sensitivity_is_the_most_gini_changes_from_n_to_n_plus_one_rows(rows):
+    """By brute force over all nodes of two classes."""
+
+    def plain_gini(*row_counts):
+        return 1 - sum((count / sum(row_counts)) ** 2 for count in row_counts)
+
+    change = max(abs(plain_gini(ones + 1, rows - ones) - plain_gini(ones, rows - ones)) for ones in range(rows + 1))
+    assert privatree_corrected.gini_sensitivity(rows).value == pytest.approx(change, rel=1e-12)
+    assert not privatree_corrected.gini_sensitivity(rows).monotone
     assert privatree_corrected.gini_sensitivity(10**17).value == pytest.approx(2e-17, rel=1e-12)
 
 
 def test_the_noisy_count_is_never_below_one():
-    data = table(schema_of("mixed"), 0)
+    data, lowest = table(schema_of("mixed"), 0), []
     for seed in range(20):
         source = Recording(seed)
         dpviz.fit("privatree-corrected", data, epsilon=0.01, depth=2, source=source)
-        counts_drawn = [int(value[0]) for mechanism, _, value in source.draws if mechanism.title == "geometric"]
+        counted = [int(value[0]) for mechanism, _, value in source.draws if mechanism.title == "geometric"]
         choices = [mechanism for mechanism, values, _ in source.draws if values.dtype.kind == "f"]
-        for count, choice in zip(counts_drawn, choices, strict=True):
+        for count, choice in zip(counted, choices, strict=True):
             assert choice.sensitivity.value == privatree_corrected.gini_sensitivity(max(1, count)).value
-        assert min(counts_drawn) < 1 or seed  # at least the first seed shows a count that had to be raised
+        lowest.append(min(counted))
+    assert min(lowest) < 1
 
 
-def test_the_corrected_form_grows_a_complete_tree():
+def test_the_corrected_form_grows_a_complete_tree_and_halves_a_node_s_budget():
     for n_rows in [0, 1, 60]:
         tree = dpviz.fit("privatree-corrected", table(schema_of("mixed"), n_rows), epsilon=1.0, depth=3, seed=0).model
         assert Counter(placed.depth for placed in tree.nodes()) == {0: 1, 1: 2, 2: 4, 3: 8}
-
-
-def test_the_corrected_form_halves_a_node_s_budget():
     result = dpviz.fit("privatree-corrected", table(schema_of("mixed"), 50), epsilon=1.0, depth=1, seed=0, shares=(3, 1))
-    steps = [step for _, step in walk(result.ledger.event)]
-    assert steps == [
+    assert [step for _, step in walk(result.ledger.event)] == [
         Step(PureDP(0.375), "node", 0, mechanism="geometric"),
         Step.unbounded("the sensitivity is taken at a noisy row count and is no bound", "node", 0),
-        Step(PureDP(0.25), "leaf", 1, mechanism="permute-and-flip"),
-        Step(PureDP(0.25), "leaf", 1, mechanism="permute-and-flip"),
+        *[Step(PureDP(0.25), "leaf", 1, mechanism="permute-and-flip")] * 2,
     ]
-    assert [share.epsilon for share in result.plan.shares] == [0.75, 0.25]
-    assert math.isinf(result.ledger.guarantee.epsilon)
-    assert (result.claim.epsilon, result.claim.verdict) == (1.0, "unproven")
-    assert result.disclosures == ()
-
-
-@pytest.mark.parametrize("kind", ["numbers", "categories", "mixed"])
-def test_with_a_huge_epsilon_the_corrected_form_is_greedy_on_equal_width_bins(kind):
-    for n_classes in [2, 3]:
-        data = table(schema_of(kind, n_classes), 60)
-        result = dpviz.fit("privatree-corrected", data, epsilon=1e6, depth=2, seed=3, shares=(1, 1))
-        rules = counts.rules_of(equal_width_grid(data.schema, 10))
-        for level, node, rows in trees.rows_by_node(result.model, data):
-            if isinstance(node, Branch):
-                assert trees.utility_of(node.rule, data, rows, gini) == pytest.approx(
-                    trees.best(rules, data, rows, gini), abs=1e-12
-                )
-            else:
-                labels = Counter(int(data.target[row]) for row in rows)
-                assert level == 2
-                assert labels[node.label] == max(labels.values(), default=0)
