@@ -50,21 +50,11 @@ def test_a_seeded_fit_says_that_hardly_a_row_can_be_used(name):
             assert not heard_of(name, frame(usable, spoiled=spoiled), **given, accept_rows=True)
 
 
-def test_an_ordinary_tree_without_a_seed_says_so_too():
-    assert [one.category for one in heard_of("cart", frame(3), schema=schema_of(2, 100), epsilon=1)] == [FewRowsWarning]
-
-
 def test_rows_that_are_clipped_or_over_a_persons_limit_are_usable():
     clipped = frame(100).assign(a=5.0)
     assert not few_usable(dpviz.encode(clipped, schema_of(2)))
     whose = frame(100).assign(who="one person")
     assert not few_usable(dpviz.encode(whose, schema_of(2), person="who", rows_per_person=1))
-
-
-def test_no_row_is_said_of_parts_too_which_have_no_report():
-    data = dpviz.encode(frame(0), schema_of(2, 100))
-    assert few_usable(data.parts(0.5)[0]) == "No row is used."
-    assert few_usable(data).startswith("No row is used.")
 
 
 def rows(classes: int, n_rows: int) -> EncodedDataset:
@@ -115,11 +105,6 @@ def test_nothing_is_said_of_defaults():
                 schema = schema_of(classes, n_rows)
                 if ("classes" if classes else "number") in FitRequest.of(name).spec.tasks:
                     assert remarks_on_settings(FitRequest.of(name, epsilon=1.0), schema) == ()
-
-
-def test_a_value_that_the_rule_keeps_is_not_said_to_be_replaced():
-    for share in (0, 0.2, 0.3):
-        assert not FitRequest.of("s-gbdt", epsilon=1.0, initial_share=share).plan(schema_of(2, 20_000)).replaced
 
 
 def test_remarks_are_warnings_of_dpviz_and_the_private_one_comes_first():
