@@ -44,23 +44,20 @@ def test_a_result_read_back_is_written_the_same(name):
     assert (again.noise, again.seed, again.params, again.settings) == (result.noise, result.seed, result.params, result.settings)
 
 
-def test_honest_leaves_and_the_private_test_come_back():
+def test_honest_leaves_the_private_test_and_a_release_come_back(tmp_path):
     for name, asked in [("pf-tree", {"leaves": "honest"}), ("diffprivlib-tree", {"test_share": 0.2})]:
         result = fitted(name, n_rows=600, **asked)
         again = result_from_json(result.to_json())
         assert again.to_json() == result.to_json()
-        assert again.test_report == result.test_report
-        assert again.plan == result.plan
+        assert (again.test_report, again.plan) == (result.test_report, result.plan)
         assert result.test_report is not None
-
-
-def test_a_release_stays_one(tmp_path):
     result = fitted("pf-tree", seed=None, accept_rows=True)
     (tmp_path / "tree.json").write_text(result.to_json(), encoding="utf-8")
     again = dpviz.load_result(tmp_path / "tree.json")
-    assert again.released
-    assert again.seed is None
-    assert (again.noise, again.ledger.guarantee) == ("release", result.ledger.guarantee)
+    assert (again.released, again.seed, again.noise) == (True, None, "release")
+    assert again.ledger.guarantee == result.ledger.guarantee
+    with pytest.raises(DpvizError, match="The model file cannot be read"):
+        dpviz.load_result(tmp_path / "none.json")
 
 
 STEP = Step(PureDP(0.5), "node", 0, mechanism="permute-and-flip")
@@ -95,13 +92,6 @@ def test_a_ledger_read_back_has_the_same_lines_and_the_same_sum():
         assert again.guarantee == ledger.guarantee
 
 
-def test_a_selection_of_an_older_document_has_no_bounded_range():
-    entries = [{key: value for key, value in entry.items() if key != "bounded_range"} for entry in ledger_entries(Ledger(DRAW))]
-    assert [step for _, step in walk(ledger_from(entries, "ledger").event)] == [
-        Step(PureDP(0.5), "node", 0, mechanism="exponential mechanism")
-    ]
-
-
 def test_assignments_of_a_document_are_read_as_they_were_or_refused():
     event = RandomPartition((Sequential((STEP, Parallel((DRAW, STEP)))), DRAW), (0.875, 0.125))
     entries = ledger_entries(Ledger(event))
@@ -115,10 +105,19 @@ def test_assignments_of_a_document_are_read_as_they_were_or_refused():
             ledger_from([*entries[:-1], entries[-1] | change], "ledger")
 
 
-def test_an_older_document_has_disjoint_rows_where_they_were_assigned_at_random():
+def test_an_older_document_has_no_bounded_range_disjoint_rows_and_labels_alone():
+    entries = [{key: value for key, value in entry.items() if key != "bounded_range"} for entry in ledger_entries(Ledger(DRAW))]
+    assert [step for _, step in walk(ledger_from(entries, "ledger").event)] == [
+        Step(PureDP(0.5), "node", 0, mechanism="exponential mechanism")
+    ]
     ledger = Ledger(Parallel((STEP, DRAW)))
     assert [entry["path"] for entry in ledger_entries(ledger)] == ["a", "b"]
     assert ledger_from(ledger_entries(ledger), "ledger").event == Parallel((STEP, DRAW))
+    again = result_from_json(spoiled(lambda document: [document["learner"]["parameters"].pop(name) for name in OLDER]))
+    assert (again.params.leaves, again.plan.held_out) == ("labels", ())
+
+
+OLDER = ("leaves", "class_weights")
 
 
 def spoiled(change):
@@ -176,20 +175,6 @@ def test_an_unknown_learner_or_setting_is_refused():
     ]:
         with pytest.raises(DpvizError):
             result_from_json(spoiled(change))
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(DpvizError, match="The model file cannot be read"):
-        dpviz.load_result(tmp_path / "none.json")
-
-
-def test_a_file_older_than_honest_leaves_has_labels_alone():
-    asked = {"epsilon": 1.0, "depth": 2, "seed": 1, "leaves": "labels"}
-    document = json.loads(dpviz.fit("pf-tree", table(schema_of("mixed"), 60), **asked).to_json())
-    del document["learner"]["parameters"]["leaves"], document["learner"]["parameters"]["class_weights"]
-    again = result_from_json(json.dumps(document))
-    assert again.params.leaves == "labels"
-    assert again.plan.held_out == ()
 
 
 def test_an_assignment_in_a_file_is_believed_only_where_its_own_settings_make_it():
