@@ -15,12 +15,12 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.findings import SLACK, AuditResult, WorstPair, exceeds
 from dpviz.evaluation.audit.smooth_leaf import LeafCurve, Rule, delta_needed, first_violation
-from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Style, chart, hatched_bar, line, panels
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, SILENT, Chart, Style, bars, chart, hatched_bar, line, panels
 from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, ORANGE, SOUND, UNSOUND, translucent
 from dpviz.figures.wording import chance
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree, format_number
 from dpviz.results.wording import number_text, rounded_up
-from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 #: Beyond this exp() leaves the floats; no search gets near it.
 _LARGEST_EXPONENT = 700.0
@@ -111,20 +111,19 @@ def lead_sentence(lines: Iterable[AuditLine]) -> str:
         return "Nothing is stored yet."
     counts = Counter(line.verdict for line in asked)
     rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
-    more = f": {rest}" if rest else ""
     is_bug = any("bug" in (line.search, line.attack) for line in asked)
     bug = " What the steps cost is wrong: that is a bug in dpviz." if is_bug else ""
+    more = f": {rest}" if rest else ""
     return f"{counts['holds']} of {len(asked)} private algorithms provably keep the ε they claim{more}.{bug}"
 
 
 def tried_sentence(lines: Iterable[AuditLine]) -> str:
     """What search and attack found of private learners; default settings only."""
-    asked = _asked(lines)
-    known = {"searched": [line.search for line in asked], "attacked": [line.attack for line in asked]}
-    beyond = {word: sum(key in ("beyond", "bug") for key in keys) for word, keys in known.items()}
-    words = [
-        f"{len(keys) - keys.count('not')} were {word}, {beyond[word]} of them beyond their claim." for word, keys in known.items()
-    ]
+    words = []
+    for name in ("search", "attack"):
+        keys = [getattr(line, name) for line in _asked(lines)]
+        beyond = sum(key in ("beyond", "bug") for key in keys)
+        words.append(f"{len(keys) - keys.count('not')} were {name}ed, {beyond} of them beyond their claim.")
     return " ".join(words)
 
 
@@ -165,14 +164,9 @@ def at_least_text(bound: float) -> str:
     return f"≥ {number_text(math.floor(bound / unit * (1 + SLACK)) * unit)}"
 
 
-def times(epsilon: float) -> float:
-    """exp(epsilon): how many times as likely an output may become."""
-    return math.exp(epsilon) if epsilon < _LARGEST_EXPONENT else math.inf
-
-
 def times_text(epsilon: float) -> str:
-    """As in "3.5 times"; infinite: "without limit"."""
-    return "without limit" if math.isinf(times(epsilon)) else f"{number_text(times(epsilon))} times"
+    """How many times as likely an output may become: "3.5 times"; infinite: "without limit"."""
+    return f"{number_text(math.exp(epsilon))} times" if epsilon < _LARGEST_EXPONENT else "without limit"
 
 
 def chance_text(chance: float) -> str:
@@ -198,29 +192,21 @@ def search_sentence(result: AuditResult) -> str:
 
 def pair_sentence(result: AuditResult) -> str:
     """How far apart the pair is, and how far apart it may be."""
-    pair = result.worst_pair
+    pair, claimed = result.worst_pair, number_text(result.claimed)
     if pair is None or result.log_ratio <= 0:
         return "No difference between neighbouring data sets could be certified here."
-    without, with_row = pair.probabilities
+    adds = pair.probabilities[1] > pair.probabilities[0]
     if math.isinf(result.log_ratio):
-        sides = ("with", "without") if with_row > without else ("without", "with")
-        said = f"This tree is possible {sides[0]} the marked row and impossible {sides[1]} it"
-        return f"{said}. {_endless_allowance(result)}"
-    change = "Adding the marked row" if with_row > without else "Taking the marked row away"
-    return f"{change} makes this tree {times_text(result.log_ratio)} as likely; {allowance_text(result)}."
-
-
-def _endless_allowance(result: AuditResult) -> str:
+        possible, impossible = ("with", "without") if adds else ("without", "with")
+        allowed = f"No finite ε allows that; ε = {claimed} is claimed ({NEIGHBOURS})."
+        if math.isinf(result.claimed):
+            allowed = "Nothing was promised."
+        return f"This tree is possible {possible} the marked row and impossible {impossible} it. {allowed}"
+    allowed = f"ε = {claimed} ({NEIGHBOURS}) allows {times_text(result.claimed)}"
     if math.isinf(result.claimed):
-        return "Nothing was promised."
-    return f"No finite ε allows that; ε = {number_text(result.claimed)} is claimed ({NEIGHBOURS})."
-
-
-def allowance_text(result: AuditResult) -> str:
-    """What the claim allows: "ε = 1 (add/remove one row) allows 2.72 times"."""
-    if math.isinf(result.claimed):
-        return "nothing is claimed, so nothing is ruled out"
-    return f"ε = {number_text(result.claimed)} ({NEIGHBOURS}) allows {times_text(result.claimed)}"
+        allowed = "nothing is claimed, so nothing is ruled out"
+    change = "Adding the marked row" if adds else "Taking the marked row away"
+    return f"{change} makes this tree {times_text(result.log_ratio)} as likely; {allowed}."
 
 
 def is_beyond(result: AuditResult) -> bool:
@@ -255,6 +241,13 @@ SIGNS = {
     "searched": ("searched: ε is at least this", ""),
     "attacked": ("attacked: ε is at least this, with 95% confidence", "attacked: at least, with 95% confidence"),
 }
+#: Symbol, its size and the width of its line, and how it is written beyond the end of the axis.
+_SYMBOLS = {
+    "claimed": ("line-ns-open", 18, 3, ""),
+    "searched": ("circle", 11, 2, "●"),
+    "attacked": ("diamond-open", 11, 2, "◇"),
+    "composed": ("", 0, 1, "→"),
+}
 _LINE_HEIGHT = 25
 
 
@@ -266,23 +259,15 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, is_of_guesses: bo
     """
     start, end = (50.0, 100.0) if is_of_guesses else (0.0, END * epsilon)
     at, groups, height = _places(lines, selected)
-    figure = chart(
-        _LINE_HEIGHT * height + 90,
-        top=60,
-        right=80,
-        barmode="overlay",
-        bargap=0.35,
-        hovermode="closest",
-        legend=LEGEND_ABOVE | {"itemclick": False, "itemdoubleclick": False},
-        clickmode="event+select",
-    )
+    legend = LEGEND_ABOVE | {"itemclick": False, "itemdoubleclick": False}
+    layout: Style = {"barmode": "overlay", "bargap": 0.35, "hovermode": "closest", "clickmode": "event+select"}
+    figure = chart(_LINE_HEIGHT * height + 90, top=60, right=80, legend=legend, **layout)
     values = {item.key: _guesses(item) if is_of_guesses else _epsilons(item) for item, _ in at}
     for sign, words in SIGNS.items():
-        known = [(item, y, values[item.key][sign]) for item, y in at if sign in values[item.key]]
-        inside = [(item, y, min(value, end)) for item, y, value in known if value <= end or sign == "composed"]
         if not words[is_of_guesses]:
             continue
-        hues = [_hue(item, sign) for item, *_ in inside]
+        known = [(item, y, values[item.key][sign]) for item, y in at if sign in values[item.key]]
+        inside = [(item, y, min(value, end)) for item, y, value in known if value <= end or sign == "composed"]
         about = {
             "y": [y for _, y, _ in inside],
             "customdata": [item.key for item, *_ in inside],
@@ -292,23 +277,30 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, is_of_guesses: bo
             "unselected": {"marker": {"opacity": 1}},
         }
         x = [value for *_, value in inside]
+        symbol, size, width, _ = _SYMBOLS[sign]
         if sign == "composed":
-            grey = {"color": translucent(NEUTRAL, 0.35), "line": {"color": NEUTRAL, "width": 1}}
+            grey = {"color": translucent(NEUTRAL, 0.35), "line": {"color": NEUTRAL, "width": width}}
             figure.add_bar(x=[value - start for value in x], base=start, orientation="h", marker=grey, **about)
         else:
-            figure.add_scatter(x=x, mode="markers", marker=_mark(sign, hues), cliponaxis=False, **about)
+            hues = [_hue(item, sign) for item, *_ in inside]
+            marks = {"symbol": symbol, "size": size, "color": hues, "line": {"width": width, "color": hues}}
+            figure.add_scatter(x=x, mode="markers", marker=marks, cliponaxis=False, **about)
     beyond = [(y, text) for item, y in at if (text := _beyond_text(values[item.key], end))]
     texts = {"text": [text for _, text in beyond], "textposition": "middle right", "cliponaxis": False}
-    figure.add_scatter(x=[end] * len(beyond), y=[y for y, _ in beyond], mode="text", showlegend=False, hoverinfo="skip", **texts)
+    figure.add_scatter(x=[end] * len(beyond), y=[y for y, _ in beyond], mode="text", **SILENT, **texts)
     for name, y, count in groups:
         head = {"xref": "paper", "x": 0, "xanchor": "left", "showarrow": False}
         figure.add_annotation(y=y, text=f"<b>{BADGES[name].icon} {GROUPS[name]}</b> ({count})", **head)
+    ticks = []
     for item, y in at:
+        name = f"{BADGES[item.verdict].icon} {item.setting}" if item.setting else item.title
+        name = name if len(name) < 20 else name.replace(" (", "<br>(").replace(": ", ":<br>")
+        ticks.append(f"<b>{name}</b>" if item.key == selected else name)
         if item.key == selected:
             box = {"fillcolor": translucent(BLUE, 0.14), "line": {"width": 0}, "layer": "below"}
             figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=y - 0.5, y1=y + 0.5, **box)
-    ticks = {"tickvals": [y for _, y in at], "ticktext": [_tick(item, is_chosen=item.key == selected) for item, _ in at]}
-    figure.update_yaxes(range=[height - 0.5, -0.5], showgrid=False, zeroline=False, fixedrange=True, **ticks)
+    names = {"tickvals": [y for _, y in at], "ticktext": ticks}
+    figure.update_yaxes(range=[height - 0.5, -0.5], showgrid=False, zeroline=False, fixedrange=True, **names)
     title = "right guesses of 100" if is_of_guesses else f"ε ({NEIGHBOURS})"
     figure.update_xaxes(range=[start, end], title=title, fixedrange=True, zeroline=False, nticks=6)
     counts = ", ".join(f"{GROUPS[name].split(':')[0].lower()} {count}" for name, _, count in groups)
@@ -327,34 +319,20 @@ def _places(lines: Sequence[AuditLine], selected: str) -> tuple[list[tuple[Audit
         if not members or (name in FOLDED and all(settings[0].title != chosen for settings in members)):
             continue
         groups.append((name, y, len(members)))
-        y += 1
-        for settings in members:
-            for item in settings if settings[0].title == chosen else settings[:1]:
-                at.append((item, y))
-                y += 1
+        shown = [item for settings in members for item in (settings if settings[0].title == chosen else settings[:1])]
+        at += zip(shown, range(y + 1, y + 1 + len(shown)), strict=True)
+        y += 1 + len(shown)
     return at, groups, y
 
 
-def _tick(item: AuditLine, *, is_chosen: bool) -> str:
-    name = f"{BADGES[item.verdict].icon} {item.setting}" if item.setting else item.title
-    name = name if len(name) < 20 else name.replace(" (", "<br>(").replace(": ", ":<br>")
-    return f"<b>{name}</b>" if is_chosen else name
+def _beyond_text(values: dict[str, float], end: float) -> str:
+    signs = (sign for sign in ("composed", "searched", "attacked") if values.get(sign, 0.0) > end)
+    return " ".join(f"{_SYMBOLS[sign][3]}{number_text(values[sign])}" for sign in signs)
 
 
 def _hue(item: AuditLine, sign: str) -> str:
     found = {"searched": item.search, "attacked": item.attack}.get(sign, "")
     return UNSOUND if found in ("beyond", "bug") else GREEN if sign == "claimed" else BLUE
-
-
-def _mark(sign: str, hues: list[str]) -> Style:
-    symbols = {"claimed": ("line-ns-open", 18), "searched": ("circle", 11), "attacked": ("diamond-open", 11)}
-    symbol, size = symbols[sign]
-    return {"symbol": symbol, "size": size, "color": hues, "line": {"width": 3 if sign == "claimed" else 2, "color": hues}}
-
-
-def _beyond_text(values: dict[str, float], end: float) -> str:
-    heads = {"composed": "→", "searched": "●", "attacked": "◇"}
-    return " ".join(f"{head}{number_text(values[sign])}" for sign, head in heads.items() if values.get(sign, 0.0) > end)
 
 
 def _epsilons(item: AuditLine) -> dict[str, float]:
@@ -373,7 +351,6 @@ def _guesses(item: AuditLine) -> dict[str, float]:
 
 def _audit_row(item: AuditLine) -> dict[str, str]:
     known = _epsilons(item)
-    guesses = "" if item.guesses is None else rounded_up(item.guesses, 1)
     return {
         "algorithm": item.title,
         "setting": item.setting,
@@ -382,7 +359,7 @@ def _audit_row(item: AuditLine) -> dict[str, str]:
         "searched": f"{at_least_text(known['searched'])}, {SEARCHED[item.search].word}" if item.found else "not listed",
         "attacked": f"{at_least_text(known['attacked'])}, {ATTACKED[item.attack].word}" if item.attacked else "not attacked",
         "steps add up to": number_text(known["composed"]) if "composed" in known else "",
-        "right guesses of 100, at most": guesses,
+        "right guesses of 100, at most": "" if item.guesses is None else rounded_up(item.guesses, 1),
         "": item.note,
     }
 
@@ -398,12 +375,6 @@ def line_in_words(item: AuditLine) -> str:
 # --- the worst pair
 
 
-def extra_row(pair: WorstPair) -> tuple[str, ...]:
-    """The one row that the second data set has more."""
-    (row,) = (Counter(pair.second) - Counter(pair.first)).elements()
-    return row
-
-
 def pair_rows(pair: WorstPair) -> list[dict[str, str]]:
     """Both data sets as one table: each distinct row with how often it is in either, the extra row last and marked.
 
@@ -413,33 +384,33 @@ def pair_rows(pair: WorstPair) -> list[dict[str, str]]:
     for place, name in enumerate(pair.columns):
         values = tuple(short_value(name, row[place]) for row in pair.second)
         columns.setdefault((re.sub(r"\d+$", "", name), values), []).append(place)
-    without, with_row, extra = Counter(pair.first), Counter(pair.second), extra_row(pair)
-    rows = []
-    for row in sorted(with_row, key=lambda row: row == extra):
-        cells = {_heading(pair, places): short_value(pair.columns[places[0]], row[places[0]]) for places in columns.values()}
-        more = " (+ 1 added)" if row == extra else ""
-        rows.append(cells | {"rows without it": f"{without[row]}", "rows with it": f"{with_row[row]}{more}"})
-    return rows
-
-
-def _heading(pair: WorstPair, places: Sequence[int]) -> str:
-    first, last = pair.columns[places[0]], pair.columns[places[-1]]
-    return first if len(places) == 1 else f"{first} to {last} (identical)"
+    heads = {
+        places[0]: pair.columns[places[0]] + (f" to {pair.columns[places[-1]]} (identical)" if len(places) > 1 else "")
+        for places in columns.values()
+    }
+    without, with_row = Counter(pair.first), Counter(pair.second)
+    (extra,) = (with_row - without).elements()
+    return [
+        {head: short_value(pair.columns[place], row[place]) for place, head in heads.items()}
+        | {"rows without it": f"{without[row]}", "rows with it": f"{with_row[row]}{' (+ 1 added)' if row == extra else ''}"}
+        for row in sorted(with_row, key=lambda row: row == extra)
+    ]
 
 
 def chance_chart(result: AuditResult) -> Chart:
     """Two bars: how likely the output is on each data set, and a line at what the claim allows for the likelier one."""
     assert result.worst_pair is not None
-    chances, limit = dict(zip((WITHOUT, WITH), result.worst_pair.probabilities, strict=True)), allowed_chance(result)
-    top, texts = max(chances.values()), list(map(chance_text, chances.values()))
-    hues = [UNSOUND if is_beyond(result) and value == top else BLUE for value in chances.values()]
-    across = {"visible": False, "range": [0, 1.3 * max(top, limit or 0.0)], "fixedrange": True}
+    chances = dict(zip((WITHOUT, WITH), result.worst_pair.probabilities, strict=True))
+    low, top = sorted(chances.values())
+    limit = math.exp(result.claimed) * low if result.claimed < _LARGEST_EXPONENT else math.inf
+    texts = list(map(chance_text, chances.values()))
+    broken = [is_beyond(result) and value == top for value in chances.values()]
+    style = hatched_bar([UNSOUND if one else BLUE for one in broken], ["/" if one else "" for one in broken])
+    across = {"visible": False, "range": [0, 1.3 * max(top, limit if limit < 1 else 0.0)], "fixedrange": True}
     figure = chart(120, showlegend=False, xaxis=across, yaxis=NAMES | {"fixedrange": True})
-    style = hatched_bar(hues, ["/" if hue == UNSOUND else "" for hue in hues])
-    words = {"text": texts, "textposition": "outside", "cliponaxis": False, "hoverinfo": "skip"}
-    figure.add_bar(x=list(chances.values()), y=list(chances), orientation="h", marker=style, **words)
+    figure.add_bar(**bars(list(chances), list(chances.values()), texts, style), hoverinfo="skip")
     allowed = ""
-    if limit is not None:
+    if limit < 1:
         said = chance_text(limit) if limit else "0%"
         allowed = f" Upright line: the most that the claim allows on the likelier side, {said}."
         y = list(chances.values()).index(top)
@@ -447,17 +418,8 @@ def chance_chart(result: AuditResult) -> Chart:
     return Chart(figure, f"Probability of this tree: {', '.join(map(' '.join, zip(chances, texts, strict=True)))}.{allowed}")
 
 
-def allowed_chance(result: AuditResult) -> float | None:
-    """The most that the claim allows for the likelier data set, exp(ε) times the other probability; None for no limit."""
-    assert result.worst_pair is not None
-    limit = times(result.claimed) * min(result.worst_pair.probabilities) if math.isfinite(result.claimed) else 1.0
-    return limit if limit < 1 else None
-
-
 # --- the output that separates a pair
 
-#: Stands in where only one class or category was met; a schema needs two.
-_OTHER = "other"
 Body = dict[str, Any]
 
 
@@ -468,69 +430,51 @@ def short_value(column: str, value: str) -> str:
 
 def output_tree(result: AuditResult) -> Tree | None:
     """The output as a tree over the columns of the pair; None where there is no pair, or the output is not one tree."""
-    body = result.output.get("root", result.output)
-    if result.worst_pair is None or not _is_tree(body):
+    body, pair = result.output.get("root", result.output), result.worst_pair
+    if pair is None or not _is_tree(body):
         return None
-    schema = _schema(result, list(_nodes(body)))
+    nodes = list(_nodes(body))
+    met = {name: {short_value(name, row[place]) for row in pair.second} for place, name in enumerate(pair.columns)}
+    *features, target = (_column(name, met[name], nodes, is_target=name == pair.columns[-1]) for name in pair.columns)
+    schema = Schema(tuple(features), target)
     return Tree(schema, _node(body, schema))
 
 
 def _is_tree(body: Any) -> bool:
-    if not isinstance(body, dict):
+    if not isinstance(body, dict) or not {"leaf", "value", "op"} & body.keys():
         return False
-    return _is_end(body) or ({"feature", "op"} <= body.keys() and all(_is_tree(body.get(side)) for side in ("left", "right")))
-
-
-def _is_end(body: Body) -> bool:
-    return "leaf" in body or "value" in body
+    return "op" not in body or all(_is_tree(body.get(side)) for side in ("left", "right"))
 
 
 def _nodes(body: Body) -> Iterator[Body]:
     yield body
     if "op" in body:
-        for side in ("left", "right"):
-            yield from _nodes(body[side])
+        yield from (node for side in ("left", "right") for node in _nodes(body[side]))
 
 
-def _schema(result: AuditResult, nodes: list[Body]) -> Schema:
-    pair = result.worst_pair
-    assert pair is not None
-    met = {name: {short_value(name, row[place]) for row in pair.second} for place, name in enumerate(pair.columns)}
-    *names, target = pair.columns
-    classes = met[target] | {str(node["leaf"]) for node in nodes if "leaf" in node}
-    of_numbers = any("value" in node for node in nodes)
-    predicted = NumericTarget(target, *_ends(met[target])) if of_numbers else ClassTarget(target, _two(classes))
-    asked = {name: [node for node in nodes if node.get("feature") == name] for name in names}
-    return Schema(tuple(_feature(name, met[name], asked[name]) for name in names), predicted)
-
-
-def _ends(numbers: set[str]) -> tuple[float, float]:
-    """The least and the largest number met, apart."""
-    low, high = min(map(float, numbers)), max(map(float, numbers))
-    return low, high if high > low else low + 1
-
-
-def _feature(name: str, met: set[str], asked: list[Body]) -> Feature:
-    thresholds = [float(node["threshold"]) for node in asked if node["op"] == "<="]
+def _column(name: str, met: set[str], nodes: list[Body], *, is_target: bool) -> Any:
+    """A column as the rows of the pair and the output know it; a schema needs two values of it."""
+    thresholds = [float(node["threshold"]) for node in nodes if node.get("feature") == name and node["op"] == "<="]
     if thresholds:
         return NumericFeature(name, min(thresholds) - 1, max(thresholds) + 1)
-    return CategoricalFeature(name, _two(met | {value for node in asked for value in _values(node)}))
+    if is_target and any("value" in node for node in nodes):
+        low, high = min(map(float, met)), max(map(float, met))
+        return NumericTarget(name, low, high if high > low else low + 1)
+    if is_target:
+        met = met | {str(node["leaf"]) for node in nodes if "leaf" in node}
+    else:
+        met = met.union(*(_values(node) for node in nodes if node.get("feature") == name))
+    values = tuple(sorted(met)) if len(met) > 1 else (*met, "other", "other 2")[:2]
+    return ClassTarget(name, values) if is_target else CategoricalFeature(name, values)
 
 
 def _values(node: Body) -> tuple[str, ...]:
     return tuple(short_value(node["feature"], str(value)) for value in node["values"])
 
 
-def _two(values: Iterable[str]) -> tuple[str, ...]:
-    names = sorted(values)
-    return tuple(names if len(names) > 1 else [*names, _OTHER, f"{_OTHER} 2"][:2])
-
-
 def _node(body: Body, schema: Schema) -> Node:
-    if "leaf" in body:
-        return Leaf(schema.classes.index(str(body["leaf"])))
-    if "value" in body:
-        return NumberLeaf(float(body["value"]))
+    if "op" not in body:
+        return Leaf(schema.classes.index(str(body["leaf"]))) if "leaf" in body else NumberLeaf(float(body["value"]))
     place = schema.feature_names.index(body["feature"])
     feature = schema.features[place]
     if isinstance(feature, CategoricalFeature):
@@ -545,11 +489,11 @@ def output_in_words(result: AuditResult) -> str:
     body = result.output.get("root", result.output)
     if not _is_tree(body):
         return ", ".join(f"{name}: {value}" for name, value in result.output.items())
-    return f"Always {_said(body)}." if _is_end(body) else f"{_said(body)}."
+    return f"{_said(body)}." if "op" in body else f"Always {_said(body)}."
 
 
 def _said(body: Body) -> str:
-    if _is_end(body):
+    if "op" not in body:
         return str(body["leaf"]) if "leaf" in body else format_number(body["value"])
     asks = f"≤ {format_number(body['threshold'])}" if body["op"] == "<=" else f"is {' or '.join(_values(body))}"
     left, right = (f"({_said(body[side])})" if "op" in body[side] else _said(body[side]) for side in ("left", "right"))
@@ -598,16 +542,13 @@ def leaf_chart(curves: Sequence[LeafCurve]) -> Chart:
     steps = {"tickvals": [0.01, 0.1, 1, 10, 100], "ticktext": ["0.01 ε", "0.1 ε", "1 ε", "10 ε", "≥ 100 ε"]}
     figure.update_yaxes(type="log", range=[-2, 2.1], title="what one row more reveals", **steps, row=2, col=1)
     figure.update_xaxes(title="gap, in rows", row=2, col=1)
-    return Chart(figure, _leaf_sentence(curves[0].epsilon), rows)
-
-
-def _leaf_sentence(epsilon: float) -> str:
-    """Where the smooth rule breaks its promise, and what an honest reading costs."""
+    epsilon = curves[0].epsilon
     gap, (delta, _) = first_violation("smooth", epsilon), delta_needed("smooth", epsilon)
-    if gap is None:
-        return f"No gap was found at which the smooth rule breaks ε = {number_text(epsilon)} ({NEIGHBOURS})."
-    return (
-        f"At ε = {number_text(epsilon)} ({NEIGHBOURS}) the smooth rule breaks its promise from gap {gap:,} on, without any "
-        f"limit. As (ε, δ) a single leaf needs δ = {number_text(delta)}; it should be far below one in the number of rows. "
-        "Global sensitivity and permute-and-flip keep ε at every gap."
-    )
+    said = f"No gap was found at which the smooth rule breaks ε = {number_text(epsilon)} ({NEIGHBOURS})."
+    if gap is not None:
+        said = (
+            f"At ε = {number_text(epsilon)} ({NEIGHBOURS}) the smooth rule breaks its promise from gap {gap:,} on, without any "
+            f"limit. As (ε, δ) a single leaf needs δ = {number_text(delta)}; it should be far below one in the number of rows. "
+            "Global sensitivity and permute-and-flip keep ε at every gap."
+        )
+    return Chart(figure, said, rows)

@@ -27,7 +27,6 @@ from dpviz.figures.audit import (
     audit_chart,
     chance_chart,
     chance_text,
-    extra_row,
     gaps_to_show,
     lead_sentence,
     leaf_chart,
@@ -212,12 +211,10 @@ class TestWorstPair:
         assert mark.x0 == mark.x1 == pytest.approx(0.0016 * math.e)
         assert chance_chart(IMPOSSIBLE).figure.layout.shapes[0].x0 == 0
         for result in (NONE, replace(HOLDS, worst_pair=pair(0.5, 0.6))):
-            assert audit.allowed_chance(result) is None
             assert not chance_chart(result).figure.layout.shapes
 
     def test_one_table_has_both_data_sets_with_the_extra_row_last_and_equal_columns_once(self) -> None:
         rows = pair_rows(pair(0.1, 0.2))
-        assert extra_row(pair(0.1, 0.2)) == ("a=0", "b=0", "y")
         assert [list(row.values()) for row in rows] == [["0", "1", "x", "2", "2"], ["0", "0", "y", "0", "1 (+ 1 added)"]]
         row, other = ("a0=1", "a1=1", "x"), ("a0=0", "a1=0", "y")
         found = WorstPair(("a0", "a1", "class"), (row,) * 6 + (other,) * 6, (row,) * 7 + (other,) * 6, (0.1, 0.2))
