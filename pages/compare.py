@@ -326,10 +326,8 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
         banded = st.selectbox("Show the spread of", ("", *bandable), start, **options) or None
     level = comparison.majority_level(frame, metric)
     x = chosen if chosen is not None else asked.places[len(asked.places) // 2]
-    if axis == "guesses":
-        words = figures.headline_at_risk(found, most=x, metric=metric, level=level, about=unit.words)
-    else:
-        words = figures.headline(found, along=along, x=x, metric=metric, level=level)
+    about = unit.words if axis == "guesses" else None
+    words = figures.headline(found, along=along, x=x, metric=metric, level=level, about=about)
     if chosen is None and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
     words = f"On made-up rows: {words}" if rows.is_made_up else words

@@ -54,7 +54,7 @@ def line_styles(verdicts: Mapping[str, str], before: Mapping[str, LineStyle] = M
     styles = {}
     for name in sorted(verdicts, key=lambda name: (parse_variant(name)[0] != name, place_of(name))):
         learner, colour = parse_variant(name)[0], NEUTRAL
-        title, symbol = variant_title(name), symbol_of(learner)
+        title, symbol = variant_title(name), SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]
         if name in kept:
             colour, symbol = kept[name]
         else:
@@ -80,16 +80,11 @@ def broken(name: str) -> str:
     return name.replace(", ", ",<br>", 1) if ", " in name else name.replace(" (", "<br>(", 1)
 
 
-def symbol_of(learner: str) -> str:
-    """The marker of a learner."""
-    return SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]
-
-
 _PERCENT = ("accuracy", "balanced_accuracy")
 _IN_UNITS = ("rmse", "mae")
 _LOSSES = ("log_loss", "brier")
 #: What the line that needs no model is called.
-LEVELS = {"accuracy": "Majority class", "r2": "Mean", "rmse": "Mean"}
+_LEVELS = {"accuracy": "Majority class", "r2": "Mean", "rmse": "Mean"}
 #: A draw of an R² below this is drawn at the edge: how much worse than the mean does not matter.
 LEAST_R2 = -0.5
 
@@ -110,21 +105,6 @@ def interval_text(between: tuple[float, float], metric: str) -> str:
     return f"{least} to {measure_text(high, metric)}"
 
 
-def tick_format(metric: str) -> str:
-    """For an axis of the measure (d3's notation)."""
-    return ",~r" if metric in _IN_UNITS else ".0%" if metric in _PERCENT else ".2f"
-
-
-def level_name(metric: str) -> str:
-    """The line that needs no model."""
-    return LEVELS.get(metric, "Guessing")
-
-
-def gap_scale(metric: str) -> float:
-    """From a difference to what is shown: points are hundredths; an error stays in the target's units."""
-    return 1.0 if metric in _IN_UNITS else 100.0
-
-
 def gap_unit(metric: str) -> str:
     """What a difference is counted in."""
     return "units of the target" if metric in _IN_UNITS else "hundredths" if metric in _LOSSES else "points"
@@ -132,8 +112,18 @@ def gap_unit(metric: str) -> str:
 
 def gap_text(value: float, metric: str) -> str:
     """A difference with its sign: "+1.4", "-0.2"; in the target's units "+12.3"."""
-    shown = value * gap_scale(metric)
+    shown = value * _gap_scale(metric)
     return f"{'+' if shown >= 0 else ''}{format_value(shown)}" if metric in _IN_UNITS else f"{shown:+.1f}"
+
+
+def _gap_scale(metric: str) -> float:
+    return 1.0 if metric in _IN_UNITS else 100.0
+
+
+def _axis(metric: str) -> Style:
+    """An axis of the measure."""
+    form = ",~r" if metric in _IN_UNITS else ".0%" if metric in _PERCENT else ".2f"
+    return {"title": f"{METRICS[metric]} on held-out rows", "tickformat": form, "zeroline": False}
 
 
 #: Along -> title of the axis.
@@ -156,14 +146,14 @@ def visible_points(curve: Curve, *, axis: Axis = "asked") -> tuple[tuple[float, 
 
     A point whose place nothing bounds stands where the claim would put it.
     """
-    places = ((_place(point, axis), point) for point in curve.points)
-    return tuple(sorted((place for place in places if math.isfinite(place[0])), key=lambda place: place[0]))
 
+    def place(point: Point) -> float:
+        if axis == "guesses":
+            return (point.guesses if math.isfinite(point.guesses) else point.claimed_guesses) - 50
+        return point.composed if axis == "composed" and math.isfinite(point.composed) else point.x
 
-def _place(point: Point, axis: Axis) -> float:
-    if axis == "guesses":
-        return (point.guesses if math.isfinite(point.guesses) else point.claimed_guesses) - 50
-    return point.composed if axis == "composed" and math.isfinite(point.composed) else point.x
+    places = ((place(point), point) for point in curve.points)
+    return tuple(sorted((found for found in places if math.isfinite(found[0])), key=lambda found: found[0]))
 
 
 def unbounded(curves: Iterable[Curve], axis: Axis) -> tuple[str, ...]:
@@ -213,18 +203,26 @@ def compare_chart(
     `summary` says what it shows. `level` is what guessing reaches, a dotted line; `chosen` marks a place. `axis`: where points
     over epsilon stand. `styles` by learner, where they were chosen before.
     """
-    ends, styles, dashes = _ends(curves, axis), styles or _styles(curves), cycle(LEVEL_DASHES)
-    claimed = unbounded(curves, axis)
-    figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, **_axes(along, metric, axis, ends))
+    styles, dashes, claimed = styles or _styles(curves), cycle(LEVEL_DASHES), unbounded(curves, axis)
+    places = [x for curve in curves for x, _ in visible_points(curve, axis=axis)]
+    ends = (min(places), max(places)) if places else (math.inf, -math.inf)
+    figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, xaxis=_across(along, axis, ends), yaxis=_axis(metric))
+
+    def add_level(name: str, height: float, dash: str) -> None:
+        hover = f"{name}: {measure_text(height, metric)}<extra></extra>"
+        level = {"mode": "lines", "line": line(NEUTRAL, 2, dash), "hovertemplate": hover}
+        figure.add_scatter(x=list(ends), y=[height] * 2, name=name, **level)
+
     for curve in curves:
-        style = styles[curve.learner]
+        style, points = styles[curve.learner], visible_points(curve, axis=axis)
         if along == "epsilon" and len(curve.points) == 1 and math.isinf(curve.points[0].x):  # without privacy
-            _add_level(figure, style.name, curve.points[0].median, metric, ends, next(dashes))
-        else:
-            style = replace(style, dash="dash") if curve.learner in claimed else style
-            _add_line(figure, curve, style, along, metric, axis, has_band=curve.learner == banded)
-    if level is not None and math.isfinite(ends[0]):
-        _add_level(figure, level_name(metric), level, metric, ends, "dot")
+            if places:
+                add_level(style.name, curve.points[0].median, next(dashes))
+        elif points:
+            dash = "dash" if curve.learner in claimed else style.dash
+            _add_line(figure, points, curve, replace(style, dash=dash), along, metric, has_band=curve.learner == banded)
+    if level is not None and places:
+        add_level(_LEVELS.get(metric, "Guessing"), level, "dot")
     if chosen is not None and axis != "composed":
         figure.add_vline(chosen - 50 if axis == "guesses" else chosen, line=line(NEUTRAL, 1, "dot"))
     if is_cut(curves, metric):
@@ -242,40 +240,32 @@ def _styles(curves: Sequence[Curve]) -> dict[str, LineStyle]:
     return line_styles({curve.learner: curve.verdict for curve in curves})
 
 
-def _ends(curves: Sequence[Curve], axis: Axis) -> tuple[float, float]:
-    places = [x for curve in curves for x, _ in visible_points(curve, axis=axis)]
-    return (min(places), max(places)) if places else (math.inf, -math.inf)
-
-
-def _add_level(figure: Figure, name: str, height: float, metric: str, ends: tuple[float, float], dash: str) -> None:
-    if math.isfinite(ends[0]):
-        hover = f"{name}: {measure_text(height, metric)}<extra></extra>"
-        style = line(NEUTRAL, 2, dash)
-        figure.add_scatter(x=list(ends), y=[height] * 2, name=name, mode="lines", line=style, hovertemplate=hover)
-
-
-def _add_line(figure: Figure, curve: Curve, style: LineStyle, along: str, metric: str, axis: Axis, *, has_band: bool) -> None:
-    places = visible_points(curve, axis=axis)
-    if not places:
-        return
-    x, points = [place[0] for place in places], [place[1] for place in places]
+def _add_line(
+    figure: Figure,
+    places: Sequence[tuple[float, Point]],
+    curve: Curve,
+    style: LineStyle,
+    along: str,
+    metric: str,
+    *,
+    has_band: bool,
+) -> None:
+    x, points = zip(*places, strict=True)
     if has_band:
         area = band(x, [point.low for point in points], [point.high for point in points], style.colour, 0.16)
         figure.add_scatter(**area, legendgroup=curve.learner)
+    said = []
+    for point in points:
+        low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
+        between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
+        words = [_place_words(along, point.x), f"median {median}{between}", f"{point.n_fits:,} fits"]
+        if math.isfinite(point.claimed_guesses):
+            words.insert(1, f"right guesses of 100, at most: {_bound(point.guesses)}")
+        said.append("<br>".join([*words, f"composed ε {number_text(point.composed)} ({NEIGHBOURS})"]))
     look: Style = {"line": line(style.colour, dash=style.dash), "marker": marker(style.colour, style.symbol, 8, 1.5)}
     look |= {"name": style.name, "legendgroup": curve.learner, "mode": line_mode(len(x))}
     hover = f"<b>{style.name}</b><br>%{{customdata}}<extra></extra>"
-    said = [_hover(point, along, metric) for point in points]
     figure.add_scatter(x=x, y=[point.median for point in points], customdata=said, hovertemplate=hover, **look)
-
-
-def _hover(point: Point, along: str, metric: str) -> str:
-    low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
-    between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
-    said = f"median {median}{between}<br>{point.n_fits:,} fits"
-    is_placed = math.isfinite(point.claimed_guesses)
-    guesses = f"<br>right guesses of 100, at most: {_bound(point.guesses)}" if is_placed else ""
-    return f"{_place_words(along, point.x)}{guesses}<br>{said}<br>composed ε {number_text(point.composed)} ({NEIGHBOURS})"
 
 
 def _bound(guesses: float) -> str:
@@ -288,63 +278,46 @@ def _place_words(along: str, x: float) -> str:
     return f"with at most {x:.0f} levels" if along == "max_depth" else f"with {x:,.0f} training rows"
 
 
-def _axes(along: str, metric: str, axis: Axis, ends: tuple[float, float]) -> Style:
+def _across(along: str, axis: Axis, ends: tuple[float, float]) -> Style:
     title = {"asked": AXES[along], "composed": COMPOSED_AXIS, "guesses": "right guesses of 100, at most (a coin: 50)"}[axis]
-    across: Style = {"title": title, "zeroline": False}
-    if axis == "guesses":
-        ticks = [value for value in _GUESSES if ends[0] * 0.7 <= value - 50 <= ends[1] * 1.4]
-        across |= {"type": "log", "tickvals": [it - 50 for it in ticks], "ticktext": [number_text(it) for it in ticks]}
-    else:
-        across |= {"dtick": 1} if along == "max_depth" else {"type": "log", **_ticks(*ends, thin=along == "n_rows")}
-    up = {"title": f"{METRICS[metric]} on held-out rows", "tickformat": tick_format(metric), "zeroline": False}
-    return {"xaxis": across, "yaxis": up}
+    if axis == "asked" and along == "max_depth":
+        return {"title": title, "zeroline": False, "dtick": 1}
+    ticks: list[float] = []
+    shift = 50 if axis == "guesses" else 0
+    if math.isfinite(ends[0]):
+        powers = range(math.floor(math.log10(ends[0])) - 1, math.ceil(math.log10(ends[1])) + 1)
+        round_numbers = [digit * 10.0**power for power in powers for digit in ((1, 2, 5) if along == "n_rows" else (1, 3))]
+        values = [value - shift for value in _GUESSES] if shift else round_numbers
+        ticks = [value for value in values if ends[0] * 0.7 <= value <= ends[1] * 1.4]
+    texts = [number_text(tick + shift) for tick in ticks]
+    return {"title": title, "zeroline": False, "type": "log", "tickvals": ticks, "ticktext": texts}
 
 
-def _ticks(low: float, high: float, *, thin: bool) -> Style:
-    """Round numbers on a log axis: 1, 3, 10 and so on, written out."""
-    if not math.isfinite(low):
-        return {}
-    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    values = [digit * 10.0**power for power in powers for digit in ((1, 2, 5) if thin else (1, 3))]
-    inside = [value for value in values if low * 0.7 <= value <= high * 1.4]
-    return {"tickvals": inside, "ticktext": [number_text(value) for value in inside]}
+def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, level: float | None, about: str | None = None) -> str:
+    """The best private learner whose claim holds at a place, the others' best, and what guessing reaches.
 
-
-def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, level: float | None) -> str:
-    """The chosen place in words: the best private learner whose claim holds, the others' best, and what guessing reaches."""
-    found = [(curve, point) for curve in curves if (point := curve.at(x)) is not None]
+    With `about` ("one row") the place is that where at most `x` of 100 guesses about it may be right.
+    """
+    most, styles = number_text(x), _styles(curves)
+    by_risk = {} if about is None else at_equal_risk(curves, x)
+    points = {curve.learner: by_risk.get(curve.learner) if about is not None else curve.at(x) for curve in curves}
+    found = [(curve, point) for curve in curves if (point := points[curve.learner]) is not None]
     sound = [pair for pair in found if pair[0].is_sound]
     if not sound:
-        return "No algorithm whose claim holds was fitted here."
+        where = "here" if about is None else f"with at most {most} right guesses of 100"
+        return f"No algorithm whose claim holds was fitted {where}."
     best, point = (min if metric in ERRORS else max)(sound, key=lambda pair: pair[1].median)
-    styles = _styles(curves)
-    said = f"{capital(_place_words(along, x))}, {styles[best.learner].title} reaches {_reach(point, metric)}"
-    beside = [f"{styles[c.learner].title} {measure_text(p.median, metric)}" for c, p in found if not c.is_private]
-    guess = "the mean" if metric in ("r2", "rmse") else "guessing"
-    beside += [f"{guess} {measure_text(level, metric)}"] if level is not None else []
-    return f"{said}; {', '.join(beside)}." if beside else f"{said}."
-
-
-def headline_at_risk(curves: Sequence[Curve], *, most: float, metric: str, level: float | None, about: str = "one row") -> str:
-    """The best private learner whose claim holds among points that allow at most so many right guesses, and what is beside it."""
-    chosen, styles = at_equal_risk(curves, most), _styles(curves)
-    sound = [curve.learner for curve in curves if curve.is_sound and curve.learner in chosen]
-    if not sound:
-        return f"No algorithm whose claim holds was fitted with at most {number_text(most)} right guesses of 100."
-    best = (min if metric in ERRORS else max)(sound, key=lambda name: chosen[name].median)
-    said = f"{styles[best].title} (ε = {number_text(chosen[best].x)}, {NEIGHBOURS}) reaches {_reach(chosen[best], metric)}"
-    beside = [f"{styles[it.learner].title} {measure_text(it.points[0].median, metric)}" for it in curves if not it.is_private]
-    beside += (
-        [f"{'the mean' if metric in ('r2', 'rmse') else 'guessing'} {measure_text(level, metric)}"] if level is not None else []
-    )
-    words = f"Where at most {number_text(most)} of 100 guesses about {about} may be right, {said}"
-    return f"{words}; {', '.join(beside)}." if beside else f"{words}."
-
-
-def _reach(point: Point, metric: str) -> str:
-    low, high = measure_text(point.low, metric), measure_text(point.high, metric)
+    place, name = capital(_place_words(along, x)), styles[best.learner].title
+    if about is not None:
+        place = f"Where at most {most} of 100 guesses about {about} may be right"
+        name += f" (ε = {number_text(point.x)}, {NEIGHBOURS})"
+    low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
     spread = f" (nine of ten draws: {low} to {high})" if point.n_fits >= ENOUGH else ""
-    return f"{METRICS[metric]} {measure_text(point.median, metric)}{spread}"
+    beside = [f"{styles[c.learner].title} {measure_text(p.median, metric)}" for c, p in found if not c.is_private]
+    if level is not None:
+        beside.append(f"{'the mean' if metric in ('r2', 'rmse') else 'guessing'} {measure_text(level, metric)}")
+    said = f"{place}, {name} reaches {METRICS[metric]} {median}{spread}"
+    return f"{said}; {', '.join(beside)}." if beside else f"{said}."
 
 
 def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
@@ -380,8 +353,7 @@ def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle
 
     Quarters of the table are counted as plotly counts them (Hazen).
     """
-    across = {"title": f"{METRICS[metric]} on held-out rows", "tickformat": tick_format(metric), "zeroline": False}
-    figure = chart(106 + 84 * len(outcomes), top=34, right=16, showlegend=False, xaxis=across, yaxis=NAMES)
+    figure = chart(106 + 84 * len(outcomes), top=34, right=16, showlegend=False, xaxis=_axis(metric), yaxis=NAMES)
     for learner, values in outcomes.items():
         style = styles[learner]
         said = [f"{style.name}: {measure_text(float(value), metric)}" for value in values]
@@ -424,15 +396,26 @@ def difference_chart(found: Sequence[Difference], styles: Mapping[str, LineStyle
     figure = chart(116 + 48 * len(found), top=34, right=16, showlegend=False, xaxis=across, yaxis=NAMES)
     for item in found:
         style = styles[item.other]
-        low, median, high = (gap_scale(metric) * value for value in (item.low, item.median, item.high))
+        low, median, high = (_gap_scale(metric) * value for value in (item.low, item.median, item.high))
         spread = {"mode": "lines", "line": line(style.colour, 4, style.dash), "hoverinfo": "skip"}
         if has_spread(item):
             figure.add_scatter(x=[low, high], y=[broken(style.title)] * 2, **spread)
         point = {"mode": "markers", "marker": marker(style.colour, style.symbol)}
         figure.add_scatter(x=[median], y=[broken(style.title)], hovertemplate=f"{sentence(item, metric)}<extra></extra>", **point)
     figure.add_vline(0, line=line(NEUTRAL, 1.5))
-    said = ". ".join(sentence(item, metric) for item in found)
-    return Chart(figure, f"{said}.", _difference_rows(found, metric))
+    rows = [
+        {
+            "against": variant_title(item.other),
+            "probability that it is beaten": probability_text(item),
+            f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
+            "5%": gap_text(item.low, metric) if has_spread(item) else NOT_ENOUGH,
+            "95%": gap_text(item.high, metric) if has_spread(item) else NOT_ENOUGH,
+            "splits": f"{item.n_folds}",
+            "independent pairs of draws": f"{item.n_draws:,}",
+        }
+        for item in found
+    ]
+    return Chart(figure, f"{'. '.join(sentence(item, metric) for item in found)}.", rows)
 
 
 def sentence(item: Difference, metric: str = "accuracy") -> str:
@@ -458,19 +441,3 @@ def probability_text(item: Difference) -> str:
         return f"at most {item.probability_high:.0%} (never ahead)"
     digits = 0 if 0.005 <= item.probability <= 0.995 else 2
     return f"{item.probability:.{digits}%} ({item.probability_low:.0%} to {item.probability_high:.0%})"
-
-
-def _difference_rows(found: Sequence[Difference], metric: str) -> Rows:
-    """The comparison as a table: one line per other learner."""
-    return [
-        {
-            "against": variant_title(item.other),
-            "probability that it is beaten": probability_text(item),
-            f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
-            "5%": gap_text(item.low, metric) if has_spread(item) else NOT_ENOUGH,
-            "95%": gap_text(item.high, metric) if has_spread(item) else NOT_ENOUGH,
-            "splits": f"{item.n_folds}",
-            "independent pairs of draws": f"{item.n_draws:,}",
-        }
-        for item in found
-    ]

@@ -13,7 +13,6 @@ from dpviz.figures.compare import (
     curve_rows,
     difference_chart,
     headline,
-    headline_at_risk,
     is_cut,
     line_styles,
     lines_text,
@@ -109,10 +108,10 @@ def test_over_equal_risk_a_curve_stands_where_its_guesses_are_and_the_best_is_th
     assert "right guesses of 100" in compare_chart(found, **EPSILON, axis="guesses", summary="").figure.layout.xaxis.title.text
     asked = {"metric": "accuracy", "level": 0.76}
     assert headline(found, along="epsilon", x=0.1, **asked).startswith("At ε = 0.1 (add/remove one row), PF-tree")
-    said = headline_at_risk(found, most=55, **asked, about="one patient")
+    said = headline(found, along="epsilon", x=55, **asked, about="one patient")
     assert said.startswith("Where at most 55 of 100 guesses about one patient may be right, BDPT (ε = 1, add/remove one row)")
     assert {name: point.x for name, point in at_equal_risk(found, 55).items()} == {"pf-tree": 0.1, "bdpt": 1.0, "cart": math.inf}
-    assert "No algorithm" in headline_at_risk(found, most=50.05, **asked)
+    assert "No algorithm" in headline(found, along="epsilon", x=50.05, **asked, about="one row")
 
 
 @pytest.mark.parametrize("axis", ["asked", "composed", "guesses"])
