@@ -105,8 +105,9 @@ def contributions(values: np.ndarray, limit: float) -> np.ndarray:
 
     Rounded towards 0 after clipping, so that no rounding error takes a row above its limit.
     """
-    one = values.ndim == 1
-    size = np.abs(values) if one else np.sqrt(np.square(values).sum(axis=1, keepdims=True))
+    size = np.abs(values) if values.ndim == 1 or values.shape[1] == 1 else np.sqrt(np.square(values).sum(axis=1, keepdims=True))
     room = limit * (1 - 2.0**-40)  # allows for rounding errors in the length and in the clipping
-    within = np.where(size <= (limit if one else room), 1.0, room / np.maximum(size, 1e-300))
-    return np.trunc(values * within * 2.0**CONTRIBUTION_BITS)
+    over = size > (limit if values.ndim == 1 else room)
+    if not over.any():
+        return np.trunc(values * 2.0**CONTRIBUTION_BITS)
+    return np.trunc(values * np.where(over, room / np.maximum(size, room), 1.0) * 2.0**CONTRIBUTION_BITS)

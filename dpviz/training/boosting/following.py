@@ -9,10 +9,12 @@ Source: this project.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dpviz.privacy.source import NoiseSource
-from dpviz.training.boosting.trees import BoostingTrees, Drawing, Nested, in_turn, nest, pack, split_features, uniform
+from dpviz.training.boosting.trees import BoostingTrees, Drawing, Nested, Part, in_turn, nest, pack, split_features, uniform
 
 #: The share of draws in which all features are as likely, and what a round keeps of the memory of a feature.
 _UNIFORM, _MEMORY = 0.25, 0.7
@@ -28,21 +30,35 @@ class FollowingTrees:
         self.signal, self.memory = np.zeros(len(drawing.schema.features)), np.zeros(len(drawing.schema.features))
         self.trees: list[Nested] = []
         self.n_cells: list[int] = []  #: Of every tree drawn so far
-        self.asked: list[int] = []  #: The features of the last tree
-        self.shape: tuple[int, ...] = ()
+        self.parts: list[Part] = []  #: Of the last tree
 
     def cells_of(self, rows: np.ndarray, tree: int) -> np.ndarray:
-        """The cell of each of `rows` (n_rows, n_features) in the next tree, which is drawn now."""
-        assert tree == len(self.trees), "trees are drawn in order"
-        self.asked = [self.first[tree]] if tree < len(self.first) else [self._drawn([])]
-        while len(self.asked) < min(len(self.cells), len(self.features)):
-            self.asked.append(self._drawn(self.asked))
-        asked = zip(self.asked, self.cells, strict=False)
-        parts = [self.drawing.part(feature, cells, grouped=len(self.cells) > 1) for feature, cells in asked]
-        self.shape = tuple(part.n_cells for part in parts)
-        self.trees.append(nest(parts))
-        self.n_cells.append(int(np.prod(self.shape)))
-        return pack(self.drawing.schema, self.trees[-1:]).cells_of(rows, 0)
+        """The cell of each of `rows` (n_rows, n_features) in the last tree, or in the next one, which is then drawn."""
+        if tree == len(self.trees):
+            self._draw(tree)
+        assert tree == len(self.trees) - 1, "trees are drawn in order"
+        return np.ravel_multi_index([part.cells(rows[:, part.feature]) for part in self.parts], self.shape)
+
+    def _draw(self, tree: int) -> None:
+        asked = [self.first[tree]] if tree < len(self.first) else [self._drawn([])]
+        while len(asked) < min(len(self.cells), len(self.features)):
+            asked.append(self._drawn(asked))
+        grouped = len(self.cells) > 1
+        self.parts = [
+            self.drawing.part(feature, cells, grouped=grouped) for feature, cells in zip(asked, self.cells, strict=False)
+        ]
+        self.trees.append(nest(self.parts))
+        self.n_cells.append(math.prod(self.shape))
+
+    @property
+    def asked(self) -> list[int]:
+        """The features of the last tree."""
+        return [part.feature for part in self.parts]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells of the last tree by each of its features."""
+        return tuple(part.n_cells for part in self.parts)
 
     def _drawn(self, taken: list[int]) -> int:
         """A feature that is not yet `taken`."""

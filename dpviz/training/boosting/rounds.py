@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.packed_forest import PackedTrees, ranges, values_of
+from dpviz.models.packed_forest import PackedTrees, ranges
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.privacy.source import NoiseSource
@@ -37,6 +37,8 @@ from dpviz.training.forests.random_trees import row_order
 _STEPS = 2.0**CONTRIBUTION_BITS
 #: The kinds of sums, as numbered by the grid of the noise.
 GRADIENTS, WEIGHTS = 0, 1
+#: What is computed of so many rows stays in the processor's cache. Sums are of whole numbers: their order changes nothing.
+_ROWS_AT_ONCE = 2**15
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ class Rounds:
         recipe: Recipe,
         source: NoiseSource,
     ) -> None:
-        self.rows, self.target, self.trees, self.loss = values_of(data), data.target, trees, loss
+        self.rows = np.array([column.astype(np.float64) for column in data.columns]).T  # a column lies together
+        self.target, self.trees, self.loss = data.target, trees, loss
         self.recipe, self.source, self.initial = recipe, source, initial
         self.scores = np.full((data.n_rows, loss.n_scores), initial)
         self.order = row_order(data) if recipe.sampling < 1 else None
@@ -128,32 +131,39 @@ class Rounds:
 
         Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private. Charges the accounts of the rows that take part.
         """
-        downhill, weights = self.loss.gradients(self.scores, self.target)
-        gradients = contributions(downhill, self.recipe.clip)
-        weights = contributions(weights, 1.0)
-        if self.present is not None:  # absent rows add nothing and are charged nothing
-            gradients, weights = gradients * self.present[:, None], weights * self.present
-        taking = self._taking(gradients, weights)
-        if taking is not None:
-            gradients, weights = gradients * taking[:, None], weights * taking
-        cells, n_cells = self.trees.cells_of(self.rows, tree), int(self.trees.n_cells[tree])
-        sums = np.column_stack([np.bincount(cells, column, n_cells) for column in gradients.T])
-        return cells, sums, np.bincount(cells, weights, n_cells)
+        n_rows = len(self.target)
+        cells, sums, support = np.zeros(n_rows, dtype=np.int64), np.zeros(()), np.zeros(())
+        drawn = self._drawn()
+        step = _ROWS_AT_ONCE if self.accounts is None else max(n_rows, 1)
+        for start in range(0, max(n_rows, 1), step):
+            some = slice(start, start + step)
+            downhill, weights = self.loss.gradients(self.scores[some], self.target[some])
+            gradients, weights = contributions(downhill, self.recipe.clip), contributions(weights, 1.0)
+            if self.present is not None:  # absent rows add nothing and are charged nothing
+                gradients, weights = gradients * self.present[some, None], weights * self.present[some]
+            taking = None if drawn is None else drawn[some]
+            if self.accounts is not None:
+                within = self.accounts.admit(self.recipe.sizes(gradients, weights))
+                taking = within if taking is None else within & taking
+            if taking is not None:
+                gradients, weights = gradients * taking[:, None], weights * taking
+            cells[some] = here = self.trees.cells_of(self.rows[some], tree)
+            n_cells = int(self.trees.n_cells[tree])
+            sums = sums + np.column_stack([np.bincount(here, column, n_cells) for column in gradients.T])
+            support = support + np.bincount(here, weights, n_cells)
+        return cells, sums, support
 
     def learn(self, cells: np.ndarray, values: np.ndarray) -> None:
         """Add the released values of their cells to the scores of the rows."""
-        self.scores += values[cells]
+        self.scores += values.take(cells, axis=0)
 
-    def _taking(self, gradients: np.ndarray, weights: np.ndarray) -> np.ndarray | None:
-        """Which rows take part: those with budget left, of which some are drawn at random. None: all."""
-        taking = None
-        if self.accounts is not None:
-            taking = self.accounts.admit(self.recipe.sizes(gradients, weights))
-        if self.order is not None:
-            drawn = np.empty(len(self.order), dtype=bool)
-            drawn[self.order] = PoissonSample(self.recipe.sampling).among(len(drawn), source=self.source)
-            taking = drawn if taking is None else taking & drawn
-        return taking
+    def _drawn(self) -> np.ndarray | None:
+        """Which rows are drawn at random. None: all."""
+        if self.order is None:
+            return None
+        drawn = np.empty(len(self.order), dtype=bool)
+        drawn[self.order] = PoissonSample(self.recipe.sampling).among(len(drawn), source=self.source)
+        return drawn
 
     def _dynamic(self, sums: np.ndarray, support: np.ndarray) -> np.ndarray:
         """Noise on both sums: the more rows a leaf holds, the less noise moves its value."""

@@ -158,6 +158,15 @@ class Part:
     cuts: tuple[float, ...] = ()
     groups: tuple[int, ...] = ()
 
+    def cells(self, values: np.ndarray) -> np.ndarray:
+        """The cell of each value, int64; a number equal to a cut lies below it."""
+        if self.groups:
+            return np.array(self.groups)[values.astype(np.int64)]
+        found = np.zeros(len(values), dtype=np.int64)
+        for cut in self.cuts:
+            found += values > cut
+        return found
+
 
 class Drawing:
     """Draws how a feature is cut."""
