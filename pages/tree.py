@@ -34,8 +34,8 @@ from dpviz.figures import budget as budget_figures
 from dpviz.figures.split import split_of, split_sentence
 from dpviz.figures.tree import labels, text
 from dpviz.figures.tree import resampling as resampling_figures
-from dpviz.figures.tree.levels import level_epsilons, levels_in_words, shape_in_words
 from dpviz.figures.tree.pair import Side, draw_pair
+from dpviz.figures.tree.paths import shape_in_words
 from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
@@ -123,10 +123,9 @@ def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, *, 
     key = None if pair is None else (pinned.key_of(pair[0], pair[1], loaded), pair[1])
     climbing, steps = training.path_now(asked, loaded, fold=fold, pinned=key)
     size = counted(now.tree.n_leaves, "leaf", "leaves")
-    look: dict[str, Any] = {"levels": level_epsilons(result.plan), "selected": chosen}
-    look["title"] = f"{get_learner(result.learner).title}, depth {now.tree.depth}, {size}"
+    title = f"{get_learner(result.learner).title}, depth {now.tree.depth}, {size}"
     wide, narrow = (
-        draw_tree(now.tree, now.notes, narrow=narrow, **look).standalone()
+        draw_tree(now.tree, now.notes, narrow=narrow, selected=chosen, title=title).standalone()
         if pair is None
         else draw_pair(pair[1], now, selected=chosen, narrow=narrow).standalone()
         for narrow in (False, True)
@@ -166,8 +165,7 @@ def legend(result: FitResult, trace: ExactTrace | None, drawn: Resamples | None)
         lines.append(f"{reruns}. The fewer, the fainter.")
         lines.append("Dashed: less than a third of them do. In brackets: where most of their thresholds are.")
         lines.append("A question can be faint just because another one predicts about as well.")
-    per_level = levels_in_words(result.plan)
-    return lines + [per_level] * bool(per_level)
+    return lines
 
 
 # --- the chosen node: its rule and path in words, what was released there, how often it comes back under fresh noise

@@ -71,7 +71,7 @@ def draw_pair(pinned: Side, now: Side, *, selected: str | None, narrow: bool = F
         for side, layout, note, place in zip(sides, layouts, notes, places, strict=True)
     )
     css = tree_css(numbers=any(side.tree.values for side in sides), pair=True)
-    return TreeDrawing(body, css, (0.0, across, down), f"{pinned.name}. {now.name}.", role="group", is_narrow=True)
+    return TreeDrawing(body, css, (across, down), f"{pinned.name}. {now.name}.", role="group", is_narrow=True)
 
 
 def _side(

@@ -10,10 +10,10 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from dpviz.accounting.plan import BudgetPlan
 from dpviz.evaluation.tree.paths import PathStep, has_rare_classes
 from dpviz.figures.split import split_html, split_of
 from dpviz.figures.tree.headline import guarantee_said
-from dpviz.figures.tree.levels import level_epsilons, shape_in_words
 from dpviz.figures.tree.pair import Side, draw_pair, pair_sentence
 from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.wording import explained
@@ -76,12 +76,16 @@ def step(
     bars = intervals(complete, shown, plan, path_step.result.unit.rows)
     widths = None if rows is None else exact_trace(shown, rows).shares(shown)
     notes = NodeNotes(widths or {}, bars=bars, n_draws=draws)
-    wide, narrow = (
-        draw_tree(shown, notes, title="Tree", levels=level_epsilons(plan), narrow=narrow).embedded() for narrow in (False, True)
-    )
+    wide, narrow = (draw_tree(shown, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
     said = replace(result_verdict(path_step.result), unit=unit)
     split = split_html(split_of(replace(path_step.result, unit=unit)))
     return DrawnStep(value, wide, narrow, path_step.score, beside, shown, notes, said, shape_in_words(plan), split)
+
+
+def shape_in_words(plan: BudgetPlan) -> str:
+    """How deep the public rule lets the tree grow, and which levels it chooses at once: "depth 4, two levels at once"."""
+    most = max((share.levels for share in plan.shares), default=1)
+    return f"depth {plan.depth}, {'two levels' if most > 1 else 'one level'} at once" if plan.depth else "depth 0"
 
 
 def beside_pinned(one: DrawnStep, pinned: Side) -> DrawnStep:

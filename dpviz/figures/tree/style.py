@@ -1,15 +1,26 @@
-"""The style sheet inside every tree drawing.
+"""The style sheet inside every tree drawing: `style.css`, where `$ink` is a colour of the theme, and a rule per class and step.
 
 Each colour is written twice: first as the light theme's plain value, for viewers that know no custom properties, then as a
 property that follows the dashboard or, in a file of its own, the reader's light or dark preference.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 
-from dpviz.figures.theme import DARK, DIFFERENCES, FONT, LIGHT, N_COLOURS, css_variables, step_variables, text_on
+from dpviz.figures.theme import DARK, DIFFERENCES, FONT, LIGHT, css_variables, step_variables, text_on
 
-_LAYOUT = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("FONT", FONT)
+_SHEET = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("FONT", FONT).strip()
+_CLASS = """.dp-tree .c{n} .box,.dp-tree .c{n} .swatch,.dp-tree .c{n} .share,.dp-tree .c{n} .band{{fill:$class-{n}}}
+.dp-tree .c{n}:not([aria-selected="true"]) .box{{stroke:$class-{n}}}
+.dp-tree .c{n} .letter{{fill:$on-class-{n}}}"""
+#: A leaf's gauge: an outline, filled from below as far as its number lies between the lowest and the highest leaf.
+_STEP = """.dp-tree .s{n} .box,.dp-tree .s{n} .level,.dp-tree .s{n} .share,.dp-tree .s{n} .band{{fill:$step-{n}}}
+.dp-tree .s{n} .gauge{{fill:none;stroke-width:1.25px;stroke:$step-{n}}}
+.dp-tree .s{n}:not([aria-selected="true"]) .box{{stroke:$step-{n}}}"""
+_DIFFERENCE = """.dp-tree .{n} .box{{stroke-width:2.5px}}
+.dp-tree .{n}:not([aria-selected="true"]) .box{{stroke:${n}}}
+.dp-tree .{n} .mark{{fill:${n};font-weight:600}}"""
 
 
 @cache
@@ -18,13 +29,18 @@ def tree_css(*, numbers: bool = False, pair: bool = False) -> str:
 
     `numbers` adds what leaves with numbers need, `pair` the colours of what differs between two trees.
     """
-    colours = _themed(css_variables(LIGHT), css_variables(DARK))
-    lines = [colours, _LAYOUT.strip(), *_roles(), *_classes()]
+    plain = {role: getattr(LIGHT, role) for role in ("ground", "raised", "ink", "muted", "line", "edge", "accent")}
+    plain |= {f"class-{n}": colour for n, colour in enumerate(LIGHT.classes)}
+    plain |= {f"on-class-{n}": text_on(colour) for n, colour in enumerate(LIGHT.classes)}
+    plain |= {f"step-{n}": colour for n, colour in enumerate(LIGHT.steps)} | {kind: DIFFERENCES[kind][0] for kind in DIFFERENCES}
+    lines = [_themed(css_variables(LIGHT), css_variables(DARK)), _SHEET, *(_CLASS.format(n=n) for n in range(len(LIGHT.classes)))]
     if numbers:
-        lines += [_themed(step_variables(LIGHT), step_variables(DARK)), *_steps()]
+        lines += [_themed(step_variables(LIGHT), step_variables(DARK)), *(_STEP.format(n=n) for n in range(len(LIGHT.steps)))]
     if pair:
-        lines += _differences()
-    return "\n".join(lines) + "\n"
+        grounds = (";".join(f"--dp-{kind}:{both[ground]}" for kind, both in DIFFERENCES.items()) for ground in (0, 1))
+        lines += [_themed(*grounds), *(_DIFFERENCE.format(n=kind) for kind in DIFFERENCES)]
+    twice = r"([a-z]+):\$([a-z0-9-]+)"
+    return re.sub(twice, lambda found: f"{found[1]}:{plain[found[2]]};{found[1]}:var(--dp-{found[2]})", "\n".join(lines)) + "\n"
 
 
 def _themed(light: str, dark: str) -> str:
@@ -33,60 +49,3 @@ def _themed(light: str, dark: str) -> str:
         f"@media (prefers-color-scheme:dark){{.dp-tree:not([data-theme=light]){{{dark}}}}}\n"
         f".dp-tree[data-theme=dark]{{{dark}}}"
     )
-
-
-def _roles() -> list[str]:
-    return [
-        _painted(".dp-ground", "fill", "ground"),
-        _painted(".name,.dp-tree .rule", "fill", "ink"),
-        _painted(".side,.dp-tree .mark,.dp-tree .faint .name,.dp-tree .faint .rule", "fill", "muted"),
-        _painted(".edge", "stroke", "edge"),
-        _painted(".edge.on", "stroke", "accent"),
-        _painted(".box", "fill", "raised"),
-        _painted(".track", "fill", "line"),
-        _painted(".spent", "fill", "edge"),
-        _painted(".block", "stroke", "edge"),
-        _painted(".box", "stroke", "line"),
-        _painted(".branch:hover .box", "stroke", "accent"),
-        _painted('.node[aria-selected="true"] .box', "stroke", "accent"),
-        _painted(".node:focus-visible .ring", "stroke", "ink"),
-    ]
-
-
-def _classes() -> list[str]:
-    rules = []
-    for index in range(N_COLOURS):
-        colour = LIGHT.class_colour(index)
-        variable = f"var(--dp-class-{index})"
-        rules.append(f".dp-tree .c{index} .box{{fill:{colour};fill:{variable}}}")
-        rules.append(f'.dp-tree .c{index}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
-        marks = ",".join(f".dp-tree .c{index} .{mark}" for mark in ("swatch", "share", "band"))
-        rules.append(f"{marks}{{fill:{colour};fill:{variable}}}")
-        rules.append(f".dp-tree .c{index} .letter{{fill:{text_on(colour)};fill:var(--dp-on-class-{index})}}")
-    return rules
-
-
-def _steps() -> list[str]:
-    """A leaf's gauge: an outline, filled from below as far as its number lies between the lowest and the highest leaf."""
-    rules = [".dp-tree .gauge{fill:none;stroke-width:1.25px}"]
-    for index, colour in enumerate(LIGHT.steps):
-        variable = f"var(--dp-step-{index})"
-        rules.append(f".dp-tree .s{index} .box,.dp-tree .s{index} .level{{fill:{colour};fill:{variable}}}")
-        rules.append(f".dp-tree .s{index} .gauge{{stroke:{colour};stroke:{variable}}}")
-        rules.append(f'.dp-tree .s{index}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
-    return rules
-
-
-def _differences() -> list[str]:
-    light, dark = (";".join(f"--dp-{kind}:{pair[ground]}" for kind, pair in DIFFERENCES.items()) for ground in (0, 1))
-    rules = [_themed(light, dark)]
-    for kind, (colour, _) in DIFFERENCES.items():
-        variable = f"var(--dp-{kind})"
-        rules.append(f".dp-tree .{kind} .box{{stroke-width:2.5px}}")
-        rules.append(f'.dp-tree .{kind}:not([aria-selected="true"]) .box{{stroke:{colour};stroke:{variable}}}')
-        rules.append(f".dp-tree .{kind} .mark{{fill:{colour};fill:{variable};font-weight:600}}")
-    return rules
-
-
-def _painted(selector: str, what: str, role: str) -> str:
-    return f".dp-tree {selector}{{{what}:{getattr(LIGHT, role)};{what}:var(--dp-{role})}}"

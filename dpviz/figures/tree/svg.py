@@ -12,7 +12,6 @@ from xml.sax.saxutils import escape, quoteattr
 from dpviz.figures.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
 from dpviz.figures.tree.labels import between_in_words, fitted, fitted_pair, is_anywhere, rule_parts, text_width, visible
 from dpviz.figures.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, Placed, least_widths, tree_layout
-from dpviz.figures.tree.levels import STRIP, strip_lines
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.text import SIDES, is_contradicted, leaves_below, node_in_words
 from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
@@ -44,11 +43,11 @@ class NodeNotes:
 
 @dataclass(frozen=True)
 class TreeDrawing:
-    """A drawing in parts: `body` is what stands on its ground, `css` its style sheet, `size` (left, width, height) in pixels."""
+    """A drawing in parts: `body` is what stands on its ground, `css` its style sheet, `size` (width, height) in pixels."""
 
     body: str
     css: str
-    size: tuple[float, float, float]
+    size: tuple[float, float]
     title: str
     role: str = "tree"
     is_narrow: bool = False
@@ -63,13 +62,12 @@ class TreeDrawing:
         return self._document("")
 
     def _document(self, style: str) -> str:
-        left, width, height = map(_n, self.size)
-        name = visible(self.title)
+        (width, height), name = map(_n, self.size), visible(self.title)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" width="{width}" height="{height}" '
-            f'viewBox="{left} 0 {width} {height}" role="{self.role}" aria-label={quoteattr(name)} '
+            f'viewBox="0 0 {width} {height}" role="{self.role}" aria-label={quoteattr(name)} '
             f'data-layout="{"narrow" if self.is_narrow else "wide"}">\n<title>{escape(name)}</title>\n{style}'
-            f'<rect class="dp-ground" x="{left}" width="{width}" height="{height}"/>\n{self.body}\n</svg>\n'
+            f'<rect class="dp-ground" width="{width}" height="{height}"/>\n{self.body}\n</svg>\n'
         )
 
 
@@ -107,34 +105,26 @@ def draw_tree(
     selected: str | None = None,
     narrow: bool = False,
     layout: Layout | None = None,
-    levels: Mapping[tuple[int, int], float] | None = None,
 ) -> TreeDrawing:
     """The tree with its notes; its `title` is read out first.
 
     The node of the id `selected` ("root", "root.L", ...) is drawn as chosen, with the edges that lead to it. With `narrow` the
-    drawing is one outline 340 px wide, for telephones. `layout` is where nodes stand instead. `levels` is epsilon by the first
-    and the last of the levels it pays for, for a strip in the left margin of a wide drawing. The layout does not depend on what
-    came back.
+    drawing is one outline 340 px wide, for telephones. `layout` is where nodes stand instead. It does not depend on what came
+    back.
     """
     words = notes.marks.values() if notes.marks is not None else [f"{notes.n_draws} of {notes.n_draws}"] if notes.n_draws else []
     layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, words, " (only 49%)" if notes.bars else ""))
     drawing = _Drawing(tree, layout, selected, notes)
-    strip = [] if narrow else list(strip_lines(levels or {}, layout))
+    below = [placed for placed in layout.nodes if placed.path]
     lines = [
         '<g role="none" aria-hidden="true">',
-        *strip,
-        *(_edge(drawing, placed) for placed in _thin_last(drawing)),
-        *(side for placed in layout.nodes for side in _side(drawing, placed)),
+        *(_edge(drawing, placed) for placed in sorted(below, key=lambda placed: -_thickness(drawing, placed))),  # thin on top
+        *(_side(drawing, placed) for placed in below if not placed.hangs),
         "</g>",
         *(line for placed in layout.nodes for line in _node(drawing, placed)),
     ]
-    size = (-STRIP if strip else 0.0, layout.width + STRIP * bool(strip), layout.height)
-    return TreeDrawing("\n".join(lines), tree_css(numbers=bool(tree.values)), size, title, is_narrow=narrow)
-
-
-def _thin_last(drawing: _Drawing) -> list[Placed]:
-    """Thick edges lie below thin ones, so that none is hidden."""
-    return sorted((placed for placed in drawing.layout.nodes if placed.path), key=lambda placed: -_thickness(drawing, placed))
+    css = tree_css(numbers=bool(tree.values))
+    return TreeDrawing("\n".join(lines), css, (layout.width, layout.height), title, is_narrow=narrow)
 
 
 def _thickness(drawing: _Drawing, placed: Placed) -> float:
@@ -157,13 +147,11 @@ def _edge(drawing: _Drawing, placed: Placed) -> str:
     return f'<path class="{kind}" data-to="{placed.id}" d="{line}" stroke-width="{_n(_thickness(drawing, placed))}" {ink}/>'
 
 
-def _side(drawing: _Drawing, placed: Placed) -> Iterator[str]:
+def _side(drawing: _Drawing, placed: Placed) -> str:
     """Yes or no, beside the lower end of an edge of the fan, on the outer side."""
-    if placed.path and not placed.hangs:
-        away = _thickness(drawing, placed) / 2 + 5
-        left = placed.path.endswith("L")
-        x = placed.middle - away if left else placed.middle + away
-        yield _text("side end" if left else "side", x, placed.y - 9, SIDES[placed.path[-1]], to=placed.id)
+    away = _thickness(drawing, placed) / 2 + 5
+    kind, x = ("side end", placed.middle - away) if placed.path.endswith("L") else ("side", placed.middle + away)
+    return _text(kind, x, placed.y - 9, SIDES[placed.path[-1]], to=placed.id)
 
 
 def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
@@ -175,13 +163,15 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
         share, low, high = drawing.notes.bars[placed.path]
         words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
     if placed.path in drawing.notes.came_back:
-        words += f" Came back in {_times(drawing, placed)} draws."
+        words += f" Came back in {_times(drawing, placed.path)} draws."
     if mark and drawing.notes.marks is not None:
         words += f" {mark}."
     x, y, width, height = map(_n, (placed.x, placed.y, placed.width, placed.height))
     yield f"<g {_attributes(drawing, placed)} aria-label={quoteattr(words)}>"
     yield f"<title>{escape(words)}</title>"
-    yield from _boxes(placed)
+    radius = 7.0 if isinstance(placed.node, Branch) else placed.height / 2
+    yield _rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
+    yield _rect("box", placed.x, placed.y, placed.width, placed.height, radius)
     # An inner viewport clips: whatever font a viewer has, no text leaves its box.
     yield f'<svg x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{x} {y} {width} {height}" aria-hidden="true">'
     yield from _texts(drawing, placed, mark)
@@ -189,13 +179,14 @@ def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
 
 
 def _mark(drawing: _Drawing, placed: Placed) -> str:
-    if drawing.notes.marks is None:
-        return _times(drawing, placed) if placed.path in drawing.notes.came_back else ""
-    return visible(drawing.notes.marks[placed.path]) if drawing.notes.marks.get(placed.path) else ""
+    notes = drawing.notes
+    if notes.marks is None:
+        return _times(drawing, placed.path) if placed.path in notes.came_back else ""
+    return visible(notes.marks[placed.path]) if notes.marks.get(placed.path) else ""
 
 
-def _times(drawing: _Drawing, placed: Placed) -> str:
-    return f"{drawing.notes.came_back.get(placed.path)} of {drawing.notes.n_draws}"
+def _times(drawing: _Drawing, path: str) -> str:
+    return f"{drawing.notes.came_back.get(path)} of {drawing.notes.n_draws}"
 
 
 def _ink(drawing: _Drawing, path: str) -> float:
@@ -220,21 +211,16 @@ def _colour(drawing: _Drawing, leaf: End) -> str:
     return f"c{leaf.label % N_COLOURS}" if isinstance(leaf, Leaf) else f"s{step_of(leaf.value, *drawing.scale)}"
 
 
-def _boxes(placed: Placed) -> Iterator[str]:
-    radius = 7.0 if isinstance(placed.node, Branch) else placed.height / 2
-    yield _rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
-    yield _rect("box", placed.x, placed.y, placed.width, placed.height, radius)
-
-
 def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     left, right = placed.x + PADDING, placed.x + placed.width - PADDING
     middle = placed.y + placed.height / 2
     one_line = placed.hangs or not isinstance(placed.node, Branch)
     inset = SIDE_WIDTH if placed.hangs else 0.0
-    if drawing.notes.marks is None and not _has_room_for_answer(
-        drawing, placed, right - left - inset - text_width(mark, SMALL) - 6
-    ):
-        mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
+    if drawing.notes.marks is None and placed.node is not MORE and not isinstance(placed.node, Branch):
+        words = " ".join(_answer(drawing, placed.node, drawing.notes.bars.get(placed.path)))
+        room = right - left - inset - text_width(mark, SMALL) - 6
+        if text_width(words, TEXT, bold=True) > room - SWATCH - 6:
+            mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
     if mark:
         shown = fitted(mark, placed.width * 0.4, SMALL)
         beside_name = not one_line and _has_room_beside_name(drawing, placed, shown)
@@ -248,19 +234,18 @@ def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
     elif isinstance(placed.node, Branch):
         yield from _rule(drawing, placed.node.rule, left, right, middle, placed)
     else:
-        bar = drawing.notes.bars.get(placed.path)
-        drawn = _places(drawing, placed.node) or bar
-        if drawn is not None:
-            yield from _bar(drawn, placed)
-        yield from _said(drawing, placed.node, left, right, middle, bar)
-
-
-def _has_room_for_answer(drawing: _Drawing, placed: Placed, room: float) -> bool:
-    """True for what is no leaf, and for a leaf whose words fit."""
-    if placed.node is MORE or isinstance(placed.node, Branch):
-        return True
-    words = " ".join(_answer(drawing, placed.node, drawing.notes.bars.get(placed.path)))
-    return text_width(words, TEXT, bold=True) <= room - SWATCH - 6
+        leaf, bar = placed.node, drawing.notes.bars.get(placed.path)
+        drawn = bar
+        if isinstance(leaf, NumberLeaf) and leaf.interval is not None:
+            value, low, high = (place_of(end, *drawing.reach) for end in (leaf.value, *leaf.interval))
+            drawn = value, low, high
+        if drawn is not None:  # a track along the lower edge, filled to the probability or number, a band for its interval
+            share, low, high = drawn
+            start, width, y = placed.x + 2 * PADDING, placed.width - 4 * PADDING, placed.y + placed.height - 5.0
+            yield _rect("track", start, y, width, 2.5, 1)
+            yield _rect("share", start, y, share * width, 2.5, 1)
+            yield _rect("band", start + low * width, y - 1.25, (high - low) * width, 5, 1.5)
+        yield from _said(drawing, leaf, left, right, middle, bar)
 
 
 def _has_room_beside_name(drawing: _Drawing, placed: Placed, mark: str) -> bool:
@@ -268,23 +253,6 @@ def _has_room_beside_name(drawing: _Drawing, placed: Placed, mark: str) -> bool:
     assert isinstance(placed.node, Branch)
     name, _ = rule_parts(drawing.tree.schema, placed.node.rule)
     return text_width(name, TEXT, bold=True) + text_width(mark, SMALL) + 6 <= placed.width - 2 * PADDING
-
-
-def _places(drawing: _Drawing, leaf: End) -> tuple[float, float, float] | None:
-    """A number and the ends of its interval on the scale of all leaves; None without an interval."""
-    if not isinstance(leaf, NumberLeaf) or leaf.interval is None:
-        return None
-    low, high = (place_of(end, *drawing.reach) for end in leaf.interval)
-    return place_of(leaf.value, *drawing.reach), low, high
-
-
-def _bar(bar: tuple[float, float, float], placed: Placed) -> Iterator[str]:
-    """A track along the lower edge, filled as far as the probability or the number, with a band for its interval."""
-    left, width, y = placed.x + 2 * PADDING, placed.width - 4 * PADDING, placed.y + placed.height - 5.0
-    share, low, high = bar
-    yield _rect("track", left, y, width, 2.5, 1)
-    yield _rect("share", left, y, share * width, 2.5, 1)
-    yield _rect("band", left + low * width, y - 1.25, (high - low) * width, 5, 1.5)
 
 
 def _said(

@@ -11,15 +11,17 @@ from dpviz.figures.tree.paths import (
     headline,
     packed_steps,
     scale_of,
+    shape_in_words,
     step_in_words,
     strip_svg,
 )
 from dpviz.figures.tree.svg import NodeNotes
+from dpviz.learners import FitRequest
 from dpviz.models.tree import Leaf, Tree
 from dpviz.results.verdict import Verdict
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
-TREE = Tree(Schema((NumericFeature("age", 0, 100),), ClassTarget("y", ("no", "yes"))), Leaf(1))
+TREE = Tree(Schema((NumericFeature("age", 0, 100),), ClassTarget("y", ("no", "yes")), n_public=1000), Leaf(1))
 VERDICT = Verdict("would", "", "", PrivacyLoss(0.5))
 #: Pixels: the narrowest strip and the size of its letters, of which one is about half as wide.
 NARROWEST, LETTER = 200, 13
@@ -83,6 +85,12 @@ def test_words_and_headline_say_what_the_strip_shows():
     assert "circle" not in strip(missing, "R²", (float("nan"),))
     assert "–" in step_in_words(missing, "R²")
     assert headline(missing.score, (float("nan"),), "R²", "on 9 rows") == {"lead": "–", "tested": "on 9 rows", "spread": ""}
+
+
+def test_the_shape_says_the_depth_and_the_levels_that_are_chosen_together():
+    plans = {name: FitRequest.of(name, epsilon=1.0, max_depth=3, depth=3).plan(TREE.schema) for name in ("pf-tree", "privatree")}
+    shapes = {"pf-tree": "depth 3, two levels at once", "privatree": "depth 3, one level at once"}
+    assert {name: shape_in_words(plan) for name, plan in plans.items()} == shapes
 
 
 def test_the_same_steps_are_packed_alike_at_any_time(monkeypatch):
