@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,17 +24,8 @@ from dpviz.errors import DocumentError, DpvizError, RefusedRelease
 from dpviz.randomness import random_128_bits
 from dpviz.release.files import is_file_with, released_text, text_of
 from dpviz.release.records import RegisterReference, ReleaseRecord
-from dpviz.release.register import (
-    Register,
-    balance_of,
-    has_recorded_caps,
-    identity,
-    named_line,
-    now,
-    select_data_sets,
-    select_releases,
-)
-from dpviz.release.store import counter_of, read_counter
+from dpviz.release.register import Register, named_line, now
+from dpviz.release.store import counter_of, read_key
 from dpviz.results.document import statement_of
 from dpviz.table.strict_json import parse_json, read
 
@@ -51,32 +41,30 @@ def findings(register: Register, *, files: Iterable[Path] = ()) -> tuple[str, ..
     """
     files = tuple(files)
     released = {path: reference_in(path) for path in (*sorted(register.folder.glob("*.json")), *files)}
-    with register.store.reading() as connection:
-        found = list(register.changed_releases(connection))
-        own, heads = identity(connection), _heads(connection)
-        if read_counter(register.path) > counter_of(connection):
+    named = {path: reference for path, reference in released.items() if reference is not None}
+    with register.reading() as connection:
+        found = list(register.changed_releases())
+        own, heads = register.identity, _heads(register)
+        if read_key(register.path)[1] > counter_of(connection):
             found.append("The latest entry is missing: the register was truncated, or is an old copy.")
-        for path, reference in released.items():
-            if reference is not None and reference.of == own and reference.head not in heads:
+        for path, reference in named.items():
+            if reference.of == own and reference.head not in heads:
                 found.append(f"The release {path.name} is not in the register: it was truncated, or is an old copy.")
-        capped = [one.name for one in select_data_sets(connection) if not has_recorded_caps(connection, one)]
-    for path in files:
-        reference = released[path]
-        if reference is not None and reference.of != own:
-            found.append(f"The release {path.name} is of another register.")
-    places = {record.file: record.sha256 for record in register.releases() if record.sha256}
-    for path in released:
-        expected = places.get(str(path.absolute()))
-        if expected is not None and not is_file_with(path, expected):
-            found.append(f"The released file {path.name} was changed.")
+        others = (path for path in files if path in named and named[path].of != own)
+        found += (f"The release {path.name} is of another register." for path in others)
+        places = {record.file: record.sha256 for record in register.releases() if record.sha256}
+        capped = [one.name for one in register.data_sets() if not register.has_recorded_caps(one)]
+    written = ((path, places.get(str(path.absolute()))) for path in released)
+    changed = (path.name for path, sha256 in written if sha256 is not None and not is_file_with(path, sha256))
+    found += (f"The released file {name} was changed." for name in changed)
     return (*found, *(f"The cap of {name!r} was changed without a record of it." for name in capped))
 
 
-def _heads(connection: sqlite3.Connection) -> frozenset[str]:
+def _heads(register: Register) -> frozenset[str]:
     """What the files of all releases print, and of those that were given up when a backup was restored."""
-    lost = (parse_json(lost) for (lost,) in connection.execute("SELECT lost FROM restoration"))
-    own = (head for (head,) in connection.execute("SELECT seal FROM release"))
-    return frozenset((*own, *(head for every in lost for head in read(tuple[str, ...], every))))
+    with register.reading() as connection:
+        lost = [parse_json(lost) for (lost,) in connection.execute("SELECT lost FROM restoration")]
+    return frozenset(register.heads().values()).union(*(read(tuple[str, ...], every) for every in lost))
 
 
 def reference_in(path: Path) -> RegisterReference | None:
@@ -120,15 +108,16 @@ def matched(register: Register, content: bytes) -> Match:
     sha256, reference = hashlib.sha256(content).hexdigest(), reference_of(content)
     if not register.path.exists():  # to open one would make it
         return Match(Place.NO_REGISTER, sha256)
-    with register.store.reading() as connection:
-        written = select_releases(connection, "WHERE sha256 = ?", sha256)
-        if written:
-            return Match(Place.AS_RELEASED, sha256, written[0])
+    with register.reading():
+        records, heads = register.releases(), register.heads()
+        for record in records:
+            if record.sha256 == sha256:
+                return Match(Place.AS_RELEASED, sha256, record)
         if reference is None:
             return Match(Place.UNRECORDED, sha256)
-        if reference.of != identity(connection):
+        if reference.of != register.identity:
             return Match(Place.FOREIGN, sha256)
-        named = select_releases(connection, "WHERE seal = ?", reference.head)
+        named = [record for record in records if heads[record.token] == reference.head]
     return Match(Place.CHANGED, sha256, named[0]) if named else Match(Place.LOST, sha256)
 
 
@@ -140,21 +129,19 @@ def resume(register: Register, *, reason: str, made_by: str) -> None:
     """
     given = named_line("reason", reason), named_line("name", made_by)
     printed = [found for path in register.folder.glob("*.json") if (found := reference_in(path)) is not None]
-    kept = read_counter(register.path)
-    with register.store.writing(on_old_copy=True) as connection:
-        own = identity(connection)
-        lost = sorted({one.head for one in printed if one.of == own} - _heads(connection))
-        if any(register.changed_releases(connection)):
+    _, kept = read_key(register.path)
+    with register.writing(on_old_copy=True) as connection:
+        lost = sorted({one.head for one in printed if one.of == register.identity} - _heads(register))
+        if any(register.changed_releases()):
             raise RefusedRelease("This copy was changed besides.", remedy="Put back a copy that `dpviz register check` accepts.")
         if not lost and kept <= counter_of(connection):
             raise RefusedRelease("This register is no old copy: it holds its latest entry.", remedy="There is nothing to do.")
         what = "nobody knows what was released since this copy"
-        disclosures = json.dumps([{"kind": "restoration", "column": "", "what": what, "source": "declared"}])
-        for data_set in select_data_sets(connection):
-            left = balance_of(connection, data_set).left
+        disclosures = [{"kind": "restoration", "column": "", "what": what, "source": "declared"}]
+        for data_set in register.data_sets():
+            left = register.balance(data_set.name).left
             if left.epsilon or left.delta:
-                about = (f"{random_128_bits():032x}", data_set.name, now(), UNKNOWN, "{}")
-                register.add_release(connection, (*about, left.epsilon, left.delta, disclosures), "")
+                register.book(f"{random_128_bits():032x}", data_set.name, UNKNOWN, {}, left, disclosures, "")
         values = (now(), *given, json.dumps(lost))
         connection.execute("INSERT INTO restoration (at, reason, made_by, lost) VALUES (?, ?, ?, ?)", values)
 

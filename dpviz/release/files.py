@@ -3,27 +3,16 @@
 import errno
 import hashlib
 import os
-import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, TextIO
 
 from dpviz.errors import DpvizError, place
-
-if sys.platform != "win32":
-    import fcntl
 
 #: Bytes of a released file; an hour of training makes a few megabytes.
 _LARGEST = 256 << 20
 #: How a released file's name ends.
 SUFFIX = ".json"
-
-
-def part_of(target: Path, token: str) -> Path:
-    """Where the file of a release is written before it is moved to `target`."""
-    return target.with_name(f".dpviz-{token}.part")
 
 
 def require_new_file(target: Path, *, make_folder: bool = False) -> None:
@@ -50,88 +39,32 @@ def require_new_file(target: Path, *, make_folder: bool = False) -> None:
         raise _unwritable(target, error, spent=False) from error
 
 
-def write_part(target: Path, token: str, text: str) -> TextIO:
-    """Write UTF-8 text to a file in the folder of `target`, sync it, and return it, still open.
+def put_in_place(target: Path, token: str, text: str, sha256: str) -> None:
+    """Write a released file where no other file may stand, whole or not at all, and sync its folder.
 
-    While it is open nobody takes it for what a crash left behind. Raises DpvizError and leaves nothing behind when that fails.
+    Only for whoever holds the register: two at once would write one part. What a kill leaves of it, the next call replaces.
+    Raises DpvizError, and leaves nothing, where it cannot be written.
     """
-    part = part_of(target, token)
+    part = target.with_name(f".dpviz-{token}.part")
     try:
+        if is_file_with(target, sha256):
+            return
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = open(part, "w", encoding="utf-8", newline="\n")  # noqa: SIM115 - whoever called closes it
-        _hold(file)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    except (OSError, ValueError) as error:
-        discard(part)
-        raise _unwritable(target, error) from error
-    return file
-
-
-def move_into_place(part: Path, target: Path, sha256: str) -> None:
-    """Rename the finished file to `target`, where no other file may stand, and sync the folder.
-
-    Raises DpvizError and removes the file when that fails. Another process may have moved it first: then all is well.
-    """
-    try:
-        _move(part, target, sha256)
-    except OSError as error:
-        discard(part)
-        raise _unwritable(target, error) from error
-
-
-def _move(part: Path, target: Path, sha256: str) -> None:
-    if not is_file_with(target, sha256):
         if target.exists():  # it may be another release, which is never overwritten
             raise FileExistsError(0, "There is already a file of this name")
-        try:
-            os.replace(part, target)
-        except FileNotFoundError:
-            if not is_file_with(target, sha256):
-                raise
-    _sync_folder(target.parent)
-
-
-def recover(target: Path, token: str, sha256: Callable[[str], str]) -> None:
-    """What a crash left of a release: move a whole file to its place, remove half a one.
-
-    A file that is being written is left alone, and one that cannot be moved stays where it is. `sha256` gives the hash noted in
-    the register, asked for once the writer is gone: only then is it final.
-    """
-    part = part_of(target, token)
-    if not _is_left_behind(part):
-        return
-    if (noted := sha256(token)) and is_file_with(part, noted):
-        with suppress(OSError):
-            _move(part, target, noted)
-    else:
-        discard(part)
-
-
-def _is_left_behind(part: Path) -> bool:
-    try:
-        with open(part, "rb") as file:
-            return _hold(file)
-    except OSError:  # there is none
-        return False
-
-
-def _hold(file: IO[Any]) -> bool:
-    """Lock a file until it is closed; False while another has it open. Windows removes and moves no open file: nothing to do."""
-    if sys.platform == "win32":
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def discard(part: Path) -> None:
-    """Remove an unfinished file."""
-    with suppress(OSError):  # it was never made, or has been renamed
-        part.unlink()
+        if not is_file_with(part, sha256):  # which an older version left
+            if not text:
+                raise FileNotFoundError(0, "Its text is gone")
+            with open(part, "wb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(part, target)
+        _sync_folder(target.parent)
+    except (OSError, ValueError) as error:
+        with suppress(OSError, ValueError):  # it was never made
+            part.unlink()
+        raise _unwritable(target, error) from error
 
 
 def text_of(path: Path) -> str:
@@ -182,5 +115,7 @@ def _sync_folder(folder: Path) -> None:
 
 def _unwritable(path: Path, error: Exception, *, spent: bool = True) -> DpvizError:
     reason = getattr(error, "strerror", None) or str(error)
-    remedy = f"Choose a new file in a folder you can write to. {'What was started stays' if spent else 'Nothing was'} spent."
+    remedy = "Choose a new file in a folder you can write to. Nothing was spent."
+    if spent:
+        remedy = "What was started stays spent; make room at this path, and the file is put there when the register is used next."
     return DpvizError(f"The released file cannot be written: {reason}.", where=place(path), remedy=remedy)

@@ -7,12 +7,16 @@ were any: they are taken for known ones by the names of their columns or their r
 kept. This helps against forgetting. It is none against deceit: an edited copy has other sums.
 """
 
-import sqlite3
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from __future__ import annotations
 
-from dpviz.table.strict_json import parse_json, read
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from dpviz.table.sums import TableSums, looks_same
+
+if TYPE_CHECKING:
+    from dpviz.release.register import Register
 
 #: Tables of so few rows are not recognised by their row count alone.
 _FEW_ROWS = 50
@@ -22,68 +26,63 @@ MARK = '[""]'
 
 @dataclass(frozen=True)
 class Table:
-    """What there is to recognise a table by. Private."""
+    """What there is to recognise a table by, within a transaction of a register. Private."""
 
-    fingerprint: str  #: Of its encoded rows, keyed
-    sums: TableSums
+    register: Register
+    fingerprint: str  #: Of its encoded rows
+    sums: TableSums | None  #: None: it is known by its fingerprint alone
     columns: tuple[str, ...]  #: Names of its columns
-    keyed: Callable[[str], str]  #: The digest under the register's key
 
-    def digests(self, kind: str, name: str) -> dict[str, bool]:
+    @property
+    def keyed(self) -> str:
+        """Its fingerprint under the register's key."""
+        return self.register.keyed(self.fingerprint)
+
+    def _digests(self, kind: str, name: str) -> dict[str, bool]:
         """Keyed digest of each of its sums -> whether the column is wide. Constant columns tell nothing."""
-        told = (one for one in self.sums.columns if not one.is_constant)
-        return {self.keyed(f"{kind} {self.sums.n_rows} {one.text} {name}"): one.is_wide for one in told}
+        sums, keyed = self.sums, self.register.keyed
+        told = (one for one in sums.columns if not one.is_constant) if sums else ()
+        return {keyed(f"{kind} {sums.n_rows} {one.text} {name}"): one.is_wide for one in told if sums}
 
-    def answers(self, name: str) -> frozenset[str]:
+    def _answers(self, name: str) -> frozenset[str]:
         """Keyed digests that together say: this table is none of the data set `name`."""
-        if self.sums.is_known:
-            return frozenset(self.digests("apart", name))
-        return frozenset((self.keyed(f"apart {self.fingerprint} {name}"),))
+        if self.sums is not None and self.sums.is_known:
+            return frozenset(self._digests("apart", name))
+        return frozenset((self.register.keyed(f"apart {self.keyed} {name}"),))
 
-    def is_whole(self, connection: sqlite3.Connection, name: str) -> bool:
+    def is_whole(self, name: str) -> bool:
         """Whether every column is one of a table of this data set with as many rows, and enough to be sure of it."""
-        mine = self.digests("sum", name)
-        return self.sums.is_known and mine.keys() <= _digests(connection, name) and (any(mine.values()) or len(mine) > 1)
+        if self.sums is None or not self.sums.is_known:
+            return False
+        mine = self._digests("sum", name)
+        return mine.keys() <= self.register.digests(name) and (any(mine.values()) or len(mine) > 1)
 
-    def may_be_of(self, connection: sqlite3.Connection, name: str, *, sure: bool = False) -> bool:
-        """Whether it may be of the data set `name`, unless the answer was that it is not; `sure`: by sums alone."""
-        found, mine = _digests(connection, name), self.digests("sum", name)
+    def likely(self, *, sure: bool = False) -> list[str]:
+        """Data sets that it may be of, unless the answer was that it is not; `sure`: by sums alone."""
+        if self.sums is None:
+            return []
+        return [known.name for known in self.register.data_sets() if self._may_be_of(known.name, self.sums, sure)]
+
+    def _may_be_of(self, name: str, sums: TableSums, sure: bool) -> bool:
+        found, mine, keyed = self.register.digests(name), self._digests("sum", name), self.register.keyed
         may_be = looks_same([is_wide for digest, is_wide in mine.items() if digest in found], len(mine))
         if not (may_be or sure):
-            names = set(columns_of(connection).get(name, ()))
-            same_count = self.sums.n_rows > _FEW_ROWS and self.keyed(f"rows {self.sums.n_rows} {name}") in found
-            common = names & set(self.columns)
-            if self.sums.is_known and self._sums_are_known(connection, name, found):
+            names = self.register.columns_of(name)
+            common = not names.isdisjoint(self.columns)
+            same_count = sums.n_rows > _FEW_ROWS and keyed(f"rows {sums.n_rows} {name}") in found
+            own = self.register.digests(name, of_rows=True)
+            if sums.is_known and all(keyed(f"summed {known} {name}") in found for known in own):
                 may_be = same_count and not common
             else:
-                may_be = same_count or bool(common) or (not names and bool(found))
-        answers = self.answers(name)
-        return may_be and not (answers and answers <= _digests(connection))
+                may_be = same_count or common or (not names and bool(found))
+        answers = self._answers(name)
+        return may_be and not (answers and answers <= self.register.digests())
 
-    def _sums_are_known(self, connection: sqlite3.Connection, name: str, found: frozenset[str]) -> bool:
-        """Whether sums of all tables of a data set are known."""
-        sql = "SELECT fingerprint FROM fingerprint WHERE data_set = ? AND columns <> ?"
-        return all(self.keyed(f"summed {known} {name}") in found for (known,) in connection.execute(sql, (name, MARK)))
-
-    def keep(self, connection: sqlite3.Connection, name: str, others: Iterable[str], now: str) -> None:
-        """Keep what it is recognised by, and that it is none of the data sets `others`."""
-        kept = {self.keyed(f"rows {self.sums.n_rows} {name}"), *self.digests("sum", name)}
+    def kept(self, name: str, others: Iterable[str]) -> frozenset[str]:
+        """What is kept for it to be recognised by, and that it is none of the data sets `others`."""
+        if self.sums is None:
+            return frozenset()
+        kept = {self.register.keyed(f"rows {self.sums.n_rows} {name}"), *self._digests("sum", name)}
         if self.sums.is_known:
-            kept.add(self.keyed(f"summed {self.fingerprint} {name}"))
-        kept.update(digest for other in others for digest in self.answers(other))
-        values = [(digest, name, now, MARK) for digest in sorted(kept - _digests(connection))]
-        connection.executemany("INSERT INTO fingerprint VALUES (?, ?, ?, ?)", values)
-
-
-def columns_of(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
-    """Data set -> every name of a column of the rows assigned to it."""
-    found: dict[str, dict[str, None]] = {}
-    sql = "SELECT data_set, columns FROM fingerprint WHERE columns <> ? ORDER BY rowid"
-    for name, columns in connection.execute(sql, (MARK,)):
-        found.setdefault(name, {}).update(dict.fromkeys(read(tuple[str, ...], parse_json(columns))))
-    return {name: tuple(columns) for name, columns in found.items()}
-
-
-def _digests(connection: sqlite3.Connection, name: str | None = None) -> frozenset[str]:
-    where, values = ("", ()) if name is None else (" WHERE data_set = ?", (name,))
-    return frozenset(one for (one,) in connection.execute(f"SELECT fingerprint FROM fingerprint{where}", values))
+            kept.add(self.register.keyed(f"summed {self.keyed} {name}"))
+        return frozenset(kept.union(*map(self._answers, others)))

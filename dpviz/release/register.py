@@ -1,26 +1,34 @@
 """The release register: which rows belong to which data set, what may be spent on them, and what was spent.
 
-A release is two commits: its cost is booked (*started*) before a row is touched, and it is *released* once its file is in
-place. Whatever happens in between, what was spent stays spent, and no file is in place without a record here. Each release has a
-keyed digest of what it cost; `dpviz.release.check` says what it finds.
+A release is three commits: its cost is booked (*started*) before a row is touched, its text is kept here once it is trained, and
+it is *released* with its file in place. Whatever happens in between, what was spent stays spent, and no file is in place without
+a record here. Each release has a keyed digest of what it cost; `dpviz.release.check` says what it finds.
 """
 
 import json
 import re
-import sqlite3
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, fields, replace
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.errors import DocumentError, ParameterError, RefusedRelease, RegisterError, UnansweredRows, UnknownName
+from dpviz.errors import (
+    DocumentError,
+    DpvizError,
+    ParameterError,
+    RefusedRelease,
+    RegisterError,
+    UnansweredRows,
+    UnknownName,
+)
 from dpviz.learners import FitRequest
-from dpviz.release.files import is_file_with, recover, sha256_of
-from dpviz.release.recognition import Table, columns_of
+from dpviz.release.files import put_in_place
+from dpviz.release.recognition import MARK, Table
 from dpviz.release.records import (
     Balance,
     CapChange,
@@ -48,7 +56,7 @@ _FIRST_SCHEMA = "the schema at the first look"
 _BOOKED = "token, data_set, started, learner, settings, epsilon, delta, disclosures"
 
 
-class Register:
+class Register(Store):
     """A register of releases: `declare` a data set, `release` from it, `balance` says what is left. See `open_register`.
 
     One file, by default what DPVIZ_REGISTER says, else `~/.local/share/dpviz/releases.db`. Methods raise RegisterError where it
@@ -56,8 +64,7 @@ class Register:
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
-        self.path = Path(path) if path is not None else default_path()
-        self.store = Store(self.path)
+        super().__init__(Path(path) if path is not None else default_path())
 
     def __enter__(self) -> Self:
         return self
@@ -69,6 +76,26 @@ class Register:
     def folder(self) -> Path:
         """Where released files go by default."""
         return self.path.parent / "releases"
+
+    def _insert(self, table: str, **values: Any) -> None:
+        """A row of a table, in the open transaction."""
+        with self.reading() as connection:
+            marks = ", ".join("?" * len(values))
+            connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", tuple(values.values()))
+
+    def _records(self, kind: type[T], sql: str, *values: Any) -> tuple[T, ...]:
+        """What a query finds, as records; columns of JSON are parsed, epsilon and delta are one loss."""
+        with self.reading() as connection:
+            cursor = connection.execute(sql, values)
+            names = [column[0] for column in cursor.description]
+            found = [dict(zip(names, row, strict=True)) for row in cursor]
+        try:
+            for row in found:
+                row |= {name: parse_json(read(str, row[name])) for name in ("settings", "disclosures") if name in row}
+                row["loss"] = {"epsilon": row.get("epsilon"), "delta": row.get("delta")}
+            return tuple(read(kind, row) for row in found)
+        except DocumentError as error:
+            raise refusal("damaged", self.path) from error
 
     def release(
         self,
@@ -154,14 +181,15 @@ class Register:
         """
         name, unit = named_line("name", name), named_line("unit", unit)
         check_caps(epsilon_cap, delta_cap, rows_per_unit)
-        known = DataSet(name, role, unit, int(rows_per_unit), float(epsilon_cap), float(delta_cap), now())
-        with self.store.writing() as connection:
-            if select_data_sets(connection, "WHERE name = ?", name):
+        caps = {"epsilon_cap": float(epsilon_cap), "delta_cap": float(delta_cap)}
+        with self.writing():
+            if any(known.name == name for known in self.data_sets()):
                 remedy = "Assign these rows to it, or choose another name."
                 raise RefusedRelease("There is already a data set of this name.", where=name, remedy=remedy)
-            connection.execute("INSERT INTO data_set VALUES (?, ?, ?, ?, ?, ?, ?)", (name, str(role), *astuple(known)[2:]))
-            _note_caps(connection, CapChange(name, known.declared, known.epsilon_cap, known.delta_cap))
-        return self.data_set(name)
+            about = {"role": str(role), "unit": unit, "rows_per_unit": int(rows_per_unit), "declared": now()}
+            self._insert("data_set", name=name, **about, **caps)
+            self._insert("cap_change", data_set=name, at=about["declared"], **caps)
+            return self.data_set(name)
 
     def change_caps(
         self, name: str, *, epsilon_cap: float, delta_cap: float = 0.0, reason: str = "", made_by: str = ""
@@ -171,36 +199,41 @@ class Register:
         Raises RefusedRelease when a cap is raised without a reason and a name.
         """
         check_caps(epsilon_cap, delta_cap, 1)
-        given = tuple(named_line(what, text) if text.strip() else "" for what, text in (("reason", reason), ("name", made_by)))
-        with self.store.writing() as connection:
-            before = _data_set(connection, name)
-            if (epsilon_cap > before.epsilon_cap or delta_cap > before.delta_cap) and not all(given):
+        given = {
+            column: named_line(what, text) if text.strip() else ""
+            for column, what, text in (("reason", "reason", reason), ("made_by", "name", made_by))
+        }
+        with self.writing() as connection:
+            before = self.data_set(name)
+            if (epsilon_cap > before.epsilon_cap or delta_cap > before.delta_cap) and not all(given.values()):
                 remedy = "Say why, and who decides. Both stay in the history of the cap."
                 raise RefusedRelease("A cap is raised only with a reason and a name.", where=name, remedy=remedy)
-            sql = "UPDATE data_set SET epsilon_cap = ?, delta_cap = ? WHERE name = ?"
-            connection.execute(sql, (float(epsilon_cap), float(delta_cap), name))
-            _note_caps(connection, CapChange(name, now(), float(epsilon_cap), float(delta_cap), *given))
-        return self.data_set(name)
+            caps = {"epsilon_cap": float(epsilon_cap), "delta_cap": float(delta_cap)}
+            connection.execute("UPDATE data_set SET epsilon_cap = ?, delta_cap = ? WHERE name = ?", (*caps.values(), name))
+            self._insert("cap_change", data_set=name, at=now(), **caps, **given)
+            return self.data_set(name)
 
     def data_set(self, name: str) -> DataSet:
         """The data set called `name`; raises UnknownName."""
-        with self.store.reading() as connection:
-            return _data_set(connection, name)
+        return _named("data set", name, {known.name: known for known in self.data_sets()})
 
     def data_sets(self) -> tuple[DataSet, ...]:
         """All data sets, by name."""
-        with self.store.reading() as connection:
-            return select_data_sets(connection)
+        return self._records(DataSet, "SELECT * FROM data_set ORDER BY name")
 
     def cap_changes(self, name: str) -> tuple[CapChange, ...]:
         """Every cap this data set has had, oldest first."""
-        with self.store.reading() as connection:
-            return _cap_changes(connection, name)
+        return self._records(CapChange, "SELECT * FROM cap_change WHERE data_set = ? ORDER BY number", name)
+
+    def has_recorded_caps(self, known: DataSet) -> bool:
+        """Whether a data set is under the caps of its last recorded change."""
+        changes = self.cap_changes(known.name)
+        return bool(changes) and (changes[-1].epsilon_cap, changes[-1].delta_cap) == (known.epsilon_cap, known.delta_cap)
 
     def balance(self, name: str) -> Balance:
         """What was spent on a data set and what is left; raises UnknownName."""
-        with self.store.reading() as connection:
-            return balance_of(connection, _data_set(connection, name))
+        with self.reading():
+            return Balance(self.data_set(name), self.releases(name))
 
     # --- which rows belong to which
 
@@ -220,51 +253,35 @@ class Register:
         Raises RefusedRelease when the rows are assigned to another data set, UnansweredRows when they look like rows of one that
         `disjoint_from` does not name.
         """
-        with self.store.writing() as connection:
-            return self._assign(connection, fingerprint, name, tuple(columns), sums, tuple(disjoint_from), add_rows=True)
+        with self.writing():
+            return self._assign(name, Table(self, fingerprint, sums, tuple(columns)), tuple(disjoint_from), add_rows=True)
 
-    def _assign(
-        self,
-        connection: sqlite3.Connection,
-        fingerprint: str,
-        name: str,
-        columns: tuple[str, ...],
-        sums: TableSums | None,
-        others: tuple[str, ...],
-        *,
-        add_rows: bool,
-    ) -> DataSet:
+    def _assign(self, name: str, table: Table, others: tuple[str, ...], *, add_rows: bool) -> DataSet:
         """`add_rows`: these rows are said to belong to the data set; else they have to be known as its rows."""
-        found, before = _data_set(connection, name), self._data_set_of(connection, fingerprint)
+        found, before = self.data_set(name), self.data_set_of(table.fingerprint)
         for other in others:
-            _data_set(connection, other)
-        table = None if sums is None else self._table(fingerprint, sums, columns)
+            self.data_set(other)
         if before is not None and before.name != name:
             what = f"These rows are already assigned to {before.name!r}."
             raise RefusedRelease(what, where=name, remedy=f"Release them under {before.name!r}.")
         if before is None:
-            if not add_rows and not (table and table.is_whole(connection, name)):
+            if not add_rows and not table.is_whole(name):
                 what = "These rows are not assigned to this data set yet."
                 remedy = "Pass add_rows=True if they belong to it; else declare another data set."
                 raise UnansweredRows("unassigned", what, where=name, remedy=remedy)
-            likely = [one for one in _likely(connection, table) if one not in (name, *others)] if table else []
+            likely = [one for one in table.likely() if one not in (name, *others)]
             if likely:
                 what = f"These rows look like rows of {' and '.join(map(repr, likely))}, whose cap would count."
                 named = ", ".join(map(repr, likely))
                 remedy = f"Release them under {likely[0]!r}, or pass disjoint_from=({named},) if nobody in them is in it."
                 raise UnansweredRows("recognised", what, where=name, remedy=remedy, data_sets=likely)
-            values = (self.store.keyed(fingerprint), name, now(), json.dumps(columns))
-            connection.execute("INSERT INTO fingerprint VALUES (?, ?, ?, ?)", values)
-        if table is not None:
-            table.keep(connection, name, others, now())
+            self._keep_digest(table.keyed, name, json.dumps(table.columns))
+        for kept in sorted(table.kept(name, others) - self.digests()):
+            self._keep_digest(kept, name, MARK)
         return found
 
-    def _table(self, fingerprint: str, sums: TableSums, columns: Iterable[str] = ()) -> Table:
-        return Table(self.store.keyed(fingerprint), sums, tuple(columns), self.store.keyed)
-
-    def _data_set_of(self, connection: sqlite3.Connection, fingerprint: str) -> DataSet | None:
-        where = "WHERE name = (SELECT data_set FROM fingerprint WHERE fingerprint = ?)"
-        return next(iter(select_data_sets(connection, where, self.store.keyed(fingerprint))), None)
+    def _keep_digest(self, kept: str, name: str, columns: str) -> None:
+        self._insert("fingerprint", fingerprint=kept, data_set=name, assigned=now(), columns=columns)
 
     def data_set_of(
         self, fingerprint: str, sums: TableSums | None = None, columns: Iterable[str] = (), *, add_rows: bool = False
@@ -274,43 +291,54 @@ class Register:
         `add_rows`: they are assigned to it under this schema, too.
         """
         columns = tuple(columns)
-        with self.store.reading() as connection:
-            known = self._data_set_of(connection, fingerprint)
-            if known is not None or sums is None:
+        with self.reading():
+            table = Table(self, fingerprint, sums, columns)
+            where = "WHERE name = (SELECT data_set FROM fingerprint WHERE fingerprint = ?)"
+            for known in self._records(DataSet, f"SELECT * FROM data_set {where}", table.keyed):
                 return known
-            table = self._table(fingerprint, sums, columns)
-            likely = _likely(connection, table, sure=True)
-            if len(likely) != 1 or not table.is_whole(connection, likely[0]):
+            likely = table.likely(sure=True)
+            if len(likely) != 1 or not table.is_whole(likely[0]):
                 return None
-            known = _data_set(connection, likely[0])
+            found = self.data_set(likely[0])
         if add_rows:
-            self.assign(fingerprint, known.name, columns=columns, sums=sums)
-        return known
+            self.assign(fingerprint, found.name, columns=columns, sums=sums)
+        return found
 
     def looks_like(self, fingerprint: str, sums: TableSums, columns: Iterable[str]) -> tuple[str, ...]:
         """Names of data sets that these rows may be of, as far as the answer was not that they are not."""
-        with self.store.reading() as connection:
-            return tuple(_likely(connection, self._table(fingerprint, sums, columns)))
+        with self.reading():
+            return tuple(Table(self, fingerprint, sums, tuple(columns)).likely())
 
     def alike(self, columns: Iterable[str]) -> tuple[DataSet, ...]:
         """Data sets whose rows have mostly the same columns (at least half of all names), the most alike first."""
         names = set(columns)
-        with self.store.reading() as connection:
-            known = columns_of(connection)
-            shares = {name: len(names & set(theirs)) / len(names | set(theirs)) for name, theirs in known.items() if theirs}
+        with self.reading():
+            known = {found.name: self.columns_of(found.name) for found in self.data_sets()}
+            shares = {name: len(names & theirs) / len(names | theirs) for name, theirs in known.items() if theirs}
             likely = sorted((-share, name) for name, share in shares.items() if share >= ALIKE)
-            return tuple(_data_set(connection, name) for _, name in likely)
+            return tuple(self.data_set(name) for _, name in likely)
 
     def knows_as_private(self, fingerprint: str, sums: TableSums | None = None) -> bool:
         """Whether these rows belong to a private data set, or were used as private ones."""
-        with self.store.reading() as connection:
-            found = self._data_set_of(connection, fingerprint)
+        with self.reading():
+            found = self.data_set_of(fingerprint)
             if found is not None:
                 return found.role is DataRole.PRIVATE
-            likely = [] if sums is None else _likely(connection, self._table(fingerprint, sums), sure=True)
-            if any(_data_set(connection, name).role is DataRole.PRIVATE for name in likely):
-                return True
-        return bool(self.uncovered_uses(fingerprint))
+            likely = Table(self, fingerprint, sums, ()).likely(sure=True)
+            is_private = any(self.data_set(name).role is DataRole.PRIVATE for name in likely)
+            return is_private or bool(self.uncovered_uses(fingerprint))
+
+    def digests(self, name: str | None = None, *, of_rows: bool = False) -> frozenset[str]:
+        """Keyed digests of a data set, or of all; `of_rows`: those of assigned rows alone."""
+        sql = "SELECT fingerprint FROM fingerprint WHERE data_set = coalesce(?, data_set) AND (? OR columns <> ?)"
+        with self.reading() as connection:
+            return frozenset(one for (one,) in connection.execute(sql, (name, not of_rows, MARK)))
+
+    def columns_of(self, name: str) -> frozenset[str]:
+        """Every name of a column of the rows assigned to a data set."""
+        with self.reading() as connection:
+            found = connection.execute("SELECT columns FROM fingerprint WHERE data_set = ? AND columns <> ?", (name, MARK))
+            return frozenset(column for (columns,) in found for column in read(tuple[str, ...], parse_json(columns)))
 
     # --- releases
 
@@ -339,118 +367,153 @@ class Register:
         """
         if not _TOKEN.fullmatch(token):  # it names a file
             raise ParameterError("a release", "token", token, "1 to 64 letters and digits")
-        texts = (json.dumps(settings, sort_keys=True), json.dumps(list(disclosures)))
-        with self.store.writing() as connection:
-            if any(self.changed_releases(connection)):
+        with self.writing():
+            if any(self.changed_releases()):
                 raise refusal("changed", self.path)
-            about = (fingerprint, data_set, tuple(columns), sums, tuple(disjoint_from))
-            known = self._assign(connection, *about, add_rows=add_rows)
-            if not has_recorded_caps(connection, known):
+            table = Table(self, fingerprint, sums, tuple(columns))
+            known = self._assign(data_set, table, tuple(disjoint_from), add_rows=add_rows)
+            if not self.has_recorded_caps(known):
                 raise refusal("changed", self.path)
-            if select_releases(connection, "WHERE token = ?", token):
+            if self.find(token) is not None:
                 raise RefusedRelease("This release was started before.", where=token, remedy="Start a new one.")
-            balance_of(connection, known).require_room(loss)
-            values = (token, known.name, now(), learner, texts[0], loss.epsilon, loss.delta, texts[1])
-            self.add_release(connection, values, str(file))
-        return self.record(token)
+            self.balance(data_set).require_room(loss)
+            self.book(token, data_set, learner, settings, loss, list(disclosures), str(file))
+            return self.record(token)
 
-    def add_release(self, connection: sqlite3.Connection, values: tuple[Any, ...], file: str) -> None:
-        """A release that is started, within an open transaction: `values` are those of _BOOKED."""
-        mark = self.store.keyed(digest(*values[:5], *map(float, values[5:7]), values[7]))
-        sql = f"INSERT INTO release ({_BOOKED}, file, seal, digest, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'started')"
-        connection.execute(sql, (*values, file, mark, mark))
+    def book(
+        self,
+        token: str,
+        data_set: str,
+        learner: str,
+        settings: dict[str, Any],
+        loss: PrivacyLoss,
+        disclosures: list[dict[str, str]],
+        file: str,
+    ) -> None:
+        """A release that is started, in the open transaction."""
+        texts = (json.dumps(settings, sort_keys=True), json.dumps(disclosures))
+        content = (token, data_set, now(), learner, texts[0], float(loss.epsilon), float(loss.delta), texts[1])
+        mark = self.keyed(digest(*content))
+        booked = dict(zip(_BOOKED.split(", "), content, strict=True))
+        self._insert("release", **booked, file=file, seal=mark, digest=mark, state=str(State.STARTED))
 
-    def changed_releases(self, connection: sqlite3.Connection) -> Iterator[str]:
+    def changed_releases(self) -> Iterator[str]:
         """Releases that are not as they were booked, or are gone, a sentence each."""
-        numbers = list[int]()
-        for number, mark, *content in connection.execute(f"SELECT number, digest, {_BOOKED} FROM release ORDER BY number"):
-            numbers.append(number)
-            if self.store.keyed(digest(*content)) != mark:
-                yield f"Release number {number:,} was changed outside dpviz."
-        last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'release'").fetchone()
-        for number in sorted(set(range(1, 1 + (last[0] if last else 0))) - set(numbers)):
-            yield f"Release number {number:,} is gone."
+        with self.reading() as connection:
+            numbers = set[int]()
+            for number, mark, *content in connection.execute(f"SELECT number, digest, {_BOOKED} FROM release ORDER BY number"):
+                numbers.add(number)
+                if self.keyed(digest(*content)) != mark:
+                    yield f"Release number {number:,} was changed outside dpviz."
+            (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'release'").fetchone()
+            for number in sorted(set(range(1, 1 + last)) - numbers):
+                yield f"Release number {number:,} is gone."
 
-    def note_file(self, token: str, file: Path) -> str:
-        """Record and return the hash of the finished file before it is moved to its place: by it it is known after a crash.
+    def keep_text(self, token: str, text: str) -> None:
+        """Keep the text of a finished file until it stands in its place.
 
         Raises RegisterError where no such release waits for its file.
         """
-        written = sha256_of(file)
-        with self.store.writing() as connection:
-            sql = "UPDATE release SET sha256 = ? WHERE token = ? AND state = 'started' AND sha256 = ''"
-            if connection.execute(sql, (written, token)).rowcount != 1:
+        sql = "UPDATE release SET text = ?, sha256 = ? WHERE token = ? AND state = 'started' AND sha256 = ''"
+        with self.writing() as connection:
+            if connection.execute(sql, (text, sha256(text.encode()).hexdigest(), token)).rowcount != 1:
                 raise refusal("behind", self.path)
-        return written
 
-    def mark_released(self, token: str) -> ReleaseRecord:
-        """The file is in its place: *released*. Repeating it changes nothing. Raises RegisterError where it has no record."""
-        sql = "UPDATE release SET state = 'released', finished = ? WHERE token = ? AND state = 'started' AND sha256 <> ''"
-        with self.store.writing() as connection:
-            connection.execute(sql, (now(), token))
-            found = select_releases(connection, "WHERE token = ?", token)
-        if not found:
+    def finish(self, token: str) -> ReleaseRecord:
+        """Put the file of a release, whose text is kept, in its place: *released*. Repeating it changes nothing.
+
+        Raises DpvizError where the file cannot be written (its text stays kept), RegisterError where it has no record any more.
+        """
+        sql = "SELECT file, text, sha256 FROM release WHERE token = ? AND state = 'started' AND sha256 <> ''"
+        with self.writing() as connection:
+            kept = connection.execute(sql, (token,)).fetchone()
+            if kept is not None:
+                done = "UPDATE release SET state = 'released', finished = ?, text = '' WHERE token = ?"
+                connection.execute(done, (now(), token))
+                put_in_place(Path(kept[0]), token, kept[1], kept[2])
+        found = self.find(token)
+        if found is None:  # the register was removed or replaced meanwhile: no file stands without its record
+            if kept is not None:
+                with suppress(OSError):
+                    Path(kept[0]).unlink()
             raise refusal("behind", self.path)
-        return found[0]
+        return found
+
+    @property
+    def identity(self) -> str:
+        """What tells this register from others."""
+        with self.reading() as connection:
+            return str(connection.execute("SELECT identity FROM register").fetchone()[0])
+
+    def heads(self) -> dict[str, str]:
+        """What the files of releases print, by their tokens."""
+        with self.reading() as connection:
+            return dict(connection.execute("SELECT token, seal FROM release"))
 
     def reference_of(self, token: str) -> RegisterReference:
         """What a release with this token prints: whose register it is in, and its digest.
 
         Raises RegisterError where there is no such record, or no longer.
         """
-        with self.store.reading() as connection:
-            found = connection.execute("SELECT seal FROM release WHERE token = ?", (token,)).fetchone()
-            if found is None:
+        with self.reading():
+            head = self.heads().get(token)
+            if head is None:
                 raise refusal("behind", self.path)
-            return RegisterReference(identity(connection), str(found[0]))
+            return RegisterReference(self.identity, head)
 
     def recover_interrupted(self) -> tuple[ReleaseRecord, ...]:
-        """After a crash: mark as released every release whose complete file is there, and return those that changed.
-
-        A whole file that was not moved to its place yet is moved there, half a one is removed. All others stay spent.
-        """
-        waiting = [record for record in self.releases() if record.state is State.STARTED]
-        for record in waiting:
-            recover(Path(record.file), record.token, lambda token: self.record(token).sha256)
-        noted = [self.record(one.token) for one in waiting]
-        return tuple(self.mark_released(one.token) for one in noted if one.sha256 and is_file_with(Path(one.file), one.sha256))
+        """After a crash: finish every release whose text is kept, and return those. All others stay spent."""
+        found = []
+        for record in self.releases():
+            if record.state is State.STARTED and record.sha256:
+                try:
+                    found.append(self.finish(record.token))
+                except RegisterError:
+                    raise
+                except DpvizError:  # its place is taken, or cannot be written to: it stays kept
+                    continue
+        return tuple(found)
 
     def record(self, token: str) -> ReleaseRecord:
         """The release with this token; raises UnknownName."""
-        found = self.find(token)
-        if found is None:
-            raise UnknownName("release", token, [record.token for record in self.releases()])
-        return found
+        return _named("release", token, {record.token: record for record in self.releases()})
 
     def find(self, token: str) -> ReleaseRecord | None:
         """The release with this token, if it was started."""
-        with self.store.reading() as connection:
-            return next(iter(select_releases(connection, "WHERE token = ?", token)), None)
+        return next(iter(self._records(ReleaseRecord, "SELECT * FROM release WHERE token = ?", token)), None)
 
     def releases(self, name: str | None = None) -> tuple[ReleaseRecord, ...]:
         """All releases, or those of one data set, in the order they were started."""
-        with self.store.reading() as connection:
-            return select_releases(connection) if name is None else select_releases(connection, "WHERE data_set = ?", name)
+        sql = "SELECT * FROM release WHERE data_set = coalesce(?, data_set) ORDER BY number"
+        return self._records(ReleaseRecord, sql, name)
 
     # --- uses of private rows that no guarantee covers
 
     def note_use(self, fingerprint: str, *, what: str, learner: str = "", settings: dict[str, Any], times: int = 1) -> None:
         """Record that private rows were used. The same use again raises its count."""
-        with self.store.writing() as connection:
-            values = (self.store.keyed(fingerprint), what, learner, json.dumps(settings, sort_keys=True), times, now())
+        with self.writing() as connection:
+            values = (self.keyed(fingerprint), what, learner, json.dumps(settings, sort_keys=True), times, now())
             connection.execute(
                 "INSERT INTO exploration (fingerprint, what, learner, settings, times, at) VALUES (?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET times = times + excluded.times, at = excluded.at",
                 values,
             )
 
+    def _uses(self) -> tuple[UncoveredUse, ...]:
+        """All, with the data set their rows are assigned to (or an empty text), the latest first."""
+        sql = (
+            "SELECT e.*, coalesce(f.data_set, '') AS data_set "
+            "FROM exploration AS e LEFT JOIN fingerprint AS f USING (fingerprint) ORDER BY e.at DESC, e.rowid DESC"
+        )
+        return self._records(UncoveredUse, sql)
+
     def uncovered_uses(self, fingerprint: str | None = None) -> tuple[UncoveredUse, ...]:
         """All, or those of the data set these rows are assigned to (of these very rows while they are not); latest first."""
-        with self.store.reading() as connection:
-            every = tuple(use for use in _uses(connection) if use.what != _FIRST_SCHEMA)
+        with self.reading():
+            every = tuple(use for use in self._uses() if use.what != _FIRST_SCHEMA)
             if fingerprint is None:
                 return every
-            own, known = self.store.keyed(fingerprint), self._data_set_of(connection, fingerprint)
+            own, known = self.keyed(fingerprint), self.data_set_of(fingerprint)
         return tuple(use for use in every if use.fingerprint == own or (known and use.data_set == known.name))
 
     def note_inspection(self, what: str, data: Rows) -> None:
@@ -465,9 +528,9 @@ class Register:
         return bool(first) and _digest_of(data.schema) not in first
 
     def _first_schemas(self, data: Rows) -> frozenset[str]:
-        with self.store.reading() as connection:
-            own = self.store.keyed(_inspected(data))
-            found = (use for use in _uses(connection) if use.fingerprint == own and use.what == _FIRST_SCHEMA)
+        with self.reading():
+            own = self.keyed(_inspected(data))
+            found = (use for use in self._uses() if use.fingerprint == own and use.what == _FIRST_SCHEMA)
             return frozenset(str(use.settings.get("schema")) for use in found)
 
 
@@ -516,76 +579,7 @@ def _digest_of(schema: Schema) -> str:
     return sha256(replace(schema, source="").key.encode()).hexdigest()[:16]
 
 
-# --- SQL, within the transaction of the caller
-
-
-def identity(connection: sqlite3.Connection) -> str:
-    """What tells this register from others."""
-    return str(connection.execute("SELECT identity FROM register").fetchone()[0])
-
-
-def balance_of(connection: sqlite3.Connection, data_set: DataSet) -> Balance:
-    """What was spent on a data set."""
-    return Balance(data_set, select_releases(connection, "WHERE data_set = ?", data_set.name))
-
-
-def has_recorded_caps(connection: sqlite3.Connection, known: DataSet) -> bool:
-    """Whether a data set is under the caps of its last recorded change."""
-    caps = [(change.epsilon_cap, change.delta_cap) for change in _cap_changes(connection, known.name)]
-    return caps[-1:] == [(known.epsilon_cap, known.delta_cap)]
-
-
-def _note_caps(connection: sqlite3.Connection, change: CapChange) -> None:
-    sql = "INSERT INTO cap_change (data_set, at, epsilon_cap, delta_cap, reason, made_by) VALUES (?, ?, ?, ?, ?, ?)"
-    connection.execute(sql, astuple(change))
-
-
-def _cap_changes(connection: sqlite3.Connection, name: str) -> tuple[CapChange, ...]:
-    columns = ", ".join(field.name for field in fields(CapChange))
-    return _records(connection, CapChange, f"SELECT {columns} FROM cap_change WHERE data_set = ? ORDER BY number", (name,))
-
-
-def select_data_sets(connection: sqlite3.Connection, where: str = "", *values: str) -> tuple[DataSet, ...]:
-    """All data sets, or those that meet a condition, by name."""
-    return _records(connection, DataSet, f"SELECT * FROM data_set {where} ORDER BY name", values)
-
-
-def _data_set(connection: sqlite3.Connection, name: str) -> DataSet:
-    found = select_data_sets(connection, "WHERE name = ?", name)
-    if not found:
-        raise UnknownName("data set", name, [known.name for known in select_data_sets(connection)])
-    return found[0]
-
-
-def _likely(connection: sqlite3.Connection, table: Table, *, sure: bool = False) -> list[str]:
-    return [known.name for known in select_data_sets(connection) if table.may_be_of(connection, known.name, sure=sure)]
-
-
-def select_releases(connection: sqlite3.Connection, where: str = "", *values: str) -> tuple[ReleaseRecord, ...]:
-    """All releases, or those that meet a condition, in the order they were started."""
-    return _records(connection, ReleaseRecord, f"SELECT * FROM release {where} ORDER BY number", values)
-
-
-def _uses(connection: sqlite3.Connection) -> tuple[UncoveredUse, ...]:
-    """All, with the data set their rows are assigned to (or an empty text), the latest first."""
-    sql = (
-        "SELECT e.*, coalesce(f.data_set, '') AS data_set "
-        "FROM exploration AS e LEFT JOIN fingerprint AS f USING (fingerprint) ORDER BY e.at DESC, e.rowid DESC"
-    )
-    return _records(connection, UncoveredUse, sql)
-
-
-def _records(connection: sqlite3.Connection, kind: type[T], sql: str, values: Sequence[str] = ()) -> tuple[T, ...]:
-    cursor = connection.execute(sql, values)
-    names = [column[0] for column in cursor.description]
-    try:
-        return tuple(read(kind, _plain(dict(zip(names, row, strict=True)))) for row in cursor)
-    except DocumentError as error:
-        remedy = "Put back a copy. Do not start a new one: what was spent stays spent."
-        raise RegisterError("damaged", "A record of the release register cannot be read.", remedy=remedy) from error
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row as a record has it: columns of JSON are parsed, epsilon and delta are one loss."""
-    parsed = {name: parse_json(read(str, row[name])) for name in ("settings", "disclosures") if name in row}
-    return row | parsed | {"loss": {"epsilon": row.get("epsilon"), "delta": row.get("delta")}}
+def _named(kind: str, name: str, known: dict[str, T]) -> T:
+    if name not in known:
+        raise UnknownName(kind, name, list(known))
+    return known[name]

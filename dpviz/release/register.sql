@@ -1,4 +1,4 @@
--- The register, version 4. `digest` and `keyed` are functions of dpviz.
+-- The register, version 5. `digest` and `keyed` are functions of dpviz.
 CREATE TABLE register (identity TEXT NOT NULL, item TEXT NOT NULL, keyed TEXT NOT NULL, counter INTEGER NOT NULL);
 CREATE TABLE data_set (
     name TEXT PRIMARY KEY NOT NULL,
@@ -39,7 +39,8 @@ CREATE TABLE release (
     file TEXT NOT NULL,
     sha256 TEXT NOT NULL DEFAULT '',
     seal TEXT NOT NULL DEFAULT '',
-    digest TEXT NOT NULL DEFAULT ''
+    digest TEXT NOT NULL DEFAULT '',
+    text TEXT NOT NULL DEFAULT ''  -- of its file, until that stands in its place
 );
 CREATE TABLE exploration (
     fingerprint TEXT NOT NULL,

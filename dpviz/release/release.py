@@ -16,12 +16,12 @@ from typing import Any
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease, RegisterError, UnansweredRows
+from dpviz.errors import NotReleasable, NotRowWise, RefusedRelease, UnansweredRows
 from dpviz.learners import FitRequest, require_counts, require_task
 from dpviz.learners.request import doubts, rows_of
 from dpviz.privacy.source import ExactNoise
 from dpviz.randomness import random_128_bits
-from dpviz.release.files import SUFFIX, discard, move_into_place, require_new_file, write_part
+from dpviz.release.files import SUFFIX, require_new_file
 from dpviz.release.records import WARNED, RegisterReference, ReleaseRecord, State, protected
 from dpviz.release.register import Register
 from dpviz.results.document import AssumptionEntry, Booking, Recorded
@@ -236,7 +236,8 @@ def release(
     result = replace(request.fit(data, ExactNoise()), unit=protected(known, data.rows_per_person))
     _require_as_promised(result, terms)
     tell(0.9)
-    return _write(register, token, target, released_document(result, terms, register.reference_of(token)))
+    register.keep_text(token, released_document(result, terms, register.reference_of(token)))
+    return register.finish(token)
 
 
 def require_source(register: Register, data: Any) -> None:
@@ -266,27 +267,3 @@ def released_document(result: FitResult, terms: ReleaseTerms, reference: Registe
     """
     public = tuple(AssumptionEntry(**item.to_dict()) for item in terms.assumptions if item.kind != "tuning")
     return result.to_json(Booking(public, terms.loss, Recorded(reference.of, reference.head))) + "\n"
-
-
-def _write(register: Register, token: str, target: Path, text: str) -> ReleaseRecord:
-    with write_part(target, token, text) as file:
-        part = Path(file.name)
-        try:
-            sha256 = register.note_file(token, part)
-        except BaseException:
-            discard(part)
-            raise
-    move_into_place(part, target, sha256)
-    try:
-        return register.mark_released(token)
-    except RegisterError:
-        if _is_unknown(register, token):  # the register was removed: no file stands without its record
-            discard(target)
-        raise
-
-
-def _is_unknown(register: Register, token: str) -> bool:
-    try:
-        return register.find(token) is None
-    except RegisterError:  # nobody can tell now; the record was there when the file was moved
-        return False

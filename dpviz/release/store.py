@@ -1,6 +1,6 @@
 """The register's file and the key beside it: SQLite with a write-ahead log, one writer at a time, and typed errors.
 
-Every operation opens the file and closes it again, so that threads and processes share no connection. A fingerprint in it is a
+Every transaction opens the file and closes it again, so that threads and processes share no connection. A fingerprint in it is a
 keyed digest, so whoever has the register alone cannot check a guess at somebody's row. The file with the key also keeps how many
 changes the register has had: what is written on a register with fewer is refused, for it is an old copy. Only their owner may
 read the two.
@@ -13,6 +13,7 @@ import json
 import os
 import sqlite3
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ from dpviz.installation import lessons_only
 from dpviz.randomness import random_128_bits
 
 #: The version of the tables; those of before are imported.
-VERSION = 4
+VERSION = 5
 _SCHEMA = Path(__file__).with_name("register.sql")
 #: The environment variable that names the register's file.
 VARIABLE = "DPVIZ_REGISTER"
@@ -75,12 +76,13 @@ def key_path(register: Path) -> Path:
     return register.with_name(f"{register.name}.key")
 
 
-def read_key(register: Path) -> bytes | None:
-    """The key; None where there is none."""
+def read_key(register: Path) -> tuple[bytes, int]:
+    """The key, empty where there is none, and how many changes were kept."""
     try:
-        return bytes.fromhex(_key_lines(register)[0]) or None
+        key, counter = (*key_path(register).read_text(encoding="ascii").split(), "0")[:2]
+        return bytes.fromhex(key), int(counter)
     except (FileNotFoundError, ValueError):
-        return None
+        return b"", 0
 
 
 def make_key(register: Path) -> bytes:
@@ -90,18 +92,10 @@ def make_key(register: Path) -> bytes:
     return key
 
 
-def read_counter(register: Path) -> int:
-    """How many changes were kept; 0 where none were."""
-    try:
-        return int(_key_lines(register)[1])
-    except (FileNotFoundError, ValueError, IndexError):
-        return 0
-
-
 def keep_counter(register: Path, counter: int) -> None:
     """Keep that the register has had so many changes, unless more are known."""
-    key = read_key(register)
-    if key is not None and counter > read_counter(register):
+    key, kept = read_key(register)
+    if key and counter > kept:
         write_whole(key_path(register), f"{key.hex()}\n{counter}\n", mode=0o600)
         for part in left_behind(key_path(register)):
             with suppress(OSError):  # another process has removed it
@@ -109,31 +103,29 @@ def keep_counter(register: Path, counter: int) -> None:
                     part.unlink()
 
 
-def _key_lines(register: Path) -> list[str]:
-    return key_path(register).read_text(encoding="ascii").strip().split("\n")
-
-
 # --- the file
 
 
 class Store:
-    """One register file, closed between calls."""
+    """One register file, closed between transactions."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._key = b""
+        self._now = threading.local()
 
     def keyed(self, text: str) -> str:
         """HMAC-SHA256 under the register's key, hexadecimal (RFC 2104). Only inside `reading` or `writing`."""
-        return hmac.digest(self._key, text.encode(), "sha256").hex()
+        return hmac.digest(self._now.key, text.encode(), "sha256").hex()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that sees a consistent snapshot of the file."""
-        with self._opened() as connection:
-            _patiently(lambda: _begin_reading(connection))
+        """A connection that sees a consistent snapshot of the file; inside another transaction of this thread, that one's."""
+        connection = getattr(self._now, "connection", None)
+        if connection is not None:
             yield connection
-            connection.execute("COMMIT")
+            return
+        with self._transaction("BEGIN") as connection:
+            yield connection
 
     @contextmanager
     def writing(self, *, on_old_copy: bool = False) -> Iterator[sqlite3.Connection]:
@@ -142,38 +134,42 @@ class Store:
         A kill in between leaves the kept count behind, never ahead. Refuses a register with fewer changes than were kept, but for
         `on_old_copy`.
         """
-        with self._opened() as connection:
-            with _immediately(connection):
-                with self._disk_errors():
-                    kept = read_counter(self.path)
-                counter = counter_of(connection)
-                if not on_old_copy and kept > counter:
-                    raise refusal("behind", self.path)
-                yield connection
-                counter = max(kept, counter) + 1
-                connection.execute("UPDATE register SET counter = ?", (counter,))
+        with self._transaction("BEGIN IMMEDIATE") as connection:
             with self._disk_errors():
-                keep_counter(self.path, counter)
+                _, kept = read_key(self.path)
+            counter = counter_of(connection)
+            if not on_old_copy and kept > counter:
+                raise refusal("behind", self.path)
+            yield connection
+            counter = max(kept, counter) + 1
+            connection.execute("UPDATE register SET counter = ?", (counter,))
+        with self._disk_errors():
+            keep_counter(self.path, counter)
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        if lessons_only():
+            raise refusal("lessons", self.path)
+        try:
+            with closing(self._connect()) as connection:
+                _patiently(lambda: self._prepare(connection))
+                with _committed(connection, begin):
+                    self._now.connection = connection
+                    yield connection
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise  # a bug of ours, not a problem of the file
+        except sqlite3.DatabaseError as error:
+            raise refusal(_kind(error), self.path) from error
+        finally:
+            self._now.connection = None
 
     @contextmanager
     def _disk_errors(self) -> Iterator[None]:
         try:
             yield
         except (OSError, ValueError) as error:
-            raise refusal(_kind_on_disk(error), self.path) from None  # whose words quote the path
-
-    @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        if lessons_only():
-            raise refusal("lessons", self.path)
-        try:
-            with closing(self._connect()) as connection:
-                _patiently(lambda: self._prepare(connection))
-                yield connection
-        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-            raise  # a bug of ours, not a problem of the file
-        except sqlite3.DatabaseError as error:
-            raise refusal(_kind(error), self.path) from error
+            is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+            raise refusal("full" if is_full else "unreadable", self.path) from None  # whose words quote the path
 
     def _connect(self) -> sqlite3.Connection:
         """Open the file; a new one is readable by its owner only. Refuses what is too short to be one."""
@@ -194,7 +190,7 @@ class Store:
             self._migrate(connection)
         self._require_closed()
         with self._disk_errors():
-            self._key = read_key(self.path) or b""
+            self._now.key, _ = read_key(self.path)
         first = connection.execute("SELECT item, keyed FROM register").fetchone()
         if first is None or self.keyed(first[0]) != first[1]:
             raise refusal("key", self.path)
@@ -222,18 +218,21 @@ class Store:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA secure_delete = ON")  # nothing of fingerprints without a key stays in free pages
         head = self.path.with_name(f"{self.path.name}.head")  # of a register that had a chain of entries
-        with _immediately(connection):
+        with _committed(connection, "BEGIN IMMEDIATE"):
             version = self._version(connection)
-            if version < VERSION:  # else another process has done it
+            if version == 4:
+                connection.execute("ALTER TABLE release ADD COLUMN text TEXT NOT NULL DEFAULT ''")
+            elif version < 4:
                 with self._disk_errors():
-                    self._key = read_key(self.path) or make_key(self.path)
+                    self._now.key = read_key(self.path)[0] or make_key(self.path)
                     kept_head = head.read_text(encoding="ascii").strip() if head.is_file() else ""
                 is_old = _is_behind_its_head(connection, version, kept_head)
                 _import(connection, version, self.keyed)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 with self._disk_errors():
                     keep_counter(self.path, counter_of(connection) + is_old)
+            if version < VERSION:  # else another process has done it
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
         with self._disk_errors():
             head.unlink(missing_ok=True)
         with suppress(sqlite3.OperationalError):  # another connection reads: then it is done when that has ended
@@ -306,8 +305,18 @@ def _connection(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _immediately(connection: sqlite3.Connection) -> Iterator[None]:
-    _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+def _committed(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    """What is done within is committed, or undone after an error. From its begin on it sees the file as it is then."""
+
+    def start() -> None:
+        connection.execute(begin)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.DatabaseError:
+            connection.execute("ROLLBACK")
+            raise
+
+    _patiently(start)
     try:
         yield
     except BaseException:
@@ -315,16 +324,6 @@ def _immediately(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-
-
-def _begin_reading(connection: sqlite3.Connection) -> None:
-    """Take the snapshot: from here on the connection sees the file as it is now."""
-    connection.execute("BEGIN")
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.DatabaseError:
-        connection.execute("ROLLBACK")
-        raise
 
 
 def _patiently(step: Callable[[], object]) -> None:
@@ -338,10 +337,6 @@ def _patiently(step: Callable[[], object]) -> None:
             if _kind(error) != "locked" or monotonic() > deadline:
                 raise
             sleep(_PAUSE)
-
-
-def _kind_on_disk(error: Exception) -> str:
-    return "full" if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) else "unreadable"
 
 
 def _kind(error: sqlite3.DatabaseError) -> str:

@@ -122,9 +122,9 @@ def test_an_old_copy_refunds_nothing(register, tmp_path):
 def test_a_new_register_has_a_counter_and_a_kill_before_it_was_kept_loses_nothing(tmp_path):
     new = Register(tmp_path / "new.db")
     assert new.data_sets() == ()
-    assert store.read_counter(new.path) == 1
+    assert store.read_key(new.path)[1] == 1
     new.declare("rows", epsilon_cap=1.0)
-    assert store.read_counter(new.path) == 2
+    assert store.read_key(new.path)[1] == 2
     assert findings(new) == ()
 
 
@@ -165,20 +165,20 @@ def test_only_an_old_copy_that_is_whole_is_restored_and_only_with_a_reason(regis
 
 
 def test_a_kill_between_the_commit_and_the_counter_loses_nothing(register, monkeypatch):
-    behind = store.read_counter(register.path)
+    behind = store.read_key(register.path)[1]
     with monkeypatch.context() as killed:
         killed.setattr(store, "keep_counter", lambda path, counter: None)
         start(register, "killed")
-    assert store.read_counter(register.path) == behind
+    assert store.read_key(register.path)[1] == behind
     assert findings(register) == ()
     start(register, "next")
-    assert store.read_counter(register.path) == behind + 2
+    assert store.read_key(register.path)[1] == behind + 2
 
 
 def test_a_counter_never_goes_back(register):
-    kept = store.read_counter(register.path)
+    kept = store.read_key(register.path)[1]
     store.keep_counter(register.path, kept - 1)
-    assert store.read_counter(register.path) == kept
+    assert store.read_key(register.path)[1] == kept
 
 
 def test_what_a_kill_left_of_a_key_is_removed_and_what_is_being_written_is_not(register, tmp_path):

@@ -14,7 +14,7 @@ from dpviz.release import store
 from dpviz.release.check import Place, findings, matched, reference_in, resume
 from dpviz.release.register import Register
 from tests.support.register_files import of_version
-from tests.support.release_rows import small_rows
+from tests.support.release_rows import publish, requested, small_rows
 
 
 def refused(path):
@@ -235,7 +235,7 @@ def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path
     assert findings(register, files=[file]) == ()
     assert matched(register, file.read_bytes()).place is Place.AS_RELEASED
     assert not (tmp_path / "releases.db.head").exists()
-    assert store.read_counter(register.path) == 13
+    assert store.read_key(register.path)[1] == 13
     loss, about = PrivacyLoss(0.75), {"learner": "pf-tree", "settings": {}, "file": Path("x.json")}
     assert register.start("survey", token="new", fingerprint=small_rows().identity, loss=loss, **about).number == 2
     assert findings(register, files=[file]) == ()
@@ -260,3 +260,27 @@ def test_an_empty_file_in_the_place_of_a_register_with_a_chain_does_not_begin_an
     with pytest.raises(RegisterError) as problem:
         Register(tmp_path / "releases.db").declare("rows", epsilon_cap=9)
     assert problem.value.code == "behind"
+
+
+def test_a_register_of_the_fourth_version_keeps_all_it_has(tmp_path):
+    """It had no texts of files: a whole part that a crash left is still put in its place."""
+    register = Register(tmp_path / "releases.db")
+    register.declare("rows", epsilon_cap=1)
+    register.assign(small_rows().identity, "rows")
+    release, target = publish(register, small_rows(), requested(0.25)), tmp_path / "late.json"
+    how = {"learner": "pf-tree", "settings": {}, "fingerprint": small_rows().identity, "loss": PrivacyLoss(0.25)}
+    for token, path in (("late", target), ("lost", tmp_path / "lost.json")):
+        register.start("rows", token=token, file=path, **how)
+        register.keep_text(token, "whole")
+    before, counter = register.releases(), store.read_key(register.path)[1]
+    with closing(sqlite3.connect(register.path)) as old:
+        old.execute("ALTER TABLE release DROP COLUMN text")
+        old.execute("PRAGMA user_version = 4")
+    (tmp_path / ".dpviz-late.part").write_text("whole")
+    again = Register(register.path)
+    assert (again.releases(), store.read_key(register.path)[1]) == (before, counter)
+    assert [entry.token for entry in again.recover_interrupted()] == ["late"]
+    assert (target.read_text(), (tmp_path / "lost.json").exists()) == ("whole", False)
+    assert publish(again, small_rows(), requested(0.5), token=release.token) == release
+    assert again.balance("rows").left.epsilon == 0.25
+    assert findings(again) == ()

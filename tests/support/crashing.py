@@ -18,11 +18,11 @@ import numpy as np
 from dpviz.errors import OverCap, RefusedRelease
 from dpviz.learners import FitRequest
 from dpviz.release.check import findings
-from dpviz.release.files import is_file_with, write_part
+from dpviz.release.files import is_file_with, put_in_place
 from dpviz.release.records import State
 from dpviz.release.register import Register
 from dpviz.release.release import released_document
-from dpviz.release.store import read_counter
+from dpviz.release.store import read_key
 from tests.support.register_files import of_version
 from tests.support.release_rows import publish, requested, small_rows
 
@@ -43,7 +43,7 @@ def in_child(work) -> int:
 
 
 #: A stage begins when one of these is called: spending, training, making the document, writing it.
-BORDERS = {function.__code__: stage for stage, function in enumerate((FitRequest.fit, released_document, write_part), start=1)}
+BORDERS = {function.__code__: stage for stage, function in enumerate((FitRequest.fit, released_document, put_in_place), start=1)}
 
 
 def counting(work, kill: tuple[int, int] | None) -> list[int]:
@@ -132,12 +132,12 @@ def crash(folder: Path, seed: int, kills: int) -> dict[str, object]:
 
 
 def _crash_at(register: Register, data, names: list[str], kill: tuple[int, int], parts: list[int]) -> int:
-    """One crash; `parts` counts what is left behind in part, and how much of it is recovered."""
+    """One crash; `parts` counts texts without a file, and files that are recovered."""
     names.append(f"crash{len(names)}")
     before = check(register, names)
     code = in_child(lambda: counting(lambda: publish(register, data, requested(EPSILON), token=names[-1]), kill)[0] and 0)
     assert code in (0, -signal.SIGKILL), code
-    parts[0] += len(list(register.folder.glob(".dpviz-*")))
+    parts[0] += sum(bool(entry.sha256) and entry.state is State.STARTED for entry in register.releases())
     on_disk = len(list(register.folder.glob("*.json")))
     after = check(register, names)
     parts[1] += len(list(register.folder.glob("*.json"))) - on_disk
@@ -247,7 +247,7 @@ def migrate(folder: Path, kills: int, seed: int) -> dict[str, int]:
             return 0
 
         assert in_child(tell) == 0
-        expected, counter, events = held(whole), read_counter(whole.path), json.loads(told.read_text())
+        expected, counter, events = held(whole), read_key(whole.path)[1], json.loads(told.read_text())
         assert expected[-1] == ()
         for number, event in enumerate(rng.integers(1, events + 1, kills)):
             place = folder / f"old{version}-{number}"
@@ -256,7 +256,7 @@ def migrate(folder: Path, kills: int, seed: int) -> dict[str, int]:
             code = in_child(lambda register=register, event=event: counting(register.data_sets, (0, int(event)))[0] and 0)
             killed += code == -signal.SIGKILL
             assert held(register) == expected, (version, event)
-            assert read_counter(register.path) == counter
+            assert read_key(register.path)[1] == counter
     return {"killed while imported": killed}
 
 
