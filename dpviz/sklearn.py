@@ -45,6 +45,7 @@ from dpviz.errors import (
 from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
 from dpviz.learners.request import check_row_count, few_usable, warn_of
 from dpviz.models.base import Model, holds_probabilities
+from dpviz.models.importances import feature_importances
 from dpviz.results.result import FitResult
 from dpviz.table.cells import text_of
 from dpviz.table.checked_numbers import checked_count, is_number
@@ -251,6 +252,18 @@ class _PrivateEstimator:
         check_is_fitted(self)
         return self.result_.model
 
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each column of X in what splits gain, from released counts; see `dpviz.models.importances`.
+
+        Raises NotFittedError, and AttributeError where the model is no tree or trees.
+        """
+        found, names = feature_importances(self.model_), self.model_.schema.feature_names
+        if found is None:
+            raise AttributeError(f"A model of kind {self.model_.kind!r} has no splits.")
+        by_name = dict(zip(names, found, strict=True))
+        return np.array([by_name.get(str(name), 0.0) for name in getattr(self, "feature_names_in_", names)])
+
     def _seed(self) -> int | None:
         """None releases; a RandomState or Generator gives one seed per fit."""
         if self.random_state is None:
@@ -374,6 +387,8 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
         Sorted, in the type of y, whatever order the schema or `classes` has; so are the columns of `predict_proba`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        What each column adds, from released counts alone; sums to 1, or is 0 throughout where there is no split.
     result_ : FitResult
         Ledger, claim, disclosures, and `to_json()`.
     model_ : Model
@@ -428,7 +443,7 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    n_features_in_, feature_names_in_, result_, model_
+    n_features_in_, feature_names_in_, feature_importances_, result_, model_
         As in `PrivateTreeClassifier`.
     """
 
