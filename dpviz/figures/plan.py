@@ -6,7 +6,6 @@ Everything here is about simulations of a plan, never a statement about released
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import median_high
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
@@ -40,17 +39,16 @@ MEASURES = {
     "accuracy": "test accuracy (held-out rows)",
     "labels": "the share of leaves whose label is the true majority",
 }
-VERDICTS = {"yes": "enough", "no": "not enough", "open": "undecided", "look": "first look"}
+#: By verdict its word, colour and symbol; "look": seen once, as every place is, and left there, because others decide.
 _MARKS = {
-    "yes": (GREEN, "triangle-up"),
-    "no": (ORANGE, "triangle-down"),
-    "open": (NEUTRAL, "diamond"),
-    "look": (NEUTRAL, "circle-open"),
+    "yes": ("enough", GREEN, "triangle-up"),
+    "no": ("not enough", ORANGE, "triangle-down"),
+    "open": ("undecided", NEUTRAL, "diamond"),
+    "look": ("first look", NEUTRAL, "circle-open"),
 }
 
 
-def mark_of(point: GridPoint) -> str:
-    """Its verdict, or "look": seen once, as every place is, and left there, because others decide the question."""
+def _mark_of(point: GridPoint) -> str:
     return "look" if point.verdict == "open" and point.n_draws <= STAGES[0] else point.verdict
 
 
@@ -98,11 +96,6 @@ def _place_in_full(along: Along, place: float, risk: AtRisk | None, *, with_gues
     return f"{said}, where {risk.at(place)}" if risk and with_guesses else said
 
 
-def goal_text(goal: Goal) -> str:
-    """The goal in words."""
-    return f"in {percent(goal.reliability)} of the trees, {MEASURES[goal.measure]} is at least {percent(goal.target)}"
-
-
 def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
     """The answer in one line; for an epsilon by what it lets others guess."""
     reached, last = answer.reached, answer.grid[-1]
@@ -128,7 +121,8 @@ def so_far_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = No
 
 def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal, unit: Unit = ROW) -> str:
     """What was found at the ends of the bracket, and what the confidence covers."""
-    said = [f"Wanted: {goal_text(goal)}."]
+    share = f"{MEASURES[goal.measure]} is at least {percent(goal.target)}"
+    said = [f"Wanted: in {percent(goal.reliability)} of the trees, {share}."]
     reached, missed = answer.reached, answer.missed
     if reached is not None:
         said.append(f"With {place_text(along, reached.place, unit)}, {_count(reached)} trees reached it.")
@@ -170,15 +164,15 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
     shares = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
     places = {"title": axis_title(along, unit), **grid_axis(along, [of_unit(along, place, unit) for place in answer.grid])}
     figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=places, yaxis=shares)
-    for mark in dict.fromkeys(map(mark_of, answer.points)):
-        points = [point for point in answer.points if mark_of(point) == mark]
-        colour, symbol = _MARKS[mark]
+    for mark in dict.fromkeys(map(_mark_of, answer.points)):
+        points = [point for point in answer.points if _mark_of(point) == mark]
+        word, colour, symbol = _MARKS[mark]
         up = [100 * (point.high - point.share) for point in points]
         down = [100 * (point.share - point.low) for point in points]
-        spread = None if mark == "look" else limits(up, down, colour)
-        look: Style = {"mode": "markers", "error_y": spread, "marker": marker(colour, symbol), "showlegend": True}
-        said = [f"{place_text(along, point.place, unit)}: {_count(point)} reached it" for point in points]
-        look |= {"name": VERDICTS[mark], "customdata": said, "hovertemplate": f"%{{customdata}}, {VERDICTS[mark]}<extra></extra>"}
+        look: Style = {"mode": "markers", "marker": marker(colour, symbol), "name": word, "showlegend": True}
+        look["error_y"] = None if mark == "look" else limits(up, down, colour)
+        look["customdata"] = [f"{place_text(along, point.place, unit)}: {_count(point)} reached it" for point in points]
+        look["hovertemplate"] = f"%{{customdata}}, {word}<extra></extra>"
         x = [of_unit(along, point.place, unit) for point in points]
         figure.add_scatter(x=x, y=[100 * point.share for point in points], **look)
     if answer.reached is not None:
@@ -188,7 +182,22 @@ def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk)
         figure.add_annotation(text=f" <b>{place_text(along, place)}</b>", **where)
     asked = {"annotation_text": f"asked: {percent(answer.reliability)}", "annotation_position": "top left"}
     figure.add_hline(100 * answer.reliability, line={"color": NEUTRAL, "dash": "dot"}, **asked)
-    return Chart(figure, summary, partial(_search_rows, answer, along, risk))
+
+    def rows() -> Rows:
+        return [
+            {
+                **_place_cells(along, point.place, unit),
+                **(_guesses_cell(risk, point.place) if along == "epsilon" else {}),
+                "trees that reached it": _count(point),
+                "share": percent(round(point.share, 3)),
+                "at least": percent(round(point.low, 3)),
+                "at most": percent(round(point.high, 3)),
+                "verdict": _MARKS[_mark_of(point)][0],
+            }
+            for point in answer.points
+        ]
+
+    return Chart(figure, summary, rows)
 
 
 def grid_axis(along: Along, grid: Sequence[float]) -> Style:
@@ -203,31 +212,14 @@ def grid_axis(along: Along, grid: Sequence[float]) -> Style:
     return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": [number_text(tick) for tick in ticks]}
 
 
-def _search_rows(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> Rows:
-    """Every place that was tried, as a table."""
-    guessed, unit = risk if along == "epsilon" else None, risk.unit if risk else ROW
-    return [
-        {
-            **places(along, point.place, unit),
-            **({} if guessed is None else {f"right guesses of 100, {guessed.unit.words}": _guesses_cell(guessed, point.place)}),
-            "trees that reached it": _count(point),
-            "share": percent(round(point.share, 3)),
-            "at least": percent(round(point.low, 3)),
-            "at most": percent(round(point.high, 3)),
-            "verdict": VERDICTS[mark_of(point)],
-        }
-        for point in answer.points
-    ]
-
-
-def places(along: Along, place: float, unit: Unit) -> dict[str, str]:
-    """Cells of a table: of an epsilon that of one unit first, then that of a row."""
+def _place_cells(along: Along, place: float, unit: Unit) -> dict[str, str]:
+    """Of an epsilon that of one unit first, then that of a row."""
     return {axis_title(along, unit): number_text(of_unit(along, place, unit)), AXES[along]: number_text(place)}
 
 
-def _guesses_cell(risk: AtRisk, place: float) -> str:
+def _guesses_cell(risk: AtRisk, place: float) -> dict[str, str]:
     hundredths = risk.guesses(place)
-    return "no bound" if math.isinf(hundredths) else rounded_up(hundredths, 1)
+    return {f"right guesses of 100, {risk.unit.words}": "no bound" if math.isinf(hundredths) else rounded_up(hundredths, 1)}
 
 
 def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit = ROW) -> str:
@@ -242,8 +234,8 @@ def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit = ROW) 
 
 def consequences_chart(found: Consequences, *, cursor: float, candidates: int, above: float, unit: Unit = ROW) -> Chart:
     """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
-    right = f"Right guesses of 100, {attack_title(candidates, unit)}"
-    titles = ("Test accuracy (held-out rows), %", right, "Poisoned rows it withstands")
+    whose = f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
+    titles = ("Test accuracy (held-out rows), %", f"Right guesses of 100, {whose}", "Poisoned rows it withstands")
     figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
     x = [of_unit("epsilon", item.epsilon, unit) for item in found.found]
     low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
@@ -264,12 +256,21 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
     said = consequence_sentences(found.at(cursor), found, candidates=candidates, above=above, unit=unit)
-    return Chart(figure, " ".join(said), partial(_consequence_rows, found, candidates=candidates, above=above, unit=unit))
 
+    def rows() -> Rows:
+        return [
+            {
+                **_place_cells("epsilon", item.epsilon, unit),
+                "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
+                "median": f"{item.accuracy(0.5):.1%}",
+                "95%": f"{item.accuracy(1 - TAIL):.1%}",
+                **{f"right guesses of 100{who}": text for who, text in _guess_cells(item, candidates, unit)},
+                "poisoned rows withstood": "none shown" if (rows := item.protected(above)) is None else f"{rows:,}",
+            }
+            for item in found.found
+        ]
 
-def attack_title(candidates: int, unit: Unit = ROW) -> str:
-    """What the attacker guesses, for a heading."""
-    return f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
+    return Chart(figure, " ".join(said), rows)
 
 
 def consequence_sentences(
@@ -288,16 +289,11 @@ def risk_sentence(item: Consequence, candidates: int, unit: Unit = ROW) -> str:
         return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."
     right, row = (_bound_text(100 * item.right_guesses(candidates, rows)) for rows in (unit.rows, 1))
     aside = f" (one row: {row})" if unit.rows > 1 else ""
+    what = f"whether {unit.words} was used" if candidates == FAIR else f"which of {candidates:,} people was left out"
     return (
-        f"Of 100 guesses {_guess(candidates, unit)}, what this algorithm does allows at most {right} to be right{aside}; without "
+        f"Of 100 guesses {what}, what this algorithm does allows at most {right} to be right{aside}; without "
         f"the tree, {number_text(100 / candidates)}."
     )
-
-
-def _guess(candidates: int, unit: Unit) -> str:
-    if candidates == FAIR:
-        return f"whether {unit.words} was used"
-    return f"which of {candidates:,} people was left out"
 
 
 def _poison_sentence(item: Consequence, found: Consequences, above: float) -> str:
@@ -332,21 +328,6 @@ def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[s
         f"{number_text(best.epsilon)} (middle tree {percent(round(best.accuracy(0.5), 3))}). A smaller ε is too inaccurate to "
         f"begin with, a larger one proves too little. {sure}"
     )
-
-
-def _consequence_rows(found: Consequences, *, candidates: int, above: float, unit: Unit = ROW) -> Rows:
-    """The three curves as a table."""
-    return [
-        {
-            **places("epsilon", item.epsilon, unit),
-            "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
-            "median": f"{item.accuracy(0.5):.1%}",
-            "95%": f"{item.accuracy(1 - TAIL):.1%}",
-            **{f"right guesses of 100{who}": text for who, text in _guess_cells(item, candidates, unit)},
-            "poisoned rows withstood": "none shown" if (rows := item.protected(above)) is None else f"{rows:,}",
-        }
-        for item in found.found
-    ]
 
 
 def _guess_cells(item: Consequence, candidates: int, unit: Unit) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """What releases cost together: a bar against the cap, and what it lets somebody guess. The unit's number comes first."""
 
-from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -86,17 +85,14 @@ def odds_rows(balance: Balance, this: PrivacyLoss | None, risk: Risk | None = No
     """
     asked = [this] if this and not is_booked else []
     together, is_one = balance.with_one_more(asked), len([*balance.releases, *asked]) == 1
-    found = [(this or PrivacyLoss(0.0), risk), (together, risk if is_one else None)]
-    unit = balance.data_set.protects
-    rows = [_odds_row(capital(unit.described), found, unit)]
-    return [*rows, _odds_row("One row", found, ROW)] if unit.rows > 1 else rows
-
-
-def _odds_row(who: str, found: Sequence[tuple[PrivacyLoss, Risk | None]], unit: Unit) -> dict[str, str]:
-    times = [times_text(right_guesses(loss, unit, risk)) for loss, risk in found]
-    said = [f"at most {number}" if number.isdigit() else number for number in times]
-    name = f"{who}: right guesses of 100, in or out"
-    return {"what is promised": name, "by this release alone": said[0], "by all releases together": said[1]}
+    alone = this or PrivacyLoss(0.0)
+    losses = {"by this release alone": (alone, risk), "by all releases together": (together, risk if is_one else None)}
+    unit, rows = balance.data_set.protects, []
+    for who, one in ((capital(unit.described), unit), *([("One row", ROW)] if unit.rows > 1 else [])):
+        times = {name: times_text(right_guesses(loss, one, of)) for name, (loss, of) in losses.items()}
+        said = {name: f"at most {number}" if number.isdigit() else number for name, number in times.items()}
+        rows.append({"what is promised": f"{who}: right guesses of 100, in or out"} | said)
+    return rows
 
 
 def epsilon_cells(name: str, row: float, unit: Unit) -> dict[str, str]:
@@ -124,21 +120,15 @@ def history_rows(balance: Balance) -> list[dict[str, Any]]:
             "status": entry.status,
             "started (UTC)": moment(entry.started),
             "algorithm": entry.learner,
-            "settings": ", ".join(f"{name} {_value(value)}" for name, value in entry.settings.items() if name != "epsilon"),
+            "settings": ", ".join(
+                f"{name} {number_text(value) if isinstance(value, float) else value}"
+                for name, value in entry.settings.items()
+                if name != "epsilon"
+            ),
             **epsilon_cells("ε", entry.loss.epsilon, balance.data_set.protects),
-            **_running(balance, place),
+            **epsilon_cells("running total", total(e.loss for e in entries[: place + 1]).epsilon, balance.data_set.protects),
             "assumptions": len(entry.disclosures),
             "SHA-256": entry.sha256[:16] or "no file",
         }
         for place, entry in enumerate(entries)
     ]
-
-
-def _running(balance: Balance, place: int) -> dict[str, str]:
-    """Cells of a table: what is spent after so many releases, in the account of the data set."""
-    spent = total(entry.loss for entry in balance.releases[: place + 1])
-    return epsilon_cells("running total", spent.epsilon, balance.data_set.protects)
-
-
-def _value(value: Any) -> str:
-    return number_text(value) if isinstance(value, float) else str(value)
