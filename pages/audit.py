@@ -16,7 +16,6 @@ from dpviz.app.widgets import download, learner_title, linked, on_demand, one_of
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.evaluation.audit.smooth_leaf import RULES, leaf_curve
 from dpviz.evaluation.audit.verdicts import script_of
 from dpviz.figures import as_python
 from dpviz.figures import audit as figures
@@ -214,17 +213,6 @@ def worst_pair(result: AuditResult) -> None:
     show_chart(bars, "audit-chances")
 
 
-@st.fragment
-def one_leaf() -> None:
-    """One leaf of a random forest under three rules."""
-    st.markdown(prose("audit", "smooth or global"))
-    options = {"format_func": number_text, "key": "leaf-epsilon", "bind": "query-params"}
-    epsilon = st.select_slider(f"ε ({NEIGHBOURS})", EPSILONS, 1.0, **options)
-    chart = figures.leaf_chart([leaf_curve(rule, epsilon, figures.gaps_to_show(epsilon)) for rule in RULES])
-    st.markdown(f"**{chart.summary}**")
-    show_chart(chart, "leaf-chart")
-
-
 parts.page("Audit", "Which algorithms keep their ε?")
 try:
     known = audit.all_findings()
@@ -289,11 +277,6 @@ with left:
     if statements := statement_rows(learner):
         with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(statements)})", icon=":material/gavel:"):
             st.dataframe(statements, hide_index=True, alt="Every numbered statement, whether it holds, and why.")
-    folded = {"key": "smooth-or-global", "icon": ":material/forest:", "bind": "query-params"}
-    leaf = st.expander("Smooth or global? One leaf of a random forest", **folded)
-    if leaf.open:  # not computed at first
-        with leaf:
-            one_leaf()
     with st.expander("How to read this page", icon=":material/help:"):
         for section in ("neighbours", "facts", "composed", "searching"):
             st.markdown(prose("audit", section))

@@ -1,4 +1,4 @@
-"""Audit in pictures and words: every learner on one axis, the worst pair, the tree that separates it, one leaf.
+"""Audit in pictures and words: every learner on one axis, the worst pair, the tree that separates it.
 
 Pure functions of what was searched and attacked. A verdict is always an icon, a word and a colour together; a number is rounded
 for eyes only.
@@ -14,10 +14,8 @@ from typing import Any
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.findings import SLACK, AuditResult, WorstPair, exceeds
-from dpviz.evaluation.audit.smooth_leaf import LeafCurve, Rule, delta_needed, first_violation
-from dpviz.figures.charts import LEGEND_ABOVE, NAMES, SILENT, Chart, Style, bars, chart, hatched_bar, line, panels
-from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, ORANGE, SOUND, UNSOUND, translucent
-from dpviz.figures.wording import chance
+from dpviz.figures.charts import LEGEND_ABOVE, NAMES, SILENT, Chart, Style, bars, chart, hatched_bar, line
+from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, UNSOUND, translucent
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree, format_number
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -498,57 +496,3 @@ def _said(body: Body) -> str:
     asks = f"≤ {format_number(body['threshold'])}" if body["op"] == "<=" else f"is {' or '.join(_values(body))}"
     left, right = (f"({_said(body[side])})" if "op" in body[side] else _said(body[side]) for side in ("left", "right"))
     return f"If {body['feature']} {asks}: {left}; otherwise: {right}"
-
-
-# --- one leaf, smooth or global
-
-#: Name, colour, dash and marker of every rule: never by colour alone.
-STYLES: dict[Rule, tuple[str, str, str, str]] = {
-    "smooth": ("smooth (published)", ORANGE, "dash", "diamond-open"),
-    "global": ("global", NEUTRAL, "dot", "square"),
-    "permute-and-flip": ("permute-and-flip", BLUE, "solid", "circle"),
-}
-#: Chances below this and losses above this many epsilons are drawn at the edge: the difference means nothing to a reader.
-_LEAST_CHANCE, _MOST_LOSS = 1e-6, 100.0
-_MOST_MARKERS = 12
-
-
-def gaps_to_show(epsilon: float) -> int:
-    """How many gaps to draw, so that the first broken promise is well inside the chart."""
-    broken = first_violation("smooth", epsilon)
-    return max(8, math.ceil(1.6 * broken)) if broken is not None else 8
-
-
-def leaf_chart(curves: Sequence[LeafCurve]) -> Chart:
-    """Above: the chance that the smaller class is published. Below: the largest log ratio of neighbours, and epsilon."""
-    figure = panels(2, 520, top=36, spacing=0.1, layout={"legend": LEGEND_ABOVE})
-    rows = [{"gap": f"{gap:,}"} for gap in curves[0].gaps]
-    for curve in curves:
-        title, colour, dash, symbol = STYLES[curve.rule]
-        style = {"line": line(colour, 2, dash), "marker": {"symbol": symbol, "size": 8, "maxdisplayed": _MOST_MARKERS}}
-        about = {"x": curve.gaps, "mode": "lines+markers", "name": title, "legendgroup": title, **style}
-        about["hovertemplate"] = f"gap %{{x}}: %{{customdata}}<extra>{title}</extra>"
-        losses = curve.log_ratio / curve.epsilon
-        flips, words = [chance(p) for p in curve.flip], [f"{number_text(float(loss))} ε" for loss in losses]
-        figure.add_scatter(y=curve.flip.clip(_LEAST_CHANCE), customdata=flips, **about, row=1, col=1)
-        figure.add_scatter(y=losses.clip(1e-3, _MOST_LOSS), customdata=words, showlegend=False, **about, row=2, col=1)
-        for row, flip, loss in zip(rows, flips, words, strict=True):
-            row |= {f"flips, {title}": flip, f"reveals, {title}": loss}
-    figure.add_hline(1, row=2, col=1, line=line(SOUND, 2))
-    note = {"text": "allowed: 1 ε", "x": 1, "xref": "x2 domain", "xanchor": "right", "yanchor": "bottom", "showarrow": False}
-    figure.add_annotation(y=0, yref="y2", **note)
-    ticks = {"tickvals": [1e-6, 1e-4, 1e-2, 0.5], "ticktext": ["≤ 0.0001%", "0.01%", "1%", "50%"]}
-    figure.update_yaxes(type="log", range=[-6.2, 0], title="smaller class published", **ticks, row=1, col=1)
-    steps = {"tickvals": [0.01, 0.1, 1, 10, 100], "ticktext": ["0.01 ε", "0.1 ε", "1 ε", "10 ε", "≥ 100 ε"]}
-    figure.update_yaxes(type="log", range=[-2, 2.1], title="what one row more reveals", **steps, row=2, col=1)
-    figure.update_xaxes(title="gap, in rows", row=2, col=1)
-    epsilon = curves[0].epsilon
-    gap, (delta, _) = first_violation("smooth", epsilon), delta_needed("smooth", epsilon)
-    said = f"No gap was found at which the smooth rule breaks ε = {number_text(epsilon)} ({NEIGHBOURS})."
-    if gap is not None:
-        said = (
-            f"At ε = {number_text(epsilon)} ({NEIGHBOURS}) the smooth rule breaks its promise from gap {gap:,} on, without any "
-            f"limit. As (ε, δ) a single leaf needs δ = {number_text(delta)}; it should be far below one in the number of rows. "
-            "Global sensitivity and permute-and-flip keep ε at every gap."
-        )
-    return Chart(figure, said, rows)

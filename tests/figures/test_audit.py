@@ -9,7 +9,6 @@ import pytest
 
 from dpviz.app.audit import Known, audit_lines, subject_key
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
-from dpviz.evaluation.audit.smooth_leaf import RULES, delta_needed, first_violation, leaf_curve
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.evaluation.audit.verify import verify
@@ -19,7 +18,6 @@ from dpviz.figures.audit import (
     BADGES,
     END,
     SEARCHED,
-    STYLES,
     AuditLine,
     at_least_text,
     attack_sentence,
@@ -27,9 +25,7 @@ from dpviz.figures.audit import (
     audit_chart,
     chance_chart,
     chance_text,
-    gaps_to_show,
     lead_sentence,
-    leaf_chart,
     line_in_words,
     output_in_words,
     output_tree,
@@ -78,14 +74,9 @@ def drawn(*lines: AuditLine, epsilon: float = 1.0, is_of_guesses: bool = False, 
     return audit_chart(lines, epsilon=epsilon, is_of_guesses=is_of_guesses, selected=selected or lines[0].key)
 
 
-def leaves(epsilon: float) -> Chart:
-    return leaf_chart([leaf_curve(rule, epsilon, gaps_to_show(epsilon)) for rule in RULES])
-
-
 REVIEWED = {
     "lines": lambda: drawn(*LINES, selected=LINES[2].key),
     "chances": lambda: chance_chart(VIOLATED),
-    "leaf": lambda: leaves(1.0),
     "words": lambda: [
         *map(line_in_words, LINES),
         lead_sentence(LINES),
@@ -260,24 +251,3 @@ def test_a_tree_of_numbers_is_a_tree_and_a_sentence():
     assert tree.values == (0.5, 0.5)
     assert tree.schema.target.name == "number"
     assert output_in_words(found).startswith("If a is 0: 0.5; otherwise: 0.5.")
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 10.0])
-def test_losses_of_a_leaf_are_drawn_in_epsilons_with_the_first_broken_gap_told_apart_without_colour(epsilon):
-    chart = leaves(epsilon)
-    traces = chart.figure.data
-    broken = first_violation("smooth", epsilon)
-    assert traces[1].y[broken] > 1
-    assert max(traces[5].y) == pytest.approx(1)
-    assert broken < gaps_to_show(epsilon)
-    assert len({(trace.line.dash, trace.marker.symbol) for trace in traces[::2]}) == len(RULES)
-    for said in (f"gap {broken} ", f"δ = {number_text(delta_needed('smooth', epsilon)[0])}", NEIGHBOURS):
-        assert said in chart.summary
-
-
-def test_the_loss_at_gap_one_by_hand():
-    """Odds exp(eps/2 e^(j eps)) of the larger class, gap 1 against 2."""
-    odds = [0.5 * math.exp(gap) for gap in (1, 2)]
-    loss = math.log((1 + math.exp(odds[1])) / (1 + math.exp(odds[0])))
-    row = leaf_chart([leaf_curve(rule, 1.0, 3) for rule in RULES]).rows[1]
-    assert float(row[f"reveals, {STYLES['smooth'][0]}"].split()[0]) == pytest.approx(loss, rel=0.01)
