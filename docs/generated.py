@@ -19,7 +19,6 @@ import dpviz
 import dpviz.errors
 from benchmarks.learners import learners_page
 from dpviz.__main__ import BAD_INPUT, STOPPED, parser
-from dpviz.app.prose import sections
 from dpviz.commands import COMMANDS
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.learners import declared
@@ -190,16 +189,6 @@ def errors_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def glossary_page() -> str:
-    """The words of the dashboard and of these pages."""
-    lines = ["# Glossary", "", "Words of the dashboard and of these pages.", ""]
-    for heading, meaning in sorted(sections("glossary").items(), key=lambda entry: entry[0].lower()):
-        term, *others = heading.split(", ")
-        also = f" ({', '.join(others)})" if others else ""
-        lines += [f"{term}{also}", f": {' '.join(meaning.split())}", ""]
-    return "\n".join(lines)
-
-
 def evidence_page() -> str:
     """What was measured, page by page, each with its first sentences."""
     head = """# Evidence
@@ -271,7 +260,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/algorithms.md": algorithms_page,
     "reference/exports.md": exports_page,
     "reference/errors.md": errors_page,
-    "reference/glossary.md": glossary_page,
     "evidence/index.md": evidence_page,
     "evidence/papers.md": papers_page,
 }

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
@@ -59,11 +59,6 @@ class Result:
     complete: bool = True
     problem: DpvizError | None = None
 
-    @property
-    def is_missing(self) -> bool:
-        """True also for a problem: whoever asks again wants it tried again."""
-        return not self.complete or self.problem is not None
-
 
 @dataclass(frozen=True)
 class Task:
@@ -85,74 +80,36 @@ class Task:
     patience: float = math.inf
 
 
-def in_parts(name: str, makes: Mapping[Any, Callable[..., Any]], **more: Any) -> Task:
+def in_parts(
+    name: str, makes: Mapping[Any, Callable[..., Any]], *, is_last: Callable[[Any], bool] | None = None, **more: Any
+) -> Task:
     """A task whose parts are made one after the other with `progress` and `stop`; `more` as in Task.
 
-    A problem with one part spares the others. A value returned after the work was stopped is not complete.
+    A problem with one part spares the others. A value returned after the work was stopped is not complete. With `is_last` a part
+    is made in steps, each shown until the next; it is complete with the step of which that is true.
     """
 
-    def run(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterable[tuple[Hashable, Result]]:
+    def run(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterator[tuple[Hashable, Result]]:
         for key in missing:
             if is_stopped(stop):
                 return
             try:
-                result = Result(makes[key](progress=progress, stop=stop), not is_stopped(stop))
+                made = makes[key](progress=progress, stop=stop)
+                if is_last is None:
+                    yield key, Result(made, not is_stopped(stop))
+                else:
+                    yield from ((key, Result(value, is_last(value))) for value in made)
             except (Cancelled, WorkersEnded):  # no answer: what was asked may be asked again
                 raise
             except DpvizError as problem:
-                result = Result(problem=problem.with_traceback(None))
-            yield key, result
+                yield key, Result(problem=problem.with_traceback(None))
 
     return Task(name, tuple(makes), run, **more)
 
 
 def in_one(name: str, key: Hashable, make: Callable[..., Any], **more: Any) -> Task:
-    """A task of one part; `more` as in Task."""
+    """A task of one part; `more` as in `in_parts`."""
     return in_parts(name, {key: make}, **more)
-
-
-def in_steps(
-    name: str, key: Hashable, make: Callable[..., Iterable[Any]], is_complete: Callable[[Any], bool], **more: Any
-) -> Task:
-    """A task of one part whose values become sharper: each is shown until the next; `more` as in Task."""
-
-    def run(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterable[tuple[Hashable, Result]]:
-        try:
-            for value in make(progress=progress, stop=stop):
-                yield key, Result(value, is_complete(value))
-        except (Cancelled, WorkersEnded):
-            raise
-        except DpvizError as problem:
-            yield key, Result(problem=problem.with_traceback(None))
-
-    return Task(name, (key,), run, **more)
-
-
-def work_on(task: Task, results: dict[Hashable, Result], *, again: bool = False) -> Callable[[Progress, Stop], None]:
-    """The work on what is missing of a task, or (`again`) on all of it; off the page there is no session to keep `results`."""
-
-    def work(progress: Progress, stop: Stop) -> None:
-        # asked for when the work begins: while it was in line, another session may have found the results
-        missing = [key for key in task.keys if again or results.get(key, _NOTHING).is_missing]
-        if not missing:
-            return
-        n_done = 0
-
-        def tell(share: float) -> None:
-            progress((n_done + share) / len(missing))
-
-        for key, result in task.run(missing, tell, stop):
-            results.pop(key, None)  # what is newest stands last
-            results[key] = result
-            n_done += result.complete or result.problem is not None
-            tell(0.0)
-        if n_done < len(missing) or is_stopped(stop):
-            raise Cancelled
-
-    return work
-
-
-_NOTHING = Result(complete=False)
 
 
 # --- jobs and their threads
@@ -168,10 +125,10 @@ class Job:
         self.share = 0.0
         self.error: DpvizError | None = None
         self.is_stopped = False  #: It was asked to stop
+        self.began: float | None = None  #: None while it waits in line
+        self.last_seen = monotonic()  #: When somebody last waited for it: after `patience` seconds without, it stops
         self._work: Callable[[Progress, Stop], None] | None = work
         self._patience = patience
-        self._last_seen = monotonic()
-        self._began: float | None = None
         self._done = Event()
 
     def run(self) -> None:
@@ -180,7 +137,7 @@ class Job:
         try:
             if work is None or self._is_unwanted():
                 raise Cancelled
-            self._began = monotonic()
+            self.began = monotonic()
             work(self._tell, self._is_unwanted)
         except DpvizError as error:
             self.error = error.with_traceback(None)  # which would hold rows
@@ -198,21 +155,12 @@ class Job:
         self.share = min(1.0, max(self.share, share))
 
     def _is_unwanted(self) -> bool:
-        return self.is_stopped or monotonic() - self._last_seen > self._patience
+        return self.is_stopped or monotonic() - self.last_seen > self._patience
 
     def stop(self) -> None:
         """Ask it to stop. Work in line never starts and lets go of its rows at once; work under way ends when it next asks."""
         self.is_stopped = True
         self._work = None
-
-    def mark_seen(self) -> None:
-        """Say that somebody still waits for it: after `patience` seconds without, it stops."""
-        self._last_seen = monotonic()
-
-    @property
-    def has_begun(self) -> bool:
-        """False while it waits in line."""
-        return self._began is not None
 
     @property
     def is_done(self) -> bool:
@@ -222,9 +170,9 @@ class Job:
     @property
     def seconds_left(self) -> float | None:
         """Estimated from what is done; None while that is too little to tell."""
-        if self._began is None or self.share < LEAST_SHARE:
+        if self.began is None or self.share < LEAST_SHARE:
             return None
-        return (monotonic() - self._began) * (1 - self.share) / self.share
+        return (monotonic() - self.began) * (1 - self.share) / self.share
 
     def wait(self, seconds: float) -> bool:
         """Wait at most this long; True when it is done."""
@@ -234,17 +182,17 @@ class Job:
 class Pool:
     """Threads per priority, and the jobs of every session, so that they end with it."""
 
-    def __init__(self, threads: Mapping[Priority, int] = THREADS) -> None:
-        self._lines: dict[Priority, SimpleQueue[Job | None]] = {priority: SimpleQueue() for priority in threads}
+    def __init__(self) -> None:
+        self._lines: dict[Priority, SimpleQueue[Job | None]] = {priority: SimpleQueue() for priority in THREADS}
         self._jobs: dict[str, WeakSet[Job]] = {}
         self._lock = Lock()
         # daemons: the server may end while work is under way, which the threads of `concurrent.futures` would not let it
         self._threads = [
-            (priority, Thread(target=_serve, args=(self._lines[priority],), name=f"dpviz_{priority}_{number}", daemon=True))
-            for priority, count in threads.items()
-            for number in range(count)
+            Thread(target=_serve, args=(line,), name=f"dpviz_{priority}", daemon=True)
+            for priority, line in self._lines.items()
+            for _ in range(THREADS[priority])
         ]
-        for _, thread in self._threads:
+        for thread in self._threads:
             thread.start()
 
     def submit(self, session: str, priority: Priority, work: Callable[[Progress, Stop], None], patience: float = math.inf) -> Job:
@@ -270,9 +218,10 @@ class Pool:
         """Stop everything and let the threads end."""
         for session in list(self._jobs):
             self.end_session(session)
-        for priority, _ in self._threads:
-            self._lines[priority].put(None)
-        for _, thread in self._threads if wait else ():
+        for priority, line in self._lines.items():
+            for _ in range(THREADS[priority]):
+                line.put(None)
+        for thread in self._threads if wait else ():
             thread.join()
 
 
@@ -282,19 +231,16 @@ def _serve(line: SimpleQueue[Job | None]) -> None:
         del job
 
 
-# --- the server's threads, and the results it keeps for everybody
+@st.cache_resource(show_spinner=False)
+def shared_pool() -> Pool:
+    """The threads of this server."""
+    return Pool()
 
 
 @st.cache_resource(show_spinner=False)
 def shared_results() -> dict[str, dict[Hashable, Result]]:
     """Results that any session may show. None of them is about private rows."""
     return {}
-
-
-@st.cache_resource(show_spinner=False)
-def shared_pool() -> Pool:
-    """The threads of this server."""
-    return Pool()
 
 
 def session_name() -> str:
@@ -304,13 +250,9 @@ def session_name() -> str:
     return _while_connected(st.session_state["_session_name"])
 
 
-def _end(session: str) -> None:
-    shared_pool().end_session(session)
-
-
-@st.cache_resource(scope="session", show_spinner=False, on_release=_end)
+# the work of a session stops when its browser goes away
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda session: shared_pool().end_session(session))
 def _while_connected(session: str) -> str:
-    """The name itself; when the browser of the session goes away, its work is stopped."""
     return session
 
 
@@ -328,11 +270,6 @@ class Status:
     job: Job | None
     was_stopped: bool  #: Work on it ended before it was done
     failure: DpvizError | None  #: Why the work as a whole failed
-
-    @property
-    def share(self) -> float:
-        """How much the job has done, in [0, 1]."""
-        return 0.0 if self.job is None else self.job.share
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -373,37 +310,40 @@ class _Work:
     last: dict[tuple[str, Hashable], tuple[tuple[Hashable, ...], Any]] = field(default_factory=dict)
     results: dict[str, dict[Hashable, Result]] = field(default_factory=dict)
 
-    def job_of(self, task: Task) -> Job | None:
-        """The last job of this task; None when there was work on another one of its name since."""
-        job, keys = self.jobs.get(task.name, (None, ()))
-        return job if keys == task.keys else None
 
-
-def _kept(task: Task) -> tuple[_Work, dict[Hashable, Result]]:
-    """The work of this session, and the results among which this task's are kept."""
+def _kept(task: Task) -> tuple[_Work, dict[Hashable, Result], Job | None]:
+    """The work of this session, the results among which the task's are kept, and its job unless its name had another since."""
     work = st.session_state.setdefault("_work", _Work())
-    return work, (shared_results() if task.shared else work.results).setdefault(task.cache or task.name, {})
+    job, keys = work.jobs.get(task.name, (None, ()))
+    results = (shared_results() if task.shared else work.results).setdefault(task.cache or task.name, {})
+    return work, results, job if keys == task.keys else None
 
 
 def start(task: Task, *, again: bool = False) -> None:
     """Work on what is missing of a task, or (`again`) on all of it anew. Other work of its name is stopped."""
-    work, results = _kept(task)
-    job, keys = work.jobs.get(task.name, (None, ()))
+    work, results, job = _kept(task)
     if job is not None and not job.is_done and not job.is_stopped:
-        if keys == task.keys:
-            return
-        job.stop()
-    drop_oldest(results, task)
-    begun = shared_pool().submit(session_name(), task.priority, work_on(task, results, again=again), task.patience)
-    work.jobs[task.name] = begun, task.keys
-
-
-def drop_oldest(results: dict[Hashable, Result], task: Task) -> None:
-    """Forget the oldest results of other tasks once they are too many."""
-    ours = set(task.keys)
-    others = [key for key in list(results) if key not in ours]
-    for key in others[: max(0, len(others) - task.keep)]:
+        return
+    if task.name in work.jobs:
+        work.jobs[task.name][0].stop()
+    others = [key for key in list(results) if key not in set(task.keys)]
+    for key in others[: max(0, len(others) - task.keep)]:  # the oldest
         results.pop(key, None)
+
+    def compute(progress: Progress, stop: Stop) -> None:
+        # asked for when the work begins: while it was in line, another session may have found the results
+        found = {} if again else {key: result for key in task.keys if (result := results.get(key)) is not None}
+        missing = [key for key in task.keys if key not in found or not found[key].complete or found[key].problem is not None]
+        n_done = 0
+        for key, result in task.run(missing, lambda share: progress((n_done + share) / len(missing)), stop) if missing else ():
+            results.pop(key, None)  # what is newest stands last
+            results[key] = result
+            n_done += result.complete or result.problem is not None
+            progress(n_done / len(missing))
+        if n_done < len(missing) or (missing and is_stopped(stop)):
+            raise Cancelled
+
+    work.jobs[task.name] = shared_pool().submit(session_name(), task.priority, compute, task.patience), task.keys
 
 
 def state(task: Task) -> Status:
@@ -411,16 +351,14 @@ def state(task: Task) -> Status:
 
     Part of a result is current once work on the rest was begun; until then the last results are shown.
     """
-    work, kept = _kept(task)
-    job = work.job_of(task)
-    if job is None and task.name in work.jobs:
-        work.jobs[task.name][0].stop()
+    work, kept, job = _kept(task)
     if job is not None:
-        job.mark_seen()
+        job.last_seen = monotonic()
+    elif task.name in work.jobs:
+        work.jobs[task.name][0].stop()
     is_done = job is not None and job.is_done  # before the results, which are there once it is done
     failure = job.error if job is not None and is_done else None
     was_stopped = isinstance(failure, Cancelled) or (job is not None and not is_done and job.is_stopped)
-    running = None if is_done or was_stopped else job
     results = tuple(kept.get(key) for key in task.keys)
     values, last = _values(results), (task.name, task.fallback_key)
     keys, asked = work.last.get(last, ((), None))
@@ -431,7 +369,7 @@ def state(task: Task) -> Status:
         shown, asked = values, task.asked
     else:
         shown = _values(kept.get(key) for key in keys)
-    failure = None if isinstance(failure, Cancelled) else failure
+    running, failure = None if is_done or was_stopped else job, None if was_stopped else failure
     return Status(results, shown, asked, is_current, running, was_stopped, failure)
 
 
@@ -446,8 +384,8 @@ def autostart(task: Task, seconds: float = 0.0) -> Status:
 
 def await_first(task: Task, seconds: float) -> None:
     """Return once there is a result of some part, the work has ended, or the time is over."""
-    work, results = _kept(task)
-    job, until = work.job_of(task), monotonic() + seconds
+    _, results, job = _kept(task)
+    until = monotonic() + seconds
     while job is not None and not any(key in results for key in task.keys) and monotonic() < until:
         if job.wait(min(0.05, seconds)):
             return
@@ -455,7 +393,7 @@ def await_first(task: Task, seconds: float) -> None:
 
 def cancel(task: Task) -> None:
     """Stop the work on a task. What is done is kept."""
-    job = _kept(task)[0].job_of(task)
+    job = _kept(task)[2]
     if job is not None:
         job.stop()
 
@@ -471,27 +409,27 @@ def all_values(name: str) -> tuple[Any, ...]:
     return _values(st.session_state.get("_work", _Work()).results.get(name, {}).values())
 
 
-def put(task: Task, values: dict[Hashable, Any]) -> None:
-    """Keep values by key as if the task had found them, to be shown until others are."""
-    work, results = _kept(task)
-    results.update({key: Result(value) for key, value in values.items()})
-    work.last[task.name, task.fallback_key] = task.keys, task.asked
-
-
-def forget(task: Task) -> None:
-    """Let go of what a task found, and of its job: somebody has taken it, or wants it tried anew."""
-    work, results = _kept(task)
-    for key in task.keys:
-        results.pop(key, None)
-    work.jobs.pop(task.name, None)
-    work.last.pop((task.name, task.fallback_key), None)
-
-
 def last_shown(name: str, fallback_key: Hashable) -> tuple[Any, ...]:
     """The values shown last for a fallback key by work of this name; empty where there are none."""
     work = st.session_state.get("_work", _Work())
     keys, _ = work.last.get((name, fallback_key), ((), None))
     return _values(work.results.get(name, {}).get(key) for key in keys)
+
+
+def put(task: Task, *values: Any) -> None:
+    """Keep a value per part as if the task had found them, to be shown until others are."""
+    work, results, _ = _kept(task)
+    results.update(zip(task.keys, map(Result, values), strict=True))
+    work.last[task.name, task.fallback_key] = task.keys, task.asked
+
+
+def forget(task: Task) -> None:
+    """Let go of what a task found, and of its job: somebody has taken it, or wants it tried anew."""
+    work, results, _ = _kept(task)
+    for key in task.keys:
+        results.pop(key, None)
+    work.jobs.pop(task.name, None)
+    work.last.pop((task.name, task.fallback_key), None)
 
 
 # --- work on its page. What is said of it stands in a container that is there without any, too: Streamlit makes everything below
@@ -530,22 +468,23 @@ def watch(
         if status.job is None or (is_news and not at_end):
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.progress(status.share, text=f":material/hourglass_top: {label}, {_progress_text(status, unit)} …")
+            words = f":material/hourglass_top: {label}, {_progress_text(status, unit)} …"
+            st.progress(0.0 if status.job is None else status.job.share, text=words)
             kept = "What is done is kept." if len(task.keys) > 1 else None
             if may_stop and st.button("Cancel", key=f"cancel-{task.name}", help=kept):
                 cancel(task)
                 st.rerun()
 
+    @st.fragment(run_every=seldom)
+    def draw() -> None:
+        status = state(task)
+        if render is not None and status.values:
+            render(status)
+
     with place:
         poll()
         if render is not None:
-            st.fragment(run_every=seldom)(_render_so_far)(task, render)
-
-
-def _render_so_far(task: Task, render: Callable[[Status], Any]) -> None:
-    status = state(task)
-    if status.values:
-        render(status)
+            draw()
 
 
 def watch_missing(task: Task, label: str) -> None:
@@ -557,7 +496,7 @@ def watch_missing(task: Task, label: str) -> None:
 
 def _progress_text(status: Status, unit: str) -> str:
     job, n_parts = status.job, len(status.results)
-    if job is None or not job.has_begun:
+    if job is None or job.began is None:
         return "waiting for other work on this server"
     done = f"{n_parts - status.n_missing:,} of {n_parts:,} {unit}" if unit else f"{job.share:.0%}"
     seconds = job.seconds_left

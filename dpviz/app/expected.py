@@ -66,7 +66,7 @@ def _task(request: FitRequest, loaded: Loaded, base_rate: float, n_rows: int) ->
     make = partial(expected_steps, schema, request, base_rate=base_rate, n_rows=n_rows, seed=SEED)
     more: dict[str, Any] = {"priority": "short", "keep": 40, "shared": loaded.is_as_bundled}
     key = canonical_key(loaded, request, base_rate=base_rate)
-    return background.in_steps(SLOT, key, make, lambda found: found[0].draws == DRAWS, **more)
+    return background.in_one(SLOT, key, make, is_last=lambda found: found[0].draws == DRAWS, **more)
 
 
 def _say(task: background.Task, classes: tuple[str, str]) -> None:

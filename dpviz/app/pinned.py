@@ -56,7 +56,7 @@ def _swap(loaded: Loaded, pinned: Trained, now: Trained) -> None:
     """The pinned tree goes back where the page looks for the tree of its settings: it is not trained again."""
     st.session_state.update(pinned.asked.widgets)
     task = tree_task(pinned.asked, loaded)
-    background.put(task, {task.keys[0]: pinned})
+    background.put(task, pinned)
     _pin(loaded, now)
 
 

@@ -184,7 +184,7 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded, curves: ba
     key = canonical_key(
         loaded, request.at(**other), world=place.key, wanted=repr((name, goal))
     )  # what is looked for is no setting
-    task = background.in_steps(ANSWER, key, partial(_found, search), lambda found: found[1].is_complete, **_kept(loaded))
+    task = background.in_one(ANSWER, key, partial(_found, search), is_last=lambda found: found[1].is_complete, **_kept(loaded))
     status = background.start_button(task, "Find the answer", ":material/search:")
     background.show(task, "Training trees until the answer is clear", render=_so_far)
     if status.shown and status.job is None:
@@ -272,7 +272,7 @@ def _answer_poison(n_poisoned: int, curves: background.Status) -> None:
 def _curves_task(place: Place, request: FitRequest, loaded: Loaded) -> background.Task:
     make = partial(consequences.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
     key = canonical_key(loaded, request.at(epsilon=1.0), world=place.key)
-    return background.in_steps(CURVES, key, make, lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
+    return background.in_one(CURVES, key, make, is_last=lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
 
 
 def _consequences(task: background.Task, cursor: float) -> None:

@@ -4,95 +4,71 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import Event
 from typing import Any
 from unittest.mock import MagicMock
 
-import numpy as np
 import pytest
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.background import (
-    THREADS,
-    Job,
-    Pool,
-    Result,
-    Task,
-    autostart,
-    cancel,
-    drop_oldest,
-    in_one,
-    in_parts,
-    last_shown,
-    start,
-    state,
-    work_on,
-)
+from dpviz.app.background import THREADS, Job, Result, Task, autostart, cancel, in_one, in_parts, last_shown, start, state
 from dpviz.errors import Cancelled, DpvizError, OutOfMemory, ParameterError, Unforeseen
 
 SOON = 240.0  # a test that hangs fails after this many seconds; none waits that long when it passes
 
 
-@pytest.fixture
-def pool():
-    made = Pool()
-    yield made
-    made.close()
-
-
-class Held:
+class Gate:
     """Work that says when it began, and goes on when it is let or stopped."""
 
-    def __init__(self):
-        self.began, self.go, self.was_stopped = Event(), Event(), None
+    def __init__(self, value: Any = None) -> None:
+        self.value, self.began, self.go, self.was_stopped, self.runs = value, Event(), Event(), None, 0
 
-    def __call__(self, progress, stop):
+    def __call__(self, progress: Any, stop: Any) -> Any:
+        self.runs += 1
         self.began.set()
         progress(0.5)
         assert self.go.wait(SOON)
         self.was_stopped = stop()
+        return self.value
 
 
 @pytest.fixture
-def gates():
+def gate():
     """Makes gates, and opens them all at the end."""
-    made = []
-    yield lambda: made.append(Held()) or made[-1]
-    for gate in made:
-        gate.go.set()
+    made: list[Gate] = []
+
+    def make(value: Any = None) -> Gate:
+        made.append(Gate(value))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.go.set()
 
 
-def nothing(progress, stop):
-    pass
+@pytest.fixture
+def pool(own_threads):
+    return own_threads
 
 
-def test_an_error_is_kept_as_it_was(pool):
-    def fail(progress, stop):
-        raise ParameterError("x", "y", 1, "something else")
-
-    job = pool.submit("me", "short", fail)
-    assert job.wait(SOON)
-    assert isinstance(job.error, ParameterError)
-    assert "something else" in str(job.error)
+def opened(value: Any) -> Gate:
+    found = Gate(value)
+    found.go.set()
+    return found
 
 
-def test_waiting_for_long_work_gives_up_and_the_work_goes_on(pool, gates):
-    gate = gates()
-    job = pool.submit("me", "bulk", gate)
-    assert gate.began.wait(SOON)
-    assert not job.wait(0.0)
-    assert job.share == 0.5
-    gate.go.set()
-    assert job.wait(SOON)
-    assert job.error is None
+# --- jobs
 
 
-def test_a_stop_reaches_work_under_way_and_work_in_line_never_begins(pool, gates):
-    running, waiting = gates(), gates()
-    first, second = pool.submit("me", "bulk", running), pool.submit("me", "bulk", waiting)
+def test_work_in_line_never_begins_once_stopped_and_work_under_way_is_told(pool, gate):
+    running, waiting = gate(), gate()
+    first, second = pool.submit("me", "bulk", running), pool.submit("you", "bulk", waiting)
     assert running.began.wait(SOON)
+    assert not first.wait(0.0)
+    assert (first.share, second.began, second.seconds_left) == (0.5, None, None)
+    assert first.seconds_left >= 0
     first.stop()
     second.stop()
     running.go.set()
@@ -102,57 +78,47 @@ def test_a_stop_reaches_work_under_way_and_work_in_line_never_begins(pool, gates
     assert isinstance(second.error, Cancelled)
 
 
-def test_work_that_nobody_has_looked_at_for_long_is_unwanted(pool, gates):
-    forgotten, watched = gates(), gates()
-    jobs = [pool.submit("me", "short", gate, patience=100.0) for gate in (forgotten, watched)]
-    assert forgotten.began.wait(SOON)
-    assert watched.began.wait(SOON)
-    for job in jobs:
-        job._last_seen -= 101.0
-    jobs[1].mark_seen()
+def test_work_that_nobody_has_looked_at_for_long_is_unwanted(pool, gate):
+    forgotten, watched = gate(), gate()
+    jobs = [pool.submit("me", "short", work, patience=100.0) for work in (forgotten, watched)]
+    assert all(work.began.wait(SOON) for work in (forgotten, watched))
+    jobs[0].last_seen -= 101.0
     forgotten.go.set()
     watched.go.set()
     assert all(job.wait(SOON) for job in jobs)
     assert (forgotten.was_stopped, watched.was_stopped) == (True, False)
 
 
-def test_progress_never_goes_back_nor_past_the_end():
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [(ParameterError("x", "y", 1, "z"), ParameterError), (MemoryError(), OutOfMemory), (ValueError("cell 66000"), Unforeseen)],
+)
+def test_what_work_raises_is_an_error_of_ours_whose_log_quotes_nothing_and_progress_never_goes_back(raised, kind, caplog):
     told = []
 
     def work(progress, stop):
         for share in (0.25, 0.1, 3.0):
             progress(share)
             told.append(job.share)
+        raise raised
 
     job = Job(work)
     job.run()
     assert told == [0.25, 0.25, 1.0]
+    assert isinstance(job.error, kind)
+    assert "66000" not in caplog.text
+    assert (", in work" in caplog.text) == (kind is Unforeseen)
 
 
-def test_a_job_in_line_has_not_begun_and_says_nothing_of_the_time_left(pool, gates):
-    gate = gates()
-    first = pool.submit("me", "bulk", gate)
-    second = pool.submit("you", "bulk", nothing)
-    assert gate.began.wait(SOON)
-    assert first.has_begun
-    assert first.seconds_left >= 0
-    assert not second.has_begun
-    assert second.seconds_left is None
-    gate.go.set()
-    assert second.wait(SOON)
-    assert second.has_begun
-
-
-def test_a_tree_is_done_while_bulk_work_and_draws_of_many_sessions_run_and_wait(pool, gates):
-    sweeps, draws = [gates() for _ in range(20)], [gates() for _ in range(20)]
-    jobs = [pool.submit(f"session {number}", "bulk", gate) for number, gate in enumerate(sweeps)]
-    jobs += [pool.submit(f"session {number}", "short", gate) for number, gate in enumerate(draws)]
-    assert sweeps[0].began.wait(SOON)
-    assert all(gate.began.wait(SOON) for gate in draws[: THREADS["short"]])
-    tree = pool.submit("another", "tree", nothing)
+def test_a_tree_is_done_while_bulk_work_and_draws_of_many_sessions_run_and_wait(pool, gate):
+    works = {priority: [gate() for _ in range(20)] for priority in ("bulk", "short")}
+    jobs = [pool.submit(f"session {n}", priority, work) for priority, many in works.items() for n, work in enumerate(many)]
+    assert works["bulk"][0].began.wait(SOON)
+    assert all(work.began.wait(SOON) for work in works["short"][: THREADS["short"]])
+    tree = pool.submit("another", "tree", lambda progress, stop: None)
     assert tree.wait(SOON)
     assert not any(job.is_done for job in jobs)
-    assert sum(job.has_begun for job in jobs) == THREADS["bulk"] + THREADS["short"]
+    assert sum(job.began is not None for job in jobs) == THREADS["bulk"] + THREADS["short"]
 
 
 @pytest.mark.slow
@@ -168,235 +134,136 @@ def test_a_server_ends_while_a_job_is_under_way():
     assert ended.returncode == 0, ended.stderr
 
 
-def test_work_without_memory_is_a_message():
-    def work(progress, stop):
-        raise MemoryError
-
-    job = Job(work)
-    job.run()
-    assert isinstance(job.error, OutOfMemory)
-
-
-class Stopping:
-    """A stop that the work itself asks for."""
-
-    def __init__(self) -> None:
-        self.flag = False
-
-    def __call__(self) -> bool:
-        return self.flag
-
-
-def value(of):
-    return lambda progress, stop: of
-
-
-def run(task, shelf, *, tell=lambda share: None, stop=lambda: False, again=False):
-    work_on(task, shelf, again=again)(tell, stop)
-
-
-def test_a_stop_keeps_what_is_done_and_what_is_half_done_counts_as_missing():
-    stop, shelf = Stopping(), {}
-
-    def half(progress, stop):
-        stop.flag = True
-        return "half"
-
-    with pytest.raises(Cancelled):
-        run(in_parts("slot", {"a": value("whole"), "b": half, "c": value("never")}), shelf, stop=stop)
-    assert shelf == {"a": Result("whole"), "b": Result("half", complete=False)}
-
-
-def test_what_is_there_is_not_made_again_and_a_problem_spares_the_rest():
-    problem = DpvizError("Not this one.")
-
-    def failing(progress, stop):
-        raise problem
-
-    shelf = {"a": Result("before")}
-    run(in_parts("slot", {"a": failing, "b": failing, "c": value("made")}), shelf)
-    assert shelf["a"].value == "before"
-    assert shelf["b"].problem is problem
-    assert shelf["c"].value == "made"
-
-
-def test_a_problem_and_half_an_answer_are_tried_again():
-    shelf = {"a": Result(problem=DpvizError("Not yet.")), "b": Result("half", complete=False)}
-    run(in_parts("slot", {"a": value("now"), "b": value("whole")}), shelf)
-    assert shelf == {"a": Result("now"), "b": Result("whole")}
-
-
-def test_again_makes_what_is_there_anew_and_puts_it_last():
-    shelf = {"a": Result("old"), "b": Result("other")}
-    run(in_parts("slot", {"a": value("new")}), shelf, again=True)
-    assert list(shelf.items()) == [("b", Result("other")), ("a", Result("new"))]
-
-
-def test_progress_only_rises_and_ends_at_one():
-    shares: list[float] = []
-
-    def tell(progress, stop):
-        progress(0.5)
-        progress(1.0)
-
-    run(in_parts("slot", {"a": tell, "b": tell}), {}, tell=shares.append)
-    assert np.allclose(sorted(set(shares)), [0.25, 0.5, 0.75, 1.0])
-    assert shares == sorted(shares)
-
-
-def test_work_that_ends_early_was_stopped():
-    task = Task("slot", (1, 2), lambda missing, progress, stop: [(1, Result(1))])
-    with pytest.raises(Cancelled):
-        run(task, {})
-
-
-def test_the_oldest_answers_of_others_make_room_and_those_of_the_task_stay():
-    shelf = {key: Result(key) for key in range(10)}
-    drop_oldest(shelf, Task("slot", (0, 1), lambda *_: (), keep=3))
-    assert list(shelf) == [0, 1, 7, 8, 9]
+# --- tasks of a session
 
 
 @pytest.fixture
-def session_of_its_own(monkeypatch):
+def session(monkeypatch):
+    """A session without a page."""
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(background, "session_name", lambda: "me")
-
-
-class Gate:
-    """A part that waits until it is let go."""
-
-    def __init__(self, value):
-        self.value, self.began, self.go, self.runs = value, Event(), Event(), 0
-
-    def __call__(self, progress, stop):
-        self.runs += 1
-        self.began.set()
-        assert self.go.wait(SOON)
-        return self.value
 
 
 def job_of(slot):
     return st.session_state["_work"].jobs[slot][0]
 
 
-def done(task):
-    start(task)
+def done(task, *, again=False):
+    start(task, again=again)
     assert job_of(task.name).wait(SOON)
     return state(task)
 
 
-def open_gate(value):
-    gate = Gate(value)
-    gate.go.set()
-    return gate
+def kept(slot):
+    return st.session_state["_work"].results[slot]
 
 
-@pytest.mark.usefixtures("session_of_its_own")
-class TestSession:
-    """What is shown meanwhile, what a new task stops, what a stop leaves."""
+@pytest.mark.usefixtures("session")
+class TestParts:
+    def test_a_stop_keeps_what_is_done_and_what_is_half_done_is_made_again(self):
+        def half(progress, stop):
+            job_of("slot").stop()
+            return "half"
 
-    def test_an_answer_stays_and_is_not_computed_again(self):
-        gate = open_gate(1)
-        task = in_one("slot", "a", gate)
+        never = opened("never")
+        task = in_parts("slot", {"a": opened("whole"), "b": half, "c": never})
+        status = done(task)
+        assert (status.was_stopped, status.values, status.n_missing, never.runs) == (True, ("whole", "half"), 2, 0)
+        assert autostart(task).job is None, "not begun again unasked"
+        again = done(in_parts("slot", {"a": opened("new"), "b": opened("made"), "c": never}))
+        assert again.values == ("whole", "made", "never")
+
+    def test_a_problem_spares_the_other_parts_and_is_tried_again(self):
+        def failing(progress, stop):
+            raise problem
+
+        problem = DpvizError("Not this one.")
+        status = done(in_parts("slot", {"a": failing, "b": opened("made")}))
+        assert (status.problems, status.values) == ((problem,), ("made",))
+        assert done(in_parts("slot", {"a": opened("now"), "b": failing})).values == ("now", "made")
+
+    def test_again_makes_what_is_there_anew_puts_it_last_and_the_oldest_of_others_make_room(self):
+        done(in_parts("slot", {key: opened(key) for key in range(10)}))
+        done(in_parts("slot", {0: opened("new"), 1: opened(1)}, keep=3), again=True)
+        assert [(key, result.value) for key, result in kept("slot").items()] == [(7, 7), (8, 8), (9, 9), (0, "new"), (1, 1)]
+
+    def test_progress_of_parts_rises_to_one_and_steps_are_shown_until_the_last(self):
+        task = in_one("slot", "a", lambda progress, stop: iter((1, 2, 3)), is_last=lambda value: value == 3)
+        status = done(task)
+        assert (status.values, status.n_missing, job_of("slot").share) == ((3,), 0, 1.0)
+        half = done(in_one("other", "a", lambda progress, stop: iter((1, 2)), is_last=lambda value: value == 3))
+        assert (half.values, half.n_missing, half.was_stopped) == ((2,), 1, True)
+
+    def test_what_fails_as_a_whole_is_told_and_what_is_done_stays(self):
+        def compute(missing, progress, stop):
+            yield "a", Result(1)
+            raise problem
+
+        problem = DpvizError("Enough.")
+        task = Task("slot", ("a", "b"), compute)
+        status = done(task)
+        assert (status.problems, status.values) == ((problem,), (1,))
+        assert autostart(task).job is None
+        early = done(Task("early", (1, 2), lambda missing, progress, stop: [(1, Result(1))]))
+        assert early.was_stopped
+
+
+@pytest.mark.usefixtures("session")
+class TestShown:
+    def test_an_answer_stays_is_not_computed_again_and_is_shown_for_no_other_rows(self):
+        work = opened(1)
+        task = in_one("slot", "a", work, fallback_key="these rows")
         assert done(task).result == 1
         assert autostart(task).is_current
-        assert gate.runs == 1
+        assert work.runs == 1
+        assert state(in_one("slot", "b", opened(2), fallback_key="other rows")).shown == ()
+        assert last_shown("slot", "these rows") == (1,)
 
-    def test_the_last_answer_is_shown_and_marked_until_there_is_a_new_one(self):
-        first, gate = in_one("slot", "a", open_gate(1), asked="first"), Gate(2)
+    def test_the_last_answer_is_shown_and_marked_until_there_is_a_new_one(self, gate):
+        first, work = in_one("slot", "a", opened(1), asked="first"), gate(2)
         done(first)
-        second = in_one("slot", "b", gate, asked="second")
+        second = in_one("slot", "b", work, asked="second")
         start(second)
         status = state(second)
         assert (status.asked, status.result, status.is_current) == ("first", 1, False)
-        gate.go.set()
+        work.go.set()
         assert job_of("slot").wait(SOON)
         status = state(second)
         assert (status.asked, status.result, status.is_current) == ("second", 2, True)
         assert state(first).is_current
 
-    def test_answers_about_something_else_are_not_shown(self):
-        done(in_one("slot", "a", open_gate(1), fallback_key="these rows"))
-        status = state(in_one("slot", "b", open_gate(2), fallback_key="other rows"))
-        assert status.shown == ()
-        assert last_shown("slot", "these rows") == (1,)
-
-    def test_a_new_task_stops_the_one_before_and_other_slots_go_on(self):
-        mine, other = Gate(1), Gate(2)
-        start(in_one("slot", "a", mine))
-        start(in_one("other", "a", other))
+    def test_a_new_task_stops_the_one_before_not_others_and_asking_twice_joins_the_work(self, gate):
+        task = in_one("slot", "a", gate(1))
+        start(task)
+        start(in_one("other", "a", gate(2)))
         before = job_of("slot")
-        state(in_one("slot", "b", open_gate(3)))
+        start(task)
+        assert job_of("slot") is before
+        state(in_one("slot", "b", opened(3)))
         assert before.is_stopped
         assert not job_of("other").is_stopped
-        mine.go.set()
-        other.go.set()
 
-    def test_asking_twice_joins_the_work_under_way(self):
-        gate = Gate(1)
-        task = in_one("slot", "a", gate)
-        start(task)
-        job = job_of("slot")
-        start(task)
-        assert job_of("slot") is job
-        gate.go.set()
-
-    def test_cancelled_work_is_not_begun_again_unasked_and_goes_on_when_asked(self):
-        gate = Gate("late")
-        task = in_parts("slot", {"a": open_gate("early"), "b": gate})
-        start(task)
-        assert gate.began.wait(SOON)
+    def test_cancelled_work_is_not_begun_again_unasked_and_goes_on_when_asked(self, gate):
+        work = gate("late")
+        task = in_parts("slot", {"a": opened("early"), "b": work})
+        assert autostart(task, SOON).values == ("early",), "the first answer is awaited, not the others"
+        assert work.began.wait(SOON)
         cancel(task)
         status = autostart(task)
         assert (status.job, status.was_stopped, status.values, status.is_current) == (None, True, ("early",), True)
-        gate.go.set()
+        work.go.set()
         assert done(task).n_missing == 0
 
-    def test_half_of_an_answer_waits_behind_the_last_whole_one_until_its_work_is_begun(self):
-        done(in_parts("slot", {"a": open_gate(1), "b": open_gate(2)}))
-        gate = Gate(3)
-        more = in_parts("slot", {"b": open_gate(2), "c": gate})
+    def test_half_of_an_answer_waits_behind_the_last_whole_one_until_its_work_is_begun(self, gate):
+        done(in_parts("slot", {"a": opened(1), "b": opened(2)}))
+        more = in_parts("slot", {"b": opened(2), "c": gate(3)})
         status = state(more)
         assert (status.shown, status.is_current, status.values, status.n_missing) == ((1, 2), False, (2,), 1)
         start(more)
-        assert state(more).shown == (2,)
-        assert state(more).is_current
-        gate.go.set()
+        assert (state(more).shown, state(more).is_current) == ((2,), True)
 
-    def test_what_fails_as_a_whole_is_told_and_what_is_done_stays(self):
-        problem = DpvizError("Enough.")
 
-        def compute(missing, progress, stop):
-            yield "a", Result(1)
-            raise problem
-
-        task = Task("slot", ("a", "b"), compute)
-        status = done(task)
-        assert status.problems == (problem,)
-        assert status.values == (1,)
-        assert autostart(task).job is None
-
-    def test_an_error_nobody_expected_stays_until_it_is_tried_again_and_its_place_is_logged_without_its_words(self, caplog):
-        def fail(progress, stop):
-            raise ValueError(f"cannot read {cell}")
-
-        cell = str(66_000)
-        task = in_one("slot", "a", fail)
-        start(task)
-        assert job_of("slot").wait(SOON)
-        for _ in range(2):
-            (problem,) = state(task).problems
-            assert isinstance(problem, Unforeseen)
-        assert autostart(task).job is None
-        assert "ValueError in work off the page" in caplog.text
-        assert ", in fail" in caplog.text
-        assert cell not in caplog.text
-
-    def test_the_first_answer_is_awaited_but_not_the_others(self):
-        gate = Gate(2)
-        task = in_parts("slot", {"a": open_gate(1), "b": gate})
-        assert autostart(task, SOON).values == (1,)
-        gate.go.set()
+# --- on the page
 
 
 class Rerun(Exception):
@@ -412,11 +279,7 @@ class Screen:
         self.session_state: dict[str, Any] = {}
 
     def fragment(self, run_every: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
-        def kept(function: Callable[..., None]) -> Callable[..., None]:
-            self.fragments.append((run_every, function))
-            return function
-
-        return kept
+        return lambda function: self.fragments.append((run_every, function)) or function
 
     def button(self, *_: Any, **__: Any) -> bool:
         return False
@@ -425,79 +288,40 @@ class Screen:
         raise Rerun
 
 
-@pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
-    pool, screen = Pool(), Screen()
+def test_news_has_the_page_drawn_again_at_once_drawings_come_less_often_and_at_end_only_the_end(monkeypatch, gate):
+    screen, drawn = Screen(), list[int]()
     monkeypatch.setattr(background, "session_name", lambda: "me")
-    monkeypatch.setattr(background, "shared_pool", lambda: pool)
     monkeypatch.setattr(background, "st", screen)
-    yield screen
-    pool.close(wait=False)
+    gates = [gate(number) for number in range(3)]
+    task = in_parts("slot", dict(enumerate(gates)))
+    start(task)
 
+    def watched(**how: Any) -> tuple[float, Callable[[], None]]:
+        screen.fragments.clear()
+        background.watch(task, "Computing", **how)
+        return screen.fragments[0]
 
-class Parts:
-    """Work in three parts, each of which waits until it is let go."""
-
-    def __init__(self) -> None:
-        self.began, self.go = [Event() for _ in range(3)], [Event() for _ in range(3)]
-        self.task: Task = in_parts("slot", {number: self._part(number) for number in range(3)})
-        start(self.task)
-        assert self.began[0].wait(SOON)
-
-    def _part(self, number: int) -> Callable[..., int]:
-        def make(progress: Any, stop: Any) -> int:
-            self.began[number].set()
-            assert self.go[number].wait(SOON)
-            return number
-
-        return make
-
-    def let_go(self, number: int) -> None:
-        """And wait until its answer is there: the next part begins after that."""
-        job = state(self.task).job
-        self.go[number].set()
-        if number + 1 < len(self.began):
-            assert self.began[number + 1].wait(SOON)
-        else:
-            assert job is None or job.wait(SOON)
-
-
-def watched(screen: Screen, parts: Parts, **how: Any) -> tuple[float, Callable[[], None]]:
-    """(pause, poll) of what is drawn now."""
-    screen.fragments.clear()
-    background.watch(parts.task, "Computing", **how)
-    return screen.fragments[0]
-
-
-def test_the_first_answer_has_the_page_drawn_again_at_once_and_later_ones_are_drawn_less_often(screen: Screen) -> None:
-    parts, drawn = Parts(), list[int]()
     how: dict[str, Any] = {"render": lambda status: drawn.append(len(status.values))}
-    pause, again = watched(screen, parts, **how)
-    assert pause == background.EVERY_TREE
-    assert not drawn
-    again()
-    parts.let_go(0)
+    assert gates[0].began.wait(SOON)
+    (pause, drawing), (_, whole), (_, at_end) = watched(**how), watched(), watched(at_end=True)
+    assert (pause, drawn) == (background.EVERY_TREE, [])
+    drawing()
+    gates[0].go.set()
+    assert gates[1].began.wait(SOON)
+    for poll in (drawing, whole):
+        with pytest.raises(Rerun):
+            poll()
+    at_end()
+    (pause, drawing), (_, whole) = watched(**how), watched()
+    assert (pause, drawn) == (background.EVERY, [1])
+    gates[1].go.set()
+    assert gates[2].began.wait(SOON)
+    drawing()  # the other fragment draws it, in its time
     with pytest.raises(Rerun):
-        again()
-    pause, again = watched(screen, parts, **how)
-    assert pause == background.EVERY
-    assert drawn == [1]
-    parts.let_go(1)
-    again()  # the other fragment draws it, in its time
-    parts.let_go(2)
-    with pytest.raises(Rerun):
-        again()
-
-
-def test_without_a_drawing_of_its_own_every_part_has_the_page_drawn_again_unless_only_the_end_counts(screen: Screen) -> None:
-    parts = Parts()
-    (pause, again), (_, again_at_end) = watched(screen, parts), watched(screen, parts, at_end=True)
-    assert pause == background.EVERY_TREE
-    parts.let_go(0)
-    with pytest.raises(Rerun):
-        again()
-    again_at_end()
-    pause, again = watched(screen, parts)
-    assert pause == background.EVERY
-    parts.let_go(1)
-    parts.let_go(2)
+        whole()
+    job = screen.session_state["_work"].jobs["slot"][0]
+    gates[2].go.set()
+    assert job.wait(SOON)
+    for poll in (drawing, at_end):
+        with pytest.raises(Rerun):
+            poll()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
-from dpviz.app.prose import sections
 from tests.support.paths import ROOT
 
 #: Known from machine learning.
@@ -53,8 +53,15 @@ def concepts(pages: tuple[tuple[str, str], ...]) -> list[str]:
     return list(met.values())
 
 
+@cache
+def _glossary() -> set[str]:
+    """The terms, each with its other forms after commas."""
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    return {term.rstrip(")").replace(" (", ", ") for term in re.findall(r"^(.+)\n: .", page, re.MULTILINE)}
+
+
 def _named_in(line: str) -> Iterator[str]:
-    for entry in (*(sections("glossary").keys() - KNOWN), *ELSEWHERE.strip().split(";")):
+    for entry in (*(_glossary() - KNOWN), *ELSEWHERE.strip().split(";")):
         term, *forms = " ".join(entry.split()).split(", ")
         names = [term, *forms, *ALSO.get(term, "").split(", ")]
         if any(re.search(rf"(?<![\w]){re.escape(name)}(s|d|ed)?(?!\w)", line, re.IGNORECASE) for name in names if name):
