@@ -8,7 +8,7 @@ from weakref import ref
 
 import streamlit as st
 
-from dpviz.app import frame, parts, schema_editor, schema_files, state
+from dpviz.app import frame, parts, schema_editor, state
 from dpviz.app.encoding_report import show_report
 from dpviz.app.explorations import keep_unnoted
 from dpviz.app.parts import in_list, plain
@@ -276,7 +276,7 @@ if work.draft is not None:
     files = st.container()
     schema_editor.ask_columns(work)
     with files:  # filled last: what is downloaded is what the grids say now
-        schema_files.ask_schema_file(work)
+        schema_editor.ask_schema_file(work)
     why_not = "Choose a table first." if work.table is None else schema_editor.missing_text(work.draft)
     ask_check(work.draft, why_not)
     ask_to_use(work.draft, why_not)

@@ -332,15 +332,21 @@ def start(task: Task, *, again: bool = False) -> None:
 
     def compute(progress: Progress, stop: Stop) -> None:
         # asked for when the work begins: while it was in line, another session may have found the results
-        found = {} if again else {key: result for key in task.keys if (result := results.get(key)) is not None}
+        found = {} if again else dict(results)
         missing = [key for key in task.keys if key not in found or not found[key].complete or found[key].problem is not None]
+        if not missing:
+            return
         n_done = 0
-        for key, result in task.run(missing, lambda share: progress((n_done + share) / len(missing)), stop) if missing else ():
+
+        def tell(share: float) -> None:
+            progress((n_done + share) / len(missing))
+
+        for key, result in task.run(missing, tell, stop):
             results.pop(key, None)  # what is newest stands last
             results[key] = result
             n_done += result.complete or result.problem is not None
-            progress(n_done / len(missing))
-        if n_done < len(missing) or (missing and is_stopped(stop)):
+            tell(0.0)
+        if n_done < len(missing) or is_stopped(stop):
             raise Cancelled
 
     work.jobs[task.name] = shared_pool().submit(session_name(), task.priority, compute, task.patience), task.keys

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from dpviz.errors import SchemaError
 from dpviz.io.codebook import Codebook
-from dpviz.table.column_draft import ColumnDraft, Use, feature_of, of_column, target_of
+from dpviz.table.column_draft import HOW_TO_USE, ColumnDraft, Use, feature_of, of_column, target_of
 from dpviz.table.schema import Schema
 
 
@@ -89,9 +89,11 @@ class SchemaDraft:
         """All columns but the target and the person's, left-out ones included."""
         return tuple(column for column in self.columns if column.name not in (self.target, self.person))
 
-    def used_as(self, use: Use) -> tuple[ColumnDraft, ...]:
-        """Features of this kind."""
-        return tuple(column for column in self.features if column.use is use)
+    @property
+    def described(self) -> tuple[ColumnDraft, ...]:
+        """All columns but the person's, the target first."""
+        goal = () if self.target is None else (self.column(self.target),)
+        return (*goal, *self.features)
 
     def column(self, name: str) -> ColumnDraft:
         """The column called `name`, which must exist."""
@@ -187,7 +189,8 @@ class SchemaDraft:
         if self.target is None:
             return (("target", ""),)
         goal = self.column(self.target)
-        found = [(goal.lacks(least_categories=2).replace("categories", "classes"), goal.name)]
+        lacks = HOW_TO_USE if goal.use is Use.LEFT_OUT else goal.lacks(least_categories=2)
+        found = [(lacks.replace("categories", "classes"), goal.name)]
         found += [(column.lacks(), column.name) for column in self.features]
         found += [] if any(column.use is not Use.LEFT_OUT for column in self.features) else [("feature", "")]
         found += [("row count", "")] if self.n_public is None else []

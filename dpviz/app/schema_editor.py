@@ -1,101 +1,81 @@
-"""Fill in a schema draft: target, kinds, ranges, categories.
+"""Fill in a schema draft: row count, persons, target, and one grid with what is public of every column; or a file that says so.
 
 Values that were read from the data wear that badge; giving a value oneself takes it off. In the private role nothing can be
 filled in from the data.
 """
 
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import streamlit as st
 
 from dpviz.app import parts
+from dpviz.app.parts import in_list, literal, names_text, plain
 from dpviz.app.prepared import Prepared, prepared
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
-from dpviz.app.schema_grid import CATEGORIES, KINDS, NUMBERS, is_date
+from dpviz.app.widgets import download
 from dpviz.errors import DpvizError
-from dpviz.io.codebook import groups_in, groups_text
-from dpviz.table.column_draft import HOW_TO_USE, ColumnDraft, Use
+from dpviz.figures.as_python import file_stem
+from dpviz.figures.tree.labels import visible
+from dpviz.io.codebook import (
+    Codebook,
+    codebook_template,
+    codebook_text,
+    groups_in,
+    groups_text,
+    list_text,
+    listed_in,
+    read_codebook,
+)
+from dpviz.table.column_draft import HOW_TO_USE, MIDDLE, ColumnDraft, Use, number_in
+from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance
+from dpviz.table.schema_json import schema_from_dict
+from dpviz.table.strict_json import parse_json, read_entry
+
+_MOST_MEGABYTES, _MOST_PROBLEMS = 10, 5
+#: Rows of the grid that are shown without scrolling; the half row says that more follow.
+_MOST_ROWS = 12.5
+_ROWS = "rows_per_person"
 
 
 def ask_schema(work: Prepared) -> None:
     """What is public about the table at hand as a whole, and its target; `work.draft` holds it afterwards."""
-    draft = work.draft or SchemaDraft(())
+    draft, revision = work.draft or SchemaDraft(()), work.revision
     st.header("Public schema", anchor=False)
     st.caption("Enter only what you could publish anyway.")
     if work.table is not None:
         parts.notes(work.table, may_read=work.role.may_read)
     left, right = st.columns(2, gap="medium")
     with right:
-        draft = _ask_row_count(draft, work.revision)
-        draft = _ask_persons(work, draft)
+        words = "About how many rows there are, as known without them; better rounded. Depth rules and learners use it."
+        options: dict[str, Any] = {"step": 1, "value": draft.n_public, "placeholder": "not declared", "help": words}
+        draft = draft.with_row_count(st.number_input("Public row count", 1, key=f"n-public-{revision}", **options))
+        if draft.n_public is not None:
+            parts.source_badge(Provenance.READ if draft.count_read else Provenance.DECLARED)
+        names = [name for name in draft.names if name != draft.target]
+        index = names.index(draft.person) if draft.person in names else None
+        words = "At most this many rows per person are used, chosen at random. The column goes into no tree and no file."
+        options = {"placeholder": "every row is a different person", "format_func": in_list, "help": words}
+        person, most = st.selectbox("Person ID column", names, index, key=f"person-{revision}", **options), None
+        if person is not None:
+            words = "A guarantee for one row, times this number, is the guarantee for one person."
+            kept = draft.rows_per_person or 1
+            most = int(
+                st.number_input("Rows kept of each person, at most", 1, 1_000_000, kept, key=f"rows-{revision}", help=words)
+            )
+        draft = draft.with_persons(person, most)
     with left:
-        work.draft = _ask_target(draft, work.revision)
-    with right:
+        names = [name for name in draft.names if name != draft.person]
+        index = names.index(draft.target) if draft.target in names else None
+        options = {"placeholder": "Choose the target", "format_func": in_list}
+        work.draft = draft.with_target(st.selectbox("Column to predict", names, index, key=f"target-{revision}", **options))
         _ask_fill_in(work)
-
-
-def ask_columns(work: Prepared) -> None:
-    """What is public about each column; `work.draft` holds it afterwards."""
-    draft = _ask_kinds(work.draft or SchemaDraft(()), work)
-    draft = _ask_numbers(draft, work.revision)
-    work.draft = _ask_categories(draft, work.revision)
-
-
-def _ask_target(draft: SchemaDraft, revision: int) -> SchemaDraft:
-    names = [name for name in draft.names if name != draft.person]
-    index = names.index(draft.target) if draft.target in names else None
-    words = {"placeholder": "Choose the target", "format_func": parts.in_list}
-    target = st.selectbox("Column to predict", names, index=index, key=f"target-{revision}", **words)
-    draft = draft.with_target(target)
-    return draft if target is None else draft.with_columns(_ask_goal(draft.column(target), revision, draft.names.index(target)))
-
-
-def _ask_row_count(draft: SchemaDraft, revision: int) -> SchemaDraft:
-    words = "About how many rows there are, as known without them; better rounded. Depth rules and learners use it."
-    options = {"step": 1, "value": draft.n_public, "placeholder": "not declared", "help": words}
-    draft = draft.with_row_count(st.number_input("Public row count", 1, key=f"n-public-{revision}", **options))
-    if draft.n_public is not None:
-        parts.source_badge(Provenance.READ if draft.count_read else Provenance.DECLARED)
-    return draft
-
-
-def _ask_persons(work: Prepared, draft: SchemaDraft) -> SchemaDraft:
-    """Which column says whose row it is, and how many rows of each are kept; the column is then no feature."""
-    names = [name for name in draft.names if name != draft.target]
-    revision = work.revision
-    index = names.index(draft.person) if draft.person in names else None
-    words = "At most this many rows per person are used, chosen at random. The column goes into no tree and no file."
-    options = {"placeholder": "every row is a different person", "format_func": parts.in_list, "help": words}
-    person = st.selectbox("Person ID column", names, index, key=f"person-{revision}", **options)
-    if person is None:
-        return draft.with_persons(None, None)
-    kept = draft.rows_per_person or 1
-    words = "A guarantee for one row, times this number, is the guarantee for one person."
-    most = st.number_input("Rows kept of each person, at most", 1, 1_000_000, kept, key=f"rows-{revision}", help=words)
-    return draft.with_persons(person, int(most))
-
-
-def _ask_goal(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
-    kinds = [Use.CATEGORIES, Use.NUMBER]
-    index = kinds.index(goal.use) if goal.use in kinds else None
-    options = {"format_func": {Use.CATEGORIES: "a class", Use.NUMBER: "a number"}.get, "horizontal": True}
-    kind = st.radio(f"{parts.literal(goal.name)} is", kinds, index, key=f"goal-{revision}-{place}", **options)
-    goal = goal.edited(use=kind)
-    if kind is Use.NUMBER:
-        return _ask_goal_range(goal, revision, place)
-    return _ask_classes(goal, revision, place) if kind is Use.CATEGORIES else goal
-
-
-def _ask_goal_range(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
-    ends = []
-    for end, column in zip(("low", "high"), st.columns(2), strict=True):
-        value = getattr(goal, end)
-        ends.append(column.number_input(end.capitalize(), value=value, key=f"goal-{end}-{revision}-{place}", format="%g"))
-    edited = goal.edited(low=ends[0], high=ends[1])
-    _offer_with_source(edited, "range", f"declare-goal-{revision}-{place}")
-    return edited
 
 
 def _ask_fill_in(work: Prepared) -> None:
@@ -127,100 +107,185 @@ def fill_in(work: Prepared) -> None:
     work.left_out = left_out(work.table, schema)
 
 
-def _ask_kinds(draft: SchemaDraft, work: Prepared) -> SchemaDraft:
-    st.markdown("### Features")
+# --- the grid: a row per column of the table, first the one to predict
+
+#: A use of a column beside those of `Use`: a number, by a date rule.
+_DATE = "date"
+_USES = (Use.NUMBER.value, _DATE, Use.CATEGORIES.value, Use.LEFT_OUT.value)
+_DROP = "drop the row"
+_text, _choice = st.column_config.TextColumn, st.column_config.SelectboxColumn
+_INSTEAD = f"Stands for a missing cell: a number or “{MIDDLE}” of the range, or a category. Empty: its row is dropped."
+_LISTED = "Categories, or classes of the column to predict, between semicolons: north; south."
+_CONFIG: Mapping[str, Any] = {
+    "name": _text("Column", pinned=True, width="medium"),
+    "use": _choice("Use as", options=list(_USES), help="Number, date, categories, or not at all."),
+    "low": _text("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
+    "high": _text("High", width="small", help="Greater values count as this one."),
+    "categories": _text("Categories", width="large", help=_LISTED),
+    "groups": _text("Same as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."),
+    "missing_codes": _text("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
+    "missing": _text("If missing", width="small", help=_INSTEAD),
+    "unknown_as": _text("If unknown", width="small", help="The category of every other text. Empty: its row is dropped."),
+    "whole": st.column_config.CheckboxColumn("Whole", help="Only whole numbers; others are rounded."),
+    "unit": _text("Unit", max_chars=20, help="For people only, such as EUR or years."),
+    "part": _choice("Date as", options=list(PARTS), help="Year, month, weekday (1 is Monday), or days since 1970-01-01."),
+    "order": _choice("Written", options=list(ORDERS), help="Of a date: ymd 2024-03-01, dmy 01.03.2024, mdy 3/1/2024."),
+    "source": _text("Source", help="Declared by you, or read from the data: then no epsilon covers it."),
+}
+_ALT = "One row per column of the table: its name, what to use it as, range or categories, rules for its cells, source."
+
+
+def ask_columns(work: Prepared) -> None:
+    """What is public about each column; `work.draft` holds it afterwards."""
+    draft, problems = work.draft or SchemaDraft(()), list[str]()
+    columns = draft.described
+    # other rows are another grid; Streamlit keeps what was typed as long as the kinds of its cells stay as they are
+    key = f"columns-{work.revision}-{'-'.join(str(draft.names.index(name)) for name in (draft.target, draft.person) if name)}"
+    typed = (st.session_state.get(key) or {}).get("edited_rows", {})
+    edited = [apply_cells(column, typed.get(row, {}), problems) for row, column in enumerate(columns)]
+    work.draft = draft = draft.with_columns(*edited)
+    st.markdown("### Columns")
     st.caption("Cells can be typed, or pasted from a spreadsheet.")
-    edited = KINDS.edit(draft.features, revision=work.revision, has_source=bool(draft.source))
-    if any(is_date(new) is not is_date(old) for new, old in zip(edited, draft.features, strict=True)):
-        work.replace_draft(draft.with_columns(*edited))  # the grid of numbers begins afresh, with the date rule
-        st.rerun()
-    draft = draft.with_columns(*edited)
+    _show_grid(edited, key, target=draft.target, has_source=bool(draft.source))
+    if problems:
+        st.warning("  \n".join(problems[:_MOST_PROBLEMS]), icon=":material/pin:")
     if work.left_out:
-        reasons = "; ".join(f"{parts.literal(name)} ({parts.plain(why)})" for name, why in work.left_out[:10])
+        reasons = "; ".join(f"{literal(name)} ({plain(why)})" for name, why in work.left_out[:10])
         st.caption(f"Left out when filling in: {reasons}.")
-    return draft
+    with st.container(horizontal=True):
+        _ask_several(work, edited)
+        read = [column.name for column in edited if column.read_now and column.before is None]
+        if read:  # after a look at private rows nobody knows anything without them
+            text = f"I know what was read of {len(read):,} column{'s'[: len(read) != 1]} without the data"
+            st.button(text, key="declare", icon=":material/edit:", on_click=_declare, args=(read,))
 
 
-def _ask_numbers(draft: SchemaDraft, revision: int) -> SchemaDraft:
-    columns = draft.used_as(Use.NUMBER)
-    if not columns:
-        return draft
-    st.markdown("### Ranges of the numbers")
-    columns = NUMBERS.edit(columns, revision=revision, has_source=bool(draft.source))
-    _offer_to_declare(columns, "range", "declare-numbers")
-    return draft.with_columns(*columns)
+def _show_grid(columns: list[ColumnDraft], key: str, *, target: str | None, has_source: bool) -> None:
+    import pandas as pd
+
+    rows = [_cells_of(column, is_target=column.name == target, has_source=has_source) for column in columns]
+    kinds = {"whole": "bool"}  # texts else, for a grid of numbers reads 220,5 as 2205
+    frame = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=kinds.get(name, "string")) for name in _CONFIG})
+    options: dict[str, Any] = {"num_rows": "fixed", "hide_index": True, "disabled": ["name", "source"], "placeholder": "–"}
+    height = round(38 + 35 * min(len(frame), _MOST_ROWS))
+    st.data_editor(frame, key=key, column_config=_CONFIG, alt=_ALT, height=height, **options)
 
 
-def _offer_to_declare(columns: tuple[ColumnDraft, ...], what: str, key: str) -> None:
-    """A button for values that were read from the data and are known without them; none after a look at private rows."""
-    read = [column.name for column in columns if column.read_now and column.before is None]
-    if read:
-        text = f"this {what}" if len(read) == 1 else f"these {len(read):,} {what}s"
-        st.button(f"I know {text} without the data", key=key, icon=":material/edit:", on_click=_declare, args=(read,))
+_OF_NUMBERS, _OF_DATES, _OF_TEXTS = {"low", "high", "unit"}, {"part", "order"}, {"categories", "groups", "unknown_as"}
 
 
-def _offer_with_source(goal: ColumnDraft, what: str, key: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        draft = prepared().draft
-        parts.source_badge(goal.with_source().source if draft is not None and draft.source else goal.source)
-        _offer_to_declare((goal,), what, key)
+def _cells_of(column: ColumnDraft, *, is_target: bool, has_source: bool) -> dict[str, Any]:
+    """The cells of a column as they can be typed again; blank where they say nothing about its use."""
+    is_number = column.use is Use.NUMBER
+    instead = column.missing_number if is_number else column.missing_as
+    cells = {
+        "name": in_list(column.name),
+        "use": _DATE if is_date(column) else column.use and column.use.value,
+        "low": _number(column.low),
+        "high": _number(column.high),
+        "categories": list_text(map(visible, column.categories)) or None,
+        "groups": groups_text([tuple(map(visible, pair)) for pair in column.groups]) or None,
+        "missing_codes": list_text(map(visible, column.missing_codes)) or None,
+        "missing": _DROP if instead is None else visible(instead) if isinstance(instead, str) else _number(instead),
+        "unknown_as": _DROP if column.unknown_as is None else visible(column.unknown_as),
+        "whole": column.whole,
+        "unit": column.unit or None,
+        "part": column.part or None,
+        "order": column.order or None,
+        "source": "" if column.lacks() else (column.with_source() if has_source else column).source.value,
+    }
+    blank = set() if is_number else _OF_NUMBERS | _OF_DATES
+    blank |= set() if is_date(column) else _OF_DATES
+    blank |= set() if column.use is Use.CATEGORIES else _OF_TEXTS
+    blank |= {"missing", "unknown_as"} if is_target or column.use in (None, Use.LEFT_OUT) else set()
+    return cells | dict.fromkeys(blank, "")
+
+
+def is_date(column: ColumnDraft) -> bool:
+    """Whether a date rule makes numbers of it."""
+    return column.use is Use.NUMBER and bool(column.part)
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:.15g}"
+
+
+def apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[str]) -> ColumnDraft:
+    """Cells as they were typed, laid over the column: typing a value, even the same one, declares it.
+
+    What cannot be read stays empty, and says why in `problems`, as Markdown.
+    """
+    found: dict[str, Any] = {}
+    if "use" in cells:
+        found["use"] = Use.NUMBER if cells["use"] == _DATE else Use(cells["use"]) if cells["use"] else None
+    is_number = found.get("use", column.use) is Use.NUMBER
+    for name, value in cells.items():
+        if name in _CONFIG and name not in ("name", "use", "source"):
+            field = {"missing": "missing_number" if is_number else "missing_as"}.get(name, name)
+            try:
+                found[field] = _read(field, value)
+            except DpvizError as problem:
+                found[field] = _read(field, None)
+                problems.append(f"{literal(column.name)}: {plain(problem.what)} {plain(problem.remedy)}")
+    if "use" in cells and (cells["use"] == _DATE) is not is_date(column):
+        found |= {"part": found.get("part") or "year", "whole": True} if cells["use"] == _DATE else {"part": ""}
+    return column.edited(**found).declare(found) if found else column
+
+
+def _read(field: str, value: Any) -> Any:
+    text = value.strip() if isinstance(value, str) else value
+    match field:
+        case "low" | "high" | "missing_number":
+            if isinstance(text, str):
+                return MIDDLE if text.lower() == MIDDLE and field == "missing_number" else _number_in(text)
+            return text
+        case "categories" | "missing_codes":
+            return listed_in(value or "")
+        case "groups":
+            return groups_in(value or "")
+        case "missing_as" | "unknown_as":
+            return None if text in (None, "", _DROP) else text
+        case "whole":
+            return bool(value)
+    return value or ""
+
+
+def _number_in(text: str) -> float | None:
+    return None if text in ("", _DROP) else number_in(text)
+
+
+def _ask_several(work: Prepared, columns: list[ColumnDraft]) -> None:
+    """The same cells for several columns at once."""
+    key = f"several-{work.revision}-"
+    with st.popover("Set several columns at once", icon=":material/content_copy:"):
+        names = st.multiselect("Columns", [column.name for column in columns], key=f"{key}names", format_func=in_list)
+        use = st.selectbox("Use as", _USES, None, key=f"{key}use", placeholder="as it is")
+        if use == Use.CATEGORIES.value:
+            st.text_area("Their categories, one per line", key=f"{key}categories", height=120)
+        elif use in (Use.NUMBER.value, _DATE):
+            for column, end in zip(st.columns(2), ("low", "high"), strict=True):
+                column.text_input(end.capitalize(), key=f"{key}{end}")
+        if use != Use.LEFT_OUT.value:
+            st.text_input("Missing codes", key=f"{key}missing_codes", placeholder="999; k.A.; -")
+        ready = bool(names) and any(st.session_state.get(f"{key}{name}") for name in ("use", "missing_codes"))
+        st.button("Set them", disabled=not ready, on_click=_set_several, args=(key,), icon=":material/check:")
+
+
+def _set_several(key: str) -> None:
+    work, problems = prepared(), list[str]()
+    given = {name: st.session_state.get(f"{key}{name}") for name in _CONFIG}
+    cells = {name: value for name, value in given.items() if value}
+    if work.draft is not None:
+        columns = map(work.draft.column, st.session_state[f"{key}names"])
+        work.replace_draft(work.draft.with_columns(*(apply_cells(column, cells, problems) for column in columns)))
+    for problem in problems[:1]:
+        st.toast(problem, icon=":material/pin:")
 
 
 def _declare(names: list[str]) -> None:
     work = prepared()
     if work.draft is not None:
         work.draft = work.draft.with_columns(*(work.draft.column(name).declare() for name in names))
-
-
-def _ask_categories(draft: SchemaDraft, revision: int) -> SchemaDraft:
-    columns = draft.used_as(Use.CATEGORIES)
-    if not columns:
-        return draft
-    st.markdown("### Categories")
-    _ask_one_list(draft, revision)
-    columns = CATEGORIES.edit(columns, revision=revision, has_source=bool(draft.source))
-    _offer_to_declare(columns, "list", "declare-categories")
-    return draft.with_columns(*columns)
-
-
-def _ask_one_list(draft: SchemaDraft, revision: int) -> None:
-    """The same list for several columns, also for such as have no use yet."""
-    names = [column.name for column in draft.features if column.use in (None, Use.CATEGORIES)]
-    keys = (f"list-columns-{revision}", f"list-{revision}")
-    with st.popover("One list for several columns", icon=":material/content_copy:"):
-        chosen = st.multiselect("Columns", names, key=keys[0], format_func=parts.in_list)
-        listed = st.text_area("Their categories, one per line", key=keys[1], height=120)
-        ready = bool(chosen and labels_in(listed))
-        st.button("Give them this list", disabled=not ready, on_click=_give_list, args=keys, icon=":material/check:")
-
-
-def _give_list(columns_key: str, list_key: str) -> None:
-    work = prepared()
-    if work.draft is not None:
-        values = {"use": Use.CATEGORIES, "categories": labels_in(st.session_state[list_key])}
-        given = (work.draft.column(name).edited(**values).declare(["categories"]) for name in st.session_state[columns_key])
-        work.replace_draft(work.draft.with_columns(*given))
-
-
-def _ask_classes(goal: ColumnDraft, revision: int, place: int) -> ColumnDraft:
-    text = st.text_area("Classes, one per line", "\n".join(goal.categories), key=f"labels-{revision}-{place}", height=120)
-    edited = goal.edited(categories=labels_in(text))
-    if not edited.categories:
-        return edited
-    _offer_with_source(edited, "list", f"declare-{revision}-{place}")
-    known = groups_text(edited.groups)
-    words = "Other texts that count as a class"
-    said = st.text_input(words, known, key=f"groups-{revision}-{place}", placeholder="ja = yes; true = yes; 1 = yes")
-    try:
-        return edited.edited(groups=groups_in(said))
-    except DpvizError as problem:
-        st.warning(f"{parts.plain(problem.what)} {parts.plain(problem.remedy)}", icon=":material/pin:")
-        return edited
-
-
-def labels_in(text: str | None) -> tuple[str, ...]:
-    """One label per line, without surrounding blanks and blank lines."""
-    return tuple(line.strip() for line in (text or "").splitlines() if line.strip())
 
 
 def missing_text(draft: SchemaDraft) -> str:
@@ -230,7 +295,80 @@ def missing_text(draft: SchemaDraft) -> str:
         by_gap.setdefault(what, []).append(name)
     special = {"target": "the column to predict", "feature": "at least one feature", "row count": "the public row count"}
     texts = [
-        special.get(what) or f"{what}{'' if what == HOW_TO_USE else ' for'} {parts.names_text(names)}"
-        for what, names in by_gap.items()
+        special.get(what) or f"{what}{'' if what == HOW_TO_USE else ' for'} {names_text(names)}" for what, names in by_gap.items()
     ]
     return f"Still missing: {'; '.join(texts)}." if texts else ""
+
+
+# --- the schema as a file
+
+
+def ask_schema_file(work: Prepared) -> None:
+    """Upload or download the schema, as JSON where it is finished, or as a codebook."""
+    is_own = work.draft is not None and work.delivered is None  # nobody has described these columns yet
+    with st.expander("Codebook or schema as a file", is_own, icon=":material/description:"):
+        words = "Where a codebook lists “m = male”, the code m becomes the category, because that is what the cells contain."
+        options = {"type": ["json", "csv"], "max_upload_size": _MOST_MEGABYTES, "help": words}
+        kept = "The schema below is as it was."
+        parts.upload("Schema saved by dpviz, or a codebook", "schema", _take, kept=kept, **options)
+        if work.aside:
+            st.info(work.aside, icon=":material/info:")
+        if work.draft is not None:
+            stem = file_stem(work.title)
+            download("Download codebook", codebook(work.draft), f"{stem}.codebook.csv", "text/csv")
+            text, why_not = document(work.draft)
+            if text:
+                download("Download schema", text, f"{stem}.schema.json", "application/json")
+            else:
+                st.caption(f"Not finished; the codebook opens here again. {why_not}")
+
+
+def _take(file: Any) -> None:
+    """Put the draft that a schema, or as far as it goes a codebook, declares for these columns in place of the draft."""
+    work = prepared()
+    if work.draft is None:
+        return
+    names = work.draft.names
+    if file.name.lower().endswith(".json"):
+        said = parse_json(file.getvalue())
+        schema = schema_from_dict(said)
+        most = read_entry(int, said, _ROWS) if _ROWS in said else 1
+        draft = SchemaDraft.of(schema, names, person=schema.person, rows_per_person=most if schema.person else None)
+        work.aside = ""
+    else:
+        book = read_codebook(file, target=work.draft.target)
+        draft = SchemaDraft.of_codebook(book, names).with_row_count(work.draft.n_public)
+        person = work.draft.person or draft.person
+        draft = draft.with_persons(person, work.draft.rows_per_person or (1 if person else None))
+        work.aside = _aside(book, names)
+    work.replace_draft(draft)
+
+
+def _aside(book: Codebook, names: tuple[str, ...]) -> str:
+    """What is doubtful about a codebook, and which of its lines are about no column here, as Markdown; empty for nothing."""
+    others = [column.name for column in book.columns if column.name not in names]
+    told = f"Not taken from the codebook: lines about columns that the table does not have: {names_text(others)}."
+    return " ".join([*map(plain, book.notes), *([told] if others else [])])
+
+
+def codebook(draft: SchemaDraft) -> str:
+    """What the draft declares so far, as a codebook; a template with examples where it declares nothing."""
+    if draft == SchemaDraft.blank(draft.names):
+        return codebook_template(draft.names)
+    return codebook_text(draft.columns, draft.target, draft.person)
+
+
+def document(draft: SchemaDraft) -> tuple[str, str]:
+    """(the schema as JSON, "") where the draft makes one; else ("", why it makes none, as Markdown).
+
+    It names the column that says whose row it is; how many rows are kept of each person is for this page alone.
+    """
+    why_not = missing_text(draft)
+    if why_not:
+        return "", why_not
+    try:
+        schema = replace(draft.schema(), person=draft.person)
+    except DpvizError as problem:
+        return "", plain(str(problem))
+    said = {} if draft.person is None else {_ROWS: draft.rows_per_person}
+    return json.dumps({**schema.to_dict(), **said}, indent=2, ensure_ascii=False, allow_nan=False) + "\n", ""

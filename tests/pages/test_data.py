@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.app import schema_editor, schema_files
+from dpviz.app import schema_editor
 from dpviz.app.parts import plain
 from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
@@ -26,347 +26,73 @@ from dpviz.table.dates import DateFeature
 from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.table.schema_json import schema_from_json
-from tests.support.pages import button, shown
-from tests.support.paths import ROOT
+from tests.support.pages import button, click, column_cells, data_page, declare, draft_of, edit, shown, texts, upload, work_of
 from tests.support.table_files import COLUMNS, drawn_rows, excel_bytes, feather_bytes, parquet_bytes, spss_bytes, stata_bytes
 
 HOSTILE = ("<b>age</b>", '"quoted"', "**[x](y)**", "$a$ and $b$", ":red[b] :material/home:", "😀 city", "n" * 200)
 CSV = b"age,city,y\n" + b"".join(
     b"%d,%s,%s\n" % (20 + i % 40, b"abc"[i % 3 : i % 3 + 1], b"ny"[i % 2 : i % 2 + 1]) for i in range(120)
 )
+USE = "Use this data"
 
 
-def _page() -> AppTest:
-    at = AppTest.from_file(str(ROOT / "pages" / "data.py"), default_timeout=60).run()
-    assert not at.exception
-    return at
+def filled(content: bytes = CSV, **how: Any) -> AppTest:
+    return click(upload(data_page(), content, **how), "Fill in from the data")
 
 
-def _upload(at: AppTest, content: bytes, *, role: str = "public", name: str = "mine.csv") -> AppTest:
-    at.radio(key="role").set_value(role).run()
-    if role == "private":
-        at.radio(key="first-line-private").set_value("Column names").run()
-    else:
-        at.segmented_control(key=f"way-{role}").set_value("A file").run()
-    at.file_uploader[0].set_value((name, content, "text/csv")).run()
-    assert not at.exception
-    return at
+def private(content: bytes = CSV) -> AppTest:
+    return upload(data_page(), content, role="private")
 
 
-def _filled(at: AppTest) -> AppTest:
-    button(at, "Fill in from the data").click().run()
-    assert not at.exception
-    return at
+def on_screen(test: AppTest) -> str:
+    """What is said, and every cell of a grid or table."""
+    return shown(test) + "".join(frame.value.to_csv() for frame in (*test.data_editor, *test.dataframe))
 
 
-def _work(at: AppTest) -> Prepared:
-    return at.session_state["prepared"]
+def take(test: AppTest, place: int, name: str, content: bytes) -> AppTest:
+    """A file in the first uploader, of tables, or in the second, of schemas."""
+    test.file_uploader[place].set_value((name, content, "application/octet-stream")).run()
+    assert not test.exception
+    return test
 
 
-def _draft(at: AppTest) -> SchemaDraft:
-    draft = _work(at).draft
-    assert draft is not None
-    return draft
-
-
-def _edit(at: AppTest, grid: str, edits: dict[int, dict[str, Any]]) -> AppTest:
-    """Type into a grid: the driver sets the widget's state, as a browser would."""
-    key = at.session_state[f"{grid}-base"][1]
-    at.session_state[key] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
-    at.run()
-    assert not at.exception
-    return at
-
-
-def _texts(at: AppTest) -> str:
-    kinds = (at.caption, at.markdown, at.error, at.info, at.warning)
-    return "\n".join(element.value for elements in kinds for element in elements)
+# --- reading
 
 
 @pytest.mark.slow
 def test_a_workbook_of_several_sheets_asks_which_and_typed_files_ask_nothing() -> None:
     rows = drawn_rows(0, 5)
-    at = _upload(_page(), excel_bytes(rows, other=rows[:2]), name="book.xlsx")
-    assert "There are 2 sheets" in _texts(at)
-    sheet = next(asked for asked in at.text_input if "Which sheet" in asked.label)
-    sheet.set_value("nope").run()
-    assert "There is no such sheet" in _texts(at)
-    next(asked for asked in at.text_input if "Which sheet" in asked.label).set_value("other").run()
-    assert not at.exception
-    assert _work(at).table.n_rows <= 2
-    at = _page()
+    at = upload(data_page(), excel_bytes(rows, other=rows[:2]), name="book.xlsx")
+    for sheet, said in (("nope", "There is no such sheet"), ("other", "")):
+        assert "sheet" in at.error[0].value
+        next(asked for asked in at.text_input if "Which sheet" in asked.label).set_value(sheet).run()
+        assert said in shown(at)
+    assert work_of(at).table.n_rows <= 2
+    at = data_page()
     at.radio(key="role").set_value("private").run()
-    at.file_uploader[0].set_value(("t.parquet", parquet_bytes(rows), "application/octet-stream")).run()
-    assert _work(at).table.names == ("age", "share", "town", "day", "ok")
+    take(at, 0, "t.parquet", parquet_bytes(rows))
+    assert work_of(at).table.names == ("age", "share", "town", "day", "ok")
 
 
 def test_reading_can_be_stopped_and_leaves_what_there_was(monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(*_: object, progress: Callable[[float], None], stop: Callable[[], bool], **__: object) -> None:
-        while True:
+        while not stop():
             progress(0.5)
-            if stop():
-                raise Cancelled
+        raise Cancelled
 
-    at = _upload(_page(), CSV)
+    at = upload(data_page(), CSV)
     with monkeypatch.context() as patch:
         patch.setattr("dpviz.app.table_files.read_table", endless)
         patch.setattr("dpviz.app.table_files._SECONDS", 0.0)
-        at.file_uploader[0].set_value(("large.csv", CSV, "text/csv")).run()
-        button(at, "Cancel").click().run()
+        take(at, 0, "large.csv", CSV)
+        click(at, "Cancel")
     assert "Reading was stopped" in at.error[0].value
-    assert at.file_uploader[0].value is None
-    assert at.session_state["prepared"].title == "mine.csv"
-    at.file_uploader[0].set_value(("small.csv", CSV, "text/csv")).run()
-    assert at.session_state["prepared"].title == "small.csv"
-
-
-def test_columns_can_be_looked_at_unless_the_rows_are_private() -> None:
-    at = _page()
-    at.toggle(key="look").set_value(True).run()
-    assert not at.exception
-    assert "Column in full" in [box.label for box in at.selectbox]
-    assert "most frequent" in at.get("plotly_chart")[0].proto.alt
-    at.radio(key="role").set_value("private").run()
-    at = _upload(at, CSV, role="private")
-    assert len(at.toggle) == 0
-    assert len(at.get("plotly_chart")) == 0
-
-
-def test_one_list_is_given_to_several_columns_at_once() -> None:
-    at = _upload(_page(), b"q1,q2,q3,y\n1,2,3,n\n", role="private")
-    at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
-    _edit(at, "kinds", {0: {"use": "categories"}})
-    revision = _work(at).revision
-    at.multiselect(key=f"list-columns-{revision}").set_value(["q1", "q3"]).run()
-    at.text_area(key=f"list-{revision}").set_value("never\nat times\n\nyes, often").run()
-    button(at, "Give them this list").click().run()
-    assert not at.exception
-    for name in ("q1", "q3"):
-        column = _draft(at).column(name)
-        assert (column.use, column.categories) == (Use.CATEGORIES, ("never", "at times", "yes, often"))
-    assert _draft(at).column("q2").use is None
-    assert list(at.data_editor[1].value["categories"]) == ["never; at times; yes, often"] * 2
-
-
-@pytest.mark.slow
-def test_missing_and_unknown_cells_go_to_a_declared_catch_all_unless_the_owner_says_otherwise() -> None:
-    rows = b"age,town,y\n40,north,n\n31,west,p\n,south,n\n22,,p\n"
-    at = _upload(_page(), rows, role="private")
-    revision = _work(at).revision
-    at.selectbox(key=f"target-{revision}").set_value("y").run()
-    at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
-    next(area for area in at.text_area if area.label.startswith("Classes")).set_value("n\np").run()
-    at.number_input(key=f"n-public-{_work(at).revision}").set_value(100).run()
-    _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "categories"}})
-    _edit(at, "numbers", {0: {"low": "0", "high": "99", "whole": True}})
-    _edit(at, "categories", {0: {"categories": "north; south"}})
-    assert list(at.data_editor[1].value["missing_number"]) == ["middle"]
-    schema = _draft(at).schema()
-    assert schema.feature("town").categories == ("north", "south", "other")
-    button(at, "Use this data").click().run()
-    data = at.session_state["loaded"].data
-    assert data.n_rows == 4
-    assert data.columns[0].tolist() == [40, 31, 50, 22]
-    assert data.columns[1].tolist() == [0, 2, 1, 2]
-    _edit(at, "numbers", {0: {"low": "0", "high": "99", "whole": True, "missing_number": None}})
-    _edit(at, "categories", {0: {"categories": "north; south", "missing_as": "", "unknown_as": None}})
-    button(at, "Use this data").click().run()
-    assert at.session_state["loaded"].data.n_rows == 1
-
-
-def test_edits_survive_when_a_column_changes_its_use() -> None:
-    at = _filled(_upload(_page(), b"p,q,y\n" + b"".join(b"%d,%d,%d\n" % (i, i * 2, i % 2) for i in range(30))))
-    _edit(at, "numbers", {0: {"low": -5.0}})
-    _edit(at, "kinds", {1: {"use": "leave out"}})
-    assert [column.name for column in _draft(at).used_as(Use.NUMBER)] == ["p"]
-    assert _draft(at).column("p").low == -5.0
-    assert list(at.data_editor[1].value["low"]) == ["-5"]
-
-
-def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
-    secret = b"age,city,y\n31,Bielefeld,n\n47,Castrop,y\n88,Bielefeld,n\n"
-    at = _upload(_page(), secret, role="private")
-    assert _draft(at) == SchemaDraft.blank(("age", "city", "y"))
-    assert not [button for button in at.button if button.label == "Fill in from the data"]
-    assert list(at.data_editor[0].value["use"]) == [None] * 3
-    assert "nothing is filled in" in _texts(at)
-    shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
-    assert not [cell for cell in ("31", "47", "88", "Bielefeld", "Castrop") if cell in shown]
-
-
-def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_holds_names() -> None:
-    at = _page()
-    at.radio(key="role").set_value("private").run()
-    assert at.radio(key="first-line-private").value is None
-    assert "Say first what the first line holds" in _texts(at)
-    at.file_uploader[0].set_value(("<i>rows.csv", b"age\n31\n", "text/csv")).run()
-    assert "is here, but not read yet" in _texts(at)
-    at.file_uploader[0].set_value(None).run()
-    at.radio(key="first-line-private").set_value("The first row").run()
-    assert "Give the column names first" in _texts(at)
-    at.text_area(key="names").set_value("name\nage\n finding \n").run()
-    at.selectbox(key="delimiter").set_value(";").run()
-    at.file_uploader[0].set_value(("rows.csv", b"John Smith;45;HIV+\nJane Roe;31;none\n", "text/csv")).run()
-    assert not at.exception
-    table = _work(at).table
-    assert table is not None
-    assert table.names == ("name", "age", "finding")
-    assert table.n_rows == 2
-    shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
-    assert not [cell for cell in ("Smith", "Roe", "45", "31", "HIV") if cell in shown]
-
-
-def test_a_bad_range_shows_the_error_and_keeps_the_data_in_use() -> None:
-    at = _filled(_upload(_page(), CSV))
-    before = at.session_state["loaded"]
-    _edit(at, "numbers", {0: {"low": 99.0}})
-    button(at, "Use this data").click().run()
-    [box] = at.error
-    assert "The range \\[99, 59\\] is too narrow or infinite\\." in box.value
-    assert "**Where:** age" in box.value
-    assert "The data in use are as they were: Health check." in box.value
-    assert at.session_state["loaded"] is before
-    assert _draft(at).column("age").low == 99.0
-
-
-def test_hostile_names_reach_the_page_as_they_are() -> None:
-    header = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE)
-    rows = "".join(f"{i},{i % 7},{i % 5},{i % 3},{i % 11},{'uv'[i % 2]},{'pq'[i % 2]}\n" for i in range(60))
-    at = _filled(_upload(_page(), f"{header}\n{rows}".encode()))
-    assert tuple(at.data_editor[0].value["name"]) == HOSTILE[:-1]
-    assert at.selectbox(key=f"target-{_work(at).revision}").value == HOSTILE[-1]
-    goal = next(radio for radio in at.radio if radio.label.endswith(" is"))
-    assert goal.label == "`" + "n" * 59 + "…` is"
-    _edit(at, "numbers", {row: {"low": None} for row in range(3)})
-    assert 'Still missing: low for `<b>age</b>`, `"quoted"`, `**[x](y)**`.' in _texts(at)
-
-
-@pytest.mark.slow
-def test_an_unfinished_schema_is_downloaded_as_a_codebook_that_opens_again() -> None:
-    at = _upload(_page(), CSV, role="private")
-    at.selectbox(key=f"person-{_work(at).revision}").set_value("city").run()
-    _edit(at, "kinds", {0: {"use": "number"}})
-    _edit(at, "numbers", {0: {"low": "0,5"}})
-    assert [button.label for button in at.download_button if button.label.startswith("Download ")] == ["Download codebook"]
-    assert "Still missing: the column to predict." in _texts(at)
-    text, before = schema_files.codebook(_draft(at)), _draft(at)
-    assert schema_files.document(before) == ("", "Still missing: the column to predict.")
-    at = _upload(_page(), b"y,city,age\n1,2,3\n", role="private")
-    at.file_uploader[1].set_value(("d.csv", text.encode(), "text/csv")).run()
-    assert not at.error
-    assert {column.name: column for column in _draft(at).columns} == {column.name: column for column in before.columns}
-    assert (_draft(at).person, _draft(at).column("age").low) == ("city", 0.5)
-
-
-SHELLS = b"sex,length,weight,rings\n" + b"".join(
-    b"%s,%.3f,%.3f,%d\n" % (b"MFI"[k % 3 : k % 3 + 1], 0.1 + k % 71 / 100, 0.02 + k % 97 / 50, 3 + k % 26) for k in range(200)
-)
-
-
-@pytest.mark.slow
-def test_a_number_to_predict_is_read_declared_and_used() -> None:
-    at = _upload(_page(), SHELLS, role="public")
-    revision = _work(at).revision
-    at.selectbox(key=f"target-{revision}").set_value("rings").run()
-    button(at, "Fill in from the data").click().run()
-    goal = _work(at).draft.column("rings")
-    assert (goal.use, goal.low, goal.high) == (Use.NUMBER, 3.0, 28.0)
-    assert goal.read_now
-    revision = _work(at).revision
-    button(at, "I know this range without the data").click().run()
-    assert not _work(at).draft.column("rings").read_now
-    at.number_input(key=f"goal-high-{revision}-3").set_value(30.0).run()
-    button(at, "Use this data").click().run()
-    now = at.session_state["loaded"]
-    assert now.schema.target == NumericTarget("rings", 3.0, 30.0)
-    assert "s-gbdt" in now.learners
-    assert "pf-forest" not in now.learners
-
-
-def test_rows_are_bound_to_persons() -> None:
-    visits = b"who,x,y\n" + b"".join(b"%d,%d,%s\n" % (k // 4, k % 9, b"np"[k % 9 > 4 :][:1]) for k in range(80))
-    at = _upload(_page(), visits)
-    at.selectbox(key=f"person-{_work(at).revision}").set_value("who").run()
-    at.number_input(key=f"rows-{_work(at).revision}").set_value(2).run()
-    at = _filled(at)
-    button(at, "Use this data").click().run()
-    assert not at.exception
-    now = at.session_state["loaded"]
-    assert (now.person, now.data.rows_per_person, now.data.n_rows) == ("who", 2, 40)
-    assert now.schema.feature_names == ("x",)
-    assert "40 rows of persons who have more" in _texts(at)
-    assert button(at, "Use this data").disabled
-
-
-@pytest.mark.slow
-def test_a_date_is_a_use_of_its_own_and_its_rule_follows() -> None:
-    at = _upload(_page(), b"day,age,y\n2020-01-01,2,n\n2021-02-01,3,p\n", role="private")
-    at.selectbox(key=f"target-{_work(at).revision}").set_value("y").run()
-    _edit(at, "kinds", {1: {"use": "number"}})
-    _edit(at, "numbers", {0: {"low": "0", "high": "9"}})
-    _edit(at, "kinds", {0: {"use": "date"}, 1: {"use": "number"}})
-    day, age = _draft(at).column("day"), _draft(at).column("age")
-    assert (day.use, day.part, day.whole) == (Use.NUMBER, "year", True)
-    assert (age.low, age.high, age.part) == (0, 9, "")
-    assert list(at.data_editor[0].value["use"])[:2] == ["date", "number"]
-    _edit(at, "numbers", {0: {"part": "month", "low": "1", "high": "12"}})
-    at.run()
-    assert _draft(at).column("day").part == "month"
-    _edit(at, "kinds", {0: {"use": "number"}})
-    assert _draft(at).column("day").part == ""
-
-
-@pytest.mark.slow
-def test_columns_of_one_name_are_renamed_when_the_owner_accepts_the_offer() -> None:
-    at = _upload(_page(), b"age,y,age\n31,n,4\n47,y,5\n", role="private")
-    assert "Columns 1 and 3 have the same name" in _texts(at)
-    button(at, "Rename them").click().run()
-    assert not at.exception
-    assert not at.error
-    assert _draft(at) == SchemaDraft.blank(("age", "y", "age (2)"))
-    assert all(uploader.value is None for uploader in at.file_uploader)
-
-
-def test_of_private_rows_columns_are_renamed_only_where_the_first_line_holds_names() -> None:
-    at = _page()
-    at.radio(key="role").set_value("private").run()
-    at.file_uploader[0].set_value(("rows.csv", b"45,HIV+,45\n31,none,2\n", "text/csv")).run()
-    assert "Say first what the first line holds" in _texts(at)
-    assert not [button for button in at.button if button.label == "Rename them"]
-    assert "HIV" not in _texts(at)
-    assert _work(at).table is None or _work(at).table.names[0] != "45"
-
-
-@pytest.mark.parametrize("kind", ["dta", "sav", "parquet", "feather"])
-def test_labels_inside_a_private_file_fill_nothing_in(kind: str, tmp_path: Path) -> None:
-    rows = drawn_rows(0, 40)
-    write = {"dta": stata_bytes, "sav": spss_bytes, "parquet": lambda rows, _: parquet_bytes(rows)}
-    content = write.get(kind, lambda rows, _: feather_bytes(rows))(rows, tmp_path)
-    at = _page()
-    at.radio(key="role").set_value("private").run()
-    at.file_uploader[0].set_value((f"t.{kind}", content, "application/octet-stream")).run()
-    assert not at.exception
-    assert _draft(at) == SchemaDraft.blank(tuple(COLUMNS))
-    shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
-    assert not [label for label in ("maybe", "São", "Rio") if label in shown]
-
-
-def test_a_name_turns_nothing_and_is_bounded_wherever_it_is_listed() -> None:
-    odd = ("\u202eage\u2066 \u200b", "c\x1b[2J\u2028ity", "n" * 9_000, "y")
-    rows = "".join(f"{i},\u202e{'ab'[i % 2]},{i % 3},{'ny'[i % 2]}\n" for i in range(60))
-    at = _filled(_upload(_page(), f"{','.join(odd)}\n{rows}".encode()))
-    told = [str(cell) for grid in at.dataframe for cell in grid.value.to_numpy().ravel()]
-    told += [option for kind in (at.selectbox, at.multiselect) for box in kind for option in box.options]
-    told += [element.value for kind in (at.markdown, at.caption, at.warning, at.error) for element in kind]
-    assert any("age" in text for text in told)
-    assert [text for text in told if re.search("[\u202a-\u202e\u2066-\u2069\u200b\x00-\x09\x0b-\x1f\u2028]", text)] == []
-    assert max(map(len, told)) < 2_000
-    at.selectbox(key=f"target-{_work(at).revision}").select(odd[0]).run()
-    assert _draft(at).target == odd[0].strip()
+    assert (at.file_uploader[0].value, work_of(at).title) == (None, "mine.csv")
+    assert work_of(take(at, 0, "small.csv", CSV)).title == "small.csv"
 
 
 def test_a_messy_file_says_what_where_and_what_to_do_and_the_table_at_hand_stays() -> None:
-    at = _upload(_page(), CSV)
+    at = upload(data_page(), CSV)
     for content, what, where in (
         (b"", "The file is empty\\.", ""),
         (b"a,a\n1,2\n", "have the same name", "row 1"),
@@ -374,119 +100,12 @@ def test_a_messy_file_says_what_where_and_what_to_do_and_the_table_at_hand_stays
         (b"PK\x03\x04rest", "This ZIP archive is damaged", ""),
         (b"x" * 50_000 + b",b\n1,2\n", "The name of column 1 has over 10,000 letters", "row 1"),
     ):
-        at.file_uploader[0].set_value(("broken.csv", content, "text/csv")).run()
-        assert not at.exception
-        [box] = at.error
-        assert what in box.value
-        assert "**What to do:**" in box.value
-        assert f"**Where:** {where}" in box.value or not where
-        assert "Nothing below has changed." in box.value
-        assert (_work(at).title, at.session_state["loaded"].sample) == ("mine.csv", "health")
+        [box] = take(at, 0, "broken.csv", content).error
+        for words in (what, "**What to do:**", f"**Where:** {where}" if where else "", "Nothing below has changed."):
+            assert words in box.value
+        assert (work_of(at).title, at.session_state["loaded"].sample) == ("mine.csv", "health")
     at.segmented_control(key="way-public").set_value("A sample").run()
     assert not at.error
-
-
-def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
-    at = _upload(_page(), gzip.compress(CSV), name="mine.csv.gz")
-    assert _draft(at) == SchemaDraft.blank(("age", "city", "y"))
-    assert all(uploader.value is None for uploader in at.file_uploader)
-    assert button(at, "Use this data").disabled
-    assert "Still missing: the column to predict." in _texts(at)
-    draft = _draft(_filled(at))
-    assert (draft.target, draft.n_public_read) == ("y", True)
-    assert all(column.read_now for column in draft.columns)
-    assert list(at.data_editor[0].value["source"]) == ["read from data"] * 2
-    button(at, "Use this data").click().run()
-    now = at.session_state["loaded"]
-    assert (now.role, now.title, now.sample) == (DataRole.PUBLIC, "mine.csv.gz", None)
-    assert len(now.schema.read_fields()) == draft.read_fields() == 7
-    at.radio(key="role").set_value("private").run()
-    assert _draft(at).read_fields() == 0
-    assert list(at.data_editor[0].value["use"]) == [None, None]
-    assert button(at, "Use this data").disabled
-    with pytest.raises(DpvizError, match="Nothing may be filled in here"):
-        schema_editor.fill_in(Prepared(DataRole.PRIVATE, "mine", None, read_csv(CSV), SchemaDraft.blank(("age", "city", "y"))))
-
-
-def test_what_someone_types_or_vouches_for_is_declared() -> None:
-    at = _filled(_upload(_page(), CSV))
-    _edit(at, "numbers", {0: {"low": 18.0}})
-    assert _draft(at).column("age").read == {"high"}
-    _edit(at, "numbers", {0: {"low": 18.0, "high": 59.0, "unit": "years"}})  # what was read, too
-    age = _draft(at).column("age")
-    assert (age.low, age.high, age.unit, age.read) == (18.0, 59.0, "years", frozenset())
-    _edit(at, "categories", {0: {"categories": "a;  b ; ;other", "groups": "A = a; alpha=a", "unknown_as": "rest"}})
-    city = _draft(at).column("city")
-    assert (city.categories, city.groups, city.read) == (("a", "b", "other"), (("A", "a"), ("alpha", "a")), frozenset())
-    assert _draft(at).schema().feature("city").categories == ("a", "b", "other", "rest")
-    _edit(at, "categories", {0: {"groups": "A"}})
-    assert "'A' does not say which category it counts as" in shown(at)
-    assert _draft(at).column("city").groups == ()
-    at.text_input(key=f"groups-{_work(at).revision}-2").set_value("no = n; yes = y").run()
-    assert _draft(at).schema().target.groups == (("no", "n"), ("yes", "y"))
-    again = _filled(_upload(_page(), CSV))
-    button(again, "I know this range without the data").click().run()
-    button(again, "I know this list without the data").click().run()
-    assert not _draft(again).column("age").read
-    assert not _draft(again).column("y").read or not _draft(again).column("city").read
-
-
-def test_numbers_pasted_into_the_grid_mean_what_they_say() -> None:
-    at = _filled(_upload(_page(), b"p,q,y\n" + b"".join(b"%d,%d,%s\n" % (k, k, b"np"[k % 2 :][:1]) for k in range(30))))
-    _edit(at, "numbers", {0: {"low": "-220,5", "high": "1.000,5"}, 1: {"low": "1.000", "high": 7}})
-    assert (_draft(at).column("p").low, _draft(at).column("p").high) == (-220.5, 1000.5)
-    assert _draft(at).column("q").low is None
-    assert "may be 1 or 1000" in shown(at)
-    assert not _draft(at).column("p").read_now & {"low", "high"}
-
-
-@pytest.mark.parametrize("role", ["private", "public"])
-@pytest.mark.slow
-def test_data_are_declared_by_hand_and_nobody_is_told_how_private_rows_fit(role: str) -> None:
-    for classes in ("n\ny", "never\nseen"):
-        at = _upload(_page(), CSV, role=role)
-        revision = _work(at).revision
-        at.selectbox(key=f"target-{revision}").set_value("y").run()
-        at.radio(key=f"goal-{revision}-2").set_value(Use.CATEGORIES).run()
-        next(area for area in at.text_area if area.label.startswith("Classes")).set_value(classes).run()
-        at.number_input(key=f"n-public-{revision}").set_value(100).run()
-        _edit(at, "kinds", {0: {"use": "number"}, 1: {"use": "leave out"}})
-        assert "Still missing: low and high for `age`." in _texts(at)
-        _edit(at, "numbers", {0: {"low": 18.0, "high": 50.0, "whole": True}})
-        button(at, "Use this data").click().run()
-        now, is_private = at.session_state["loaded"], role == "private"
-        if is_private:
-            assert not at.error
-            assert not now.schema.read_fields()
-            assert "120" not in "".join(element.value for element in (*at.main.markdown, *at.main.caption))
-        assert is_private or ("None of 120 rows can be used" in "".join(box.value for box in at.error)) == ("seen" in classes)
-
-
-@pytest.mark.slow
-def test_a_schema_travels_with_its_person_column_and_a_broken_file_changes_nothing() -> None:
-    at = _filled(_upload(_page(), CSV))
-    draft = _draft(at).with_persons("city", 3)
-    _work(at).replace_draft(draft)
-    text, why_not = schema_files.document(draft)
-    assert not why_not
-    assert schema_from_json(text) == replace(draft.schema(), person="city")
-    again = _filled(_upload(_page(), CSV))
-    again.file_uploader[1].set_value(("s.json", text.encode(), "application/json")).run()
-    assert not again.error
-    assert (_draft(again).person, _draft(again).rows_per_person) == ("city", 3)
-    before = _draft(again)
-    for document, what in (
-        (b"{", "It is not JSON"),
-        (b'{"format": "other/9"}', "is not known here"),
-        (b"[]", "This must be an object"),
-        (b"7", "This must be an object"),
-        (b"{}", "This entry is missing"),
-        (text.replace('"age"', '"z"').encode(), "which the table does not have"),
-        (b'{"format": "dpviz-session/1", "schema": {}}', "It is a session file of an earlier version"),
-    ):
-        again.file_uploader[1].set_value(("s.json", document, "application/json")).run()
-        assert what in again.error[0].value
-        assert _draft(again) == before
 
 
 @pytest.mark.parametrize("role", ["public", "private"])
@@ -497,9 +116,9 @@ def test_what_the_reader_doubts_is_said_in_the_words_of_python(role: str) -> Non
         (b"age,town,y\n1,Chur,n,5\n2,Bern,p,6\n", "Most lines have one cell more than the first line"),
         (b'age,town,y\n1,"a \\"b\\" c",n\n2,Bern,p\n', "a backslash stands before a quote"),
     ):
-        at = _upload(_page(), content, role=role)
+        at = upload(data_page(), content, role=role)
         assert words in shown(at).replace("\u200b", "")
-        assert ("Bern" in _texts(at)) <= (role == "public")
+        assert ("Bern" in shown(at)) <= (role == "public")
 
 
 @pytest.mark.parametrize("role", ["public", "private"])
@@ -512,42 +131,322 @@ def test_cells_that_cannot_be_read_are_named_by_kind_in_the_words_of_python_once
         dpviz.encode(content, schema)
     words = [str(warning.message) for warning in caught if issubclass(warning.category, ReadingWarning)]
     assert len(words) == 3
-    at = _upload(_page(), content, role=role)
-    at.file_uploader[1].set_value(("s.json", schema.to_json().encode(), "application/json")).run()
+    at = take(upload(data_page(), content, role=role), 1, "s.json", schema.to_json().encode())
     assert not any(plain(word) in warning.value for warning in at.warning for word in words)
     if role == "private":
-        at.checkbox(key=f"check-{_work(at).revision}").set_value(True).run()
-    button(at, "Check against the rows").click().run()
+        at.checkbox(key=f"check-{work_of(at).revision}").set_value(True).run()
+    click(at, "Check against the rows")
     said = [warning.value for warning in at.warning]
     assert [word for word in words if plain(word) not in said] == []
     assert not any(cell in " ".join(said) for cell in ("5-6", "<5", "3 March", "maybe"))
 
 
+# --- private rows
+
+
+def test_private_rows_fill_in_nothing_and_show_only_names() -> None:
+    at = data_page()
+    at.toggle(key="look").set_value(True).run()
+    assert "most frequent" in at.get("plotly_chart")[0].proto.alt, "of rows that anyone may see"
+    at = upload(at, b"age,city,y\n31,Bielefeld,n\n47,Castrop,y\n88,Bielefeld,n\n", role="private")
+    assert draft_of(at) == SchemaDraft.blank(("age", "city", "y"))
+    assert not [one for one in at.button if one.label == "Fill in from the data"]
+    assert not [*at.toggle, *at.get("plotly_chart")]
+    assert not [cell for cell in ("31", "47", "88", "Bielefeld", "Castrop") if cell in on_screen(at)]
+    with pytest.raises(DpvizError, match="Nothing may be filled in here"):
+        schema_editor.fill_in(Prepared(DataRole.PRIVATE, "mine", None, read_csv(CSV), SchemaDraft.blank(("age", "city", "y"))))
+
+
+def test_of_private_rows_the_first_line_is_shown_only_when_the_owner_says_it_holds_names() -> None:
+    at = data_page()
+    at.radio(key="role").set_value("private").run()
+    assert at.radio(key="first-line-private").value is None
+    take(at, 0, "<i>rows.csv", b"45,HIV+,45\n31,none,2\n")
+    assert "is here, but not read yet" in shown(at)
+    assert "HIV" not in on_screen(at)
+    assert "Rename them" not in [one.label for one in at.button]
+    at.file_uploader[0].set_value(None).run()
+    at.radio(key="first-line-private").set_value("The first row").run()
+    assert "Give the column names first" in shown(at)
+    at.text_area(key="names").set_value("name\nage\n finding \n").run()
+    at.selectbox(key="delimiter").set_value(";").run()
+    take(at, 0, "rows.csv", b"John Smith;45;HIV+\nJane Roe;31;none\n")
+    assert (work_of(at).table.names, work_of(at).table.n_rows) == (("name", "age", "finding"), 2)
+    assert not [cell for cell in ("Smith", "Roe", "45", "31", "HIV") if cell in on_screen(at)]
+
+
+@pytest.mark.slow
+def test_columns_of_one_name_are_renamed_when_the_owner_accepts_the_offer() -> None:
+    at = private(b"age,y,age\n31,n,4\n47,y,5\n")
+    assert "Columns 1 and 3 have the same name" in shown(at)
+    click(at, "Rename them")
+    assert not at.error
+    assert draft_of(at) == SchemaDraft.blank(("age", "y", "age (2)"))
+    assert all(uploader.value is None for uploader in at.file_uploader)
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav", "parquet", "feather"])
+def test_labels_inside_a_private_file_fill_nothing_in(kind: str, tmp_path: Path) -> None:
+    rows = drawn_rows(0, 40)
+    write = {"dta": stata_bytes, "sav": spss_bytes, "parquet": lambda rows, _: parquet_bytes(rows)}
+    content = write.get(kind, lambda rows, _: feather_bytes(rows))(rows, tmp_path)
+    at = data_page()
+    at.radio(key="role").set_value("private").run()
+    take(at, 0, f"t.{kind}", content)
+    assert draft_of(at) == SchemaDraft.blank(tuple(COLUMNS))
+    assert not [label for label in ("maybe", "São", "Rio") if label in on_screen(at)]
+
+
+@pytest.mark.parametrize("role", ["private", "public"])
+@pytest.mark.slow
+def test_data_are_declared_by_hand_and_nobody_is_told_how_private_rows_fit(role: str) -> None:
+    for classes in ("n; y", "never; seen"):
+        at = upload(data_page(), CSV, role=role)
+        uses = {"age": {"use": "number"}, "city": {"use": "leave out"}, "y": {"use": "categories", "categories": classes}}
+        declare(at, "y", 100, **uses)
+        assert "Still missing: low and high for `age`." in shown(at)
+        edit(at, age={"low": "18", "high": "50", "whole": True})
+        button(at, USE).click().run()
+        assert not at.exception
+        if role == "private":
+            assert not at.error
+            assert not at.session_state["loaded"].schema.read_fields()
+            assert "120" not in "".join(element.value for element in (*at.main.markdown, *at.main.caption))
+        else:
+            assert ("None of 120 rows can be used" in "".join(box.value for box in at.error)) == ("seen" in classes)
+
+
+# --- the grid
+
+
+def test_filling_in_marks_every_value_and_use_keeps_the_marks() -> None:
+    at = upload(data_page(), gzip.compress(CSV), name="mine.csv.gz")
+    assert draft_of(at) == SchemaDraft.blank(("age", "city", "y"))
+    assert all(uploader.value is None for uploader in at.file_uploader)
+    assert button(at, USE).disabled
+    assert "Still missing: the column to predict." in shown(at)
+    draft = draft_of(click(at, "Fill in from the data"))
+    assert (draft.target, draft.n_public_read) == ("y", True)
+    assert all(column.read_now for column in draft.columns)
+    assert list(at.data_editor[0].value["source"]) == ["read from data"] * 3
+    click(at, USE)
+    now = at.session_state["loaded"]
+    assert (now.role, now.title, now.sample) == (DataRole.PUBLIC, "mine.csv.gz", None)
+    assert len(now.schema.read_fields()) == draft.read_fields() == 7
+    at.radio(key="role").set_value("private").run()
+    assert draft_of(at).read_fields() == 0
+    assert button(at, USE).disabled
+
+
+def test_what_someone_types_or_vouches_for_is_declared() -> None:
+    at = edit(filled(), age={"low": "18"})
+    assert draft_of(at).column("age").read == {"high"}
+    edit(at, age={"low": "18", "high": "59", "unit": "years"})  # what was read, too
+    age = draft_of(at).column("age")
+    assert (age.low, age.high, age.unit, age.read) == (18.0, 59.0, "years", frozenset())
+    typed = {"categories": "a;  b ; ;other", "groups": "A = a; alpha=a", "missing": "", "unknown_as": "rest"}
+    edit(at, city=typed, y={"groups": "no = n; yes = y"})
+    schema = draft_of(at).schema()
+    assert draft_of(at).column("city").read == frozenset()
+    assert schema.feature("city").categories == ("a", "b", "other", "rest")
+    assert (schema.feature("city").groups, schema.feature("city").missing_as) == ((("A", "a"), ("alpha", "a")), None)
+    assert schema.target.groups == (("no", "n"), ("yes", "y"))
+    edit(at, city={"groups": "A"})
+    assert "'A' does not say which category it counts as" in shown(at)
+    assert draft_of(at).column("city").groups == ()
+    again = click(filled(), "I know what was read")
+    assert not [column for column in draft_of(again).columns if column.read]
+
+
+def test_numbers_typed_or_pasted_mean_what_they_say_and_a_bad_range_changes_nothing_in_use() -> None:
+    at = filled(b"p,q,y\n" + b"".join(b"%d,%d,%s\n" % (k, k, b"np"[k % 2 :][:1]) for k in range(30)))
+    edit(at, p={"low": "-220,5", "high": "1.000,5"}, q={"low": "1.000", "high": "7"})
+    assert (draft_of(at).column("p").low, draft_of(at).column("p").high) == (-220.5, 1000.5)
+    assert draft_of(at).column("q").low is None
+    assert "may be 1 or 1000" in shown(at)
+    before = at.session_state["loaded"]
+    edit(at, q={"low": "99"})
+    button(at, USE).click().run()
+    [box] = at.error
+    for words in ("The range \\[99, 7\\] is too narrow", "**Where:** q", "The data in use are as they were: Health check."):
+        assert words in box.value
+    assert at.session_state["loaded"] is before
+    assert draft_of(at).column("q").low == 99.0
+
+
+def test_several_columns_are_set_at_once_and_edits_survive_when_a_column_changes_its_use() -> None:
+    at = private(b"q1,q2,q3,y,a,b\n1,2,3,n,1,1\n")
+    at.selectbox(key=f"target-{work_of(at).revision}").set_value("y").run()
+    edit(at, q1={"use": "categories"}, q2={"use": "number", "low": "-5"})
+
+    def several(names: list[str], use: str, **cells: str) -> None:
+        key = f"several-{work_of(at).revision}-"
+        at.multiselect(key=f"{key}names").set_value(names).run()
+        at.selectbox(key=f"{key}use").set_value(use).run()
+        for name, text in cells.items():
+            (at.text_area if name == "categories" else at.text_input)(key=f"{key}{name}").set_value(text).run()
+        click(at, "Set them")
+
+    several(["q1", "q3", "y"], "categories", categories="never\nat times\n\nyes, often")
+    several(["a", "b"], "number", low="0", high="9,5", missing_codes="999; k.A.")
+    for name in ("q1", "q3", "y"):
+        column = draft_of(at).column(name)
+        assert (column.use, column.categories) == (Use.CATEGORIES, ("never", "at times", "yes, often"))
+        assert column_cells(at, name)["categories"] == "never; at times; yes, often"
+    for name in ("a", "b"):
+        column = draft_of(at).column(name)
+        assert (column.low, column.high, column.missing_codes) == (0.0, 9.5, ("999", "k.A."))
+    edit(at, q1={"use": "leave out"})
+    assert column_cells(at, "q2")["low"] == "-5"
+    several(["q2"], "leave out")
+    assert draft_of(at).column("q2").use is Use.LEFT_OUT
+
+
+@pytest.mark.slow
+def test_missing_and_unknown_cells_go_to_a_declared_catch_all_unless_the_owner_says_otherwise() -> None:
+    at = private(b"age,town,y\n40,north,n\n31,west,p\n,south,n\n22,,p\n")
+    columns = {
+        "age": {"use": "number", "low": "0", "high": "99", "whole": True},
+        "y": {"use": "categories", "categories": "n; p"},
+    }
+    declare(at, "y", 100, **columns, town={"use": "categories", "categories": "north; south"})
+    assert (column_cells(at, "age")["missing"], column_cells(at, "town")["missing"]) == ("middle", "other")
+    assert draft_of(at).schema().feature("town").categories == ("north", "south", "other")
+    data = click(at, USE).session_state["loaded"].data
+    assert [column.tolist() for column in data.columns] == [[40, 31, 50, 22], [0, 2, 1, 2]]
+    edit(at, age={"missing": None}, town={"missing": "", "unknown_as": None})
+    assert column_cells(at, "age")["missing"] == column_cells(at, "town")["unknown_as"] == "drop the row"
+    assert click(at, USE).session_state["loaded"].data.n_rows == 1
+    edit(at, age={"missing": "middle"}, town={"missing": "drop the row", "unknown_as": "south"})
+    assert (draft_of(at).column("age").missing_number, draft_of(at).column("town").missing_as) == ("middle", None)
+
+
+@pytest.mark.slow
+def test_a_date_is_a_use_of_its_own_and_its_rule_follows() -> None:
+    at = private(b"day,age,y\n2020-01-01,2,n\n2021-02-01,3,p\n")
+    at.selectbox(key=f"target-{work_of(at).revision}").set_value("y").run()
+    edit(at, age={"use": "number", "low": "0", "high": "9"}, day={"use": "date"})
+    day, age = draft_of(at).column("day"), draft_of(at).column("age")
+    assert (day.use, day.part, day.whole) == (Use.NUMBER, "year", True)
+    assert (age.low, age.high, age.part) == (0, 9, "")
+    assert [column_cells(at, "day")[name] for name in ("use", "part", "order")] == ["date", "year", "ymd"]
+    edit(at, day={"use": "date", "part": "month", "low": "1", "high": "12"})
+    assert draft_of(at.run()).column("day").part == "month"
+    edit(at, day={"use": "number"})
+    assert draft_of(at).column("day").part == ""
+
+
+SHELLS = b"sex,length,weight,rings\n" + b"".join(
+    b"%s,%.3f,%.3f,%d\n" % (b"MFI"[k % 3 : k % 3 + 1], 0.1 + k % 71 / 100, 0.02 + k % 97 / 50, 3 + k % 26) for k in range(200)
+)
+
+
+@pytest.mark.slow
+def test_a_number_to_predict_is_read_declared_and_used() -> None:
+    at = upload(data_page(), SHELLS)
+    at.selectbox(key=f"target-{work_of(at).revision}").set_value("rings").run()
+    goal = draft_of(click(at, "Fill in from the data")).column("rings")
+    assert (goal.use, goal.low, goal.high, bool(goal.read_now)) == (Use.NUMBER, 3.0, 28.0, True)
+    edit(at, rings={"low": "3", "high": "30"})
+    now = click(at, USE).session_state["loaded"]
+    assert now.schema.target == NumericTarget("rings", 3.0, 30.0)
+    assert "s-gbdt" in now.learners
+    assert "pf-forest" not in now.learners
+    edit(at, rings={"use": "leave out"})
+    assert "how to use `rings`" in shown(at)
+
+
+def test_rows_are_bound_to_persons() -> None:
+    visits = b"who,x,y\n" + b"".join(b"%d,%d,%s\n" % (k // 4, k % 9, b"np"[k % 9 > 4 :][:1]) for k in range(80))
+    at = upload(data_page(), visits)
+    at.selectbox(key=f"person-{work_of(at).revision}").set_value("who").run()
+    at.number_input(key=f"rows-{work_of(at).revision}").set_value(2).run()
+    now = click(click(at, "Fill in from the data"), USE).session_state["loaded"]
+    assert (now.person, now.data.rows_per_person, now.data.n_rows) == ("who", 2, 40)
+    assert now.schema.feature_names == ("x",)
+    assert "40 rows of persons who have more" in shown(at)
+    assert button(at, USE).disabled
+
+
+def test_hostile_names_reach_the_page_as_they_are_turn_nothing_and_are_bounded_wherever_they_are_listed() -> None:
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in HOSTILE)
+    rows = "".join(f"{i},{i % 7},{i % 5},{i % 3},{i % 11},{'uv'[i % 2]},{'pq'[i % 2]}\n" for i in range(60))
+    at = filled(f"{header}\n{rows}".encode())
+    assert tuple(at.data_editor[0].value["name"]) == (HOSTILE[-1], *HOSTILE[:-1])
+    edit(at, **{name: {"low": None} for name in HOSTILE[:3]})
+    assert 'Still missing: low for `<b>age</b>`, `"quoted"`, `**[x](y)**`.' in texts(at)
+    odd = ("\u202eage\u2066 \u200b", "c\x1b[2J\u2028ity", "n" * 9_000, "y")
+    rows = "".join(f"{i},\u202e{'ab'[i % 2]},{i % 3},{'ny'[i % 2]}\n" for i in range(60))
+    at = filled(f"{','.join(odd)}\n{rows}".encode())
+    told = [str(cell) for grid in (*at.dataframe, *at.data_editor) for cell in grid.value.to_numpy().ravel()]
+    told += [option for kind in (at.selectbox, at.multiselect) for box in kind for option in box.options]
+    told += [element.value for kind in (at.markdown, at.caption, at.warning, at.error) for element in kind]
+    assert any("age" in text for text in told)
+    assert [text for text in told if re.search("[\u202a-\u202e\u2066-\u2069\u200b\x00-\x09\x0b-\x1f\u2028]", text)] == []
+    assert max(map(len, told)) < 2_000
+    at.selectbox(key=f"target-{work_of(at).revision}").select(odd[0]).run()
+    assert draft_of(at).target == odd[0].strip()
+
+
+# --- the schema as a file
+
+
+@pytest.mark.slow
+def test_an_unfinished_schema_is_downloaded_as_a_codebook_that_opens_again() -> None:
+    at = private()
+    at.selectbox(key=f"person-{work_of(at).revision}").set_value("city").run()
+    edit(at, age={"use": "number", "low": "0,5"})
+    assert [one.label for one in at.download_button] == ["Download codebook"]
+    before = draft_of(at)
+    text = schema_editor.codebook(before)
+    assert schema_editor.document(before) == ("", "Still missing: the column to predict.")
+    at = take(private(b"y,city,age\n1,2,3\n"), 1, "d.csv", text.encode())
+    assert not at.error
+    assert {column.name: column for column in draft_of(at).columns} == {column.name: column for column in before.columns}
+    assert (draft_of(at).person, draft_of(at).column("age").low) == ("city", 0.5)
+
+
+@pytest.mark.slow
+def test_a_schema_travels_with_its_person_column_and_a_broken_file_changes_nothing() -> None:
+    at = filled()
+    draft = draft_of(at).with_persons("city", 3)
+    work_of(at).replace_draft(draft)
+    text, why_not = schema_editor.document(draft)
+    assert not why_not
+    assert schema_from_json(text) == replace(draft.schema(), person="city")
+    again = take(filled(), 1, "s.json", text.encode())
+    assert not again.error
+    before = draft_of(again)
+    assert (before.person, before.rows_per_person) == ("city", 3)
+    for document, what in (
+        (b"{", "It is not JSON"),
+        (b'{"format": "other/9"}', "is not known here"),
+        (b"[]", "This must be an object"),
+        (b"{}", "This entry is missing"),
+        (text.replace('"age"', '"z"').encode(), "which the table does not have"),
+        (b'{"format": "dpviz-session/1", "schema": {}}', "It is a session file of an earlier version"),
+    ):
+        assert what in take(again, 1, "s.json", document).error[0].value
+        assert draft_of(again) == before
+
+
 def test_a_codebook_fills_the_draft_as_far_as_it_goes_and_what_of_it_is_not_taken_is_said() -> None:
-    at = _upload(_page(), b"id,age,town,y\n1,2,a,n\n2,3,b,p\n", role="private")
     book = b"Name;Type;Low;High;Categories;Missing;If missing;Role\nage;integer;0;120;;999, k.A.;40,5;\n"
     book += b"id;leave out;;;;;;person\ny;categories;;;n|p;;;target\nb;number;0;1;;;;\n"
-    at.file_uploader[1].set_value(("codebook.csv", book, "text/csv")).run()
-    assert not at.exception
-    draft = _draft(at)
+    at = take(private(b"id,age,town,y\n1,2,a,n\n2,3,b,p\n"), 1, "codebook.csv", book)
+    draft = draft_of(at)
     assert (draft.target, draft.person, draft.rows_per_person) == ("y", "id", 1)
     assert draft.gaps() == (("how to use", "town"), ("row count", ""))
-    assert draft.column("age").missing_codes == ("999", "k.A.")
-    assert draft.column("age").missing_number == 40.5
-    assert "lines about columns that the table does not have: `b`" in _texts(at)
-    _edit(
-        at,
-        "kinds",
-        {next(place for place, name in enumerate(at.data_editor[0].value["name"]) if name == "town"): {"use": "leave out"}},
-    )
-    assert not _draft(at).schema().read_fields()
-    assert _draft(at).schema().feature_names == ("age",)
+    assert (draft.column("age").missing_codes, draft.column("age").missing_number) == (("999", "k.A."), 40.5)
+    assert "lines about columns that the table does not have: `b`" in shown(at)
+    schema = draft_of(edit(at, town={"use": "leave out"})).schema()
+    assert (schema.read_fields(), schema.feature_names) == ((), ("age",))
 
 
 # --- tables on the server
 
 
-def _offered(at: AppTest, role: str = "private") -> list[str]:
+def offered(at: AppTest, role: str = "private") -> list[str]:
     """What stands in the list of tables on the server; nothing where there is no such list."""
     at.radio(key="role").set_value(role).run()
     ways = [way for way in at.segmented_control if way.key == f"way-{role}"]
@@ -555,10 +454,10 @@ def _offered(at: AppTest, role: str = "private") -> list[str]:
         return []
     ways[0].set_value("On the server").run()
     assert not at.exception
-    return list(_server(at).options)
+    return list(server(at).options)
 
 
-def _server(at: AppTest) -> Any:
+def server(at: AppTest) -> Any:
     return next(box for box in at.selectbox if box.label == "Table on the server")
 
 
@@ -584,33 +483,26 @@ def folder(tmp_path: Path) -> Path:
 def test_only_tables_of_allowed_folders_are_offered_and_only_as_private_rows(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _offered(_page()) == []
+    assert offered(data_page()) == []
     monkeypatch.setenv("DPVIZ_TABLES", str(folder))
-    assert [_offered(_page(), role) for role in ("simulated", "public")] == [[], []]
-    at = _page()
-    assert _offered(at) == [f"{name} ({folder})" for name in ("link.csv", "mine.csv", "rows.parquet")]
+    assert [offered(data_page(), role) for role in ("simulated", "public")] == [[], []]
+    at = data_page()
+    assert offered(at) == [f"{name} ({folder})" for name in ("link.csv", "mine.csv", "rows.parquet")]
     at.radio(key="first-line-private").set_value("Column names").run()
-    _server(at).set_value(f"mine.csv ({folder})").run()
-    assert (_work(at).title, _draft(at)) == ("mine.csv", SchemaDraft.blank(("age", "city", "y")))
-    assert _server(at).value is None
-    shown = _texts(at) + "".join(frame.value.to_csv() for frame in (*at.data_editor, *at.dataframe))
-    assert not re.search(r"\b(31|47|59)\b", shown)
-    _server(at).set_value(f"rows.parquet ({folder})").run()
-    assert _work(at).title == "rows.parquet"
-
-
-def test_a_file_that_leads_elsewhere_by_now_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPVIZ_TABLES", str(folder))
-    at = _page()
-    _offered(at)
+    server(at).set_value(f"mine.csv ({folder})").run()
+    assert (work_of(at).title, draft_of(at)) == ("mine.csv", SchemaDraft.blank(("age", "city", "y")))
+    assert server(at).value is None
+    assert not re.search(r"\b(31|47|59)\b", on_screen(at))
     listed = tables_on_server()
     monkeypatch.setattr("dpviz.app.table_files.tables_on_server", lambda: listed)
     (folder / "mine.csv").unlink()
-    (folder / "mine.csv").symlink_to(folder.parent / "outside" / "secret.csv")
-    at.radio(key="first-line-private").set_value("Column names").run()
-    _server(at).set_value(f"mine.csv ({folder})").run()
+    (folder / "mine.csv").symlink_to(folder.parent / "outside" / "secret.csv")  # it leads elsewhere by now
+    before = work_of(at).table
+    server(at).set_value(f"mine.csv ({folder})").run()
     assert "leads out of its folder" in at.error[0].value
-    assert _work(at).table is None or _work(at).title != "mine.csv"
+    assert work_of(at).table is before
+    server(at).set_value(f"rows.parquet ({folder})").run()
+    assert work_of(at).title == "rows.parquet"
 
 
 @pytest.mark.slow
@@ -620,18 +512,18 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
         base.execute("CREATE TABLE odd AS SELECT [1] AS t")
     place = f"duckdb:///{folder.parent / 'base.duckdb'}"
     monkeypatch.setenv("DPVIZ_TABLES", f"{place}?table=rows\n\n{place}?table=odd\n{place}?table=none")
-    at = _page()
-    assert _offered(at) == [f"{name} ({place})" for name in ("rows", "odd", "none")]
-    _server(at).set_value(f"rows ({place})").run()
-    table = _work(at).table
+    at = data_page()
+    assert offered(at) == [f"{name} ({place})" for name in ("rows", "odd", "none")]
+    server(at).set_value(f"rows ({place})").run()
+    table = work_of(at).table
     assert table is not None
     assert table.fingerprint == read_csv(CSV).fingerprint
     for name, said in (("odd", "type list are not read"), ("none", "no such table")):
-        _server(at).set_value(f"{name} ({place})").run()
+        server(at).set_value(f"{name} ({place})").run()
         assert said in at.error[0].value
-        assert _work(at).table is table
+        assert work_of(at).table is table
     monkeypatch.setattr("dpviz.app.server_tables.MAX_ROWS", 119)
-    _server(at).set_value(f"rows ({place})").run()
+    server(at).set_value(f"rows ({place})").run()
     assert "more than 119 rows" in at.error[0].value
 
 
@@ -641,9 +533,9 @@ def test_a_table_in_an_engine_is_read_as_its_file_would_be(folder: Path, monkeyp
 )
 def test_a_wrong_configuration_is_said_without_a_password(line: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPVIZ_TABLES", line)
-    at = _page()
+    at = data_page()
     at.radio(key="role").set_value("private").run()
     at.segmented_control(key="way-private").set_value("On the server").run()
     assert not at.exception
     assert said in at.error[0].value
-    assert "hunter2" not in _texts(at) + at.error[0].value
+    assert "hunter2" not in shown(at)

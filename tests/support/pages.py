@@ -15,6 +15,8 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app import background, publish
 from dpviz.app.explorations import AGREED
 from dpviz.app.parts import plain
+from dpviz.app.prepared import Prepared
+from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.training import Trained
 from dpviz.errors import DpvizError, Unforeseen
@@ -205,6 +207,61 @@ def click(test: AppTest, label: str) -> AppTest:
     button(test, label).click().run()
     _is_sound(test)
     return test
+
+
+def data_page() -> AppTest:
+    """The Data page of a new session."""
+    test = AppTest.from_file(str(PAGES / "data.py"), default_timeout=60).run()
+    _is_sound(test)
+    return test
+
+
+def upload(test: AppTest, content: bytes, *, role: str = "public", name: str = "mine.csv") -> AppTest:
+    """The Data page with rows in this role; of private rows the first line holds names."""
+    test.radio(key="role").set_value(role).run()
+    if role == "private":
+        test.radio(key="first-line-private").set_value("Column names").run()
+    else:
+        test.segmented_control(key=f"way-{role}").set_value("A file").run()
+    test.file_uploader[0].set_value((name, content, "text/csv")).run()
+    _is_sound(test)
+    return test
+
+
+def work_of(test: AppTest) -> Prepared:
+    """What the Data page works on."""
+    work: Prepared = test.session_state["prepared"]
+    return work
+
+
+def draft_of(test: AppTest) -> SchemaDraft:
+    draft = work_of(test).draft
+    assert draft is not None
+    return draft
+
+
+def column_cells(test: AppTest, name: str) -> dict[str, Any]:
+    """What the grid of the Data page shows of a column."""
+    grid = test.data_editor[0].value
+    return dict(grid.iloc[list(grid["name"]).index(name)])
+
+
+def edit(test: AppTest, **columns: dict[str, Any]) -> AppTest:
+    """Type into the grid, by column and cell: the driver sets the widget's state, as a browser would."""
+    (grid,) = test.data_editor
+    names = list(grid.value["name"])
+    edits = {names.index(name): cells for name, cells in columns.items()}
+    test.session_state[grid.key] = {"edited_rows": edits, "added_rows": [], "deleted_rows": []}
+    test.run()
+    _is_sound(test)
+    return test
+
+
+def declare(test: AppTest, target: str, n_public: int, **columns: dict[str, Any]) -> AppTest:
+    """Choose the target, give the row count, and type into the grid."""
+    test.selectbox(key=f"target-{work_of(test).revision}").set_value(target).run()
+    test.number_input(key=f"n-public-{work_of(test).revision}").set_value(n_public).run()
+    return edit(test, **columns)
 
 
 def begun_release(state: Any) -> background.Job | None:
