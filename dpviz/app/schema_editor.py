@@ -119,9 +119,10 @@ _LISTED = "Categories, or classes of the column to predict, between semicolons: 
 _CONFIG: Mapping[str, Any] = {
     "name": _text("Column", pinned=True, width="medium"),
     "use": _choice("Use as", options=list(_USES), help="Number, date, categories, or not at all."),
+    "source": _text("Source", help="Declared by you, or read from the data: then no epsilon covers it."),
     "low": _text("Low", width="small", help="Smaller values count as this one. Write 220.5 or 220,5."),
     "high": _text("High", width="small", help="Greater values count as this one."),
-    "categories": _text("Categories", width="large", help=_LISTED),
+    "categories": _text("Categories", width="medium", help=_LISTED),
     "groups": _text("Same as", width="medium", help="Other texts and the category each counts as: M = m; male = m; W = f."),
     "missing_codes": _text("Missing codes", help="Cells that count as missing, such as: 999; k.A.; -"),
     "missing": _text("If missing", width="small", help=_INSTEAD),
@@ -130,7 +131,6 @@ _CONFIG: Mapping[str, Any] = {
     "unit": _text("Unit", max_chars=20, help="For people only, such as EUR or years."),
     "part": _choice("Date as", options=list(PARTS), help="Year, month, weekday (1 is Monday), or days since 1970-01-01."),
     "order": _choice("Written", options=list(ORDERS), help="Of a date: ymd 2024-03-01, dmy 01.03.2024, mdy 3/1/2024."),
-    "source": _text("Source", help="Declared by you, or read from the data: then no epsilon covers it."),
 }
 _ALT = "One row per column of the table: its name, what to use it as, range or categories, rules for its cells, source."
 

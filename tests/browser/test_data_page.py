@@ -85,18 +85,19 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
         page.goto(f"{address}/data?data=wine")
         page.get_by_role("heading", name="Data", exact=True).wait_for()
         page.get_by_test_id("stSidebarNav").get_by_text("Explore").wait_for()
-        page.get_by_text("I know these 13 ranges").wait_for()
-        for row in range(3):
-            _type(page, 1, 240, (1, row), str(-row))
-            _type(page, 1, 350, (2, row), "5000")
-            page.get_by_text(f"I know these {12 - row} ranges").wait_for()
+        read = "I know what was read of {} columns"
+        page.get_by_text(read.format(13)).wait_for()
+        for row in (1, 2, 3):  # below the column to predict
+            _type(page, 0, 410, (3, row), str(-row))
+            _type(page, 0, 480, (4, row), "5000")
+            page.get_by_text(read.format(13 - row)).wait_for()
         press(page, page.get_by_role("button", name="Use this data"))
         page.get_by_text("This is the data in use").wait_for()
         press(page, page.get_by_text("Codebook or schema as a file"))
         with page.expect_download() as download:
             press(page, page.get_by_role("button", name="Download schema"))
         text = Path(download.value.path()).read_text(encoding="utf-8")
-        assert re.findall(r'"low": (\S+),', text)[:3] == ["0", "-1", "-2"]
+        assert re.findall(r'"low": (\S+),', text)[:3] == ["-1", "-2", "-3"]
         assert re.findall(r'"high": (\S+),', text)[:3] == ["5000"] * 3
         assert download.value.suggested_filename == "wine.schema.json"
         assert "data=" not in page.url  # an edited sample is no longer what its name would bring back

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app.serving import CHECKED
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
-from tests.support.pages import whole_app
+from tests.support.pages import column_cells, draft_of, edit, whole_app
 from tests.support.paths import ROOT
 
 DATA = str(ROOT / "pages" / "data.py")
@@ -68,15 +68,13 @@ def test_an_upload_leaves_only_settings_in_the_address() -> None:
 @pytest.mark.slow
 def test_an_edit_in_a_grid_survives_a_visit_to_another_page() -> None:
     at = whole_app().switch_page(DATA).run()
-    key = at.session_state["numbers-base"][1]
-    at.session_state[key] = {"edited_rows": {0: {"low": 5.0}}, "added_rows": [], "deleted_rows": []}
-    at.run()
+    edit(at, age={"low": "5"})
     at.switch_page(str(ROOT / "pages" / "compare.py")).run()
     at.run()
     at.switch_page(DATA).run()
     assert not at.exception
-    assert at.session_state["prepared"].draft.column("age").low == 5.0
-    assert at.data_editor[1].value["low"][0] == "5"
+    assert draft_of(at).column("age").low == 5.0
+    assert column_cells(at, "age")["low"] == "5"
 
 
 @pytest.mark.slow
