@@ -1,7 +1,4 @@
-"""What a model says about many rows, as CSV or Parquet. As private as the rows.
-
-Most models say few different things, so each is spelled once; what is different in every row is spelled row by row.
-"""
+"""What a model says about many rows, as CSV or Parquet. As private as the rows."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import cached_property
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -23,10 +21,6 @@ from dpviz.table.columns import is_text, local_moments, utc_offset
 from dpviz.table.encode import NewRows
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import NumericTarget
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-#: Where more than one row in so many says something of its own, rows are spelled one by one.
-_FEW = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,57 +120,29 @@ def csv_parts(pieces: Iterable[Answers], *, guard: bool = False) -> Iterator[byt
     """The answers as CSV, some rows at a time. `guard`: an apostrophe before what a spreadsheet might run."""
     for number, piece in enumerate(pieces):
         if number == 0:
-            yield _line(piece.header, guard).encode()
-        yield _csv(piece, guard).encode()
+            yield _lines([[_cell(name, guard)] for name in piece.header])
+        labels = [_cell(label, guard) for label in (*piece.labels, None)]
+        columns: list[list[str]] = [[_cell(key, guard) for key in piece.written]] if piece.key else []
+        columns += [list(map(labels.__getitem__, piece.codes.tolist()))] if piece.labels else []
+        empty = "" if columns or len(piece.names) > 1 else '""'  # a blank line would be no row
+        columns += [[repr(value) if value == value else empty for value in values.tolist()] for values in piece.numbers.T]
+        yield _lines(columns)
 
 
-def _csv(piece: Answers, guard: bool) -> str:
-    labels: list[Any] = [*piece.labels, None]
-
-    def line(row: int) -> str:
-        said = [None if value != value else value for value in piece.numbers[row].tolist()]
-        return _line([*([labels[piece.codes[row]]] if labels[1:] else []), *said], guard)
-
-    distinct = _distinct(piece)
-    if distinct is not None:
-        first, places = distinct
-        lines = list(map(line, first.tolist()))
-        every: Iterable[str] = map(lines.__getitem__, places.tolist())
-    else:
-        heads = [_line([label], guard).rstrip("\n") for label in labels] if labels[1:] else []
-        columns: list[Iterable[str]] = [map(heads.__getitem__, piece.codes.tolist())] if heads else []
-        empty = "" if piece.key or heads or len(piece.names) > 1 else '""'  # a blank line would be no row
-        columns += [[repr(value) if value == value else empty for value in column.tolist()] for column in piece.numbers.T]
-        every = map("{}\n".format, map(",".join, zip(*columns, strict=True)))
-    if not piece.key:
-        return "".join(every)
-    is_whole = all(type(key) is int for key in piece.written)
-    keys = map(str, piece.written) if is_whole else (_line([key, ""], guard)[:-2] for key in piece.written)
-    return "".join(f"{key},{rest}" for key, rest in zip(keys, every, strict=True))
+def _lines(columns: list[list[str]]) -> bytes:
+    return "".join(map("{}\n".format, map(",".join, zip(*columns, strict=True)))).encode()
 
 
-def _line(cells: Iterable[Any], guard: bool) -> str:
-    written = [canonical_number(cell) if isinstance(cell, float) else cell for cell in cells]
-    return csv_text((), [[harmless(cell) if guard and is_formula(cell) else cell for cell in written]], guard=False)
+def _cell(cell: Any, guard: bool) -> str:
+    if type(cell) is int:
+        return str(cell)
+    shown = canonical_number(cell) if isinstance(cell, float) else harmless(cell) if guard and is_formula(cell) else cell
+    return csv_text((), [[shown, ""]], guard=False)[:-2]  # a comma and a line feed
 
 
 def is_formula(cell: Any) -> bool:
     """Whether a spreadsheet might run it. A number, such as -100, is shown as one."""
     return isinstance(cell, str) and harmless(cell) != cell and number_of(cell) != number_of(cell)
-
-
-def _distinct(piece: Answers) -> tuple[np.ndarray, np.ndarray] | None:
-    """(a row for each different answer, which of them each row has); None where they are many."""
-    bits = np.ascontiguousarray(piece.numbers).view(np.uint64)
-    mixed = piece.codes.astype(np.uint64)
-    for column in bits.T:
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * _ODD + column
-    sample = mixed[:: max(1, len(mixed) // 1000)]
-    if len(np.unique(sample)) * _FEW > len(sample) + 64:
-        return None
-    _, first, places = np.unique(mixed, return_index=True, return_inverse=True)
-    is_same = (piece.codes[first][places] == piece.codes).all() and (bits[first][places] == bits).all()
-    return (first, places) if is_same else None
 
 
 # --- Parquet
@@ -207,35 +173,24 @@ def parquet_parts(pieces: Iterable[Answers]) -> Iterator[bytes]:
         yield written.taken()
 
 
-class _Written:
-    """A file whose content is taken away while it is written."""
+class _Written(BytesIO):
+    """A file whose content is taken away while it is written; it tells its place in the whole."""
 
-    closed = False
-
-    def __init__(self) -> None:
-        self.parts: list[bytes] = []
-        self.n_bytes = 0
-
-    def write(self, data: Any) -> int:
-        """Keep."""
-        part = bytes(data)
-        self.parts.append(part)
-        self.n_bytes += len(part)
-        return len(part)
+    n_taken = 0
 
     def tell(self) -> int:
         """Bytes written, taken or not."""
-        return self.n_bytes
-
-    def flush(self) -> None:
-        """Nothing waits."""
+        return self.n_taken + super().tell()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Nothing: what was written is still to be taken."""
 
     def taken(self) -> bytes:
         """What was written since the last time."""
-        found, self.parts = b"".join(self.parts), []
+        found = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        self.n_taken += len(found)
         return found
 
 
