@@ -26,8 +26,7 @@ from dpviz.evaluation.tree import paths
 from dpviz.evaluation.tree.resampling import Resamples, resample
 from dpviz.evaluation.workers import light, spread
 from dpviz.figures.tree.pair import Side
-from dpviz.figures.tree.path_steps import PathSteps
-from dpviz.figures.tree.paths import DrawnStep, beside_pinned, measure_of, packed_steps
+from dpviz.figures.tree.paths import DrawnStep, PathSteps, beside_pinned, measure_of, packed_steps
 from dpviz.learners import FitRequest
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Tree

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.figures.charts import Chart, Rows, line, panels
+from dpviz.figures.charts import Chart, line, panels
 from dpviz.figures.theme import BLUE, GREEN, ORANGE
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.tree import format_value
@@ -63,24 +63,15 @@ def steps_chart(steps: Steps) -> Chart:
     figure.update_yaxes(title=steps.unit, row=1, col=1, zeroline=False)
     figure.update_yaxes(title="added", row=2, col=1)
     figure.update_xaxes(title="tree", row=2, col=1)
-    return Chart(figure, f"{steps.unit} after each tree. {_steps_sentence(steps)}", _steps_rows(steps))
-
-
-def _steps_sentence(steps: Steps) -> str:
-    """Start, what goes up and down, end: "It starts at 841.2; 61 of 100 trees add 402 in all, 39 take 120 away: 1,123"."""
     ups, downs = [a for a in steps.added if a > 0], [a for a in steps.added if a < 0]
     moved = [f"{len(ups):,} of {len(steps.added):,} trees add {format_value(sum(ups))} in all"] if ups else []
     moved += [f"{len(downs):,} take {format_value(-sum(downs))} away"] if downs else []
-    return f"It starts at {format_value(steps.start)}; {', '.join(moved) or 'no tree changes it'}: {format_value(steps.end)}."
-
-
-def _steps_rows(steps: Steps) -> Rows:
-    """The figure as a table: one line per tree."""
-    lines = zip(steps.trees, steps.added, steps.totals, strict=True)
-    return [
+    path = f"It starts at {format_value(steps.start)}; {', '.join(moved) or 'no tree changes it'}: {format_value(steps.end)}."
+    rows = [
         {"tree": f"{n:,}", "adds": f"{'+' * (a > 0)}{format_value(a)}", f"{steps.unit} after it": format_value(total)}
-        for n, a, total in lines
+        for n, a, total in zip(steps.trees, steps.added, steps.totals, strict=True)
     ]
+    return Chart(figure, f"{steps.unit} after each tree. {path}", rows)
 
 
 def scores_in_words(model: BoostedTrees, scores: Sequence[float]) -> Iterator[str]:

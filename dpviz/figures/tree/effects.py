@@ -22,30 +22,25 @@ def answer_name(schema: Schema, answer: int) -> str:
 
 def effect_rows(schema: Schema, found: Sequence[Effect], answer: int) -> Rows:
     """One line per feature, the largest effect first: how far it moves the answer, and between which of its values."""
-    return [_row(schema, effect, answer) for effect in by_size(found, answer)]
-
-
-def _row(schema: Schema, effect: Effect, answer: int) -> dict[str, str]:
-    heights = effect.answers[:, answer]
-    low, high = int(heights.argmin()), int(heights.argmax())
-    moved = amount(schema, effect.size(answer))
-    between = "" if low == high else f"{_level(schema, heights[low])} at {_value(schema, effect, low)}, "
-    between += "" if low == high else f"{_level(schema, heights[high])} at {_value(schema, effect, high)}"
-    return {"feature": visible(schema.feature_names[effect.feature]), "moves it by": moved, "from … to": between}
+    rows = []
+    for effect in by_size(found, answer):
+        feature, heights = schema.features[effect.feature], effect.answers[:, answer]
+        between = []
+        for place in (int(heights.argmin()), int(heights.argmax())):
+            height, value = float(heights[place]), effect.values[place]
+            answered = format_value(height) if isinstance(schema.target, NumericTarget) else f"{height:.1%}"
+            at = format_value(float(value))
+            if isinstance(feature, CategoricalFeature):
+                at = visible(feature.categories[int(value)])
+            between.append(f"{answered} at {at}")
+        moved = ", ".join(between) if heights.argmin() != heights.argmax() else ""
+        rows.append({"feature": visible(feature.name), "moves it by": amount(schema, effect.size(answer)), "from … to": moved})
+    return rows
 
 
 def amount(schema: Schema, size: float) -> str:
     """A difference of answers."""
     return format_value(size) if isinstance(schema.target, NumericTarget) else f"{100 * size:.1f} points"
-
-
-def _level(schema: Schema, height: float) -> str:
-    return format_value(float(height)) if isinstance(schema.target, NumericTarget) else f"{height:.1%}"
-
-
-def _value(schema: Schema, effect: Effect, place: int) -> str:
-    feature, value = schema.features[effect.feature], effect.values[place]
-    return visible(feature.categories[int(value)]) if isinstance(feature, CategoricalFeature) else format_value(float(value))
 
 
 def effect_chart(schema: Schema, effect: Effect, answer: int) -> Chart:

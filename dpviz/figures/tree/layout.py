@@ -6,7 +6,7 @@ tree of depth 8 is then a few columns of readable rows instead of 256 leaves sid
 root, which fits a telephone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -90,7 +90,7 @@ def tree_layout(tree: Tree, *, narrow: bool = False, least: Least = NO_TEXT, wid
     """
     if narrow:
         return outline(tree, least=least)
-    levels = _fan_levels(tree, least, widest)
+    levels = next((n for n in range(tree.depth, 0, -1) if _fan_width(tree.root, n, least) <= widest), 0)
     page = min(PAGE_WIDTH, widest)
     card = max(least.card, min(WIDEST_CARD, least.card + _spare(tree, levels, least, page)))
     roomy = replace(least, card=card, indent=INDENT)
@@ -110,22 +110,14 @@ def aligned(first: Layout, second: Layout) -> tuple[Layout, Layout]:
     paths = sorted(first.by_path.keys() | second.by_path.keys())
     below = MARGIN + CARD_HEIGHT + ROW_GAP
     tops = {path: below + row * (ROW_HEIGHT + ROW_GAP) for row, path in enumerate(paths[1:])} | {"": MARGIN}
-    return _moved(first, tops), _moved(second, tops)
-
-
-def _moved(layout: Layout, tops: Mapping[str, float]) -> Layout:
-    return _laid_out([replace(placed, y=tops[placed.path]) for placed in layout.nodes], layout.width - MARGIN)
+    moved = ([replace(placed, y=tops[placed.path]) for placed in layout.nodes] for layout in (first, second))
+    left, right = (_laid_out(nodes, layout.width - MARGIN) for nodes, layout in zip(moved, (first, second), strict=True))
+    return left, right
 
 
 def _laid_out(nodes: Sequence[Placed], right: float) -> Layout:
     ordered = tuple(sorted(nodes, key=lambda placed: placed.path))
     return Layout(ordered, right + MARGIN, max(placed.bottom for placed in ordered) + MARGIN)
-
-
-def _fan_levels(tree: Tree, least: Least, widest: float) -> int:
-    """The most levels that fan out without growing wider than `widest`."""
-    fits = (levels for levels in range(tree.depth, 0, -1) if _fan_width(tree.root, levels, least) <= widest)
-    return next(fits, 0)
 
 
 def _spare(tree: Tree, levels: int, least: Least, page: float) -> float:
@@ -142,13 +134,11 @@ def _columns(node: Node, levels: int) -> list[Node]:
 
 def _fan_width(node: Node, levels: int, least: Least) -> float:
     columns = _columns(node, levels)
-    return sum(_column_width(_height(column), least) for column in columns) + GAP * (len(columns) - 1)
-
-
-def _column_width(height: int, least: Least) -> float:
-    """Leaves in rows need what they need in cards; where rows ask something, the innermost of them has room too."""
-    asks = least.row + least.indent * (height - 1) if height > 1 else 0.0
-    return max(least.card + INDENT * height, asks)
+    widths = []
+    for height in map(_height, columns):
+        asks = least.row + least.indent * (height - 1) if height > 1 else 0.0  # the innermost row that asks has room, too
+        widths.append(max(least.card + INDENT * height, asks))
+    return sum(widths) + GAP * (len(columns) - 1)
 
 
 def _height(node: Node) -> int:
@@ -223,8 +213,15 @@ def least_widths(tree: Tree, marks: Iterable[str], probability: str) -> Least:
     mark = max((text_width(visible(mark), SMALL) + 6 for mark in marks if mark), default=0.0)
     card = side + min(WIDEST_LEAF, 2 * PADDING + SWATCH + 6 + name) + min(WIDEST_MARK, mark)
     beside = min(WIDEST_MARK, mark)
-    row = 2 * PADDING + SIDE_WIDTH + max(_questions(tree), default=0.0) + beside
-    wanted = {placed.path: _card(tree, placed.node, beside) for placed in tree.nodes() if isinstance(placed.node, Branch)}
+    rules = (rule_parts(tree.schema, rule) for rule in {one.node.rule for one in tree.nodes() if isinstance(one.node, Branch)})
+    questions = [text_width(title, TEXT, bold=True) + text_width(f" {condition}", TEXT) for title, condition in rules]
+    row = 2 * PADDING + SIDE_WIDTH + max(questions, default=0.0) + beside
+    wanted = {}  # of a card that holds its name beside the mark, and the whole condition below
+    for placed in tree.nodes():
+        if isinstance(placed.node, Branch):
+            title, condition = rule_parts(tree.schema, placed.node.rule)
+            widest = max(text_width(title, TEXT, bold=True) + beside, text_width(condition, TEXT) + 2)
+            wanted[placed.path] = min(WIDEST_WANTED, 2 * PADDING + widest)
     least_row = max(CARD_WIDTH, min(WIDEST_ROW, row))
     return Least(max(CARD_WIDTH, card), least_row, wanted_row=min(WIDEST_WANTED, row), wanted=wanted)
 
@@ -239,16 +236,3 @@ def layout_within(tree: Tree, width: float, height: float) -> Layout:
         if layout.width <= width and layout.height <= height:
             return layout
     return layout
-
-
-def _card(tree: Tree, node: Branch, mark: float) -> float:
-    """What a card takes to hold its name beside the mark, and the whole condition below."""
-    name, condition = rule_parts(tree.schema, node.rule)
-    return min(WIDEST_WANTED, 2 * PADDING + max(text_width(name, TEXT, bold=True) + mark, text_width(condition, TEXT) + 2))
-
-
-def _questions(tree: Tree) -> Iterator[float]:
-    """Widths of the questions on one line: a bold name, a space, the condition."""
-    asked = {placed.node.rule for placed in tree.nodes() if isinstance(placed.node, Branch)}
-    for name, condition in (rule_parts(tree.schema, rule) for rule in asked):
-        yield text_width(name, TEXT, bold=True) + text_width(f" {condition}", TEXT)

@@ -1,11 +1,11 @@
 """Two trees side by side, or one above the other: the same place at the same height, what differs in colour and in words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.figures.tree.labels import visible
-from dpviz.figures.tree.layout import NARROW_WIDTH, Layout, aligned, outline
+from dpviz.figures.tree.layout import NARROW_WIDTH, aligned, outline
 from dpviz.figures.tree.style import tree_css
 from dpviz.figures.tree.svg import NodeNotes, TreeDrawing, draw_tree
 from dpviz.figures.tree.text import SIDES, node_in_short
@@ -66,26 +66,19 @@ def draw_pair(pinned: Side, now: Side, *, selected: str | None, narrow: bool = F
     places = ((0.0, 0.0), (0.0, HEAD + layouts[0].height + BETWEEN) if narrow else (width + BETWEEN, 0.0))
     across = width + places[1][0]
     down = max(y + HEAD + layout.height for (_, y), layout in zip(places, layouts, strict=True))
-    body = "\n".join(
-        _side(side, layout, note, place, selected, is_pinned=side is pinned)
-        for side, layout, note, place in zip(sides, layouts, notes, places, strict=True)
-    )
+    body = []
+    for side, layout, note, (x, y) in zip(sides, layouts, notes, places, strict=True):
+        name, which = visible(side.name), "pinned" if side is pinned else "now"
+        marked = replace(side.notes, marks=note)
+        inside = draw_tree(side.tree, marked, selected=selected, layout=layout, title=side.name).body
+        body += [
+            f'<text class="name" x="{x + 10:g}" y="{y + 19:g}" aria-hidden="true">{escape(name)}</text>',
+            f'<g role="tree" aria-label={quoteattr(name)} data-side="{which}" transform="translate({x:g} {y + HEAD:g})">',
+            f"{inside}\n</g>",
+        ]
     css = tree_css(numbers=any(side.tree.values for side in sides), pair=True)
-    return TreeDrawing(body, css, (across, down), f"{pinned.name}. {now.name}.", role="group", is_narrow=True)
-
-
-def _side(
-    side: Side, layout: Layout, notes: Mapping[str, str], place: tuple[float, float], selected: str | None, *, is_pinned: bool
-) -> str:
-    """One tree below its name: what the drawing of that tree alone has on its ground."""
-    inside = draw_tree(side.tree, replace(side.notes, marks=notes), selected=selected, layout=layout, title=side.name).body
-    x, y = place
-    which = "pinned" if is_pinned else "now"
-    name, at = visible(side.name), f"translate({x:g} {y + HEAD:g})"
-    return (
-        f'<text class="name" x="{x + 10:g}" y="{y + 19:g}" aria-hidden="true">{escape(name)}</text>\n'
-        f'<g role="tree" aria-label={quoteattr(name)} data-side="{which}" transform="{at}">\n{inside}\n</g>'
-    )
+    title = f"{pinned.name}. {now.name}."
+    return TreeDrawing("\n".join(body), css, (across, down), title, role="group", is_narrow=True)
 
 
 def pair_sentence(pinned: Side, now: Side) -> str:
@@ -105,19 +98,19 @@ def pair_rows(pinned: Side, now: Side) -> list[dict[str, str]]:
     words = {"": "same", "only here": "only now"}
     notes = dict.fromkeys(differences(pinned.tree, now.tree), "only pinned")
     notes |= {path: words.get(note, note) for path, note in differences(now.tree, pinned.tree).items()}
+
+    def short(tree: Tree, path: str) -> str:
+        try:
+            return node_in_short(tree, tree.node(path))
+        except KeyError:
+            return "–"
+
     return [
-        {"place": _place(path), "pinned": _short(pinned.tree, path), "now": _short(now.tree, path), "difference": notes[path]}
+        {
+            "place": ", ".join(SIDES[step] for step in path) or "root",
+            "pinned": short(pinned.tree, path),
+            "now": short(now.tree, path),
+            "difference": notes[path],
+        }
         for path in sorted(notes)
     ]
-
-
-def _place(path: str) -> str:
-    return ", ".join(SIDES[step] for step in path) or "root"
-
-
-def _short(tree: Tree, path: str) -> str:
-    try:
-        node = tree.node(path)
-    except KeyError:
-        return "–"
-    return node_in_short(tree, node)

@@ -1,27 +1,31 @@
-"""One step of a path of epsilons: the tree, wide and narrow, and a strip with its test measure."""
+"""Steps of a path of epsilons, fitted and drawn where Streamlit is not: trees, a strip with their measure, and what they say."""
 
 import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 from xml.sax.saxutils import escape
 
 import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.evaluation.tree.paths import PathStep, has_rare_classes
+from dpviz.errors import DpvizError
+from dpviz.evaluation.tree.paths import PathStep, has_rare_classes, path_step, references
+from dpviz.evaluation.workers import kept_here
 from dpviz.figures.split import split_html, split_of
-from dpviz.figures.tree.headline import guarantee_said
 from dpviz.figures.tree.pair import Side, draw_pair, pair_sentence
 from dpviz.figures.tree.svg import NodeNotes, draw_tree
-from dpviz.figures.wording import explained
-from dpviz.learners import result_verdict
+from dpviz.figures.wording import capital, explained
+from dpviz.learners import FitRequest, result_verdict
+from dpviz.models.constant import as_tree
 from dpviz.models.tree import Tree
-from dpviz.results.verdict import ROW, Unit, Verdict, times_text
+from dpviz.results.verdict import ROW, Unit, Verdict, loss_text, times_text
 from dpviz.results.wording import number_text
 from dpviz.table.dataset import EncodedDataset
+from dpviz.table.role import DataRole
 from dpviz.table.schema import ClassTarget
 from dpviz.training.estimate.collapse import collapse_leaves, intervals
 from dpviz.training.exact_trace import exact_trace
@@ -57,29 +61,41 @@ class DrawnStep:
     note: str = ""
 
 
-def step(
-    value: float,
-    path_step: PathStep,
-    complete: Tree,
-    beside: Mapping[str, float],
-    *,
-    rows: EncodedDataset | None,
-    fold: bool,
-    draws: int,
-    unit: Unit = ROW,
-) -> DrawnStep:
-    """`unit`: whom the rows protect. `fold`: as the page shows the tree, folded or complete. `rows`: those that lines may count,
-    None for none. The drawing has room for notes about so many `draws`.
-    """
-    plan = path_step.result.plan
-    shown = collapse_leaves(complete, plan) if fold else complete
-    bars = intervals(complete, shown, plan, path_step.result.unit.rows)
-    widths = None if rows is None else exact_trace(shown, rows).shares(shown)
-    notes = NodeNotes(widths or {}, bars=bars, n_draws=draws)
-    wide, narrow = (draw_tree(shown, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
-    said = replace(result_verdict(path_step.result), unit=unit)
-    split = split_html(split_of(replace(path_step.result, unit=unit)))
-    return DrawnStep(value, wide, narrow, path_step.score, beside, shown, notes, said, shape_in_words(plan), split)
+@dataclass(frozen=True)
+class PathSteps:
+    """What is the same at every step of a path. `fold` draws the folded tree, `unit` is whom the rows protect."""
+
+    train: EncodedDataset
+    test: EncodedDataset
+    role: DataRole
+    fold: bool
+    unit: Unit = ROW
+
+    def steps(self, wanted: Sequence[tuple[float, FitRequest, int]]) -> list[DrawnStep | DpvizError]:
+        """One step, or why the learner refuses it, per (value, request, draws to have room for); the fits share their counts."""
+        train = kept_here(self.train)
+        lines = cache(lambda depth: references(self.train, self.test, max_depth=depth))
+
+        def made(value: float, request: FitRequest, draws: int) -> DrawnStep | DpvizError:
+            try:
+                found = path_step(request, train, self.test, role=self.role)
+            except DpvizError as problem:
+                return problem.with_traceback(None)
+            return self._drawn(value, found, lines(request.depth_beside(train.schema)), draws)
+
+        return [made(*one) for one in wanted]
+
+    def _drawn(self, value: float, found: PathStep, beside: Mapping[str, float], draws: int) -> DrawnStep:
+        result, plan = found.result, found.result.plan
+        complete = as_tree(result.model)
+        assert complete is not None
+        shown = collapse_leaves(complete, plan) if self.fold else complete
+        widths = exact_trace(shown, self.train).shares(shown) if self.role.may_show_rows else {}
+        notes = NodeNotes(widths, bars=intervals(complete, shown, plan, result.unit.rows), n_draws=draws)
+        wide, narrow = (draw_tree(shown, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
+        said = replace(result_verdict(result), unit=self.unit)
+        split = split_html(split_of(replace(result, unit=self.unit)))
+        return DrawnStep(value, wide, narrow, found.score, beside, shown, notes, said, shape_in_words(plan), split)
 
 
 def shape_in_words(plan: BudgetPlan) -> str:
@@ -93,6 +109,23 @@ def beside_pinned(one: DrawnStep, pinned: Side) -> DrawnStep:
     now = Side(f"Now: ε = {number_text(one.value)}", one.shown, one.notes)
     wide, narrow = (draw_pair(pinned, now, selected=None, narrow=narrow).embedded() for narrow in (False, True))
     return replace(one, wide=wide, narrow=narrow, note=pair_sentence(pinned, now))
+
+
+#: While epsilon is dragged to where no tree has been trained yet.
+PENDING = "ε = {}: let go to train this tree."
+
+
+def guarantee_said(said: Verdict) -> dict[str, str]:
+    """Kind and words: "Preview: ε = 1 (add/remove one row). At most 61 of 100 guesses about one row can be right, ..."."""
+    if said.kind == "would":
+        words = f"Preview: {loss_text(said.proven, said.unit)}"
+    else:
+        words = said.headline
+    if said.proven.is_finite:
+        times = times_text(said.right_guesses)
+        most = f"At most {times}" if times.isdigit() else capital(times)
+        words += f". {most} of 100 guesses about {said.unit.words} can be right, 50 by chance"
+    return {"kind": said.kind, "words": f"{words}."}
 
 
 def scale_of(constant: float, best: float = 1.0) -> tuple[float, float]:
@@ -148,21 +181,16 @@ def packed_steps(steps: Sequence[DrawnStep], measure: str, tested: str) -> str:
     """
     if not steps:
         return ""
-    shown = [
-        {"value": one.value, "wide": one.wide, "narrow": one.narrow, "guarantee": guarantee_said(one.verdict)}
-        | {"shape": one.shape, "split": one.split, "said": {}}
-        | (_measured(one, measure, tested) if tested else {})
-        for one in steps
-    ]
+    shown = []
+    for one in steps:
+        drawn: dict[str, Any] = {"value": one.value, "wide": one.wide, "narrow": one.narrow, "said": {}}
+        drawn |= {"guarantee": guarantee_said(one.verdict), "shape": one.shape, "split": one.split}
+        if tested:
+            drawn["said"] = headline(one.score, (), measure, f"{tested}, this tree alone")
+            drawn["words"] = step_in_words(one, measure)
+            drawn["strip"] = strip_svg(one.score, (), one.beside, measure)
+        shown.append(drawn)
     return base64.b64encode(gzip.compress(json.dumps(shown).encode(), 6, mtime=0)).decode()
-
-
-def _measured(one: DrawnStep, measure: str, tested: str) -> dict[str, Any]:
-    return {
-        "said": headline(one.score, (), measure, f"{tested}, this tree alone"),
-        "words": step_in_words(one, measure),
-        "strip": strip_svg(one.score, (), one.beside, measure),
-    }
 
 
 def _dot(kind: str, value: float, radius: int, scale: tuple[float, float]) -> str:

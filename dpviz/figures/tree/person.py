@@ -9,9 +9,9 @@ from dpviz.errors import NoProbabilities
 from dpviz.figures.wording import percent
 from dpviz.models.base import Model, Voting
 from dpviz.models.new_rows import answers_of, probabilities_of
-from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
+from dpviz.models.tree import Branch, Rule, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
 from dpviz.table.columns import Column
-from dpviz.table.encode import encode_new
+from dpviz.table.encode import NewRows, encode_new
 from dpviz.table.raw import RawTable
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
@@ -26,17 +26,13 @@ def typical_person(tree: Tree) -> dict[str, str | float]:
     as far from it as the middle of what lies below, since declared ranges reach far beyond what is common.
     """
     leaves = [placed for placed in tree.nodes() if not isinstance(placed.node, Branch)]
-    home = max(leaves, key=lambda placed: _released_rows(placed.node)).path
+    home = max(leaves, key=lambda placed: sum(getattr(placed.node, "counts", None) or ())).path
     questions = [(placed.path, placed.node.rule) for placed in tree.nodes() if isinstance(placed.node, Branch)]
     asked: dict[int, list[tuple[Rule, bool]]] = {}
     for path, rule in sorted(questions, key=lambda question: not home.startswith(question[0])):  # those on the way first
         asked.setdefault(rule.feature, []).append((rule, not home.startswith(f"{path}R")))
     features = tree.schema.features
     return {features[place].name: _typical(features[place], answers) for place, answers in asked.items()}
-
-
-def _released_rows(leaf: Node) -> int:
-    return sum(leaf.counts or ()) if isinstance(leaf, Leaf) else 0
 
 
 def _typical(feature: Feature, answers: Sequence[tuple[Rule, bool]]) -> str | float:
@@ -59,26 +55,26 @@ def _typical(feature: Feature, answers: Sequence[tuple[Rule, bool]]) -> str | fl
     return float(math.floor(value) if math.floor(value) > low or low == feature.low else math.floor(value) + 1)
 
 
-def row_of(schema: Schema, cells: Cells) -> RawTable:
-    """A table of one row."""
-    return RawTable(tuple(_column(name, cells.get(name)) for name in schema.feature_names), "This person")
-
-
-def _column(name: str, cell: str | float | None) -> Column:
-    known = () if cell is None else (cell if isinstance(cell, str) else repr(cell),)
-    return Column(name, known, np.array([len(known) - 1], dtype=np.int32))
+def _encoded(schema: Schema, cells: Cells) -> NewRows:
+    """One row, encoded."""
+    columns = []
+    for name in schema.feature_names:
+        cell = cells.get(name)
+        known = () if cell is None else (cell if isinstance(cell, str) else repr(cell),)
+        columns.append(Column(name, known, np.array([len(known) - 1], dtype=np.int32)))
+    return encode_new(RawTable(tuple(columns), "This person"), schema)
 
 
 def leaf_reached(tree: Tree, cells: Cells) -> str | None:
     """The path of the leaf this person reaches; None where the schema drops such a row."""
-    new = encode_new(row_of(tree.schema, cells), tree.schema)
+    new = _encoded(tree.schema, cells)
     leaves = [placed.path for placed in tree.nodes() if not isinstance(placed.node, Branch)]
     return leaves[int(tree.leaf_of_rows(new.data)[0])] if new.usable[0] else None
 
 
 def answer_sentence(model: Model, cells: Cells) -> str:
     """What the model says about this person, with probabilities where it holds any. Names are not escaped."""
-    schema, new = model.schema, encode_new(row_of(model.schema, cells), model.schema)
+    schema, new = model.schema, _encoded(model.schema, cells)
     [said] = answers_of(model, new)
     if said is None or said != said:
         return "No answer: a missing or undeclared value, and the schema leaves such rows out."
@@ -88,9 +84,6 @@ def answer_sentence(model: Model, cells: Cells) -> str:
         [shares] = probabilities_of(model, new)
     except NoProbabilities:
         return f"Predicted {schema.target.name}: {said}. This model holds no probabilities."
-    return f"Predicted {schema.target.name}: {said}. {_odds(model, schema.classes, shares.tolist())}."
-
-
-def _odds(model: Model, classes: Sequence[str], shares: Sequence[float]) -> str:
     what = "Shares of the votes" if isinstance(model, Voting) else "Probabilities"
-    return f"{what}: " + ", ".join(f"{name} {percent(share)}" for name, share in zip(classes, shares, strict=True))
+    odds = ", ".join(f"{name} {percent(share)}" for name, share in zip(schema.classes, shares.tolist(), strict=True))
+    return f"Predicted {schema.target.name}: {said}. {what}: {odds}."

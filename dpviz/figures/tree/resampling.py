@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpviz.evaluation.tree.resampling import FeatureUse, Resamples
-from dpviz.figures.charts import NAMES, Chart, Rows, chart
+from dpviz.figures.charts import NAMES, Chart, chart
 from dpviz.figures.theme import BLUE, translucent
 from dpviz.figures.tree.labels import between_in_words, is_anywhere, visible
 from dpviz.models.tree import Branch, Tree, declared_precision, format_number, rule_in_words
@@ -72,7 +72,12 @@ def feature_chart(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -> C
     numbers = {"text": [count for row in counts for count in row], "mode": "text", "textfont": {"size": 13}}
     down_again = [place for place in places for _ in columns]
     figure.add_scatter(x=columns * len(shown), y=down_again, hoverinfo="skip", showlegend=False, **numbers)
-    return Chart(figure, feature_sentence(schema, uses, n_draws), _feature_rows(schema, uses))
+    rows = [
+        {"feature": schema.features[use.feature].name, "anywhere": f"{use.anywhere}"}
+        | {_depth_name(level): f"{count}" for level, count in enumerate(use.at_level)}
+        for use in uses
+    ]
+    return Chart(figure, feature_sentence(schema, uses, n_draws), rows)
 
 
 def _depth_name(level: int) -> str:
@@ -83,22 +88,9 @@ def feature_sentence(schema: Schema, uses: Sequence[FeatureUse], n_draws: int) -
     """Which features the draws ask about."""
     if not uses:
         return "No rerun splits on any feature."
-    always = [use for use in uses if use.anywhere == n_draws]
-    first = uses[0]
+    first, always = uses[0], sum(use.anywhere == n_draws for use in uses)
     head = f"“{schema.features[first.feature].name}” is asked about most: in {first.anywhere} of {n_draws} draws."
-    return f"{head} {len(always)} of {len(uses)} features that appear are in every rerun."
-
-
-def _feature_rows(schema: Schema, uses: Sequence[FeatureUse]) -> Rows:
-    """The same as a table."""
-    return [
-        {
-            "feature": schema.features[use.feature].name,
-            "anywhere": f"{use.anywhere}",
-            **{_depth_name(level): f"{count}" for level, count in enumerate(use.at_level)},
-        }
-        for use in uses
-    ]
+    return f"{head} {always} of {len(uses)} features that appear are in every rerun."
 
 
 def _short(text: str) -> str:

@@ -126,17 +126,16 @@ def _condition(column: Feature, answers: list[tuple[Rule, bool]]) -> tuple[str, 
 
 def _range_in_words(column: NumericFeature, low: float, high: float) -> str:
     unit = f" {column.unit}" if column.unit else ""
-    if math.isinf(low):
-        return f"{column.name} ≤ {format_number(high)}{unit}"
     if math.isinf(high):
         return f"{column.name} > {format_number(low)}{unit}"
-    return f"{format_number(low)} < {column.name} ≤ {format_number(high)}{unit}"
+    least = "" if math.isinf(low) else f"{format_number(low)} < "
+    return f"{least}{column.name} ≤ {format_number(high)}{unit}"
 
 
 def _categories_in_words(column: CategoricalFeature, codes: set[int]) -> str:
     """The shorter of "is a or b" and "is not c"."""
     inside = [category for code, category in enumerate(column.categories) if code in codes]
-    outside = [category for code, category in enumerate(column.categories) if code not in codes]
+    outside = [category for category in column.categories if category not in inside]
     if not inside:
         return f"{column.name} is none of its categories"
     if outside and len(outside) < len(inside):

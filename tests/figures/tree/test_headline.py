@@ -2,7 +2,7 @@ import pytest
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.figures.tree.headline import guarantee_said
+from dpviz.figures.tree.paths import guarantee_said
 from dpviz.results.verdict import verdict
 
 
