@@ -98,12 +98,13 @@ def _of_classes(report, law, labels, shares):
 
 @pytest.mark.parametrize("kind", ["separable", "even", "rare"])
 def test_a_few_intervals_of_classes_hold_the_truth(kind):
-    for n_classes, n_rows, epsilon, k in ((4, 1000, 1.0, 1), (2, 1000, 3.0, 4)):
+    for n_classes, n_rows, epsilon, k in ((5, 200, 0.05, 1), (3, 1000, 1.0, 1), (2, 1000, 3.0, 4), (2, 20_000, 10.0, 1)):
         hits, _ = class_cell(kind, n_classes, n_rows, epsilon, k, tries=60)
-        assert min(hits.values()) >= least(60, cells=48)
+        assert min(hits.values()) >= least(60, cells=96)
 
 
 @pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.parametrize(("kind", "n_classes"), list(product(["separable", "even", "rare"], [2, 3, 5])))
 def test_all_intervals_of_classes_hold_the_truth(kind, n_classes):
     cells = list(product(ROWS, EPSILONS, PERSONS))
@@ -127,7 +128,7 @@ def test_rows_of_one_person_make_intervals_wider():
     assert four.high - four.low == pytest.approx(2 * (one.high - one.low), rel=0.1)
 
 
-@pytest.mark.parametrize("name", ["s-gbdt", "pf-forest", "jpw-forest", "cart"])
+@pytest.mark.parametrize("name", ["s-gbdt", "pf-forest", "cart"])
 def test_bands_of_probabilities_leave_open_what_the_model_does_within_them(name):
     rng, hits, tries = np.random.default_rng(2), defaultdict(int), 12
     schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=2000)
@@ -261,12 +262,15 @@ def require_cover(found, cells, about):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_intervals_of_numbers_hold_the_truth(kind):
-    for n_rows, epsilon, within, k in ((1000, 0.1, True, 1), (1000, 1.0, True, 4), (5000, 3.0, False, 1)):
+    for n_rows, epsilon, within, k in (
+        *((200, 0.05, True, 1), (1000, 0.1, True, 1), (1000, 1.0, True, 4), (5000, 3.0, False, 1), (20_000, 10.0, False, 4)),
+    ):
         found, _ = number_cell(kind, n_rows, epsilon, k, 25, within=within)
-        require_cover(found, 60, (n_rows, epsilon, within, k))
+        require_cover(found, 100, (n_rows, epsilon, within, k))
 
 
 @pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.parametrize(("kind", "within"), list(product(KINDS, [True, False])))
 def test_all_intervals_of_numbers_hold_the_truth(kind, within):
     cells = list(product(ROWS, EPSILONS, PERSONS))
@@ -318,52 +322,34 @@ def test_where_the_target_may_be_constant_r2_has_no_lower_end():
 # --- whole fits
 
 
-def test_a_fit_knows_how_many_rows_are_of_one_person():
-    frame = pd.DataFrame({"x": np.linspace(0, 1, 60), "y": np.tile(["a", "b"], 30), "who": np.arange(60) // 3})
-    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", ("a", "b")), n_public=60)
-    result = dpviz.fit("pf-tree", dpviz.encode(frame, schema, person="who", rows_per_person=3), epsilon=1.0, seed=1)
-    assert result.test_report.rows_per_person == 3
-    assert result_from_json(result.to_json()).test_report == result.test_report
-
-
 @pytest.mark.slow
+@pytest.mark.parametrize("is_number", [True, False])
 @pytest.mark.parametrize(("n_rows", "epsilon", "k"), [(1000, 0.1, 1), (4000, 1.0, 1), (4000, 1.0, 4)])
-def test_a_fit_of_numbers_says_the_truth_about_itself(n_rows, epsilon, k):
-    rng, hits, tries = np.random.default_rng(3), defaultdict(int), 30
-    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("t", 0, 1), n_public=n_rows)
+def test_a_fit_says_the_truth_about_itself(is_number, n_rows, epsilon, k):
+    rng, hits, tries = np.random.default_rng(3), defaultdict(int), 20
     x, y = population("long tail")
-    new = EncodedDataset(schema, (x,), y)
+    target, y = (TARGET, y) if is_number else (ClassTarget("t", tuple("abcd")), (x * 4).astype(np.uint8))
+    schema = Schema((NumericFeature("x", 0, 1),), target, n_public=n_rows)
+    new, cells = EncodedDataset(schema, (x,), y), y if is_number else np.array(list("abcd"))[y]
     for seed in range(tries):
         rows = np.repeat(rng.choice(len(x), n_rows // k), k)
-        frame = pd.DataFrame({"x": x[rows], "t": y[rows], "who": np.arange(len(rows)) // k})
+        frame = pd.DataFrame({"x": x[rows], "t": cells[rows], "who": np.arange(len(rows)) // k})
         result = dpviz.fit("pf-tree", dpviz.encode(frame, schema, person="who", rows_per_person=k), epsilon=epsilon, seed=seed)
         assert result.test_report.rows_per_person == k
-        off = np.abs(result.model.predict(new) - y)
-        truth = {"mae": off.mean(), "rmse": math.sqrt(np.square(off).mean()), "r2": 1 - np.square(off).mean() / y.var()}
-        for name, true in truth.items():
-            found = result.test_report.estimates[name]
+        for name, found, true in _of_fit(result.test_report, result.model.predict(new), y):
             hits[name] += found.low <= true <= found.high
+    assert result_from_json(result.to_json()).test_report == result.test_report
     assert min(hits.values()) >= least(tries, cells=9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n_rows", "epsilon", "k"), [(1000, 1.0, 1), (5000, 0.3, 1), (4000, 1.0, 4)])
-def test_a_fit_of_classes_says_the_truth_about_itself(n_rows, epsilon, k):
-    rng, hits, tries = np.random.default_rng(3), defaultdict(int), 30
-    schema = Schema((NumericFeature("x", 0, 1),), ClassTarget("y", tuple("abcd")), n_public=n_rows)
-    x = rng.uniform(0, 1, 40_000)
-    new = EncodedDataset(schema, (x,), (x * 4).astype(np.uint8))
-    for seed in range(tries):
-        rows = np.repeat(rng.choice(len(x), n_rows // k), k)
-        frame = pd.DataFrame({"x": x[rows], "y": np.array(list("abcd"))[new.target[rows]], "who": np.arange(len(rows)) // k})
-        result = dpviz.fit("pf-tree", dpviz.encode(frame, schema, person="who", rows_per_person=k), epsilon=epsilon, seed=seed)
-        right = result.model.predict(new) == new.target
-        recalls = [right[new.target == code].mean() for code in range(4)]
-        report = result.test_report
-        for name, found, true in (
-            ("accuracy", report.accuracy, right.mean()),
-            ("balanced accuracy", report.balanced_accuracy, np.mean(recalls)),
-            *((f"recall {code}", report.recalls[code], recalls[code]) for code in range(4)),
-        ):
-            hits[name] += found.low <= true <= found.high
-    assert min(hits.values()) >= least(tries, cells=18)
+def _of_fit(report, predicted, y):
+    if isinstance(report, NumberReport):
+        off = np.abs(predicted - y)
+        truth = {"mae": off.mean(), "rmse": math.sqrt(np.square(off).mean()), "r2": 1 - np.square(off).mean() / y.var()}
+        yield from ((name, report.estimates[name], true) for name, true in truth.items())
+        return
+    right = predicted == y
+    recalls = [right[y == code].mean() for code in range(4)]
+    yield "accuracy", report.accuracy, right.mean()
+    yield "balanced accuracy", report.balanced_accuracy, np.mean(recalls)
+    yield from ((f"recall {code}", report.recalls[code], recalls[code]) for code in range(4))

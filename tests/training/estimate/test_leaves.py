@@ -1,84 +1,102 @@
-"""Honest leaves: every row is in one part, the ledger is a maximum, and remembered counts change nothing."""
+"""Released counts of leaves: the shares they say, and the leaves that they cannot tell apart folded into one."""
+
+import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-import dpviz
-from dpviz.accounting.events import RandomPartition
-from dpviz.privacy.random_assignment import RandomAssignment
-from dpviz.privacy.source import Simulation
-from dpviz.table.candidates import multiscale_grid
-from dpviz.training.counted_rows import counter_of
-from tests.support.tables import schema_of, table
+from dpviz.accounting.plan import BudgetPlan, HeldOutPart
+from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
+from dpviz.training.estimate.collapse import collapse_by_noise, collapse_leaves, intervals
+from dpviz.training.estimate.report import estimate_leaf_probabilities
+from dpviz.training.growing import LEAF_COUNTS
+from tests.support.tables import schema_of
 
-DATA = table(schema_of("mixed", 3), 400)
-
-
-def fit(data=DATA, *, epsilon=1.0, **more):
-    return dpviz.fit("pf-tree", data, epsilon=epsilon, depth=2, max_depth=2, **{"seed": 3, "leaves": "honest", **more})
+SCHEMA = schema_of("mixed")
+RULE = ThresholdRule(0, 0.0)
 
 
-def test_without_noise_the_counts_are_those_of_the_rows_assigned_to_them():
-    result = fit(epsilon=1e6)
-    parts = RandomAssignment((0.1, 0.05)).assign(DATA.n_rows, source=Simulation(3))
-    leaf_of = result.model.leaf_of_rows(DATA)
-    for part, leaves in ((1, result.model.leaves), (2, result.test_report.table)):
-        for number, leaf in enumerate(leaves):
-            there = (parts == part) & (leaf_of == number)
-            assert leaf.counts == tuple(np.bincount(DATA.target[there], minlength=3).tolist())
-    assert 0 < sum(sum(leaf.counts) for leaf in result.model.leaves) < 80
+def leaf(label, no, yes):
+    share = max(yes, 0) / max(no + yes, 1)
+    return Leaf(label, (no, yes), (1 - share, share))
 
 
-def test_the_tree_does_not_look_at_rows_that_are_set_aside():
-    """More than half of them are, and without noise a tree that looked at their classes would be another one."""
-    parts = RandomAssignment((0.1, 0.5)).assign(DATA.n_rows, source=Simulation(3))
-    target = DATA.target.copy()
-    target[parts > 0] = (target[parts > 0] + 1) % 3
-    other = type(DATA)(DATA.schema, DATA.columns, target)
-
-    def places(**given):
-        models = [fit(data, epsilon=1e6, **given).model for data in (DATA, other)]
-        return [(model.leaf_of_rows(DATA).tolist(), model.predict(DATA).tolist()) for model in models]
-
-    one, another = places(test_share=0.5)
-    assert one == another
-    one, another = places(leaves="labels", test_share=None)
-    assert one != another
+def tree(*leaves):
+    """A comb: the first leaf on the left, the others below on the right."""
+    root = leaves[-1]
+    for left in reversed(leaves[:-1]):
+        root = Branch(RULE, left, root)
+    return Tree(SCHEMA, root)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2.0])
-def test_the_ledger_is_the_largest_of_three_parts_to_the_last_bit(epsilon):
-    result = fit(epsilon=epsilon)
-    assert isinstance(result.ledger.event, RandomPartition)
-    assert result.ledger.event.probabilities == (1 - (0.15 + 0.05), 0.15, 0.05)
-    assert len(result.ledger.event.events) == 3
-    assert result.ledger.guarantee.epsilon == epsilon
-    assert [(held_out.part, held_out.share, held_out.epsilon) for held_out in result.plan.held_out] == [
-        ("leaf counts", 0.15, epsilon),  # 200 declared rows times epsilon are few
-        ("test", 0.05, epsilon),
-    ]
+def test_leaves_that_look_alike_become_one_with_their_rows():
+    alike = tree(leaf(1, 100, 4900), leaf(0, 4000, 1000), leaf(0, 40, 10))
+    found = collapse_by_noise(alike, 1.0)
+    assert found.root == Branch(RULE, leaf(1, 100, 4900), Leaf(0, (4040, 1010), found.root.right.shares))
+    assert found.root.right.shares == pytest.approx((0.8, 0.2))
 
 
-def test_counts_of_what_is_left_are_those_of_the_rows_that_are_left():
-    cached, kept = DATA.with_cached_counts(), np.arange(DATA.n_rows) % 3 > 0
-    grid = multiscale_grid(DATA.schema)
-    roots = [counter_of(data).root(grid).without((~kept).astype(np.uint8)) for data in (DATA, cached)]
-    bins = np.arange(grid.features[0].n_bins) < 5
-    for plain, remembered in zip((roots[0], *roots[0].children(0, bins)), (roots[1], *roots[1].children(0, bins)), strict=True):
-        assert plain.n_rows == remembered.n_rows
-        np.testing.assert_array_equal(plain.histogram, remembered.histogram)
-        np.testing.assert_array_equal(plain.class_counts, remembered.class_counts)
+def test_where_noise_hides_the_difference_nothing_is_folded():
+    alike = tree(leaf(1, 100, 4900), leaf(0, 4000, 1000), leaf(0, 40, 10))
+    assert collapse_by_noise(alike, 200.0**2) == alike
 
 
-def test_what_is_known_of_labels_uses_every_row_that_did_not_choose_them():
-    result = fit(epsilon=1e6)
-    parts = RandomAssignment((0.1, 0.05)).assign(DATA.n_rows, source=Simulation(3))
-    right = (result.model.predict(DATA) == DATA.target)[parts > 0]
-    assert result.test_report.accuracy.value == pytest.approx(right.mean())
+@pytest.mark.parametrize(
+    ("leaves", "aside"),
+    [
+        ((Leaf(0), Leaf(0), Leaf(0)), ()),
+        ((leaf(0, 8000, 2000), leaf(0, 40, 10), leaf(0, 80, 20)), (HeldOutPart(LEAF_COUNTS, 0.1, 1.0),)),
+    ],
+)
+def test_the_first_question_stays_where_nothing_depends_on_it(leaves, aside):
+    plan = BudgetPlan(1.0, 2, (), held_out=aside)
+    found = collapse_leaves(tree(*leaves), plan)
+    assert found.root.rule == RULE
+    assert found.n_leaves == 2
+    assert collapse_leaves(tree(leaves[0]), plan).n_leaves == 1
 
 
-def test_a_release_has_a_test_result_and_says_what_it_cost():
-    result = fit(seed=None, accept_rows=True)
-    assert result.released
-    assert result.ledger.guarantee.epsilon == 1.0
-    assert 0 <= result.test_report.accuracy.low <= result.test_report.accuracy.value <= result.test_report.accuracy.high <= 1
+def test_without_released_counts_it_merges_equal_leaves():
+    plain = tree(Leaf(1), Leaf(0), Leaf(0))
+    assert collapse_leaves(plain, BudgetPlan(1.0, 2, ())) == plain.merged() == collapse_by_noise(plain, 1.0)
+
+
+def test_folded_leaves_are_as_unsure_as_the_noise_of_all_they_hold():
+    plan = BudgetPlan(0.3, 1, (), held_out=(HeldOutPart(LEAF_COUNTS, 0.1, 0.3),))
+    complete = tree(leaf(1, 50, 450), leaf(1, 50, 450))
+    together = Tree(SCHEMA, leaf(1, 100, 900))
+    ((_, low, high),) = intervals(complete, together, plan).values()
+    ((_, alone_low, alone_high),) = intervals(together, together, plan).values()
+    assert low < alone_low < alone_high < high
+
+
+# --- shares
+
+TREE = Branch(RULE, Branch(RULE, Leaf(0), Leaf(1)), Leaf(0))
+
+
+def shares(counts, noise_variance=0.0):
+    root = estimate_leaf_probabilities(TREE, np.array(counts), noise_variance)
+    return [root.left.left, root.left.right, root.right]
+
+
+@given(st.lists(st.lists(st.integers(-50, 10**6), min_size=3, max_size=3), min_size=3, max_size=3), st.floats(0, 1e6))
+def test_they_are_probabilities_and_none_is_zero(counts, noise_variance):
+    for leaf, row in zip(shares(counts, noise_variance), counts, strict=True):
+        assert leaf.counts == tuple(row)
+        assert min(leaf.shares) > 0
+        assert math.isclose(math.fsum(leaf.shares), 1, abs_tol=1e-12)
+
+
+def test_many_rows_without_noise_speak_for_themselves():
+    assert shares([[9000, 1000], [10, 99_990], [500, 500]])[0].shares == pytest.approx((0.9, 0.1), abs=1e-3)
+
+
+def test_a_leaf_whose_counts_drown_in_noise_says_what_its_parent_and_its_label_say():
+    calm, noisy = (shares([[900, 100], [0, 8], [500, 1500]], variance)[1] for variance in (0.0, 10_000.0))
+    assert calm.shares[1] > 0.6
+    # its parent says 0.22 (both leaves below, some of the root); of the rows that come with it, 30% have its label
+    assert noisy.shares == pytest.approx((0.7 * 0.78, 0.7 * 0.22 + 0.3), abs=0.03)
+    assert noisy.label == 1
