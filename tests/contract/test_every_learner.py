@@ -351,6 +351,9 @@ def test_a_finite_ledger_costs_what_the_plan_composes_to(case):
         assert ledger.guarantee.is_finite != is_infinite
         assert result.claim.verdict != "holds" or not result.disclosures
         assert any(isinstance(step.cost, Unbounded) for _, step in walk(ledger.event)) == is_infinite
+        if "stopping-rule" in OWN.get(case.learner, ()):  # it has looked also where it stopped at once
+            few = case.fit(case.rows(1), depth=3).ledger
+            assert any(isinstance(step.cost, Unbounded) and step.part == "stopping rule" for _, step in walk(few.event))
         if case.learner in STOP_EARLY:
             assert ledger.guarantee.epsilon <= composed * (1 + 1e-12)
         elif not is_infinite:

@@ -73,11 +73,6 @@ def p_value(one: Counter, other: Counter) -> float:
 
 
 @pytest.mark.slow
-def test_over_all_seeds_a_tree_has_the_distribution_of_noise_drawn_one_after_another():
-    assert p_value(pairs_of_questions(map(Simulation, range(250))), pairs_of_questions(map(InTurn, range(500, 750)))) > 1e-4
-
-
-@pytest.mark.slow
 def test_the_test_finds_noise_that_two_places_share():
     in_turn = pairs_of_questions(map(InTurn, range(5_000, 5_800)))
     assert p_value(pairs_of_questions(map(Simulation, range(800))), in_turn) > 1e-4

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.learners import get_learner
-from dpviz.learners.native import pf_tree
 from dpviz.models.document import model_from_json
 from dpviz.models.tree import Branch, MedianSplit
 from dpviz.privacy.selection import PermuteAndFlip
@@ -82,24 +80,6 @@ def test_a_cut_moves_from_the_median_to_where_a_tail_begins():
     best = [cuts[cut_utilities(counts, places_of(SCHEMA.target, cuts), ranks).argmax()] for ranks in (RANKS, 0)]
     assert best[0] == 1
     assert best[1] == 4
-
-
-def test_how_a_cut_is_chosen_follows_declared_rows_alone(monkeypatch):
-    asked = []
-    monkeypatch.setattr(pf_tree, "rank_units", lambda *given: asked.append(given) or RANKS)
-    dpviz.fit("pf-tree", line(50), epsilon=2.0, depth=1, seed=0)
-    assert asked == [(1000, 2.0)]
-
-
-def test_deep_trees_where_rows_and_epsilon_allow_it():
-    spec = get_learner("pf-tree")
-    depths = [
-        dpviz.fit("pf-tree", line(50), epsilon=epsilon, max_depth=10, seed=0).plan.depth for epsilon in (0.1, 1.0, 10.0, 100.0)
-    ]
-    assert depths == sorted(depths)
-    assert depths[0] == 1
-    assert depths[-1] >= 6
-    assert "number" in spec.tasks
 
 
 def test_every_branch_says_its_median_and_every_document_keeps_it():

@@ -19,17 +19,13 @@ from tests.support.goodness import FITS, p_value
 SCHEMA = Schema(tuple(CategoricalFeature(name, ("0", "1")) for name in "abc"), ClassTarget("y", ("n", "p")), n_public=9)
 #: Two identical columns, a third one of its own, classes mixed.
 ROWS = np.array([[0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1], [1, 1, 1, 1], [1, 1, 1, 0], [0, 0, 1, 0]], dtype=np.uint8)
+DATA = EncodedDataset(SCHEMA, tuple(ROWS[:, f].copy() for f in range(3)), ROWS[:, 3].copy())
 
 
-@pytest.fixture(scope="module")
-def data():
-    return EncodedDataset(SCHEMA, tuple(ROWS[:, f].copy() for f in range(3)), ROWS[:, 3].copy())
-
-
-def privatree_node(data, epsilon, source):
+def privatree_node(epsilon, source):
     grid = quantile_grid(SCHEMA, {}, "q")
     split = EpsilonSplit(epsilon, epsilon, epsilon, epsilon, "test", ())
-    return NoisyHistogramGrower(grid, split, 1, True, source), counter_of(data).root(grid)
+    return NoisyHistogramGrower(grid, split, 1, True, source), counter_of(DATA).root(grid)
 
 
 def number_of(decision):
@@ -37,91 +33,70 @@ def number_of(decision):
     return 2 * decision.feature + int(np.flatnonzero(decision.left_bins)[0])
 
 
-@pytest.fixture(scope="module")
-def drawn(data):
-    grower, node = privatree_node(data, 0.8, Simulation(3))
-    return np.array([number_of(grower.step(node)) for _ in range(6000)])
-
-
-def distribution_of(data, epsilon):
-    grower, node = privatree_node(data, epsilon, Simulation(0))
+def of_privatree(epsilon):
+    """(probability of every decision, mass that is cut off)."""
+    grower, node = privatree_node(epsilon, Simulation(0))
     listed, cut = grower.distribution(node)
     assert [number_of(decision) for decision, _ in listed] == list(range(6))
     return np.array([chance for _, chance in listed]), cut
 
 
-@pytest.mark.slow
-def test_the_least_gini_distribution_is_that_of_the_real_step(data, drawn):
-    distribution, cut = distribution_of(data, 0.8)
-    assert cut < 1e-5
-    assert p_value(drawn, distribution) > FITS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("factor", [0.7, 1.3])
-def test_the_distribution_of_another_epsilon_does_not_fit(data, drawn, factor):
-    assert p_value(drawn, distribution_of(data, 0.8 * factor)[0]) < FITS
-
-
-@pytest.mark.parametrize("epsilon", [pytest.param(0.3, marks=pytest.mark.slow), 0.8])
-@pytest.mark.slow
-def test_what_is_cut_off_covers_what_a_larger_box_finds(data, epsilon, monkeypatch):
-    low, cut = distribution_of(data, epsilon)
-    monkeypatch.setattr(noisy_histograms, "MOST_NOISE", 34)
-    for cached in (noisy_histograms._feature_distribution, noisy_histograms._chance_above):
-        cached.cache_clear()
-    larger, larger_cut = distribution_of(data, epsilon)
-    for cached in (noisy_histograms._feature_distribution, noisy_histograms._chance_above):
-        cached.cache_clear()
-    assert (low <= larger + 1e-12).all()
-    assert (larger <= low + cut).all()
-    assert larger_cut < cut
-    assert low.sum() + cut >= 1
-
-
-def test_rounding_never_makes_the_cut_zero():
-    histogram = np.array([[3, 0], [0, 3]])
-    _, cut = least_gini_distribution(histogram, (2,), GeometricNoise(30.0))
-    assert cut > 0
-
-
-# --- PrivaTree (corrected): a noisy count, then a selection
-
-
-@pytest.fixture(scope="module")
-def corrected(data):
+def of_corrected(epsilon):
+    """The same of a noisy count and a selection."""
     grid = equal_width_grid(SCHEMA, 10)
-    node, source = counter_of(data).root(grid), Simulation(5)
-    draws = np.array([choose_split(grid, node, 3.0, source).feature for _ in range(12_000)])
-    return grid, node, draws
-
-
-def split_chances(corrected, epsilon):
-    grid, node, _ = corrected
-    listed, cut = split_distribution(grid, node, epsilon)
+    listed, cut = split_distribution(grid, counter_of(DATA).root(grid), epsilon)
     assert [decision.feature for decision, _ in listed] == [0, 1, 2]
     return np.array([chance for _, chance in listed]), cut
 
 
-@pytest.mark.slow
-def test_the_split_distribution_is_that_of_the_real_step(corrected):
-    distribution, cut = split_chances(corrected, 3.0)
-    assert p_value(corrected[2], distribution) > FITS
-    assert cut < 1e-4
-    assert distribution.sum() + cut == pytest.approx(1, abs=1e-12)
+def require_covers(distribution, larger):
+    """What was cut off covers what the larger box finds."""
+    (low, cut), (high, least) = distribution, larger
+    assert (low <= high + 1e-12).all()
+    assert (high <= low + cut + 1e-15).all()
+    assert least < cut
 
 
-@pytest.mark.parametrize("factor", [0.5, 2.0])
 @pytest.mark.slow
-def test_the_split_distribution_of_another_epsilon_does_not_fit(corrected, factor):
-    assert p_value(corrected[2], split_chances(corrected, 3.0 * factor)[0]) < FITS
+def test_the_least_gini_distribution_is_that_of_the_real_step_and_of_no_other_epsilon():
+    grower, node = privatree_node(0.8, Simulation(3))
+    drawn = np.array([number_of(grower.step(node)) for _ in range(6000)])
+    for factor, fits in ((1.0, True), (0.7, False), (1.3, False)):
+        distribution, cut = of_privatree(0.8 * factor)
+        assert (p_value(drawn, distribution) > FITS) == fits
+        assert cut < 1e-4
+
+
+@pytest.mark.slow
+def test_the_split_distribution_is_that_of_the_real_step_and_of_no_other_epsilon():
+    grid, source = equal_width_grid(SCHEMA, 10), Simulation(5)
+    node = counter_of(DATA).root(grid)
+    drawn = np.array([choose_split(grid, node, 3.0, source).feature for _ in range(12_000)])
+    for factor, fits in ((1.0, True), (0.5, False), (2.0, False)):
+        distribution, cut = of_corrected(3.0 * factor)
+        assert (p_value(drawn, distribution) > FITS) == fits
+        assert distribution.sum() + cut == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.8])
+@pytest.mark.slow
+def test_what_is_cut_off_covers_what_a_larger_box_finds(epsilon, monkeypatch):
+    found = of_privatree(epsilon)
+    assert found[0].sum() + found[1] >= 1
+    monkeypatch.setattr(noisy_histograms, "MOST_NOISE", 34)
+    cached = noisy_histograms._feature_distribution, noisy_histograms._chance_above
+    for function in cached:
+        function.cache_clear()
+    larger = of_privatree(epsilon)
+    for function in cached:
+        function.cache_clear()
+    require_covers(found, larger)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 3.0])
-def test_the_counts_left_out_of_the_split_distribution_are_accounted_for(corrected, epsilon, monkeypatch):
-    distribution, cut = split_chances(corrected, epsilon)
+def test_counts_that_are_left_out_are_accounted_for(epsilon, monkeypatch):
+    found = of_corrected(epsilon)
     monkeypatch.setattr(privatree_corrected, "TAIL", 1e-9)
-    larger, larger_cut = split_chances(corrected, epsilon)
-    assert (distribution <= larger + 1e-15).all()
-    assert (larger <= distribution + cut + 1e-15).all()
-    assert larger_cut < cut
+    require_covers(found, of_corrected(epsilon))
+    _, cut = least_gini_distribution(np.array([[3, 0], [0, 3]]), (2,), GeometricNoise(30.0))
+    assert cut > 0  # rounding never makes it zero

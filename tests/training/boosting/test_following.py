@@ -48,13 +48,6 @@ def test_then_a_feature_with_much_to_learn_is_asked_most_and_the_others_now_and_
     assert counts[[0, 1, 3]].min() > 0.03
 
 
-@pytest.mark.slow
-def test_noise_alone_draws_no_feature_away():
-    counts = shares(asked(0.0, 2004))
-    assert counts.max() < 0.6
-    assert counts.min() > 0.1
-
-
 def test_the_trees_that_were_drawn_are_those_of_the_model():
     trees = drawn((4, 2), 1)
     cells = []

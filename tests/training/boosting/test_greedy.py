@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from dpviz.privacy.source import Simulation
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from dpviz.training.boosting.greedy import GreedyTree, places
-from tests.support.examples import examples
 
 X = NumericFeature("x", 0, 10)
 WHOLE = NumericFeature("k", 0, 10, whole=True)
@@ -78,22 +75,6 @@ def test_without_gains_every_category_weighs_one_and_a_number_what_is_asked(nume
     for expected, fits in ((share, True), (1 / 2, False)):
         counts = np.bincount(drawn, minlength=2)
         assert (chisquare(counts, n * np.array([expected, 1 - expected])).pvalue > 1e-4) == fits
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.floats(-1, 1)), max_size=12),
-    st.integers(0, 5),
-    st.floats(-1, 1),
-    st.floats(0, 10),
-)
-@examples(300)
-def test_one_row_changes_a_gain_by_three_at_most(rows, place, gradient, ridge):
-    values = np.array([value for value, _ in rows] + [place], dtype=float)
-    gradients = np.array([g for _, g in rows] + [gradient])
-    for threshold in np.arange(-0.5, 6):
-        with_row = gain(gradients, values <= threshold, ridge)
-        without = gain(gradients[:-1], values[:-1] <= threshold, ridge)
-        assert abs(with_row - without) <= 3 + 1e-9
 
 
 def test_the_sensitivity_is_reached():

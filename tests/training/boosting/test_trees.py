@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, kstest
 
-from dpviz.errors import SchemaError
 from dpviz.models.packed_forest import LEAF, values_of
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
@@ -71,13 +70,6 @@ def test_cuts_lie_inside_the_declared_range_and_on_the_grid_where_asked(multisca
         assert on_grid == 1.0 if multiscale else declared.whole or on_grid < 0.1
         if declared.whole:
             assert (cuts % 1 == 0.5).all()
-
-
-def test_without_a_split_there_are_no_trees():
-    schema = Schema((CategoricalFeature("only", ("one",)),), ClassTarget("y", ("n", "p")))
-    for shape in SHAPES:
-        with pytest.raises(SchemaError, match="No feature can be split"):
-            draw(shape, schema=schema)
 
 
 @pytest.mark.parametrize(("weight", "share"), [(1.0, 0.5), (4.0, 0.8), (0.25, 0.2)])
