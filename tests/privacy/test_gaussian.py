@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest, norm
 
 from dpviz.accounting.gaussian import GRID_SLACK
-from dpviz.errors import ParameterError
 from dpviz.privacy.gaussian import CONTRIBUTION_BITS, GaussianNoise, NoiseGrid, contributions
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.privacy.source import ExactNoise, Simulation
@@ -96,8 +95,6 @@ def test_a_sample_takes_each_row_with_its_probability():
         share = PoissonSample(0.3).among(20_000, source=source).mean()
         assert abs(share - 0.3) < 5 * math.sqrt(0.21 / 20_000)
         assert PoissonSample(1.0).among(5, source=source).all()
-    with pytest.raises(ParameterError, match="'rate' parameter of PoissonSample"):
-        PoissonSample(0.0)
 
 
 @pytest.mark.parametrize("scale", [20.0, 100.0])
@@ -119,12 +116,6 @@ def test_sums_that_are_too_large_are_cut_and_not_wrapped_around():
     np.testing.assert_allclose(noisy, np.array([1.0, -1.0]) * 2.0**61 / grid.steps, rtol=1e-6)
 
 
-@pytest.mark.parametrize("scales", [(math.inf,), (1.0, math.inf), (math.nan,), (0.0,), (2.0**40,)])
-def test_a_grid_for_noise_of_no_scale_is_a_typed_error(scales):
-    with pytest.raises(ParameterError, match="'scales' parameter of NoiseGrid"):
-        NoiseGrid(scales)
-
-
 @pytest.mark.parametrize("scale", [1.0, 2.0, 9.0, 40.0])
 def test_a_few_draws_at_any_scale_have_its_variance_and_no_other(scale):
     noise = GaussianNoise(scale).add(np.full((40, 50), 7), source=Simulation(5)) - 7
@@ -134,9 +125,3 @@ def test_a_few_draws_at_any_scale_have_its_variance_and_no_other(scale):
     assert noise.shape == (40, 50)
     assert 0.8 * expected < noise.var() < 1.2 * expected  # six standard deviations of the estimate
     assert not 0.8 * expected < (2 * noise).var() < 1.2 * expected
-
-
-@pytest.mark.parametrize("scale", [0, -1.0, math.nan, math.inf, 2.0**60, "1", True])
-def test_a_scale_that_is_none_is_refused(scale):
-    with pytest.raises(ParameterError, match="scale"):
-        GaussianNoise(scale)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpviz.errors import NotReleasable
 from dpviz.privacy.leaf_labels import GlobalMajority, LabelLeaves, LeafCounts
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
@@ -38,14 +37,6 @@ def test_exact_labels_follow_the_same_distribution(rule) -> None:
     for drawn, distribution in ((labels[::2], rule.probabilities(np.array([2, 0, 1]))), (labels[1::2], np.full(3, 1 / 3))):
         found = np.bincount(drawn, minlength=3) / times
         assert abs(found - distribution).max() < 4.5 * np.sqrt(0.25 / times)
-
-
-@pytest.mark.parametrize("n_rows", [0, 5])
-def test_smooth_labels_are_never_released(n_rows: int) -> None:
-    leaves = np.zeros(n_rows, dtype=np.int64)
-    counts = LeafCounts.of(leaves, np.zeros(n_rows, dtype=np.uint8), 4, 2)
-    with pytest.raises(NotReleasable, match="smooth sensitivity"):
-        LabelLeaves(SmoothMajority(1.0)).release(counts, source=ExactNoise())
 
 
 def test_the_distribution_of_all_labels_is_the_product() -> None:

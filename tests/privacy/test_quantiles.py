@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import BoundedRange, Step
-from dpviz.errors import DpvizError, NotReleasable, ParameterError
 from dpviz.privacy.quantiles import JointQuantiles, add_remove_sensitivity
 from dpviz.privacy.sensitivity import Sensitivity
-from dpviz.privacy.source import ExactNoise, Simulation
 from tests.support.examples import examples
 from tests.support.oracles import mechanisms as oracle
 
@@ -108,17 +105,6 @@ def test_utility_moves_by_the_sensitivity_and_no_more():
     assert add_remove_sensitivity(9).value == pytest.approx(1.8)  # reached: nothing, then one value
 
 
-def test_quantiles_come_with_their_event():
-    released = JointQuantiles(0.5, 0.0, 100.0).release(np.arange(100), source=Simulation(3), level=0)
-    assert released.event == Step(BoundedRange(0.5), "quantile", 0, mechanism="joint exponential quantiles")
-    assert released.value.shape == (9,)
-
-
-def test_quantiles_cannot_be_released():
-    with pytest.raises(NotReleasable, match=r"^joint exponential quantiles has no exact sampler, so its output"):
-        JointQuantiles(0.5, 0.0, 1.0).release(np.array([0.5]), source=ExactNoise())
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 1e-4, 1.0, 100.0])
 @pytest.mark.parametrize(
     "values",
@@ -143,24 +129,3 @@ def test_quantiles_of_awkward_values_are_in_order_and_in_range(values, epsilon, 
         assert (np.diff(found) >= 0).all()
         assert ((found >= 0) & (found <= 100)).all()
         assert np.isfinite(mechanism.log_density(values, found))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        ((-1.0, 0.0, 1.0), "'epsilon' parameter of JointQuantiles must be finite and not negative"),
-        ((math.nan, 0.0, 1.0), "'epsilon' parameter of JointQuantiles must be finite and not negative"),
-        ((1.0, 2.0, 2.0), r"'high' parameter of JointQuantiles must be finite and above low = 2\.0\. Got 2\.0"),
-        ((1.0, -1.7e308, 1.7e308), "'high' parameter of JointQuantiles must be finite and above low"),
-        ((1.0, 0.0, math.nan), "'high' parameter of JointQuantiles must be finite and above low"),
-        ((1.0, 0.0, 1.0, 0), "'n_quantiles' parameter of JointQuantiles must be at least 1"),
-    ],
-)
-def test_impossible_parameters_are_refused(arguments, text):
-    with pytest.raises(ParameterError, match=text):
-        JointQuantiles(*arguments)
-
-
-def test_values_with_gaps_are_refused():
-    with pytest.raises(DpvizError, match=r"values without gaps\. Fill missing values by a public rule first"):
-        JointQuantiles(1.0, 0.0, 1.0).sample(np.array([0.5, np.nan]), np.random.default_rng(0))

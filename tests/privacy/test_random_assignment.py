@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from dpviz.accounting.events import PureDP, RandomPartition, Step
-from dpviz.errors import ParameterError
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import ExactNoise, Simulation
 
@@ -55,9 +54,3 @@ def test_the_event_names_what_was_done_to_every_part_with_its_probability():
     assert RandomAssignment((0.5,)).event((growing, test), shared=True) == RandomPartition(
         (growing, test), (0.5, 0.5), shared=True
     )
-
-
-@pytest.mark.parametrize("shares", [(1.0,), (0.6, 0.6), (-0.1,)])
-def test_shares_that_leave_nothing_are_refused(shares):
-    with pytest.raises(ParameterError, match="not negative, and below 1 in all"):
-        RandomAssignment(shares)

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.accounting.events import BoundedRange, PureDP, Step
-from dpviz.errors import NotReleasable, ParameterError
+from dpviz.accounting.events import BoundedRange, PureDP
 from dpviz.privacy import exact
 from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, Sensitivity
-from dpviz.privacy.source import ExactNoise, Simulation
 from tests.support.examples import examples
 from tests.support.oracles import mechanisms as oracle
 
@@ -102,50 +100,6 @@ def test_permute_and_flip_never_errs_more_than_the_exponential_mechanism(utiliti
     flip = PermuteAndFlip(epsilon, COUNT).probabilities(utilities) @ regret
     exponential = ExponentialMechanism(epsilon, COUNT).probabilities(utilities) @ regret
     assert flip <= exponential * (1 + 1e-10) + 1e-12
-
-
-@KINDS
-@pytest.mark.parametrize("source", [Simulation(1), ExactNoise()], ids=lambda source: source.name)
-def test_a_selection_comes_with_its_event(kind, source):
-    released = kind(300.0, COUNT).release(np.array([1, 9, 2]), source=source, part="node", level=3)
-    assert released.value == 1
-    assert type(released.value) is int
-    assert released.event == Step(
-        (BoundedRange if kind is ExponentialMechanism else PureDP)(300.0), "node", 3, mechanism=kind.title
-    )
-
-
-@KINDS
-@pytest.mark.parametrize("epsilon", [-0.1, float("nan"), float("inf")])
-def test_an_impossible_epsilon_is_refused(kind, epsilon):
-    text = rf"'epsilon' parameter of {kind.__name__} must be finite and not negative\. Got {epsilon}"
-    with pytest.raises(ParameterError, match=text):
-        kind(epsilon, COUNT)
-
-
-def test_weights_cannot_be_released():
-    weighted = ExponentialMechanism(1.0, COUNT, np.zeros(3))
-    with pytest.raises(NotReleasable, match=r"^exponential mechanism with weights has no exact sampler"):
-        weighted.release(np.arange(3), source=ExactNoise(), part="node")
-
-
-@KINDS
-def test_real_valued_utilities_cannot_be_released(kind):
-    with pytest.raises(NotReleasable, match=f"^{kind.title} on real-valued utilities has no exact sampler"):
-        kind(1.0, COUNT).release(np.array([0.5, 1.0]), source=ExactNoise(), part="node")
-
-
-@KINDS
-def test_a_selection_by_a_sensitivity_that_is_no_bound_has_no_price(kind):
-    guessed = Sensitivity(1.0, monotone=False, source="guessed from the data", is_bound=False)
-    released = kind(1.0, guessed).release(np.arange(3), source=Simulation(0), part="node", level=1)
-    assert released.event == Step.unbounded("guessed from the data", "node", 1)
-
-
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
-def test_a_sensitivity_is_positive(value):
-    with pytest.raises(ParameterError, match="'value' parameter of Sensitivity must be positive"):
-        Sensitivity(value, monotone=True, source="test")
 
 
 @given(st.floats(1e-6, 1e3), st.floats(1e-3, 1e6), st.booleans())

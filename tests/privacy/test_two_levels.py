@@ -12,9 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from dpviz.accounting.events import BoundedRange
-from dpviz.accounting.guarantee import guarantee
-from dpviz.errors import ParameterError
 from dpviz.privacy import exact_weights, two_levels
 from dpviz.privacy.exact_weights import ExactWeights
 from dpviz.privacy.sensitivity import BoundedRangeSensitivity
@@ -175,20 +172,6 @@ def test_a_row_that_changes_more_than_the_width_would_cost_more():
     after = TwoLevelUtilities.of(np.array([[S + 1, -1], [-1, -1]]), np.zeros((2, 2), int))
     losses = np.log(choice(1.0).probabilities(after)) - np.log(choice(1.0).probabilities(before))
     assert np.ptp(losses) > 1.2
-
-
-@pytest.mark.parametrize("source", [Simulation(1), ExactNoise()], ids=lambda source: source.name)
-def test_a_choice_comes_with_its_event(source):
-    released = choice(5000.0).release(TwoLevelUtilities.of(LEFT, RIGHT), source=source, part="node", level=2)
-    assert released.value == (1, 0, 3)
-    assert guarantee(released.event).epsilon == 5000.0
-    assert (released.event.level, released.event.mechanism) == (2, TwoLevelChoice.title)
-    assert isinstance(released.event.cost, BoundedRange)
-
-
-def test_no_negative_epsilon():
-    with pytest.raises(ParameterError):
-        choice(-1.0)
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-17])

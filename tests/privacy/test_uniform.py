@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.accounting.events import Free, Step
 from dpviz.errors import NotEnumerable
 from dpviz.privacy.source import ExactNoise, Simulation
 from dpviz.privacy.uniform import SecretKeys, UniformChoice, UniformPoint, product_distribution
@@ -35,11 +34,6 @@ def test_a_point_is_uniform_in_its_range(source):
 def test_a_point_never_leaves_an_extreme_range(source, between):
     for _ in range(50):
         assert between[0] <= UniformPoint().release(between, source=source, part="node").value <= between[1]
-
-
-def test_they_cost_nothing():
-    assert UniformChoice().release(3, source=Simulation(0), part="node", level=1).event == Step(Free(), "node", 1)
-    assert UniformPoint().release((0.0, 1.0), source=Simulation(0), part="node", level=2).event == Step(Free(), "node", 2)
 
 
 def test_a_seed_repeats_them_and_a_release_does_not():

@@ -16,164 +16,132 @@ from tests.support.oracles import mechanisms as oracle
 
 UTILITIES = np.array([0, 3, 5, 5, 8, 9], dtype=np.int64)
 SPREAD = Sensitivity(1.5, monotone=False, source="test")
-WRONG = [0.7, 1.3]
+FACTORS = ((1.0, True), (0.7, False), (1.3, False))
 SOURCES = {"simulation": lambda: Simulation(7), "release": ExactNoise}
-SELECTIONS = [
-    PermuteAndFlip(0.5, COUNT),
-    PermuteAndFlip(1.5, SPREAD),
-    ExponentialMechanism(0.6, COUNT),
-    ExponentialMechanism(2, SPREAD),
-]
+SELECTIONS = {
+    "flip": PermuteAndFlip(0.5, COUNT),
+    "flip, spread": PermuteAndFlip(1.5, SPREAD),
+    "exponential": ExponentialMechanism(0.6, COUNT),
+    "exponential, spread": ExponentialMechanism(2, SPREAD),
+}
+each_source = pytest.mark.parametrize("source", SOURCES)
 BOX = 60
 
 
-def _name(mechanism):
-    monotone = "" if not hasattr(mechanism, "sensitivity") else f" monotone={mechanism.sensitivity.monotone}"
-    return f"{mechanism.title}{monotone}"
-
-
-def _with_epsilon(mechanism, epsilon):
-    return type(mechanism)(epsilon, mechanism.sensitivity)
+def fits(draws, distribution) -> bool:
+    return p_value(np.asarray(draws), distribution) > FITS
 
 
 #: Exact noise is slow: in the fast tests one mechanism draws from it, fewer times.
 SELECTED = [
-    *(("simulation", mechanism, 6000) for mechanism in SELECTIONS),
-    ("release", SELECTIONS[0], 2500),
-    *(pytest.param(("release", mechanism, 6000), marks=pytest.mark.slow) for mechanism in SELECTIONS),
+    *(("simulation", name, 6000) for name in SELECTIONS),
+    ("release", "flip", 2500),
+    *(pytest.param("release", name, 6000, marks=pytest.mark.slow) for name in SELECTIONS),
 ]
 
 
-@pytest.fixture(scope="module", params=SELECTED, ids=lambda p: f"{p[0]} {_name(p[1])} {p[2]}")
-def selected(request):
-    name, mechanism, times = request.param
-    source = SOURCES[name]()
-    draws = [mechanism.release(UTILITIES, source=source, part="node").value for _ in range(times)]
-    return mechanism, np.array(draws)
-
-
-def test_selection_follows_its_distribution(selected):
-    mechanism, draws = selected
-    assert p_value(draws, mechanism.probabilities(UTILITIES)) > FITS
-
-
-@pytest.mark.parametrize("factor", WRONG)
-def test_selection_does_not_follow_the_distribution_of_another_epsilon(selected, factor):
-    mechanism, draws = selected
-    distribution = _with_epsilon(mechanism, factor * mechanism.epsilon).probabilities(UTILITIES)
-    assert p_value(draws, distribution) < FITS
-
-
-def test_permute_and_flip_is_told_apart_from_the_exponential_mechanism(selected):
-    mechanism, draws = selected
-    other = PermuteAndFlip if isinstance(mechanism, ExponentialMechanism) else ExponentialMechanism
-    assert p_value(draws, other(mechanism.epsilon, mechanism.sensitivity).probabilities(UTILITIES)) < FITS
+@pytest.mark.parametrize(("source", "name", "times"), SELECTED)
+def test_selection_follows_its_distribution_and_no_other(source, name, times):
+    mechanism, noise = SELECTIONS[name], SOURCES[source]()
+    draws = [mechanism.release(UTILITIES, source=noise, part="node").value for _ in range(times)]
+    kind, other = type(mechanism), PermuteAndFlip if "exponential" in name else ExponentialMechanism
+    for factor, right in FACTORS:
+        law = kind(factor * mechanism.epsilon, mechanism.sensitivity).probabilities(UTILITIES)
+        assert fits(draws, law) is right
+    assert not fits(draws, other(mechanism.epsilon, mechanism.sensitivity).probabilities(UTILITIES))
 
 
 @pytest.mark.parametrize("times", [500, pytest.param(3000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", [PermuteAndFlip, ExponentialMechanism])
-@pytest.mark.parametrize("name", SOURCES)
-def test_epsilon_zero_chooses_uniformly(name, kind, times):
-    source = SOURCES[name]()
-    draws = [kind(0.0, COUNT).release(UTILITIES, source=source, part="node").value for _ in range(times)]
-    assert p_value(np.array(draws), np.full(6, 1 / 6)) > FITS
+@each_source
+def test_epsilon_zero_chooses_uniformly(source, kind, times):
+    noise = SOURCES[source]()
+    draws = [kind(0.0, COUNT).release(UTILITIES, source=noise, part="node").value for _ in range(times)]
+    assert fits(draws, np.full(6, 1 / 6))
 
 
 def test_weights_shift_the_choice():
-    weights = np.array([8, 1, 1, 4, 1, 0.5])
+    weights, rng = np.array([8, 1, 1, 4, 1, 0.5]), np.random.default_rng(3)
     mechanism = ExponentialMechanism(0.4, COUNT, np.log(weights))
-    rng = np.random.default_rng(3)
-    draws = np.array([mechanism.sample(UTILITIES, rng) for _ in range(10_000)])
-    assert p_value(draws, oracle.exponential_mechanism(UTILITIES.tolist(), 0.4, weights.tolist())) > FITS
-    assert p_value(draws, ExponentialMechanism(0.4, COUNT).probabilities(UTILITIES)) < FITS
+    draws = [mechanism.sample(UTILITIES, rng) for _ in range(10_000)]
+    assert fits(draws, oracle.exponential_mechanism(UTILITIES.tolist(), 0.4, weights.tolist()))
+    assert not fits(draws, ExponentialMechanism(0.4, COUNT).probabilities(UTILITIES))
 
 
-def test_permute_and_flip_among_thousands_follows_its_distribution():
-    utilities = np.repeat([0, 4, 8, 10], [1500, 400, 95, 5])
-    mechanism = PermuteAndFlip(0.8, COUNT)
-    rng = np.random.default_rng(5)
-    groups = np.searchsorted([1500, 1900, 1995], [mechanism.sample(utilities, rng) for _ in range(8000)], side="right")
-    for factor, fits in [(1.0, True), (0.7, False), (1.3, False)]:
+def test_permute_and_flip_among_thousands_follows_its_distribution_and_no_other():
+    utilities, rng = np.repeat([0, 4, 8, 10], [1500, 400, 95, 5]), np.random.default_rng(5)
+    draws = [PermuteAndFlip(0.8, COUNT).sample(utilities, rng) for _ in range(8000)]
+    groups = np.searchsorted([1500, 1900, 1995], draws, side="right")
+    for factor, right in FACTORS:
         distribution = PermuteAndFlip(0.8 * factor, COUNT).probabilities(utilities)
-        assert (p_value(groups, np.add.reduceat(distribution, [0, 1500, 1900, 1995])) > FITS) is fits
+        assert fits(groups, np.add.reduceat(distribution, [0, 1500, 1900, 1995])) is right
 
 
-@pytest.fixture(scope="module", params=[(s, l1) for s in SOURCES for l1 in (1.0, 3.0)], ids=lambda p: f"{p[0]} l1={p[1]}")
-def noisy(request):
-    name, l1 = request.param
-    source = SOURCES[name]()
-    mechanism = GeometricNoise(0.9 * l1, l1)
-    counts = np.full((100, 100), 17)
-    return mechanism, mechanism.release(counts, source=source, part="leaf").value - 17
+@pytest.mark.parametrize("l1", [1.0, 3.0])
+@each_source
+def test_geometric_noise_follows_its_distribution_and_no_other(source, l1):
+    noisy = GeometricNoise(0.9 * l1, l1).release(np.full((100, 100), 17), source=SOURCES[source](), part="leaf").value
+    assert noisy.shape == (100, 100)
+    for factor, right in FACTORS:
+        law = GeometricNoise(factor * 0.9 * l1, l1)
+        boxed = law.pmf(np.arange(-BOX, BOX + 1))
+        boxed[[0, -1]] += law.tail(BOX + 1)
+        assert fits((noisy - 17).clip(-BOX, BOX).ravel() + BOX, boxed) is right
 
 
-def _boxed_distribution(mechanism):
-    distribution = mechanism.pmf(np.arange(-BOX, BOX + 1))
-    distribution[[0, -1]] += mechanism.tail(BOX + 1)
-    return distribution
-
-
-def test_geometric_noise_follows_its_distribution(noisy):
-    mechanism, noise = noisy
-    assert noise.shape == (100, 100)
-    draws = noise.clip(-BOX, BOX).ravel() + BOX
-    assert p_value(draws, _boxed_distribution(mechanism)) > FITS
-    for factor in WRONG:
-        assert p_value(draws, _boxed_distribution(GeometricNoise(factor * mechanism.epsilon, mechanism.l1))) < FITS
-
-
-VALUES = [2.0, 2.0, 3.0, 7.0, 7.5, 12.0]  # the last one is clipped to 10
-
-
-@pytest.fixture(scope="module", params=[2500, pytest.param(8000, marks=pytest.mark.slow)])
-def quantile_draws(request):
-    rng = np.random.default_rng(11)
-    mechanism = JointQuantiles(2.0, 0.0, 10.0, n_quantiles=2)
-    return np.array([mechanism.sample(np.array(VALUES), rng) for _ in range(request.param)])
-
-
-def _cell_distribution(values, mechanism):
+def cells_of(values, mechanism) -> tuple[np.ndarray, list[tuple[int, ...]], np.ndarray]:
+    """(edges of the gaps, every way to put the quantiles into them, its probability up to a constant)."""
     edges, weights = oracle.quantile_cells(values, mechanism.low, mechanism.high, mechanism.n_quantiles, mechanism.exponent)
     return edges, list(weights), np.array(list(weights.values()))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("factor", "fits"), [(1.0, True), (0.7, False), (1.3, False)])
-def test_joint_quantiles_fall_into_gaps_by_their_distribution(quantile_draws, factor, fits):
-    edges, cells, distribution = _cell_distribution(VALUES, JointQuantiles(2.0 * factor, 0.0, 10.0, n_quantiles=2))
-    drawn = np.searchsorted(edges, quantile_draws, side="right") - 1
-    numbers = np.array([cells.index(tuple(row)) for row in drawn])
-    assert (p_value(numbers, distribution) > FITS) is fits
+def test_joint_quantiles_fall_into_gaps_by_their_distribution_and_uniformly_inside():
+    values, rng = [2.0, 2.0, 3.0, 7.0, 7.5, 12.0], np.random.default_rng(11)  # the last one is clipped to 10
+    mechanism = JointQuantiles(2.0, 0.0, 10.0, n_quantiles=2)
+    draws = np.array([mechanism.sample(np.array(values), rng) for _ in range(5000)])
+    for factor, right in FACTORS:
+        edges, cells, distribution = cells_of(values, JointQuantiles(2.0 * factor, 0.0, 10.0, n_quantiles=2))
+        drawn = np.searchsorted(edges, draws, side="right") - 1
+        assert fits([cells.index(tuple(row)) for row in drawn], distribution) is right
+    first = draws[:, 0]
+    inside = first[(first > 3) & (first < 7) & (draws[:, 1] > 7)]
+    assert len(inside) > 200
+    assert stats.kstest(inside, stats.uniform(3, 4).cdf).pvalue > FITS
+    assert stats.kstest(inside, stats.triang(0.5, 3, 4).cdf).pvalue < FITS
 
 
 @pytest.mark.slow
-def test_joint_quantiles_of_zero_inflated_values_fall_into_gaps_by_their_distribution():
-    values = np.concatenate((np.zeros(400), np.arange(1, 30) ** 2.0))
+def test_joint_quantiles_of_zero_inflated_values_and_of_nothing_have_their_marginals():
+    values, rng = np.concatenate((np.zeros(400), np.arange(1, 30) ** 2.0)), np.random.default_rng(2)
     mechanism = JointQuantiles(0.2, -10.0, 1000.0, n_quantiles=3)
-    rng = np.random.default_rng(2)
     draws = np.array([mechanism.sample(values, rng) for _ in range(3000)])
-    edges, cells, distribution = _cell_distribution(values.tolist(), mechanism)
+    edges, cells, distribution = cells_of(values.tolist(), mechanism)
     drawn = np.searchsorted(edges, draws, side="right") - 1
     for j in range(3):
         marginal = np.bincount([cell[j] for cell in cells], weights=distribution, minlength=len(edges) - 1)
-        assert p_value(drawn[:, j], marginal) > FITS
-        assert p_value(drawn[:, j], marginal[::-1]) < FITS
-
-
-@pytest.mark.slow
-def test_joint_quantiles_of_nothing_are_sorted_uniform_points():
-    mechanism = JointQuantiles(1.0, -3.0, 5.0, n_quantiles=4)
-    rng = np.random.default_rng(8)
-    draws = np.array([mechanism.sample(np.array([]), rng) for _ in range(2000)])
+        assert fits(drawn[:, j], marginal)
+        assert not fits(drawn[:, j], marginal[::-1])
+    nothing = JointQuantiles(1.0, -3.0, 5.0, n_quantiles=4)  # sorted uniform points
+    draws = np.array([nothing.sample(np.array([]), rng) for _ in range(2000)])
     for j in range(4):
         assert stats.kstest(draws[:, j], stats.beta(j + 1, 4 - j, loc=-3, scale=8).cdf).pvalue > FITS
         assert stats.kstest(draws[:, j], stats.beta(j + 2, 4 - j, loc=-3, scale=8).cdf).pvalue < FITS
 
 
-@pytest.mark.slow
-def test_inside_a_gap_quantiles_are_uniform(quantile_draws):
-    first = quantile_draws[:, 0]
-    inside = first[(first > 3) & (first < 7) & (quantile_draws[:, 1] > 7)]
-    assert len(inside) > 100
-    assert stats.kstest(inside, stats.uniform(3, 4).cdf).pvalue > FITS
-    assert stats.kstest(inside, stats.triang(0.5, 3, 4).cdf).pvalue < FITS
+# --- the test of fit itself
+
+LAW = np.array([0.5, 0.3, 0.15, 0.05])
+
+
+def _draws(distribution, seed):
+    return np.random.default_rng(seed).choice(len(distribution), size=4000, p=distribution)
+
+
+def test_p_values_of_right_draws_are_uniform_and_wrong_ones_do_not_fit():
+    values = np.array([p_value(_draws(LAW, seed), LAW) for seed in range(400)])
+    assert 0.4 < values.mean() < 0.6
+    assert 0.05 < (values < 0.1).mean() < 0.16
+    for wrong in (LAW[::-1], np.array([0.4, 0.4, 0.15, 0.05]), np.array([0.55, 0.3, 0.15, 0.0])):
+        assert not fits(_draws(wrong, seed=1), LAW)
+    assert not fits([0] * 500 + [1] * 499 + [2], np.array([0.5, 0.5, 1e-12]))  # an impossible outcome

@@ -1,0 +1,134 @@
+"""What every mechanism promises: an event with its release, typed refusals, an exact sampler or a refusal that names it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpviz.accounting.events import BoundedRange, Cost, Free, PureDP, Step
+from dpviz.errors import DpvizError, NotReleasable, ParameterError
+from dpviz.privacy.gaussian import GaussianNoise, NoiseGrid
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.laplace import LaplaceNoise
+from dpviz.privacy.leaf_labels import LabelLeaves, LeafCounts
+from dpviz.privacy.objective_perturbation import ObjectivePerturbation
+from dpviz.privacy.quantiles import JointQuantiles
+from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
+from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT, BoundedRangeSensitivity, Sensitivity
+from dpviz.privacy.smooth import SmoothMajority
+from dpviz.privacy.source import ExactNoise, Simulation
+from dpviz.privacy.two_levels import TwoLevelChoice, TwoLevelUtilities
+from dpviz.privacy.uniform import UniformChoice, UniformPoint
+
+GUESSED = Sensitivity(1.0, monotone=False, source="guessed from the data", is_bound=False)
+TREES = TwoLevelUtilities.of(np.array([[0, 5], [12, 2]]), np.array([[-6, 1], [0, 4]]))
+ROWS = np.ones((3, 2)) / 2, np.ones(3)
+#: At an epsilon so large that nothing is random: mechanism, values, what is released (None: anything), what it costs.
+SURE = [
+    (GeometricNoise(200.0), np.arange(12).reshape(3, 4), np.arange(12).reshape(3, 4), PureDP(200.0)),
+    (LaplaceNoise(1e9), np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3), PureDP(1e9)),
+    (PermuteAndFlip(300.0, COUNT), np.array([1, 9, 2]), 1, PureDP(300.0)),
+    (ExponentialMechanism(300.0, COUNT), np.array([1, 9, 2]), 1, BoundedRange(300.0)),
+    (TwoLevelChoice(5000.0, BoundedRangeSensitivity(8, "test")), TREES, (1, 0, 1), BoundedRange(5000.0)),
+    (UniformChoice(), 3, None, Free()),
+    (UniformPoint(), (0.0, 1.0), None, Free()),
+    (ObjectivePerturbation(0.5, 1.0), ROWS, None, PureDP(0.5)),
+    (JointQuantiles(0.5, 0.0, 100.0), np.arange(100), None, BoundedRange(0.5)),
+]
+#: No price: the sensitivity is no bound, or no epsilon covers the odds.
+UNBOUNDED = [
+    (PermuteAndFlip(1.0, GUESSED), "guessed from the data"),
+    (ExponentialMechanism(1.0, GUESSED), "guessed from the data"),
+    (SmoothMajority(0.6), "the smooth sensitivity of the majority gives the exponential mechanism unbounded odds"),
+]
+NOT_EXACT = [
+    (LaplaceNoise(1.0), np.zeros(2), "Laplace noise on real numbers"),
+    (ObjectivePerturbation(0.5, 1.0), ROWS, "objective perturbation"),
+    (JointQuantiles(0.5, 0.0, 1.0), np.array([0.5]), "joint exponential quantiles"),
+    (SmoothMajority(0.6), np.array([4, 6]), "exponential mechanism with smooth sensitivity"),
+    (LabelLeaves(SmoothMajority(1.0)), LeafCounts.of(np.zeros(5, int), np.zeros(5, np.uint8), 4, 2), ".*smooth sensitivity"),
+    (LabelLeaves(SmoothMajority(1.0)), LeafCounts.of(np.zeros(0, int), np.zeros(0, np.uint8), 4, 2), ".*smooth sensitivity"),
+    (ExponentialMechanism(1.0, COUNT, np.zeros(3)), np.arange(3), "exponential mechanism with weights"),
+    (PermuteAndFlip(1.0, COUNT), np.array([0.5, 1.0]), "permute-and-flip on real-valued utilities"),
+    (ExponentialMechanism(1.0, COUNT), np.array([0.5, 1.0]), "exponential mechanism on real-valued utilities"),
+]
+
+
+def title(value: object) -> str | None:
+    return getattr(value, "title", None)
+
+
+@pytest.mark.parametrize(("mechanism", "values", "expected", "cost"), SURE, ids=title)
+def test_a_release_comes_with_its_event_and_keeps_the_shape(mechanism, values, expected, cost: Cost) -> None:
+    for source in (Simulation(3), ExactNoise()):
+        try:
+            released = mechanism.release(values, source=source, part="leaf", level=2)
+        except NotReleasable:
+            assert source.name == "release"
+            assert mechanism.title in [other.title for other, *_ in NOT_EXACT]
+            continue
+        assert released.event == Step(cost, "leaf", 2, mechanism="" if isinstance(cost, Free) else mechanism.title)
+        if expected is not None:
+            np.testing.assert_allclose(released.value, expected, atol=1e-6)
+            assert np.shape(released.value) == np.shape(expected)
+
+
+@pytest.mark.parametrize(("mechanism", "reason"), UNBOUNDED, ids=title)
+def test_what_no_bound_covers_has_no_price(mechanism, reason) -> None:
+    released = mechanism.release(np.arange(3), source=Simulation(0), part="node", level=1)
+    assert released.event == Step.unbounded(reason, "node", 1)
+
+
+@pytest.mark.parametrize(("mechanism", "values", "what"), NOT_EXACT, ids=title)
+def test_without_an_exact_sampler_nothing_is_released(mechanism, values, what) -> None:
+    with pytest.raises(NotReleasable, match=f"^{what} has no exact sampler" if what[0] != "." else what):
+        mechanism.release(values, source=ExactNoise(), part="leaf")
+
+
+NAN, INF = math.nan, math.inf
+#: How it is made, with one argument of these values, and what is said.
+REFUSED = [
+    (GeometricNoise, (0.0, -1.0, NAN, INF), "'epsilon' parameter of GeometricNoise must be positive and finite"),
+    (LaplaceNoise, (0.0, -1.0, NAN, INF), "'epsilon' parameter of LaplaceNoise must be positive and finite"),
+    (lambda e: PermuteAndFlip(e, COUNT), (-0.1, NAN, INF), "'epsilon' parameter of PermuteAndFlip must be finite and not neg"),
+    (lambda e: ExponentialMechanism(e, COUNT), (-0.1, NAN, INF), "'epsilon' parameter of ExponentialMechanism must be finite"),
+    (lambda e: TwoLevelChoice(e, BoundedRangeSensitivity(8, "test")), (-1.0,), "epsilon"),
+    (SmoothMajority, (-1.0,), "epsilon"),
+    (lambda e: JointQuantiles(e, 0.0, 1.0), (-1.0, NAN), "'epsilon' parameter of JointQuantiles must be finite and not neg"),
+    (lambda high: JointQuantiles(1.0, 2.0, high), (2.0, 1.0, NAN, INF), "'high' parameter of JointQuantiles must be finite and"),
+    (lambda high: JointQuantiles(1.0, -high, high), (1.7e308,), "'high' parameter of JointQuantiles must be finite and above"),
+    (lambda n: JointQuantiles(1.0, 0.0, 1.0, n), (0,), "'n_quantiles' parameter of JointQuantiles must be at least 1"),
+    (lambda penalty: ObjectivePerturbation(1.0, penalty), (0, -1.0, NAN, INF, "1"), "penalty"),
+    (
+        lambda value: Sensitivity(value, monotone=True, source="test"),
+        (0.0, -1.0, NAN),
+        "'value' parameter of Sensitivity must be",
+    ),
+    (RandomAssignment, ((1.0,), (0.6, 0.6), (-0.1,)), "not negative, and below 1 in all"),
+    (PoissonSample, (0.0,), "'rate' parameter of PoissonSample"),
+    (GaussianNoise, (0, -1.0, NAN, INF, 2.0**60, "1", True), "scale"),
+    (NoiseGrid, ((INF,), (1.0, INF), (NAN,), (0.0,), (2.0**40,)), "'scales' parameter of NoiseGrid"),
+]
+
+
+@pytest.mark.parametrize(("make", "values", "said"), REFUSED)
+def test_what_no_mechanism_can_have_is_refused_by_name(make, values, said) -> None:
+    for value in values:
+        with pytest.raises(ParameterError, match=said):
+            make(value)
+
+
+@pytest.mark.parametrize("kind", [GeometricNoise, LaplaceNoise])
+def test_a_scale_beyond_64_bits_is_a_typed_error(kind) -> None:
+    for epsilon, l1 in [(5e-324, 1.0), (1e-300, 2.0**20), (1e-18, 1.0), (1.0, INF)]:
+        with pytest.raises(ParameterError, match="so large that the noise has a scale below"):
+            kind(epsilon, l1=l1)
+    assert kind(1e-12, l1=1.0)
+
+
+def test_values_with_gaps_are_refused() -> None:
+    with pytest.raises(DpvizError, match="values without gaps"):
+        JointQuantiles(1.0, 0.0, 1.0).sample(np.array([0.5, NAN]), np.random.default_rng(0))
