@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dp_accounting as dp
 import pytest
 from dp_accounting.pld import PLDAccountant
 
@@ -57,8 +56,3 @@ def test_what_its_events_cannot_say_is_unsupported_and_what_is_exact_has_no_boun
     for event in (filtered, Step(ApproximateDP(0.5, 1e-6), "model", mechanism="foreign"), Sequential((PURE, filtered))):
         assert not PLDAccountant().supports(Ledger(event).dp_events())
     assert accountant_of(Sequential((PURE, Step.unbounded("exact", "leaf")))).get_delta(1.0) == 1
-
-
-def test_an_event_can_be_stored_and_read():
-    event = Ledger(Sequential((PURE, PLAIN, SAMPLED))).dp_events()
-    assert dp.DpEvent.from_named_tuple(event.to_named_tuple()) == event

@@ -68,12 +68,6 @@ def test_pure_steps_in_turn_are_randomised_responses(epsilons):
     compare(in_turn(*map(pure, epsilons)), lambda loss, _: hockey_stick(*laws, loss))
 
 
-def test_a_step_missing_would_be_seen():
-    laws = responses((0.3, 0.7))
-    assert deltas(pure(0.7))[0](0.8) == 0
-    assert deltas(in_turn(pure(0.3), pure(0.7)))[0](0.8) >= hockey_stick(*laws, 0.8) > 0
-
-
 def test_a_bounded_range_has_the_largest_profile_of_all_laws_within_it():
     for loss in LOSSES:
         assert deltas(ranged(0.9))[0](loss) == pytest.approx(best_of_ranges([0.9], loss), abs=2e-4)
@@ -300,10 +294,6 @@ def test_many_persons_are_chained_instead_of_spread():
     assert few < many < 1
     whole = deltas(pure(0.2), Group(40, 1))[0](0.0)
     assert many < whole
-
-
-def test_what_is_left_of_the_chances_is_nowhere():
-    assert deltas(RandomPartition((pure(1.0),), (0.25,)))[0](0.0) == pytest.approx(0.25 * math.tanh(0.5), abs=1e-6)
 
 
 def test_far_from_0_rounding_takes_nothing_off():

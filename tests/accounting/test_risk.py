@@ -23,7 +23,6 @@ from dpviz.evaluation.audit.universe import Universe
 from dpviz.table.strict_json import read
 from tests.support.examples import examples
 from tests.support.oracles.membership import hockey_stick, power, responses
-from tests.support.tables import schema_of, table
 
 EPSILONS = (0.2, 0.5, 0.4)
 PURE = Sequential(tuple(Step(PureDP(epsilon), "leaf", mechanism="geometric") for epsilon in EPSILONS))
@@ -109,10 +108,6 @@ def test_a_risk_is_never_above_the_plain_bound_and_grows_with_rows(event, rows):
     assert 0 <= risk.false_negatives(0.1) <= 0.9
 
 
-def test_a_delta_counts():
-    assert Risk(Step(ApproximateDP(0.0, 0.01), "model", mechanism="foreign")).guesses() == pytest.approx(0.505)
-
-
 def test_what_is_exact_is_known():
     risk = Risk(Sequential((PURE, Step.unbounded("exact", "leaf"))))
     assert (risk.guesses(), risk.false_negatives(0.0), risk.epsilon, risk.delta(5.0)) == (1.0, 0.0, math.inf, 1.0)
@@ -151,11 +146,6 @@ def test_what_is_no_share_or_count_is_refused(ask):
 # What is said of learners
 
 
-@cache
-def risk_of(learner, epsilon=1.0, kind="mixed", **asked):
-    return dpviz.fit(learner, table(schema_of(kind), 60), epsilon=epsilon, seed=1, **asked).risk
-
-
 def test_a_tree_of_four_levels_at_epsilon_one():
     levels = tuple(
         Step(PureDP(1.4**level / sum(1.4**k for k in range(4))), "node", level, mechanism="permute-and-flip")
@@ -169,12 +159,6 @@ def test_a_tree_of_four_levels_at_epsilon_one():
     )
     assert Risk(RandomPartition(parts, (0.85, 0.1, 0.05))).guesses() == pytest.approx(0.627, abs=5e-4)
     assert Risk(Parallel(parts)).guesses() == pytest.approx(1 / (1 + math.exp(-1)))
-
-
-def test_boosted_trees_at_epsilon_one_allow_54_right_guesses():
-    risk = risk_of("s-gbdt", rounds=20)
-    assert 0.53 < risk.guesses() <= 0.55
-    assert risk.plain.guesses_right > 0.73
 
 
 # Every tree of a small universe, with its exact probability

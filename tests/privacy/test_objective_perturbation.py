@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -43,16 +44,15 @@ def some_rows(rng, n, width):
 
 
 @pytest.mark.parametrize("n", [0, 1, 200])
-@pytest.mark.parametrize("penalty", [1e-3, 1.0, 1e5])
-@pytest.mark.parametrize("noise", [0.0, 3.0, 1e7])
-def test_the_gradient_is_nothing_at_the_minimum(rng, n, penalty, noise):
+def test_the_gradient_is_nothing_at_the_minimum(rng, n):
     x, y = some_rows(rng, n, 4)
-    b = noise * rng.normal(size=4)
-    f = minimiser(x, y, penalty, b)
-    if np.abs(f).max() < 700:  # beyond, exp() of the oracle overflows
-        np.testing.assert_allclose(noise_at(f, x, y, penalty), b, atol=1e-9 * (n + 4 * noise + penalty))
-    else:
-        np.testing.assert_allclose(penalty * f, -b, rtol=1e-3, atol=n)
+    for penalty, noise in product([1e-3, 1.0, 1e5], [0.0, 3.0, 1e7]):
+        b = noise * rng.normal(size=4)
+        f = minimiser(x, y, penalty, b)
+        if np.abs(f).max() < 700:  # beyond, exp() of the oracle overflows
+            np.testing.assert_allclose(noise_at(f, x, y, penalty), b, atol=1e-9 * (n + 4 * noise + penalty))
+        else:
+            np.testing.assert_allclose(penalty * f, -b, rtol=1e-3, atol=n)
 
 
 @given(st.floats(1e-6, 1e6), PENALTIES)
