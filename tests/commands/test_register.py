@@ -1,4 +1,4 @@
-"""The register command, and train --data-set: declare, release, list, be refused."""
+"""The register command, train --data-set and check: declare, release, list, be refused; exit codes of a checked file."""
 
 import csv
 import json
@@ -42,13 +42,9 @@ def test_an_empty_register_says_so(run, register):
     assert str(register) in said
 
 
-def test_a_declared_data_set_shows_its_cap(declared):
+def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, declared, register, tmp_path, table, schema):
     assert "Cap       epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1)\n" in declared
     assert "Left      epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1)\n" in declared
-    assert "one household, up to 3 rows" in declared
-
-
-def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, declared, register, tmp_path, table, schema):
     code, said, _ = run(*release("tree.json", "--add-rows"))
     assert code == 0
     assert "Release   number 1, epsilon = 1.5 (add/remove one household, up to 3 rows; one row: epsilon = 0.5)\n" in said
@@ -57,6 +53,14 @@ def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, dec
     assert len(dpviz.model_from_json((tmp_path / "tree.json").read_text()).predict(data)) == data.n_rows
     _, listed, _ = run("register", "list", "--register", register)
     assert "one row: epsilon = 0.5)  tree.json" in listed
+    for suffix in ("csv", "json"):
+        out = tmp_path / f"register.{suffix}"
+        assert run("register", "list", "--register", register, "--out", out)[0] == 0
+        text = out.read_text(encoding="utf-8")
+        if suffix == "json":
+            assert json.loads(text)["releases"][0]["file"] == "tree.json"
+        else:
+            assert next(csv.DictReader(text.splitlines()))["data_set"] == "survey"
 
 
 @pytest.mark.slow
@@ -68,14 +72,13 @@ def test_over_the_cap_is_one_line_that_says_what_is_left(run, refused, release, 
     assert not (tmp_path / "two.json").exists()
 
 
-def test_rows_nobody_assigned_are_refused_with_the_remedy(refused, release, declared):
+def test_a_refused_release_says_the_remedy_and_leaves_its_rows_unassigned(refused, release, declared):
     assert "Add --add-rows if they belong to it" in refused(*release("one.json"))
-
-
-@pytest.mark.parametrize("word", ["--learner=dpboost", "--epsilon=2", "--out=nowhere/tree.json"])
-def test_a_refused_release_leaves_its_rows_unassigned(refused, release, declared, word):
-    refused(*release("one.json", "--add-rows", word))
-    assert "Add --add-rows if they belong to it" in refused(*release("one.json"))
+    for word in ("--learner=dpboost", "--epsilon=2", "--out=nowhere/tree.json"):
+        refused(*release("one.json", "--add-rows", word))
+        assert "Add --add-rows if they belong to it" in refused(*release("one.json")), word
+    for word, reason in (("--seed=3", "cannot be combined"), ("--force", "never overwrites a file")):
+        assert reason in refused(*release("one.json", word))
 
 
 @pytest.mark.slow
@@ -92,15 +95,6 @@ def test_another_schema_gives_the_same_rows_no_other_cap(run, release, declared,
     assert Register(register).releases("fresh") == ()
     assert run(*release("three.json", epsilon="0.25"))[0] == 0  # known without --add-rows
     assert [entry.loss.epsilon for entry in Register(register).releases("survey")] == [0.5, 0.25]
-
-
-def test_an_unknown_data_set_is_refused(refused, release, register):
-    assert "There is no data set called 'survey'" in refused(*release("one.json", "--add-rows"))
-
-
-@pytest.mark.parametrize(("word", "reason"), [("--seed=3", "cannot be combined"), ("--force", "never overwrites a file")])
-def test_what_contradicts_a_release_is_refused(refused, release, declared, word, reason):
-    assert reason in refused(*release("one.json", word))
 
 
 def test_a_schema_read_from_the_data_is_not_released(refused, table, declared, register, tmp_path):
@@ -146,27 +140,10 @@ def test_a_register_is_checked_against_its_releases_and_an_old_copy_is_restored_
     assert (code, "Left      epsilon = 0 (add/remove one household, up to 3 rows; one row: epsilon = 0)\n" in said) == (0, True)
 
 
-def test_a_file_that_names_no_register_cannot_be_checked(refused, declared, register, table):
+def test_what_is_no_register_no_release_and_no_data_set_is_one_line(refused, release, register, tmp_path, table):
+    assert "There is no data set called 'survey'" in refused(*release("one.json", "--add-rows"))
     assert "names no register" in refused("register", "check", table, "--register", register)
-
-
-@pytest.mark.parametrize("suffix", ["csv", "json"])
-def test_the_register_is_exported(run, release, declared, register, tmp_path, suffix):
-    run(*release("tree.json", "--add-rows"))
-    out = tmp_path / f"register.{suffix}"
-    assert run("register", "list", "--register", register, "--out", out)[0] == 0
-    text = out.read_text(encoding="utf-8")
-    if suffix == "json":
-        assert json.loads(text)["releases"][0]["file"] == "tree.json"
-    else:
-        assert next(csv.DictReader(text.splitlines()))["data_set"] == "survey"
-
-
-def test_an_export_of_another_kind_is_refused(refused, register, tmp_path):
     assert "ends in .csv or .json" in refused("register", "list", "--register", register, "--out", tmp_path / "register.xlsx")
-
-
-def test_a_register_that_is_none_is_one_line(refused, tmp_path):
     (tmp_path / "notes.txt").write_text("dear diary " * 100)
     assert "This file is not a release register." in refused("register", "list", "--register", tmp_path / "notes.txt")
 
@@ -176,3 +153,53 @@ def test_looks_at_private_rows_are_listed_apart(run, declared, register):
     _, said, _ = run("register", "list", "--register", register)
     assert "Explorations (not covered: keep to yourself)" in said
     assert "(not assigned)" in said
+
+
+# --- dpviz check
+
+
+@pytest.fixture
+def released(run, release, declared, register, tmp_path):
+    """(register, file)."""
+    assert run(*release("tree.json", "--add-rows"))[0] == 0
+    return register, tmp_path / "tree.json"
+
+
+def test_a_released_file_passes_and_says_what_it_costs(run, released):
+    book, file = released
+    code, said, heard = run("check", file, "--register", book)
+    assert (code, heard) == (0, "")
+    assert "In the register, as it was released: release number 1 of 'survey'" in said
+    assert "Guaranteed: epsilon = 1.5 (add/remove one household, up to 3 rows; one row: epsilon = 0.5)" in said
+    assert "added up again: epsilon = 1.5" in said
+
+
+def test_a_changed_file_fails(run, released):
+    book, file = released
+    file.write_text(file.read_text(encoding="utf-8").replace('"n_public": 600', '"n_public": 6000'), encoding="utf-8")
+    code, said, _ = run("check", file, "--register", book, "--json")
+    assert code == 1
+    found = json.loads(said)
+    assert (found["place"], found["as_released"], found["guaranteed"], found["release"]["number"]) == ("changed", False, False, 1)
+    assert found["guarantee"] == "Not guaranteed, because the file was changed."
+
+
+def test_steps_that_do_not_add_up_are_one_line(refused, released):
+    book, file = released
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["privacy"]["guarantee"]["epsilon"] = 0.25
+    document["privacy"].pop("per_person")
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert "do not add up" in refused("check", file, "--register", book)
+
+
+def test_without_a_register_none_is_made_and_the_ledger_is_still_added_up(run, refused, released, monkeypatch, tmp_path):
+    assert "There is no register here." in refused("check", released[1], "--register", tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "own" / "releases.db"))
+    _, file = released
+    code, said, _ = run("check", file)
+    assert code == 1
+    assert "There is no register at" in said
+    assert "added up again" in said
+    assert not (tmp_path / "own").exists()

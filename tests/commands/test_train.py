@@ -57,9 +57,6 @@ def test_without_a_schema_what_was_read_from_the_data_is_warned_of_and_recorded(
     assert "Warning: No --target: the last column is used." in heard, "without a header line its name is a cell"
     assert "Warning: 7 values of the schema were read from the data, not declared. No epsilon" in heard
     assert "Not guaranteed, because 7 values were read from the data" in said
-
-
-def test_a_schema_file_with_read_values_trains_and_is_warned_of(run, table, tmp_path):
     own = tmp_path / "read.schema.json"
     run("schema", table, "--target", "label", "--out", own)
     code, _, heard = run("train", table, "--schema", own, "--epsilon", "1", "--out", tmp_path / "t.json")
@@ -96,9 +93,9 @@ def test_a_violated_claim_and_a_learner_without_privacy_are_shown_as_such(run, t
     assert "Claim        epsilon = 0.1 (add/remove one row), Vos et al. 2023, corrected version: violated." in said
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_a_wrong_argument_is_one_line_and_writes_nothing(refused, table, schema, tmp_path):
+    out = tmp_path / "tree.json"
+    for words, message in (
         (["--epsilon", "0"], "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
         (["--epsilon", "nan"], "Argument --epsilon: must be a number, got 'nan'."),
         (["--epsilon", "much"], "Argument --epsilon: must be a number, got 'much'. See `dpviz train --help`."),
@@ -123,11 +120,8 @@ def test_a_violated_claim_and_a_learner_without_privacy_are_shown_as_such(run, t
         (["--learner", "privatree"], "A mechanism of PrivaTree has no exact sampler, so its output cannot be released."),
         (["--target", "label"], "--target and --schema cannot be combined."),
         (["--colour", "red"], "Unrecognized arguments: --colour red."),
-    ],
-)
-def test_a_wrong_argument_is_one_line_and_writes_nothing(refused, table, schema, tmp_path, words, message):
-    out = tmp_path / "tree.json"
-    assert message in refused("train", table, "--schema", schema, "--epsilon", "1", "--out", out, *words)
+    ):
+        assert message in refused("train", table, "--schema", schema, "--epsilon", "1", "--out", out, *words)
     assert not out.exists()
 
 
@@ -163,9 +157,6 @@ def test_an_existing_file_is_kept_unless_forced(refused, run, table, schema, tmp
     assert out.read_text(encoding="utf-8") == "precious"
     assert run(*args, "--force")[0] == 0
     assert json.loads(out.read_text(encoding="utf-8"))["format"] == "dpviz-tree/1"
-
-
-def test_an_input_is_never_overwritten(refused, table, schema):
     before = table.read_bytes(), schema.read_bytes()
     for victim in (table, schema):
         args = ("train", table, "--schema", schema, "--epsilon", "1", "--out", victim, "--force")
@@ -197,27 +188,18 @@ def test_a_hostile_column_name_cannot_steer_the_terminal(run, refused, tmp_path)
     assert "\x1b" not in error
 
 
-@pytest.fixture
-def rents(tmp_path):
-    """A table whose last column is a number, read from the data as such."""
-    path = tmp_path / "rents.csv"
-    path.write_text("area,rent\n" + "".join(f"{k % 97},{5 * (k % 97) + k % 7}.5\n" for k in range(300)), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("learner", ["dp-mean", "gbdt"])
-def test_a_number_is_learned_and_its_file_predicts_it(run, rents, tmp_path, learner):
-    out = tmp_path / "model.json"
-    args = ("--learner", learner, "--epsilon", "1", "--max-depth", "2", "--seed", "0", "--out", out)
-    code, said, _ = run("train", rents, *args)
-    assert code == 0
-    assert f"({learner})" in said
-    model = dpviz.model_from_json(out.read_text(encoding="utf-8"))
-    assert model.schema.target.name == "rent"
-    assert model.predict(dpviz.encode(dpviz.read_csv(rents), model.schema)).dtype == float
-
-
-def test_a_learner_of_classes_names_those_for_a_number(refused, rents, tmp_path):
+def test_a_number_is_learned_and_its_file_predicts_it(run, refused, tmp_path):
+    rents = tmp_path / "rents.csv"
+    rents.write_text("area,rent\n" + "".join(f"{k % 97},{5 * (k % 97) + k % 7}.5\n" for k in range(300)), encoding="utf-8")
+    for learner in ("dp-mean", "gbdt"):
+        out = tmp_path / f"{learner}.json"
+        args = ("--learner", learner, "--epsilon", "1", "--max-depth", "2", "--seed", "0", "--out", out)
+        code, said, _ = run("train", rents, *args)
+        assert code == 0
+        assert f"({learner})" in said
+        model = dpviz.model_from_json(out.read_text(encoding="utf-8"))
+        assert model.schema.target.name == "rent"
+        assert model.predict(dpviz.encode(dpviz.read_csv(rents), model.schema)).dtype == float
     said = refused("train", rents, "--epsilon", "1", "--learner", "majority", "--out", tmp_path / "model.json")
     assert "The learner 'majority' predicts classes, but the target 'rent' is declared as a number." in said
     assert "(pf-tree, " in said
@@ -255,8 +237,10 @@ def clinic(run, schema, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_release_says_what_it_costs_a_person(run, clinic, tmp_path):
+def test_a_release_says_what_it_costs_a_person(run, refused, clinic, tmp_path):
     out = tmp_path / "t.json"
+    assert "of each person at most 3 are used" in refused("train", with_persons(tmp_path), *clinic, out, *BOUND[:3], "3")
+    assert not out.exists()
     code, _, warned = run("train", with_persons(tmp_path), *clinic, out, *BOUND)
     assert code == 0
     assert "30 rows beyond 2 of a person" in warned
@@ -273,21 +257,7 @@ def test_a_release_says_what_it_costs_a_person(run, clinic, tmp_path):
     assert (unbound["epsilon"], unbound["bounded"]) == (0.4, False)
 
 
-def test_the_register_and_the_rows_must_say_the_same_about_a_person(refused, clinic, tmp_path):
-    out = tmp_path / "t.json"
-    assert "of each person at most 3 are used" in refused("train", with_persons(tmp_path), *clinic, out, *BOUND[:3], "3")
-    assert not out.exists()
-
-
-def test_a_simulation_says_what_it_costs_a_person_and_proposes_no_feature_from_the_column(run, tmp_path):
-    out = tmp_path / "s.json"
-    _, said, _ = run("train", with_persons(tmp_path), "--target", "label", "--epsilon", "1", "--seed", "0", "--out", out, *BOUND)
-    assert "epsilon = 2 (add/remove one person, up to 2 rows; one row: epsilon = 1)" in said
-    features = json.loads(out.read_text(encoding="utf-8"))["schema"]["features"]
-    assert [feature["name"] for feature in features] == ["age", "colour"]
-
-
-def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(run, refused, clinic, tmp_path):
+def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(run, refused, clinic, schema, tmp_path):
     out = tmp_path / "t.json"
     spoiled = tmp_path / "spoiled.csv"
     spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
@@ -299,6 +269,10 @@ def test_a_release_on_few_of_the_rows_is_refused_until_its_owner_accepts_them(ru
     register = Register(clinic[clinic.index("--register") + 1])
     assert [item.what for item in register.uncovered_uses()] == ["a warning about how the rows fit the schema"]
     assert run(*asked[:-2], "--accept-rows", "--out", out)[0] == 0
+    unbooked = ("train", spoiled, "--schema", schema, "--epsilon", "1", "--out", tmp_path / "u.json")
+    assert "Fewer than 50% of the rows are used unchanged" in refused(*unbooked)
+    assert not (tmp_path / "u.json").exists()
+    assert run(*unbooked, "--seed", "1")[0] == 0
 
 
 def test_after_a_refusal_a_corrected_schema_is_released_with_a_public_source_only(run, refused, clinic, schema, tmp_path):
@@ -321,15 +295,6 @@ def test_after_a_refusal_a_corrected_schema_is_released_with_a_public_source_onl
     assert "codebook, page 12" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
-def test_a_release_that_nobody_books_is_refused_on_few_of_the_rows_too_and_a_simulation_is_not(run, refused, schema, tmp_path):
-    spoiled, out = tmp_path / "spoiled.csv", tmp_path / "t.json"
-    spoiled.write_text(csv_text(600).replace("yes", "ja"), encoding="utf-8")
-    asked = ("train", spoiled, "--schema", schema, "--epsilon", "1", "--out", out)
-    assert "Fewer than 50% of the rows are used unchanged" in refused(*asked)
-    assert not out.exists()
-    assert run(*asked, "--seed", "1")[0] == 0
-
-
 @pytest.mark.parametrize("command", ["train", "sweep"])
 def test_a_schema_with_persons_is_never_used_on_all_rows(run, refused, schema, tmp_path, command):
     whose = tmp_path / "whose.json"
@@ -343,6 +308,10 @@ def test_a_schema_with_persons_is_never_used_on_all_rows(run, refused, schema, t
     if command == "train":
         assert "epsilon = 2 (add/remove one person, up to 2 rows; one row: epsilon = 1)" in said
         assert "30 rows beyond 2 of a person" in warned
+        undeclared = ("--target", "label", "--epsilon", "1", "--seed", "0", "--out", tmp_path / "s.json", *BOUND)
+        assert run(command, with_persons(tmp_path), *undeclared)[0] == 0
+        features = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))["schema"]["features"]
+        assert [feature["name"] for feature in features] == ["age", "colour"], "whose row it is, is no feature"
 
 
 def test_hardly_a_usable_row_and_a_replaced_value_are_said_in_the_words_of_python(run, tmp_path):
