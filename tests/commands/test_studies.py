@@ -1,0 +1,347 @@
+"""Commands that study learners: sweep, robustness, verify, audit and the list of learners."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import signal
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import dpviz
+from dpviz.commands import sweep as sweep_command
+from dpviz.commands import verify as verify_command
+from dpviz.commands.learners import verdict_in_words
+from dpviz.commands.verify import bounds_in_words
+from dpviz.evaluation.audit import verify_all
+from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json, stored_run
+from dpviz.evaluation.audit.verify import verify
+from dpviz.learners import FitRequest, registry
+from tests.support.audits import BOUND, HOLDS, NONE, facts, run_of
+from tests.support.planted import HALF_NOISE
+
+# --- sweep: a line per fit, resumed and stopped without losing any
+
+GRID = ("--learners", "pf-tree,cart", "--epsilon", ".5,5", "--max-depth", "2,3", "--folds", "2", "--repeats", "3")
+
+
+@pytest.fixture
+def swept(table, schema, tmp_path):
+    """(arguments, file to write)."""
+    out = tmp_path / "frame.csv"
+    return ("sweep", table, "--schema", schema, *GRID, "--out", out), out
+
+
+@pytest.mark.usefixtures("workers_run_in")
+def test_the_file_holds_the_frame_to_the_last_digit_and_no_row_of_the_data(run, swept, table, schema):
+    arguments, out = swept
+    data = dpviz.encode(dpviz.read_csv(table), dpviz.load_schema(schema))
+    frame = dpviz.sweep(["pf-tree", "cart"], data, epsilon=[0.5, 5.0], max_depth=[2, 3], folds=2, repeats=3)
+    for workers in ("1", "2"):
+        code, said, heard = run(*arguments, "--workers", workers, "--force")
+        assert (code, said) == (0, "")
+        assert heard == f"Wrote {out}: 28 of 28 fits.\n"
+        assert_frame_equal(sweep_command._read_frame(out), frame, check_dtype=False)
+    assert set(pd.read_csv(out).learner) == {"pf-tree", "cart"}
+    assert "colour" not in out.read_text(encoding="utf-8")
+    assert "blue" not in out.read_text(encoding="utf-8")
+
+
+def test_resuming_adds_what_is_missing_of_the_same_settings_and_nothing_else(run, refused, swept):
+    arguments, out = swept
+    assert run(*arguments, "--resume")[0] == 0, "without a file it starts one"
+    whole = out.read_text(encoding="utf-8")
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) == 29
+    assert "made from other rows, folds, seeds or parameters" in refused(*arguments, "--seed", "4", "--resume")
+    assert out.read_text(encoding="utf-8") == whole
+    out.write_text("".join(lines[:10]), encoding="utf-8")
+    code, _, heard = run(*arguments, "--resume")
+    assert code == 0
+    assert "28 of 28 fits" in heard
+    assert out.read_text(encoding="utf-8") == whole
+    out.write_text("precious", encoding="utf-8")
+    assert "The file exists." in refused(*arguments)
+    assert "This file does not come from a sweep: it has no column 'learner'." in refused(*arguments, "--resume")
+    assert out.read_text(encoding="utf-8") == "precious"
+
+
+def test_ctrl_c_writes_what_is_done_and_says_how_to_go_on(run, swept, monkeypatch):
+    arguments, out = swept
+    fitted = []
+
+    def interrupting(*given, **more):
+        fitted.append(1)
+        if len(fitted) == 4:
+            signal.raise_signal(signal.SIGINT)
+        return original(*given, **more)
+
+    original = FitRequest.fit
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(FitRequest, "fit", interrupting)
+    code, said, heard = run(*arguments)
+    assert (code, said) == (130, "")
+    assert heard.splitlines() == [f"Wrote {out}: 4 of 28 fits.", "Stopped. The same command with --resume continues."]
+    assert len(sweep_command._read_frame(out)) == 4
+    assert signal.getsignal(signal.SIGINT) is before
+    monkeypatch.setattr(FitRequest, "fit", original)
+    assert run(*arguments, "--resume")[0] == 0
+    assert len(sweep_command._read_frame(out)) == 28
+
+
+def test_a_number_is_swept_and_resumed(run, tmp_path):
+    table, out = tmp_path / "rents.csv", tmp_path / "frame.csv"
+    table.write_text("area,rent\n" + "".join(f"{k % 97},{5 * (k % 97) + k % 7}\n" for k in range(300)), encoding="utf-8")
+    words = ("sweep", table, "--learners", "cart-regression,dp-mean", "--epsilon", "1", "--folds", "2", "--repeats", "2")
+    code, _, heard = run(*words, "--out", out)
+    assert code == 0
+    assert "Warning" in heard, "without a schema it says what was read"
+    whole = out.read_text(encoding="utf-8")
+    assert whole.splitlines()[0].endswith(",verdict,r2,rmse,mae,mean_rmse")
+    out.write_text("".join(whole.splitlines(keepends=True)[:4]), encoding="utf-8")
+    assert run(*words, "--out", out, "--resume")[0] == 0
+    assert out.read_text(encoding="utf-8") == whole
+
+
+# --- robustness: the curve and the verdict, on the terminal and in a file
+
+
+def attacked(table, schema, *more):
+    return ("robustness", table, "--schema", schema, "--epsilon", "0.1", "--draws", "60", "--max-depth", "2", *more)
+
+
+@pytest.mark.slow
+def test_it_prints_the_curve_and_the_verdict_and_the_file_holds_every_point(run, refused, table, schema, tmp_path):
+    path = tmp_path / "curve.csv"
+    asked = attacked(table, schema, "--max-poisoned", "0.05", "--out", path)
+    code, out, err = run(*asked)
+    assert code == 0
+    assert "add/remove one row" in out
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[3][0] == "0"
+    at_the_end = next(line for line in lines if line[:2] == ["24", "5.00%"])
+    assert all(re.fullmatch(r"\d+\.\d%", bound) for bound in at_the_end[2:5])
+    assert "Verdict" in out
+    assert "WITH 95% CONFIDENCE" in out
+    assert not err.strip()
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["poisoned_rows"] for row in rows] == [str(k) for k in range(25)]
+    assert list(rows[0]) == ["poisoned_rows", "poisoned_share", "accuracy", "published", "tight", "tight_low"]
+    assert "The file exists." in refused(*asked)
+
+
+@pytest.mark.usefixtures("workers_run_in")
+@pytest.mark.slow
+def test_the_same_seed_prints_the_same_curve_whatever_the_workers(run, table, schema):
+    first = run(*attacked(table, schema, "--draws", "150"))[1]
+    assert run(*attacked(table, schema, "--draws", "150", "--workers", "2"))[1] == first
+    assert run(*attacked(table, schema, "--draws", "150", "--seed", "1"))[1] != first
+
+
+def test_the_verdict_follows_the_learner_and_the_accuracy_that_is_wanted(run, table, schema):
+    verdict = run(*attacked(table, schema, "--above", "0.999"))[1].splitlines()[-1]
+    assert "No protection shown: even without poison its accuracy is not above 99.9% (what you asked for)" in verdict
+    code, out, _ = run(*attacked(table, schema, "--learner", "cart"))
+    assert code == 0
+    assert out.splitlines()[-1] == "Verdict  No guarantee. Its privacy loss is infinite: exact splits and labels."
+    assert "0.00%  -          -      -" in out
+    code, out, _ = run(*attacked(table, schema, "--learner", "dpa", "--param", "trees=30"))
+    assert code == 0
+    assert "Voting trees" in out
+
+
+# --- verify: a table, the pair that shows it, and an exit code for our own ledgers
+
+TINY = (Universe((2, 2), max_rows=2),)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    for module in (verify_command, verify_all):
+        monkeypatch.setattr(module, "QUICK_UNIVERSES", TINY)
+        monkeypatch.setattr(module, "COUNTEREXAMPLES", ())
+
+
+@pytest.mark.usefixtures("tiny")
+@pytest.mark.slow
+def test_one_learner_is_a_line_then_every_place_searched_and_the_pair_with_both_chances(run):
+    code, out, err = run("verify", "privatree", "--epsilon", "1", "--param", "grow_complete=true", "--quick")
+    assert (code, err) == (0, "")
+    assert re.search(r"^LEARNER +EPSILON +CLAIMED +COMPOSED +SEARCHED +FINDING +WHERE +REASON$", out, re.MULTILINE)
+    line = r"^privatree grow_complete=True +1 +1 +1\.5 +1\.\d{4} +violated +2 features of 2 categories"
+    assert re.search(line, out, re.MULTILINE)
+    assert "Features of one row are not disjoint data" in out
+    out = run("verify", "pf-tree", "--quick")[1]
+    assert re.search(r"^SEARCHED +FINDING +DATA SETS +PAIRS +SECONDS +SEARCHED$", out, re.MULTILINE)
+    assert re.search(r"^0\.\d{4} +holds +45 +72 +\d+\.\d +2 features of 2 categories, 2 classes", out, re.MULTILINE)
+    out = run("verify", "privatree", "--quick")[1]
+    assert "The pair of data sets that shows it" in out
+    assert len(re.findall(r"^without .*=", out, re.MULTILINE)) == 1
+    assert len(re.findall(r"^with .*=", out, re.MULTILINE)) == 2
+    assert re.search(r"^without +0$", out, re.MULTILINE)
+    assert re.search(r"^with +0\.\d+$", out, re.MULTILINE)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_all_learners_are_tables_and_a_file_and_a_violated_ledger_is_exit_code_one(run, monkeypatch, tmp_path):
+    bound = replace(BOUND, bound=0.81, perfect=0.913)
+    found = StoredRun((facts(verify("pf-tree", universes=TINY), bound),))
+    monkeypatch.setattr(verify_command, "verify_all", lambda **asked: StoredRun((replace(found.facts[0], date=asked["date"]),)))
+    path = tmp_path / "verdicts.json"
+    code, out, err = run("verify", "--all", "--out", path)
+    assert (code, err) == (0, "")
+    assert "Learners (add/remove one row; 60 processor seconds)" in out
+    head = r"^LEARNER +EPSILON +PROVED +SEARCHED +ATTACKED +STRENGTH +CEILING +CLAIMED +COMPOSED +SECONDS +DATE +REASON$"
+    assert re.search(head, out, re.MULTILINE)
+    assert re.search(r"^pf-tree +1 +holds +>= 0\.\d+, within +>= 0\.81, within +81% +0\.913 +1 +1 +60\.0 ", out, re.MULTILINE)
+    stored = run_from_json(path.read_bytes())
+    assert [(item.learner, item.attacked.perfect) for item in stored.facts] == [("pf-tree", bound.perfect)]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored.facts[0].date)
+    broken = [verify(HALF_NOISE, universes=TINY)]
+    monkeypatch.setattr(verify_command, "verify_all", lambda **asked: run_of(*broken))
+    assert run("verify", "--all")[0] == 1
+    monkeypatch.setattr(verify_command, "verify_each", lambda *args, **asked: broken)
+    code, out, _ = run("verify", "pf-tree")
+    assert (code, "ledger violated" in out) == (1, True)
+
+
+def test_the_named_learners_replace_their_entries_in_a_file_and_no_others(run, monkeypatch, tmp_path):
+    path = tmp_path / "verdicts.json"
+    path.write_text(run_to_json(run_of(HOLDS, NONE)), encoding="utf-8")
+
+    def verified(learners, **asked):
+        return StoredRun((facts(HOLDS, date="2031-02-03"),) * len(learners))
+
+    monkeypatch.setattr(verify_command, "verify_all", verified)
+    assert run("verify", "--all", "pf-tree", "--out", path, "--force")[0] == 0
+    stored = run_from_json(path.read_bytes())
+    assert [(item.learner, item.date) for item in stored.facts] == [("cart", "2030-01-02"), ("pf-tree", "2031-02-03")]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tiny")
+def test_two_ledgers_of_ours_stand_on_a_tiny_universe(run):
+    _stand(run, "majority", "privatree")
+
+
+@pytest.mark.verify
+def test_every_ledger_of_ours_stands_on_the_quick_universes(run):
+    _stand(run)
+
+
+def _stand(run, *learners):
+    code, out, _ = run("verify", "--all", *learners, "--quick")
+    assert code == 0
+    assert "ledger violated" not in out
+    first = learners[0] if learners else "pf-tree"
+    assert re.search(rf"^{first} +1 +holds +>= [01](\.\d+)?, within", out, re.MULTILINE)
+    assert re.search(r"^privatree +1 +violated +>= inf, beyond", out, re.MULTILINE)
+
+
+# --- audit, and what is known of the learners
+
+
+def test_outputs_of_other_code_are_attacked(run, refused, tmp_path):
+    files = [tmp_path / "without.txt", tmp_path / "with.txt"]
+    for file, word in zip(files, ("no", "yes"), strict=True):
+        file.write_text(f"{word}\n" * 100, encoding="utf-8")
+    code, said, _ = run("audit", *files, "--epsilon", "1")
+    assert code == 1
+    assert "No guarantee below epsilon = 3.49 holds (95% confidence)" in said
+    assert "The claimed 1 is refuted" in said
+    code, said, warned = run("verify", "--outputs", *files)
+    assert code == 0
+    assert "`verify --outputs` is called `audit` now" in warned
+    code, said, _ = run("audit", "--json", *files, "--delta", "0.99")
+    assert json.loads(said)["bound"] == 0
+    assert "none.txt" in refused("audit", files[0], tmp_path / "none.txt")
+
+
+def test_every_learner_stands_in_the_table_with_its_verdict(run):
+    code, out, err = run("learners")
+    lines, run_of_all = out.splitlines(), stored_run()
+    assert (code, err, len(lines)) == (0, "", len(registry()) + 1)
+    for spec, line in zip(registry().values(), lines[1:], strict=True):
+        assert line.startswith(f"{spec.name} ")
+        assert spec.title in line
+        assert spec.idea in line
+        stored = run_of_all.of(spec.name, 1.0)
+        assert f" {verdict_in_words(spec.name, run_of_all)} " in line
+        assert typical(spec).claim.verdict in verdict_in_words(spec.name, run_of_all)
+        assert stored is None or all(f" {words} " in line for words in bounds_in_words(stored))
+    by_name = {line.split()[0]: line for line in lines}
+    assert re.search("epsilon +holds +>= .* yes", by_name["pf-tree"])
+    assert re.search("epsilon, delta +holds +not listed +>= .* yes", by_name["s-gbdt"])
+    assert re.search("epsilon +violated +>= inf, beyond +>= .* no", by_name["privatree"])
+    assert re.search("nothing +none +>= inf, nothing claimed +>= .* no", by_name["cart"])
+    assert verdict_in_words("privatree-corrected", run_of_all) == "violated at 0.1, unproven at 1 and 3"
+    assert verdict_in_words("pf-tree", StoredRun(())) == "holds"
+
+
+def test_which_one_to_take(run):
+    code, out, err = run("learners", "--for", "data/loans.schema.json", "--epsilon", "0.1")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == ["take", "s-gbdt"]
+    assert "PF-tree is behind by" in out
+
+
+# --- what cannot be asked is one line and writes nothing
+
+
+def test_what_cannot_be_swept_is_one_line(refused, swept):
+    arguments, out = swept
+    for words, says in (
+        ("--learners=pf-tre", "There is no learner called 'pf-tre'. Did you mean 'pf-tree'?"),
+        ("--epsilon=1,x", "Argument --epsilon: must be a number, got 'x'."),
+        ("--epsilon=0", "The 'epsilon' parameter of fit must be a number in [1e-06, 1e+06]. Got 0.0."),
+        ("--epsilon=1,1", "The 'epsilon' parameter of sweep must be at least one, and none twice. Got (1.0, 1.0)."),
+        ("--max-depth=0", "Argument --max-depth: must be a whole number of at least 1, got '0'."),
+        ("--folds=two", "Argument --folds: must be a whole number of at least 1, got 'two'."),
+        ("--rows=-5", "Argument --rows: must be a whole number of at least 1, got '-5'."),
+        ("--folds=900", "must be a whole number of at least 2, at most the rows there are. Got 900."),
+    ):
+        assert says in refused(*arguments, words)
+    assert not out.exists()
+
+
+def test_what_cannot_be_certified_is_one_line(refused, table, schema, tmp_path):
+    for words, says in (
+        (("--max-poisoned", "2"), "The 'max_poisoned' parameter of certify must be a share in [0, 1]. Got 2.0."),
+        (("--confidence", "1"), "The 'beta' parameter of certify must be a number between 0 and 1, both excluded."),
+        (("--draws", "0"), "Argument --draws: must be a whole number from 1 to 1,000,000, got '0'."),
+        (("--learner", "nope"), "There is no learner called 'nope'."),
+        (("--param", "colour=3"), "There is no parameter of 'pf-tree' called 'colour'."),
+    ):
+        assert says in refused(*attacked(table, schema, *words))
+    one, rents = tmp_path / "one.csv", tmp_path / "rents.csv"
+    one.write_text("age,colour,label\n3,red,no\n")
+    assert "too few rows to hold some out" in refused(*attacked(one, schema))
+    rents.write_text("area,rent\n" + "".join(f"{k % 97},{5 * k}.5\n" for k in range(100)), encoding="utf-8")
+    for learner in ("pf-tree", "cart-regression"):
+        said = refused("robustness", rents, "--epsilon", "1", "--learner", learner)
+        assert "A poisoning guarantee needs a target of classes, but 'rent' is a number." in said
+
+
+@pytest.mark.usefixtures("tiny")
+def test_what_cannot_be_verified_is_one_line(refused):
+    for words, says in (
+        ((), "Give one learner, or --all."),
+        (("pf-tree", "majority"), "Give one learner, or --all."),
+        (("pf-treee", "--all"), "Did you mean 'pf-tree'?"),
+        (("pf-treee",), "Did you mean 'pf-tree'?"),
+        (("pf-tree", "--epsilon", "0"), "must be a number in [0.001, 20]. Got 0.0."),
+        (("pf-tree", "--epsilon", "much"), "must be a number, got 'much'"),
+        (("pf-tree", "--param", "colour=1"), "no parameter of 'pf-tree' called 'colour'"),
+        (("pf-tree", "--out", "x.json"), "--out is for --all."),
+        (("--all", "--epsilon", "1"), "--all sets epsilon and parameters itself."),
+        (("--all", "--out", "no/such/folder/x.json"), "There is no folder"),
+        (("bdpt", "--quick"), "audit it by sampling"),
+    ):
+        assert says in refused("verify", *words), words
