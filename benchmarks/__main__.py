@@ -20,8 +20,8 @@ from benchmarks.arguments import add_data, add_workers
 from benchmarks.learners import learners_page
 from benchmarks.measured import remark, seconds_used
 from dpviz.__main__ import Parser, finish
-from dpviz.commands import console
-from dpviz.commands.files import write_whole
+from dpviz.cli import console
+from dpviz.cli.files import write_whole
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.figures.departures import departures_page

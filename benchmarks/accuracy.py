@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.arguments import add_data, add_repeats, add_workers
 from benchmarks.data import bench_data
 from benchmarks.measured import means
-from dpviz.commands import console
+from dpviz.cli import console
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.compare.sweep import sweep

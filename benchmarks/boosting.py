@@ -24,7 +24,7 @@ from benchmarks.data import benchmark_schema, manifest
 from benchmarks.entrants import MAX_DEPTH, OTHERS, RIVAL, Entrant, entrants_for, settings_of
 from benchmarks.histogram_splits import STYLES, fit_by_histograms
 from benchmarks.measured import means
-from dpviz.commands import console
+from dpviz.cli import console
 from dpviz.evaluation.compare.metrics import metrics
 from dpviz.evaluation.workers import light, spread
 from dpviz.io.csv import read_csv

@@ -20,7 +20,7 @@ from benchmarks.data import bench_data
 from benchmarks.forest_trace import forest_trace
 from benchmarks.measured import means
 from benchmarks.synthetic import TABLE_1, synthetic
-from dpviz.commands import console
+from dpviz.cli import console
 from dpviz.evaluation.audit.smooth_leaf import flip_probability
 from dpviz.evaluation.compare.metrics import metrics
 from dpviz.learners import FitRequest

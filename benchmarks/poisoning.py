@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.arguments import add_data, add_repeats, add_workers, count
 from benchmarks.data import bench_data, manifest
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands import console
+from dpviz.cli import console
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
 from dpviz.evaluation.workers import spread
 from dpviz.io.csv import read_csv

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.arguments import add_data
 from benchmarks.data import bench_data
 from benchmarks.measured import means
-from dpviz.commands import console
+from dpviz.cli import console
 from dpviz.errors import DpvizError
 from dpviz.evaluation.compare.metrics import metrics
 from dpviz.learners import fit

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.arguments import add_data, add_repeats
 from benchmarks.data import bench_data
-from dpviz.commands import console
+from dpviz.cli import console
 from dpviz.errors import DpvizError
 from dpviz.learners import DEFAULT, FitRequest, registry
 from dpviz.table.dataset import EncodedDataset

@@ -19,7 +19,7 @@ import dpviz
 import dpviz.errors
 from benchmarks.learners import learners_page
 from dpviz.__main__ import BAD_INPUT, STOPPED, parser
-from dpviz.commands import COMMANDS
+from dpviz.cli import COMMANDS
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.learners import declared
 from dpviz.learners.catalogue import parameters, registry

@@ -9,8 +9,8 @@ from io import TextIOWrapper
 from typing import NoReturn
 
 from dpviz import interrupts
-from dpviz.commands import COMMANDS, Command, console, current, load
-from dpviz.commands.files import STDOUT
+from dpviz.cli import COMMANDS, Command, console, current, load
+from dpviz.cli.files import STDOUT
 from dpviz.errors import DpvizError, OutOfMemory, Removed
 from dpviz.version import VERSION
 
@@ -72,7 +72,7 @@ def _run(given: list[str]) -> int:
     except SystemExit as done:  # argparse has printed help or the version
         return int(done.code or 0)
     if args.completion is not None:
-        from dpviz.commands.completion import script_for
+        from dpviz.cli.completion import script_for
 
         print(script_for(parser(list(COMMANDS)), args.completion))
         return 0
@@ -115,7 +115,7 @@ def parser(words: Sequence[str] = ()) -> ArgumentParser:
 
 
 def _declare(parser: ArgumentParser, command: Command) -> None:
-    from dpviz.commands.options import declare
+    from dpviz.cli.options import declare
 
     parser.description = command.__doc__
     parser.set_defaults(run=command.run)

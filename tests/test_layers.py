@@ -18,9 +18,9 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 OFFENDERS = (
     ("A room imports", "dpviz/table/roles.py", "from dpviz.privacy.source import ExactNoise"),
     ("A room imports", "dpviz/io/roles.py", "def f():\n    import dpviz.evaluation.measures"),
-    ("A room imports", "dpviz/commands/roles.py", "from dpviz.app import state"),
+    ("A room imports", "dpviz/cli/roles.py", "from dpviz.app import state"),
     ("A room imports", "dpviz/attic/__init__.py", ""),
-    ("Benchmarks stand", "dpviz/commands/roles.py", "from benchmarks import page"),
+    ("Benchmarks stand", "dpviz/cli/roles.py", "from benchmarks import page"),
     ("No room imports", "dpviz/learners/roles.py", "from dpviz import fit"),
     ("Streamlit stays", "dpviz/figures/roles.py", "import streamlit as st"),
     ("Streamlit stays", "dpviz/app/roles.py", "import plotly.graph_objects as go"),

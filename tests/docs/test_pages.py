@@ -16,7 +16,7 @@ import dpviz
 import dpviz.errors
 from docs import build, generated
 from dpviz.__main__ import parser
-from dpviz.commands import COMMANDS
+from dpviz.cli import COMMANDS
 from dpviz.installation import bundled
 from dpviz.learners.catalogue import parameters, registry
 from dpviz.results.exports import forms

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.__main__ import main
-from dpviz.commands.app import LESSONS_SCRIPT
+from dpviz.cli.app import LESSONS_SCRIPT
 from dpviz.errors import RegisterError
 from dpviz.installation import LESSONS_ONLY
 from dpviz.release.register import Register

@@ -11,8 +11,8 @@ from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 
-from dpviz.commands import console
-from dpviz.commands.options import number, option, shared
+from dpviz.cli import console
+from dpviz.cli.options import number, option, shared
 from dpviz.evaluation.audit.foreign import audit_outputs
 
 REFUTED = 1

@@ -14,9 +14,9 @@ from argparse import Namespace
 
 import numpy as np
 
-from dpviz.commands import console
-from dpviz.commands.options import READING, shared, table_or_address
-from dpviz.commands.rows import engine_rows, large_rows, table_of
+from dpviz.cli import console
+from dpviz.cli.options import READING, shared, table_or_address
+from dpviz.cli.rows import engine_rows, large_rows, table_of
 from dpviz.errors import DpvizError, EngineError, place
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.metrics import Answered, answered_by_leaf, classifier_answers, metric_intervals, metrics

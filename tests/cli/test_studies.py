@@ -13,10 +13,10 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import dpviz
-from dpviz.commands import sweep as sweep_command
-from dpviz.commands import verify as verify_command
-from dpviz.commands.learners import verdict_in_words
-from dpviz.commands.verify import bounds_in_words
+from dpviz.cli import sweep as sweep_command
+from dpviz.cli import verify as verify_command
+from dpviz.cli.learners import verdict_in_words
+from dpviz.cli.verify import bounds_in_words
 from dpviz.evaluation.audit import verify_all
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.universe import Universe

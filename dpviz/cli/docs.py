@@ -8,8 +8,8 @@ Example: dpviz docs
 from argparse import Namespace
 from webbrowser import open as show
 
-from dpviz.commands import console
-from dpviz.commands.options import flag, shared
+from dpviz.cli import console
+from dpviz.cli.options import flag, shared
 from dpviz.installation import manual
 
 OPTIONS = {"--no-browser": flag("print where it is instead of opening a browser"), **shared("--json")}

@@ -17,10 +17,10 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from dpviz.commands import console
-from dpviz.commands.files import STDOUT, check_output, write_whole
-from dpviz.commands.options import TABLE, flag, listed, number, option, output, shared, whole
-from dpviz.commands.rows import encoded_rows, warn_of_read_values
+from dpviz.cli import console
+from dpviz.cli.files import STDOUT, check_output, write_whole
+from dpviz.cli.options import TABLE, flag, listed, number, option, output, shared, whole
+from dpviz.cli.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError, place
 from dpviz.evaluation.compare.grid import SweepGrid, columns_of, n_fits
 from dpviz.evaluation.compare.sweep import sweep

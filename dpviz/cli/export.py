@@ -8,9 +8,9 @@ Example: dpviz export tree.json --to python --out tree.py
 from argparse import Namespace
 from pathlib import Path
 
-from dpviz.commands import console
-from dpviz.commands.files import check_output, write_whole
-from dpviz.commands.options import option, output, shared
+from dpviz.cli import console
+from dpviz.cli.files import check_output, write_whole
+from dpviz.cli.options import option, output, shared
 from dpviz.io.results import read_model_file
 from dpviz.results.exports import export_names, form_called
 

@@ -9,10 +9,10 @@ Example: dpviz schema loans.csv --target defaulted --out loans.schema.json
 import warnings
 from argparse import Namespace
 
-from dpviz.commands import console
-from dpviz.commands.files import check_output, write_whole
-from dpviz.commands.options import READING, output, shared
-from dpviz.commands.rows import table_of, warn_of_proposal, warn_of_read_values
+from dpviz.cli import console
+from dpviz.cli.files import check_output, write_whole
+from dpviz.cli.options import READING, output, shared
+from dpviz.cli.rows import table_of, warn_of_proposal, warn_of_read_values
 from dpviz.errors import ReadingWarning, UnknownName
 from dpviz.table.notes import Interface, said
 from dpviz.table.proposal import propose_schema

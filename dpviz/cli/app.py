@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from dpviz.commands.options import flag, option, shared, whole
+from dpviz.cli.options import flag, option, shared, whole
 from dpviz.errors import DpvizError
 from dpviz.installation import LESSONS_ONLY, bundled, require_extra
 from dpviz.io.limits import MAX_BYTES

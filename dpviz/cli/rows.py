@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpviz.commands import console
+from dpviz.cli import console
 from dpviz.errors import DpvizError, ReadingWarning
 from dpviz.io.options import ReadOptions
 from dpviz.io.schemas import load_schema

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.commands import console
-from dpviz.commands.check import NOT_AS_WRITTEN
-from dpviz.commands.files import check_output, write_whole
-from dpviz.commands.options import flag, number, option, shared, whole
+from dpviz.cli import console
+from dpviz.cli.check import NOT_AS_WRITTEN
+from dpviz.cli.files import check_output, write_whole
+from dpviz.cli.options import flag, number, option, shared, whole
 from dpviz.errors import DpvizError, RefusedRelease, place
 from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.io.csv_text import csv_text

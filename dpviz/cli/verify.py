@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands import console
-from dpviz.commands.files import check_output, write_whole
-from dpviz.commands.options import flag, number, option, output, parse_parameters, shared
+from dpviz.cli import console
+from dpviz.cli.files import check_output, write_whole
+from dpviz.cli.options import flag, number, option, output, parse_parameters, shared
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands import console
-from dpviz.commands.options import number, option, shared
-from dpviz.commands.verify import bounds_in_words
+from dpviz.cli import console
+from dpviz.cli.options import number, option, shared
+from dpviz.cli.verify import bounds_in_words
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.planned import typical
 from dpviz.evaluation.audit.verdicts import StoredRun, stored_run

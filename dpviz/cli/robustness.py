@@ -12,10 +12,10 @@ import math
 from argparse import Namespace
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.commands import console
-from dpviz.commands.files import check_output, write_whole
-from dpviz.commands.options import LEARNER, TABLE, number, option, output, parse_parameters, shared, whole
-from dpviz.commands.rows import encoded_rows, warn_of_read_values
+from dpviz.cli import console
+from dpviz.cli.files import check_output, write_whole
+from dpviz.cli.options import LEARNER, TABLE, number, option, output, parse_parameters, shared, whole
+from dpviz.cli.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError, place
 from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
 from dpviz.io.csv_text import frame_csv

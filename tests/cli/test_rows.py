@@ -208,7 +208,7 @@ def test_a_release_is_booked_for_the_rows_wherever_they_are(run, refused, schema
 
 
 def test_what_cannot_be_is_refused_before_the_table_is_read(refused, schema, large, tmp_path, monkeypatch):
-    monkeypatch.setattr("dpviz.commands.rows.encode_large", lambda *given, **more: pytest.fail("the table was read"))
+    monkeypatch.setattr("dpviz.cli.rows.encode_large", lambda *given, **more: pytest.fail("the table was read"))
     out = ["--out", tmp_path / "x.json", *ASKED]
     assert "needs the rows themselves" in refused("train", *large, *out, "--schema", schema, "--learner", "s-gbdt-published")
     assert "it needs a schema" in refused("train", *large, *out)

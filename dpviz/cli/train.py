@@ -10,9 +10,9 @@ Example: dpviz train loans.csv --schema loans.schema.json --epsilon 1 --out tree
 from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
-from dpviz.commands import console
-from dpviz.commands.files import STDOUT, check_output, write_whole
-from dpviz.commands.options import (
+from dpviz.cli import console
+from dpviz.cli.files import STDOUT, check_output, write_whole
+from dpviz.cli.options import (
     LEARNER,
     TABLE,
     flag,
@@ -24,8 +24,8 @@ from dpviz.commands.options import (
     table_or_address,
     whole,
 )
-from dpviz.commands.register import balance_pairs
-from dpviz.commands.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
+from dpviz.cli.register import balance_pairs
+from dpviz.cli.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
 from dpviz.errors import DpvizError, UnansweredRows, place
 from dpviz.figures.publish.proof import proof_of, proof_sentence
 from dpviz.figures.publish.summary import summary

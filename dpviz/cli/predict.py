@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from dpviz.commands import console
-from dpviz.commands.files import check_output, write_whole
-from dpviz.commands.options import READING, flag, option, output, shared, table_or_address
-from dpviz.commands.rows import reading_of, require_plain, table_of, tell
+from dpviz.cli import console
+from dpviz.cli.files import check_output, write_whole
+from dpviz.cli.options import READING, flag, option, output, shared, table_or_address
+from dpviz.cli.rows import reading_of, require_plain, table_of, tell
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
 from dpviz.io.options import ReadOptions
 from dpviz.io.results import read_model_file

@@ -15,8 +15,8 @@ import pytest
 
 from dpviz import installation
 from dpviz.__main__ import main, parser
-from dpviz.commands import COMMANDS, app, console, current, docs, files, load
-from dpviz.commands.files import check_output, write_whole
+from dpviz.cli import COMMANDS, app, console, current, docs, files, load
+from dpviz.cli.files import check_output, write_whole
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.version import VERSION
 from tests.support.paths import ROOT
