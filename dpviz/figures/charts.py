@@ -92,7 +92,7 @@ def limits(up: Any, down: Any, colour: str, *, thickness: float = 2, width: floa
     return {"type": "data", "array": up, "arrayminus": down, "color": colour, "thickness": thickness, "width": width}
 
 
-def bars(names: Sequence[str], lengths: Sequence[float], words: Sequence[str], style: Style) -> Style:
+def bars(names: Sequence[Any], lengths: Sequence[float], words: Sequence[str], style: Style) -> Style:
     """Bars from top to bottom with words at their ends, as arguments of `add_bar`."""
     ends = {"x": list(lengths), "y": list(names), "orientation": "h", "marker": style}
     return ends | {"text": list(words), "textposition": "outside", "textangle": 0, "cliponaxis": False}

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from dpviz.evaluation.data.columns import ColumnLook
-from dpviz.figures.charts import NAMES, Chart, Figure, chart
+from dpviz.figures.charts import NAMES, Chart, Figure, bars, chart
 from dpviz.figures.theme import BLUE
 from dpviz.figures.wording import percent
 
@@ -14,8 +14,10 @@ _LONGEST = 40
 
 def column_chart(look: ColumnLook) -> Chart:
     """One bar per value or bin: bins from left to right, texts from top to bottom."""
-    cells = zip(look.labels, look.counts, strict=True)
-    rows = [{"value": label, "rows": f"{count:,}", "share": _share(look, count)} for label, count in cells]
+    rows = [
+        {"value": label, "rows": f"{count:,}", "share": _share(look, count)}
+        for label, count in zip(look.labels, look.counts, strict=True)
+    ]
     return Chart(_column_figure(look), _column_sentence(look), rows)
 
 
@@ -28,10 +30,10 @@ def _column_figure(look: ColumnLook) -> Figure:
         return figure.update_yaxes(title="rows").update_xaxes(type="category", nticks=6, tickangle=0)
     figure = chart(60 + 26 * len(labels), bargap=0.25)
     places = list(range(len(labels)))  # two long texts may be alike once they are cut
-    bars = {"x": look.counts, "y": places, "orientation": "h", "text": [_share(look, count) for count in look.counts]}
-    figure.add_bar(**bars, customdata=labels, marker=style, hovertemplate=hover.replace("value", "x"), cliponaxis=False)
+    shares = [_share(look, count) for count in look.counts]
+    figure.add_bar(**bars(places, look.counts, shares, style), customdata=labels, hovertemplate=hover.replace("value", "x"))
     figure.update_yaxes(**NAMES, tickvals=places, ticktext=labels)
-    return figure.update_xaxes(title="rows", range=[0, 1.25 * max(look.counts)]).update_traces(textposition="outside")
+    return figure.update_xaxes(title="rows", range=[0, 1.25 * max(look.counts)])
 
 
 def _column_sentence(look: ColumnLook) -> str:
@@ -45,17 +47,15 @@ def _column_sentence(look: ColumnLook) -> str:
 
 def overview(looks: Iterable[ColumnLook]) -> list[dict[str, Any]]:
     """One row per column: its name, its bars as numbers, its ends or most frequent values, the share of missing cells."""
-    return [
-        {"column": look.name, "cells": list(look.counts), "values": _values(look), "missing": 100 * look.missing_share}
-        for look in looks
-    ]
-
-
-def _values(look: ColumnLook) -> str:
-    if look.is_binned:
-        return f"{look.labels[0].split(' to ')[0]} to {look.labels[-1].split(' to ')[1]}"
-    most = sorted(zip(look.counts, look.labels, strict=True), key=lambda pair: -pair[0])[:3]
-    return ", ".join(f"{_short(label)}: {_share(look, count)}" for count, label in most)
+    rows = []
+    for look in looks:
+        most = sorted(zip(look.counts, look.labels, strict=True), key=lambda pair: -pair[0])[:3]
+        values = ", ".join(f"{_short(label)}: {_share(look, count)}" for count, label in most)
+        if look.is_binned:
+            values = f"{look.labels[0].split(' to ')[0]} to {look.labels[-1].split(' to ')[1]}"
+        missing = 100 * look.missing_share
+        rows.append({"column": look.name, "cells": list(look.counts), "values": values, "missing": missing})
+    return rows
 
 
 def _share(look: ColumnLook, count: int) -> str:

@@ -4,7 +4,6 @@ from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Rows, chart, limits
 from dpviz.figures.publish.test_result import percent_with_interval
 from dpviz.figures.theme import BLUE, ORANGE
 from dpviz.figures.tree.labels import visible
-from dpviz.results.document import Estimate
 from dpviz.results.result import TestReport
 from dpviz.training.estimate.report import ClassReport
 
@@ -17,17 +16,22 @@ def group_rows(report: TestReport | None) -> Rows:
     """One line per group: how often the model is wrong there, and of each class how much it finds; none without groups."""
     if not isinstance(report, ClassReport):
         return []
-    lines = [(entry.name, _measures(report, (entry.error, *entry.found))) for entry in report.by_group]
-    return [{report.groups: name, **{words: percent_with_interval(share) for words, share in known}} for name, known in lines]
+    names = report.schema.classes if len(report.schema.classes) <= _MOST_CLASSES else ()
+    measures = ["wrong", *(f"finds {name!r}" for name in names)]
+    return [
+        {report.groups: entry.name}
+        | {words: percent_with_interval(share) for words, share in zip(measures, (entry.error, *entry.found), strict=False)}
+        for entry in report.by_group
+    ]
 
 
 def group_sentences(report: TestReport | None) -> list[str]:
     """The same, a sentence each."""
-    return [_sentence(*row.items()) for row in group_rows(report)]
-
-
-def _sentence(group: tuple[str, str], *known: tuple[str, str]) -> str:
-    return f"Where {group[0]} is {group[1]!r}: {', '.join(' '.join(words) for words in known)}."
+    said = []
+    for row in group_rows(report):
+        (name, group), *known = row.items()
+        said.append(f"Where {name} is {group!r}: {', '.join(' '.join(words) for words in known)}.")
+    return said
 
 
 def group_chart(report: ClassReport) -> Chart:
@@ -50,8 +54,3 @@ def group_chart(report: ClassReport) -> Chart:
             hovertemplate="%{y}: %{x:.1%}",
         )
     return Chart(figure, "Error and found share per group, each with its 95% interval.", group_rows(report))
-
-
-def _measures(report: ClassReport, shares: tuple[Estimate, ...]) -> list[tuple[str, Estimate]]:
-    names = report.schema.classes if len(report.schema.classes) <= _MOST_CLASSES else ()
-    return list(zip(["wrong", *(f"finds {name!r}" for name in names)], shares, strict=False))

@@ -9,7 +9,7 @@ from dpviz.io.exports.contract import Exportable, WrittenForm, export
 from dpviz.models.document import FORMAT, model_body
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.results.exports import forms
-from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema, Target
+from dpviz.table.schema import CategoricalFeature, NumericTarget, Schema, Target
 
 #: What a release must have: its file, and the page that is signed.
 NEEDED = ("json", "report")
@@ -28,7 +28,9 @@ def proof_of(schema: Schema) -> Proof:
 
     Raises RefusedRelease where one of NEEDED does not.
     """
-    given, good, lacking = Exportable(_document(tree_of(schema))), [], {}
+    tree = tree_of(schema)
+    document = {"format": FORMAT, "kind": tree.kind, **model_body(tree), "schema": schema.to_dict()}
+    given, good, lacking = Exportable(json.dumps(document)), [], {}
     for name, form in forms().items():
         assert isinstance(form, WrittenForm)
         try:
@@ -47,21 +49,21 @@ def proof_sentence(proof: Proof) -> str:
     return " ".join([said, *(f"No {title}: {why}" for title, why in proof.lacking.items())])
 
 
-def _document(tree: Tree) -> str:
-    return json.dumps({"format": FORMAT, "kind": tree.kind, **model_body(tree), "schema": tree.schema.to_dict()})
-
-
 def tree_of(schema: Schema) -> Tree:
     """A tree with a split on every column, as flat as it can be, whose leaves differ from their siblings."""
-    rules = [_rule(place, feature) for place, feature in enumerate(schema.features)]
-    return Tree(schema, _node(rules, schema.target, 0))
+    rules: list[Rule] = [
+        SubsetRule(place, tuple(range((len(feature.categories) + 1) // 2)))
+        if isinstance(feature, CategoricalFeature)
+        else ThresholdRule(place, (feature.low + feature.high) / 2)
+        for place, feature in enumerate(schema.features)
+    ]
 
+    def node(rules: Sequence[Rule], place: int) -> Node:
+        if not rules:
+            return _leaf(schema.target, place)
+        return Branch(rules[0], node(rules[1::2], 2 * place), node(rules[2::2], 2 * place + 1))
 
-def _node(rules: Sequence[Rule], target: Target, place: int) -> Node:
-    if not rules:
-        return _leaf(target, place)
-    others = rules[1:]
-    return Branch(rules[0], _node(others[::2], target, 2 * place), _node(others[1::2], target, 2 * place + 1))
+    return Tree(schema, node(rules, 0))
 
 
 def _leaf(target: Target, place: int) -> Leaf | NumberLeaf:
@@ -69,9 +71,3 @@ def _leaf(target: Target, place: int) -> Leaf | NumberLeaf:
         return NumberLeaf(target.low + (target.high - target.low) * (place % 7) / 7)
     n, label = len(target.classes), place % len(target.classes)
     return Leaf(label, shares=tuple((2.0 if code == label else 1.0) / (n + 1) for code in range(n)))
-
-
-def _rule(place: int, feature: Feature) -> Rule:
-    if isinstance(feature, CategoricalFeature):
-        return SubsetRule(place, tuple(range((len(feature.categories) + 1) // 2)))
-    return ThresholdRule(place, (feature.low + feature.high) / 2)

@@ -68,12 +68,6 @@ def place_sentence(found: CheckedFile) -> str:
             return UNRECORDED if found.result.released else str(found.result.not_released_because)
 
 
-def ledger_sentence(found: CheckedFile) -> str:
-    """What its steps come to."""
-    steps = counted(len(found.result.ledger.rows()), "step")
-    return f"{capital(steps)}, added up again: {loss_text(found.result.ledger.guarantee, found.result.unit)}."
-
-
 def cost_sentences(found: CheckedFile) -> tuple[str, str]:
     """(what is guaranteed, what it costs one person). Of a file that was changed nothing is."""
     said, entry, balance = found.verdict, found.match.record, found.balance
@@ -87,12 +81,9 @@ def cost_sentences(found: CheckedFile) -> tuple[str, str]:
 def sentences(found: CheckedFile) -> list[tuple[str, str]]:
     """(name, sentence), the most important first."""
     guaranteed, costs = cost_sentences(found)
-    told = [
-        ("Register", place_sentence(found)),
-        ("Guarantee", guaranteed),
-        ("Costs", costs),
-        ("Steps", ledger_sentence(found)),
-    ]
+    ledger = found.result.ledger
+    steps = f"{capital(counted(len(ledger.rows()), 'step'))}, added up again: {loss_text(ledger.guarantee, found.result.unit)}."
+    told = [("Register", place_sentence(found)), ("Guarantee", guaranteed), ("Costs", costs), ("Steps", steps)]
     return told if found.balance is None else [*told, ("In all", spent_sentence(found.balance))]
 
 

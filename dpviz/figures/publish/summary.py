@@ -6,20 +6,26 @@ from dpviz.figures.publish.test_result import accuracy_sentence, beside_always
 from dpviz.learners import get_learner, result_verdict
 from dpviz.models.tree import Tree
 from dpviz.results.result import FitResult
-from dpviz.results.verdict import Verdict, loss_text
+from dpviz.results.verdict import loss_text
 from dpviz.results.wording import signs_spelled
 
 
 def summary(result: FitResult) -> list[tuple[str, str]]:
     """(name, value) lines."""
-    found = result_verdict(result)
+    found, reasons = result_verdict(result), ""
+    if not result.ledger.guarantee.is_finite:
+        reasons = f": {'; '.join(dict.fromkeys(row.note for row in result.ledger.rows() if row.note))}"
+    model = result.model
+    shape = [("Model", model.kind)]
+    if isinstance(model, Tree):
+        shape = [("Depth", str(model.depth)), ("Leaves", str(model.n_leaves))]
     return [
         ("Learner", f"{get_learner(result.learner).title} ({result.learner})"),
-        ("Guarantee", _guarantee(result, found)),
+        ("Guarantee", signs_spelled(f"{found.headline}{reasons}")),
         ("Odds", signs_spelled(f"{found.odds} {found.plain_bound}".strip())),
         ("Claim", _claim(result)),
         ("Noise", _noise(result)),
-        *_shape(result),
+        *shape,
         *_tested(result),
         *(("Group", words) for words in group_sentences(result.test_report)),
         ("Disclosures", str(len(result.disclosures))),
@@ -36,13 +42,6 @@ def _tested(result: FitResult) -> list[tuple[str, str]]:
     return [("Test", accuracy_sentence(report)), *([("Compared", beside)] if beside else [])]
 
 
-def _guarantee(result: FitResult, found: Verdict) -> str:
-    if result.ledger.guarantee.is_finite:
-        return signs_spelled(found.headline)
-    reasons = dict.fromkeys(row.note for row in result.ledger.rows() if row.note)
-    return signs_spelled(f"{found.headline}: {'; '.join(reasons)}")
-
-
 def _claim(result: FitResult) -> str:
     claim = result.claim
     if not claim.is_private:
@@ -57,10 +56,3 @@ def _noise(result: FitResult) -> str:
     if result.noise == "release":
         return f"exact samplers, no seed. {result.not_released_because or 'A release.'}"
     return f"simulation with seed {result.seed}, not a release: anyone who knows the seed can undo the noise"
-
-
-def _shape(result: FitResult) -> list[tuple[str, str]]:
-    model = result.model
-    if not isinstance(model, Tree):
-        return [("Model", model.kind)]
-    return [("Depth", str(model.depth)), ("Leaves", str(model.n_leaves))]
