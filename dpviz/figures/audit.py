@@ -7,18 +7,23 @@ for eyes only.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.errors import DocumentError
 from dpviz.evaluation.audit.attack import LowerBound
-from dpviz.evaluation.audit.findings import SLACK, AuditResult, WorstPair, exceeds
+from dpviz.evaluation.audit.candidate_pairs import COUNTEREXAMPLES
+from dpviz.evaluation.audit.findings import SLACK, AuditResult, WorstPair, columns_of, exceeds
+from dpviz.evaluation.audit.verify import UNIVERSES
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, SILENT, Chart, Style, bars, chart, hatched_bar, line
 from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, UNSOUND, translucent
-from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, SubsetRule, ThresholdRule, Tree, format_number
+from dpviz.figures.tree.text import rule_list
+from dpviz.models.document import FORMAT, model_from
+from dpviz.models.tree import Tree
 from dpviz.results.wording import number_text, rounded_up
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature
 
 #: Beyond this exp() leaves the floats; no search gets near it.
 _LARGEST_EXPONENT = 700.0
@@ -418,8 +423,6 @@ def chance_chart(result: AuditResult) -> Chart:
 
 # --- the output that separates a pair
 
-Body = dict[str, Any]
-
 
 def short_value(column: str, value: str) -> str:
     """A value without the name of its column: "a=1" of column "a" is "1"."""
@@ -427,72 +430,34 @@ def short_value(column: str, value: str) -> str:
 
 
 def output_tree(result: AuditResult) -> Tree | None:
-    """The output as a tree over the columns of the pair; None where there is no pair, or the output is not one tree."""
-    body, pair = result.output.get("root", result.output), result.worst_pair
-    if pair is None or not _is_tree(body):
-        return None
-    nodes = list(_nodes(body))
-    met = {name: {short_value(name, row[place]) for row in pair.second} for place, name in enumerate(pair.columns)}
-    *features, target = (_column(name, met[name], nodes, is_target=name == pair.columns[-1]) for name in pair.columns)
-    schema = Schema(tuple(features), target)
-    return Tree(schema, _node(body, schema))
+    """The output as a tree over the columns of the pair; None where there is no pair, or the output is not one tree.
 
-
-def _is_tree(body: Any) -> bool:
-    if not isinstance(body, dict) or not {"leaf", "value", "op"} & body.keys():
-        return False
-    return "op" not in body or all(_is_tree(body.get(side)) for side in ("left", "right"))
-
-
-def _nodes(body: Body) -> Iterator[Body]:
-    yield body
-    if "op" in body:
-        yield from (node for side in ("left", "right") for node in _nodes(body[side]))
-
-
-def _column(name: str, met: set[str], nodes: list[Body], *, is_target: bool) -> Any:
-    """A column as the rows of the pair and the output know it; a schema needs two values of it."""
-    thresholds = [float(node["threshold"]) for node in nodes if node.get("feature") == name and node["op"] == "<="]
-    if thresholds:
-        return NumericFeature(name, min(thresholds) - 1, max(thresholds) + 1)
-    if is_target and any("value" in node for node in nodes):
-        low, high = min(map(float, met)), max(map(float, met))
-        return NumericTarget(name, low, high if high > low else low + 1)
-    if is_target:
-        met = met | {str(node["leaf"]) for node in nodes if "leaf" in node}
-    else:
-        met = met.union(*(_values(node) for node in nodes if node.get("feature") == name))
-    values = tuple(sorted(met)) if len(met) > 1 else (*met, "other", "other 2")[:2]
-    return ClassTarget(name, values) if is_target else CategoricalFeature(name, values)
-
-
-def _values(node: Body) -> tuple[str, ...]:
-    return tuple(short_value(node["feature"], str(value)) for value in node["values"])
-
-
-def _node(body: Body, schema: Schema) -> Node:
-    if "op" not in body:
-        return Leaf(schema.classes.index(str(body["leaf"]))) if "leaf" in body else NumberLeaf(float(body["value"]))
-    place = schema.feature_names.index(body["feature"])
-    feature = schema.features[place]
-    if isinstance(feature, CategoricalFeature):
-        rule: ThresholdRule | SubsetRule = SubsetRule(place, tuple(sorted(map(feature.categories.index, _values(body)))))
-    else:
-        rule = ThresholdRule(place, float(body["threshold"]))
-    return Branch(rule, _node(body["left"], schema), _node(body["right"], schema))
+    Its schema is that of the first place of search that has these columns and declares what it asks.
+    """
+    root, pair = result.output.get("root", result.output), result.worst_pair
+    known = [(place.title != result.searched, place.schema) for place in UNIVERSES]
+    known += [(place.title != result.searched, place.schema) for place in COUNTEREXAMPLES]
+    for _, schema in sorted(known, key=lambda place: place[0]):
+        if pair is None or columns_of(schema) != pair.columns:
+            continue
+        try:
+            tree = model_from({"format": FORMAT, "kind": "tree", "root": root, "schema": schema.to_dict()})
+        except DocumentError:
+            continue
+        assert isinstance(tree, Tree)
+        features = (
+            replace(feature, categories=tuple(short_value(feature.name, name) for name in feature.categories))
+            if isinstance(feature, CategoricalFeature)
+            else feature
+            for feature in schema.features
+        )
+        return Tree(replace(schema, features=tuple(features)), tree.root)
+    return None
 
 
 def output_in_words(result: AuditResult) -> str:
-    """The output as one sentence: "If a is 0: x; otherwise: y."; empty where there is none."""
-    body = result.output.get("root", result.output)
-    if not _is_tree(body):
-        return ", ".join(f"{name}: {value}" for name, value in result.output.items())
-    return f"{_said(body)}." if "op" in body else f"Always {_said(body)}."
-
-
-def _said(body: Body) -> str:
-    if "op" not in body:
-        return str(body["leaf"]) if "leaf" in body else format_number(body["value"])
-    asks = f"≤ {format_number(body['threshold'])}" if body["op"] == "<=" else f"is {' or '.join(_values(body))}"
-    left, right = (f"({_said(body[side])})" if "op" in body[side] else _said(body[side]) for side in ("left", "right"))
-    return f"If {body['feature']} {asks}: {left}; otherwise: {right}"
+    """The output as rules: "a is 0 → x; a is 1 → y"; what is no tree as it is; empty where there is none."""
+    tree = output_tree(result)
+    if tree is not None:
+        return "; ".join(line.text for line in rule_list(tree))
+    return ", ".join(f"{name}: {value}" for name, value in result.output.items())

@@ -11,7 +11,7 @@ from dpviz.app.audit import Known, audit_lines, subject_key
 from dpviz.evaluation.audit.findings import AuditResult, WorstPair
 from dpviz.evaluation.audit.universe import Universe
 from dpviz.evaluation.audit.verdicts import stored_run
-from dpviz.evaluation.audit.verify import verify
+from dpviz.evaluation.audit.verify import UNIVERSES, verify
 from dpviz.figures import audit
 from dpviz.figures.audit import (
     ATTACKED,
@@ -52,7 +52,6 @@ from tests.support.audits import (
     VIOLATED,
     line,
     pair,
-    split,
 )
 from tests.support.golden_charts import assert_golden
 
@@ -228,20 +227,23 @@ class TestOutput:
         drawing = draw_tree(output_tree(VIOLATED), title="t").standalone()
         assert "is 0" in drawing
         assert "a=0" not in drawing
-        inner = {"feature": "b", "op": "<=", "threshold": 0.5, "left": {"leaf": "x"}, "right": {"leaf": "z"}}
-        body = split("x", "y")["root"] | {"right": inner}
-        rows = (("a=0", "0", "x"), ("a=1", "1", "y"))
-        result = replace(VIOLATED, output={"root": body}, worst_pair=WorstPair(("a", "b", "class"), rows[:1], rows, (0.1, 0.2)))
-        tree = output_tree(result)
-        assert tree.schema.classes == ("x", "y", "z")
-        assert tree.root.right.rule == ThresholdRule(1, 0.5)
-        assert output_in_words(result) == "If a is 0: x; otherwise: (If b ≤ 0.5: x; otherwise: z)."
+        universe = next(place for place in UNIVERSES if place.numeric)
+        row, extra = ("0", "x"), ("2", "y")
+        body = {"feature": "a", "op": "<=", "threshold": 0.5, "left": {"leaf": "x"}, "right": {"leaf": "y"}}
+        result = replace(
+            VIOLATED,
+            output={"root": body},
+            searched=universe.title,
+            worst_pair=WorstPair(("a", "class"), (row,), (row, extra), (0.1, 0.2)),
+        )
+        assert output_tree(result).root.rule == ThresholdRule(0, 0.5)
+        assert output_in_words(result).startswith("a ≤ ")
         assert output_tree(replace(NONE, output={"leaf": "y"})).n_leaves == 1
 
     @pytest.mark.parametrize("result", [NOTHING, replace(HOLDS, output={"counts": "3"}), replace(UNPROVEN, output={"root": 3})])
     def test_what_is_no_tree_is_not_drawn(self, result: AuditResult) -> None:
         assert output_tree(result) is None
-        assert "If" not in output_in_words(result)
+        assert "→" not in output_in_words(result)
 
 
 @pytest.mark.verify
@@ -250,4 +252,4 @@ def test_a_tree_of_numbers_is_a_tree_and_a_sentence():
     tree = output_tree(found)
     assert tree.values == (0.5, 0.5)
     assert tree.schema.target.name == "number"
-    assert output_in_words(found).startswith("If a is 0: 0.5; otherwise: 0.5.")
+    assert output_in_words(found).startswith("a is 0 → 0.5; ")
