@@ -41,12 +41,24 @@ def test_every_form_of_the_same_rows_gets_the_same_answers(tmp_path):
     with path.open("rb") as file:
         for rows in (pd.DataFrame(ROWS), as_csv(ROWS), path, str(path), read_csv(path), file):
             assert answers(TREE, rows).tolist() == EXPECTED
-
-
-def test_probabilities_stand_beside_the_answers():
     found = probabilities(TREE, pd.DataFrame(ROWS))
     np.testing.assert_array_equal(found[:4], [[0.1, 0.9], [0.8, 0.2], [0.1, 0.9], [0.8, 0.2]])
     assert np.isnan(found[4:]).all()
+    numbers = Schema(FEATURES, NumericTarget("days", 0, 100))
+    tree = Tree(numbers, Branch(ThresholdRule(0, 54.5), NumberLeaf(3.5), NumberLeaf(12.0)))
+    np.testing.assert_array_equal(answers(tree, pd.DataFrame(ROWS)), [12, 3.5, 12, 12, np.nan, np.nan])
+
+
+def test_what_has_no_rows_has_no_answers_and_what_is_no_table_is_refused():
+    assert answers(TREE, b"age,ward,dose\n\n70,south,1\n   \n20,south,1\n\n").tolist() == ["ill", "well"]  # blank lines
+    for empty in (b"age,ward,dose\n", pd.DataFrame(ROWS).iloc[:0]):
+        assert answers(TREE, empty).tolist() == []
+        assert probabilities(TREE, empty).shape == (0, 2)
+    for rows in [3, [1, 2], {"age": [1]}, np.zeros((2, 3)), None]:
+        with pytest.raises(ParameterError, match="a DataFrame of pandas or Polars"):
+            answers(TREE, rows)
+    with pytest.raises(SchemaError, match="has no column 'ward'"):
+        answers(TREE, pd.DataFrame({"age": [1], "dose": [2]}))
 
 
 def test_a_line_that_is_no_record_is_answered_in_place():
@@ -56,22 +68,6 @@ def test_a_line_that_is_no_record_is_answered_in_place():
             text = "\n".join(["age,ward,dose", *good[:place], line, *good[place:]]).encode()
             expected = ["ill", "well", "well"]
             assert answers(TREE, text).tolist() == [*expected[:place], None, *expected[place:]]
-
-
-def test_blank_lines_are_no_rows():
-    assert answers(TREE, b"age,ward,dose\n\n70,south,1\n   \n20,south,1\n\n").tolist() == ["ill", "well"]
-
-
-def test_no_rows_have_no_answers():
-    assert answers(TREE, b"age,ward,dose\n").tolist() == []
-    assert answers(TREE, pd.DataFrame(ROWS).iloc[:0]).tolist() == []
-    assert probabilities(TREE, pd.DataFrame(ROWS).iloc[:0]).shape == (0, 2)
-
-
-def test_numbers_are_answered_as_numbers():
-    schema = Schema(FEATURES, NumericTarget("days", 0, 100))
-    tree = Tree(schema, Branch(ThresholdRule(0, 54.5), NumberLeaf(3.5), NumberLeaf(12.0)))
-    np.testing.assert_array_equal(answers(tree, pd.DataFrame(ROWS)), [12, 3.5, 12, 12, np.nan, np.nan])
 
 
 def test_cells_of_a_frame_are_read_as_in_a_file():
@@ -90,17 +86,6 @@ def test_categories_of_numbers_match_by_their_value():
     tree = Tree(schema, Branch(SubsetRule(0, (0, 1)), Leaf(0), Leaf(1)))
     assert answers(tree, pd.DataFrame({"code": [1, 2.5, 7, None]})).tolist() == ["a", "a", None, None]
     assert answers(tree, pd.DataFrame({"code": ["1.0", "2.50", "x", " "]})).tolist() == ["a", "a", "b", None]
-
-
-def test_a_missing_column_is_named():
-    with pytest.raises(SchemaError, match="has no column 'ward'"):
-        answers(TREE, pd.DataFrame({"age": [1], "dose": [2]}))
-
-
-def test_what_is_no_table_is_refused():
-    for rows in [3, [1, 2], {"age": [1]}, np.zeros((2, 3)), None]:
-        with pytest.raises(ParameterError, match="a DataFrame of pandas or Polars"):
-            answers(TREE, rows)
 
 
 CANARY = "Maria"
@@ -133,19 +118,13 @@ def test_many_rows_without_an_answer_warn_in_shares_alone(asked, ages, doses, sa
     assert set(re.findall(r"\d+", str(warning.message))) <= set(map(str, SHARES))
     assert CANARY not in str(warning.message)
     assert warning.filename == __file__
-
-
-def test_few_rows_without_an_answer_are_not_worth_a_word():
-    for ages, doses in [(0, 0), (19, 0), (10, 9)]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            warnings.simplefilter("ignore", ReadingWarning)
-            answers(TREE, rows_without(ages, doses))
-
-
-def test_broken_lines_and_an_empty_table_are_told_apart():
     with pytest.warns(UnansweredWarning, match=r"No row has an answer, most for broken lines \(at least 100%\)"):
-        answers(TREE, b"age,ward,dose\n1,2\n3\n")
+        asked(TREE, b"age,ward,dose\n1,2\n3\n")
+
+
+@pytest.mark.parametrize("rows", [rows_without(0, 0), rows_without(19, 0), rows_without(10, 9), b"age,ward,dose\n"])
+def test_few_rows_without_an_answer_are_not_worth_a_word(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        answers(TREE, b"age,ward,dose\n")
+        warnings.simplefilter("ignore", ReadingWarning)
+        answers(TREE, rows)

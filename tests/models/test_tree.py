@@ -38,61 +38,64 @@ def rules(draw):
     return ThresholdRule(position, draw(st.floats(feature.low - 1, feature.high + 1)))
 
 
-nodes = st.recursive(
-    st.builds(Leaf, st.integers(0, 2)),
-    lambda children: st.builds(Branch, rules(), children, children),
-    max_leaves=20,
-)
+def trees_of(schema, leaves):
+    deeper = st.recursive(leaves, lambda children: st.builds(Branch, rules(), children, children), max_leaves=20)
+    return st.builds(Tree, st.just(schema), deeper)
 
 
-@given(nodes, st.integers(0, 10**6))
-def test_predictions_are_those_of_every_single_row(root, seed):
-    data = table(SCHEMA, 40, seed)
-    tree = Tree(SCHEMA, root)
-    predicted = tree.predict(data)
-    assert predicted.dtype == np.uint8
-    assert predicted.tolist() == trees.predict(tree, data)
+PRICES = Schema(SCHEMA.features, NumericTarget("price", 0, 100), n_public=100)
+ANY = trees_of(SCHEMA, st.builds(Leaf, st.integers(0, 2))) | trees_of(PRICES, st.builds(NumberLeaf, st.floats(-1e6, 1e6)))
 
 
-@given(nodes)
-def test_merging_keeps_every_prediction_and_leaves_no_siblings_of_one_label(root):
-    tree = Tree(SCHEMA, root)
-    merged = tree.merged()
-    data = table(SCHEMA, 200)
-    np.testing.assert_array_equal(merged.predict(data), tree.predict(data))
+def rows_of(schema, n_rows=40, seed=5) -> EncodedDataset:
+    data = table(SCHEMA, n_rows, seed)
+    return data if schema is SCHEMA else EncodedDataset(PRICES, data.columns, data.target.astype(np.float64))
+
+
+@given(ANY, st.integers(0, 10**6))
+def test_predictions_are_those_of_every_single_row_also_when_merged(tree, seed):
+    data = rows_of(tree.schema, seed=seed)
+    predicted, merged = tree.predict(data), tree.merged()
+    assert predicted.dtype == (np.uint8 if tree.schema is SCHEMA else np.float64)
+    assert predicted.tolist() == trees.predict(tree, data) == merged.predict(data).tolist()
     for placed in merged.nodes():
-        if isinstance(placed.node, Branch) and isinstance(placed.node.left, Leaf):
+        if isinstance(placed.node, Branch) and not isinstance(placed.node.left, Branch):
             assert placed.node.left != placed.node.right
     assert merged.merged() == merged
     assert merged.n_leaves <= tree.n_leaves
 
 
-@given(nodes)
-def test_nodes_come_parents_first_and_left_before_right(root):
-    tree = Tree(SCHEMA, root)
+@given(ANY)
+def test_nodes_come_parents_first_and_left_before_right(tree):
     placed = list(tree.nodes())
     assert [item.path for item in placed] == sorted(item.path for item in placed)  # "" < "L" < "LL" < "LR" < "R"
-    assert placed[0].node is root
+    assert placed[0].node is tree.root
     assert all(tree.node(item.path) is item.node for item in placed)
     assert [item.depth for item in placed] == [len(item.path) for item in placed]
     assert tree.depth == max(item.depth for item in placed)
     assert tree.n_leaves == (len(placed) + 1) // 2
-
-
-def test_a_path_the_tree_lacks_is_a_key_error():
-    for path in ["LL", "RRR", "RLL"]:
-        tree = Tree(SCHEMA, Branch(ThresholdRule(0, 0.0), Leaf(0), Branch(ThresholdRule(0, 1.0), Leaf(1), Leaf(2))))
+    leaves = [item.path for item in placed if not isinstance(item.node, Branch)]
+    for path in (*(path + "L" for path in leaves), "R" * 64):
         with pytest.raises(KeyError, match=path):
             tree.node(path)
+    if tree.schema is PRICES:
+        assert tree.values == tuple(tree.node(path).value for path in leaves)
 
 
-def test_on_the_threshold_goes_left():
-    rule = ThresholdRule(0, 0.1)
-    assert rule.goes_left(np.array([0.1, np.nextafter(0.1, 1)])).tolist() == [True, False]
+def test_merging_keeps_leaves_whose_probabilities_or_numbers_differ():
+    rule = ThresholdRule(0, MIDDLE)
+    for schema, near in [
+        (SCHEMA, Branch(rule, Leaf(0, None, (0.8, 0.1, 0.1)), Leaf(0, None, (0.7, 0.2, 0.1)))),
+        (PRICES, Branch(rule, NumberLeaf(2.5), NumberLeaf(2.5000001))),
+    ]:
+        assert Tree(schema, near).merged().root == near
+    assert Tree(PRICES, Branch(rule, NumberLeaf(2.5), NumberLeaf(2.5))).merged().root == NumberLeaf(2.5)
+
+
+def test_the_ends_of_rules():
+    """On the threshold goes left; codes in any unsigned type."""
+    assert ThresholdRule(0, 0.1).goes_left(np.array([0.1, np.nextafter(0.1, 1)])).tolist() == [True, False]
     assert ThresholdRule(0, 2.5).goes_left(np.array([2, 3], dtype=np.int16)).tolist() == [True, False]
-
-
-def test_subsets_of_codes_in_any_unsigned_type():
     for codes in [(), (0,), (1, 3), (0, 1, 2, 3), (250,)]:
         for dtype in (np.uint8, np.uint16):
             values = np.array([0, 1, 2, 3, 200], dtype=dtype)
@@ -136,12 +139,6 @@ def test_labels_of_least_expected_cost():
         tree.relabelled([[0, 1], [1, 0]])
 
 
-def test_merging_keeps_leaves_of_one_label_whose_probabilities_differ():
-    rule = ThresholdRule(0, MIDDLE)
-    near = Branch(rule, Leaf(0, None, (0.8, 0.1, 0.1)), Leaf(0, None, (0.7, 0.2, 0.1)))
-    assert Tree(SCHEMA, near).merged().root == near
-
-
 def other(*features, classes=("c0", "c1", "c2")) -> EncodedDataset:
     schema = Schema(features, ClassTarget("y", classes))
     return table(schema, 3)
@@ -160,63 +157,57 @@ def test_rows_that_do_not_fit_are_refused_with_the_reason(model):
         model.predict(other(CategoricalFeature("height", ("1",)), colour, age, town))
     with pytest.raises(SchemaError, match="y: Its declaration differs"):
         model.predict(other(*SCHEMA.features, classes=("c0", "c1", "c3")))
+    wider = other(NumericFeature("height", -100, 100), colour, age, town)  # another declared range is no obstacle
+    assert model.predict(wider).tolist() == [0, 0, 0]
 
 
-def test_another_declared_range_is_no_obstacle():
-    _, *rest = SCHEMA.features
-    wider = other(NumericFeature("height", -100, 100), *rest)
-    assert Tree(SCHEMA, Leaf(1)).predict(wider).tolist() == [1, 1, 1]
-
-
-def test_numbers_are_written_short_and_grouped():
-    for value, text in [
-        (0.0, "0"),
-        (1.0, "1"),
-        (0.5, "0.5"),
-        (37.5, "37.5"),
-        (-2.25, "-2.25"),
-        (1234.5, "1234.5"),
-        (2007.5, "2007.5"),
-        (9999.997, "10,000"),
-        (10000.0, "10,000"),
-        (999999.5, "999,999.5"),
-        (999999.7, "1,000,000"),
-        (123456.789, "123,457"),
-        (1_000_000.0, "1,000,000"),
-        (-2_500_000.0, "-2,500,000"),
-        (1234567.5, "1,234,567.5"),
-        (123456.5, "123,456.5"),
-        (1234567.25, "1,234,567"),
-        (-0.0, "0"),
-        (3, "3"),
-        (0.000123456789, "0.000123457"),
-        (0.00001, "0.00001"),
-        (3 / 32768, "0.0000916"),
-        (-0.00000025, "-0.00000025"),
-        (0.00000001, "1e-08"),
-        (0.30000000000000004, "0.3"),
-        (1e14, "100,000,000,000,000"),
-        (1e15, "1e+15"),
-        (1e22, "1e+22"),
-    ]:
-        assert format_number(value) == text
+@pytest.mark.parametrize(
+    ("say", "cases"),
+    [
+        (
+            format_number,
+            [
+                *[(0.0, "0"), (-0.0, "0"), (3, "3"), (0.5, "0.5"), (-2.25, "-2.25"), (1234.5, "1234.5"), (9999.997, "10,000")],
+                *[(999999.5, "999,999.5"), (999999.7, "1,000,000"), (123456.789, "123,457"), (-2_500_000.0, "-2,500,000")],
+                *[(1234567.25, "1,234,567"), (0.000123456789, "0.000123457"), (3 / 32768, "0.0000916"), (1e-8, "1e-08")],
+                *[(0.30000000000000004, "0.3"), (1e14, "100,000,000,000,000"), (1e15, "1e+15")],
+            ],
+        ),
+        (
+            lambda value: leaf_in_words(PRICES, NumberLeaf(value)),
+            [
+                (-0.0, "0"),
+                (12.3456, "12.35"),
+                (999.96, "1000"),
+                (9999.7, "10,000"),
+                (-1234567.8, "-1,234,568"),
+                (1.23e-7, "1.23e-07"),
+            ],
+        ),
+    ],
+)
+def test_numbers_are_written_short_and_grouped(say, cases):
+    assert [say(value) for value, _ in cases] == [text for _, text in cases]
 
 
 def test_rules_in_words():
-    schema = Schema(
-        (
-            NumericFeature("height", 0, 3, unit="m"),
-            NumericFeature("income", 0, 1e6),
-            CategoricalFeature("colour", ("red", "green", "blue")),
-        ),
-        ClassTarget("y", ("n", "p")),
+    features = (
+        *(NumericFeature("height", 0, 3, unit="m"), NumericFeature("income", 0, 1e6)),
+        *(CategoricalFeature("colour", ("red", "green", "blue")), CategoricalFeature("town", tuple(f"t{k}" for k in range(200)))),
     )
-    assert rule_in_words(schema, ThresholdRule(0, 1.75)) == "height ≤ 1.75 m"
-    assert rule_in_words(schema, ThresholdRule(0, 1.7534)) == "height ≤ 1.753 m"
-    assert rule_in_words(schema, ThresholdRule(1, 50000.0)) == "income ≤ 50,000"
-    assert rule_in_words(schema, ThresholdRule(1, 51_234.56)) == "income ≤ 51,000"
-    assert rule_in_words(schema, SubsetRule(2, (0, 2))) == "colour is red or blue"
-    assert rule_in_words(schema, SubsetRule(2, (1,))) == "colour is green"
+    schema = Schema(features, ClassTarget("y", ("n", "p")))
+    eight = "town is t0 or t1 or t2 or t3 or t4 or t5 or t6 or"
+    for rule, words in [
+        (ThresholdRule(0, 1.75), "height ≤ 1.75 m"),
+        (ThresholdRule(0, 1.7534), "height ≤ 1.753 m"),
+        (ThresholdRule(1, 50000.0), "income ≤ 50,000"),
+        (ThresholdRule(1, 51_234.56), "income ≤ 51,000"),
+        (SubsetRule(2, (0, 2)), "colour is red or blue"),
+        (SubsetRule(2, (1,)), "colour is green"),
+        (SubsetRule(3, tuple(range(8))), f"{eight} t7"),
+        (SubsetRule(3, tuple(range(150))), f"{eight} 143 more"),
+    ]:
+        assert rule_in_words(schema, rule) == words
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(0, 1))
@@ -227,54 +218,3 @@ def test_a_threshold_is_said_within_a_thousandth_of_the_declared_range_and_never
     assert abs(said - threshold) <= (feature.high - low) / 1000
     assert low <= said <= feature.high
     assert declared_precision(feature, said) == said
-
-
-def test_a_question_about_hundreds_of_categories_names_eight_at_most():
-    schema = Schema((CategoricalFeature("town", tuple(f"t{k}" for k in range(200))),), ClassTarget("y", ("n", "p")))
-    assert rule_in_words(schema, SubsetRule(0, tuple(range(8)))) == "town is t0 or t1 or t2 or t3 or t4 or t5 or t6 or t7"
-    assert rule_in_words(schema, SubsetRule(0, tuple(range(150)))) == "town is t0 or t1 or t2 or t3 or t4 or t5 or t6 or 143 more"
-
-
-PRICES = Schema(SCHEMA.features, NumericTarget("price", 0, 100), n_public=100)
-values = st.floats(-1e6, 1e6)
-number_nodes = st.recursive(
-    st.builds(NumberLeaf, values),
-    lambda children: st.builds(Branch, rules(), children, children),
-    max_leaves=20,
-)
-
-
-@given(number_nodes, st.integers(0, 10**6))
-def test_a_tree_of_numbers_predicts_the_number_of_every_single_row(root, seed):
-    rows = table(SCHEMA, 40, seed)
-    data = EncodedDataset(PRICES, rows.columns, rows.target.astype(np.float64))
-    tree = Tree(PRICES, root)
-    predicted = tree.predict(data)
-    assert predicted.dtype == np.float64
-    assert predicted.tolist() == trees.predict(tree, data)
-    assert tree.values == tuple(placed.node.value for placed in tree.nodes() if isinstance(placed.node, NumberLeaf))
-    assert len(tree.values) == tree.n_leaves
-    np.testing.assert_array_equal(tree.merged().predict(data), predicted)
-
-
-def test_leaves_of_one_number_merge_and_near_ones_do_not():
-    rule = ThresholdRule(0, 0.0)
-    assert Tree(PRICES, Branch(rule, NumberLeaf(2.5), NumberLeaf(2.5))).merged().root == NumberLeaf(2.5)
-    near = Branch(rule, NumberLeaf(2.5), NumberLeaf(2.5000001))
-    assert Tree(PRICES, near).merged().root == near
-    with pytest.raises(KeyError):
-        Tree(PRICES, NumberLeaf(2.5)).node("L")
-
-
-def test_a_predicted_number_is_said_in_few_digits():
-    for value, said in [
-        (0.0, "0"),
-        (-0.0, "0"),
-        (12.3456, "12.35"),
-        (999.96, "1000"),
-        (1234.5678, "1235"),
-        (9999.7, "10,000"),
-        (-1234567.8, "-1,234,568"),
-        (1.23e-7, "1.23e-07"),
-    ]:
-        assert leaf_in_words(PRICES, NumberLeaf(value)) == said
