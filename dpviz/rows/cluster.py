@@ -20,12 +20,11 @@ from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.privacy.source import NoiseSource
 from dpviz.randomness import secure_uniforms
-from dpviz.rows.questions import Question
 from dpviz.rows.records import Encoding, numbers_of
 from dpviz.rows.sources import COUNTED_AT_ONCE, SourceRows
 from dpviz.table.encode import appearance, several_spellings
 from dpviz.table.schema import Schema
-from dpviz.training.counted_rows import EVERY_COUNT, Count
+from dpviz.training.counted_rows import EVERY_COUNT, Adding, Count
 
 Batches = Iterator[pa.RecordBatch]
 #: Given the number of a part and its batches, in order.
@@ -118,10 +117,10 @@ class ClusterRows(SourceRows):
             self._starts[part], n_rows = n_rows, n_rows + of_part[part]
         return numbers, n_rows
 
-    def _sum(self, question: Question, encoding: Encoding, parts: np.ndarray | None) -> np.ndarray:
-        found = question.zeros(encoding, self._n_kept)
+    def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None) -> np.ndarray:
         given = None if parts is None else (parts.tobytes(), self._starts)
-        cells = self._kept.sum_batches(partial(counted, encoding, question, self._n_kept, given))
+        about = self._held(), add, (found.shape, found.dtype), given
+        cells = self._kept.sum_batches(partial(counted, *about))
         found.reshape(-1)[cells.column("cell").to_numpy()] = cells.column("count").to_numpy()
         return found
 
@@ -233,20 +232,20 @@ def rows_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
 
 def counted(
     encoding: Encoding,
-    question: Question,
-    n_rows: int,
+    add: Adding,
+    about: tuple[tuple[int, ...], np.dtype],
     assigned: tuple[bytes, dict[int, int]] | None,
     part: int,
     batches: Batches,
 ) -> Batches:
-    """What a question counts of a part; `assigned`: the parts that rows were assigned to, and where this part's rows begin."""
-    found = question.zeros(encoding, n_rows)
+    """What is counted of a part; `assigned`: the parts that rows were assigned to, and where this part's rows begin."""
+    found = np.zeros(*about)
     parts, start = None, 0
     if assigned is not None:
         parts, start = np.frombuffer(assigned[0], dtype=np.uint8), assigned[1].get(part, 0)
     for records, firsts in _records(encoding, batches):
         own = slice(start, start + len(records)) if firsts is None else firsts
-        question.add(found, encoding, encoding.rows(records), None if parts is None else parts[own])
+        add(found, encoding.rows(records), None if parts is None else parts[own])
         start += len(records)
     yield from _cells(found.reshape(-1))
 

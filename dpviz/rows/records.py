@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.table.candidates import FeatureCandidates, bin_column, multiscale_candidates
+from dpviz.table.candidates import FeatureCandidates, multiscale_candidates
 from dpviz.table.columns import Column
 from dpviz.table.dataset import CHANGES, EncodedDataset, EncodingReport
 from dpviz.table.encode import encode_part
@@ -76,24 +76,6 @@ class Encoding:
         """The rows of records."""
         *columns, target = (np.ascontiguousarray(records[name]) for name in self.dtype.names or ())
         return EncodedDataset(self.schema, tuple(columns), target)
-
-    def holds_bins_of(self, features: Sequence[FeatureCandidates]) -> bool:
-        """Whether records hold the bins of these."""
-        return self.is_binned and all(map(_is_same, self.candidates, features))
-
-    def bins(self, data: EncodedDataset, features: Sequence[FeatureCandidates]) -> tuple[np.ndarray, ...]:
-        """The bins of rows, per feature."""
-        if self.holds_bins_of(features):
-            return data.columns
-        assert not self.is_binned
-        return tuple(map(bin_column, features, data.columns))
-
-
-def _is_same(one: FeatureCandidates, other: FeatureCandidates) -> bool:
-    mine, theirs = one.thresholds, other.thresholds
-    if mine is None or theirs is None:
-        return mine is theirs and one.n_bins == other.n_bins
-    return np.array_equal(mine, theirs)
 
 
 def _columns(data: EncodedDataset) -> tuple[np.ndarray, ...]:

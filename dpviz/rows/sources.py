@@ -6,6 +6,7 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from tempfile import TemporaryFile, gettempdir
 
 import numpy as np
@@ -15,9 +16,9 @@ from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node
 from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.progress import Progress, Stop, watched
-from dpviz.rows.questions import Classes, Digest, Leaves, Level, Question, Sums, by_bins
+from dpviz.rows.questions import add_digest, add_level, by_bins
 from dpviz.rows.records import Encoding, numbers_of, report_of, sums_of
-from dpviz.table.candidates import CandidateGrid
+from dpviz.table.candidates import CandidateGrid, key_of
 from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset, EncodingReport
 from dpviz.table.encode import appearance, check_persons, chosen_rows, several_spellings, warn_of_marks
@@ -25,8 +26,8 @@ from dpviz.table.notes import Doubt, Unread, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import Schema
 from dpviz.table.sums import TableSums
-from dpviz.training.counted_rows import ArrayRows, CountedRows, Measure, banded_schema
-from dpviz.training.nodes import CountedNode, Kind, Place, SourceNode
+from dpviz.training.counted_rows import Adding, ArrayRows, CountedRows, Measure, banded_schema
+from dpviz.training.nodes import CountedNode, Kind, Place, SourceNode, ends_of, mirrored
 
 #: Rows whose records are counted at once: their bins and what is made of them stay small.
 COUNTED_AT_ONCE = 1 << 18
@@ -52,8 +53,8 @@ class SourceRows(CountedRows):
         """Keep the records of every usable row, in order: (`numbers_of` all rows, the records that are kept)."""
 
     @abstractmethod
-    def _sum(self, question: Question, encoding: Encoding, parts: np.ndarray | None) -> np.ndarray:
-        """What a question counts of all records."""
+    def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None) -> np.ndarray:
+        """What is added to `found`, zeros at first, by the rows of all records."""
 
     @property
     def _keeps_values(self) -> bool:
@@ -82,14 +83,14 @@ class SourceRows(CountedRows):
             self._encoding, self._numbers, self._n_kept = encoding, numbers, n_kept
         return self._encoding
 
-    def _ask(self, question: Question, parts: np.ndarray | None = None, *, bins: bool = True) -> np.ndarray:
-        encoding = self._held(bins=bins)
+    def _sum(self, found: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
+        encoding = self._held()
         if parts is not None:
             if self._assigned is not None and self._assigned[0] is parts and self._assigned[1] is not encoding:
                 what = "Rows that were assigned at random were encoded again, and their numbers may be those of others by now."
                 raise EngineError("uncounted", what, remedy="Open the table again.")
             self._assigned = parts, encoding
-        return self._sum(question, encoding, parts)
+        return self._sum_records(found, add, parts)
 
     def close(self) -> None:
         """Give up the records."""
@@ -125,36 +126,39 @@ class SourceRows(CountedRows):
         sums = self.table_sums
         found = hashlib.sha256(f"{self.schema.key} {sums.n_rows} {[one.text for one in sums.columns]}".encode())
         if self.rows_per_person is None:
-            low, high, low_squared, high_squared = self._ask(Digest()).tolist()
+            add = partial(add_digest, None if self._held().is_binned else self._encoding.candidates)
+            low, high, low_squared, high_squared = self._sum(np.zeros(4, dtype=np.int64), add).tolist()
             found.update(f"{(low + (high << 32)) % (1 << 64)} {(low_squared + (high_squared << 32)) % (1 << 64)}".encode())
         return found.hexdigest()
-
-    def class_counts(self) -> np.ndarray:
-        """Rows per class."""
-        return self._ask(Classes())
 
     def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
         """All rows, binned by `grid`; counted level by level."""
         n_classes = len(self.schema.classes if cuts is None else banded_schema(self.schema, cuts).classes)
-        is_binned = replace(self._encoding, is_binned=True).holds_bins_of(grid.features)
+        is_ours = key_of(grid.features) == key_of(self._encoding.candidates)
 
         def count(places: Sequence[Place], kind: Kind, held_out: np.ndarray | None) -> np.ndarray:
-            level = Level(grid, n_classes, cuts, places, kind)
-            return level.whole(self._ask(level, held_out, bins=is_binned))
+            is_binned = self._held(bins=is_ours).is_binned
+            shape = [len(places), *[grid.n_bins] * (1 if kind == "bins" else 2), n_classes]
+            is_small = kind == "pairs" and self._n_kept < 1 << 31
+            found = np.zeros(shape, dtype=np.int32 if is_small else np.int64)
+            self._sum(found, partial(add_level, grid, is_binned, cuts, places, kind), held_out)
+            return found if kind == "bins" else mirrored(found, ends_of(feature.n_bins for feature in grid.features))
 
         return SourceNode(grid, n_classes, count)
 
     def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
         """Rows by part, leaf and class."""
-        return self._ask(Leaves(root, n_parts), parts, bins=self._tells(root))
+        return super().leaf_counts(self._asking(root), parts, n_parts)
 
     def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
         """Sums over the rows of a part, by leaf."""
-        return self._ask(Sums(measure, root, part), parts, bins=self._tells(root))
+        return super().sums(measure, self._asking(root), parts, part)
 
-    def _tells(self, root: Node) -> bool:
-        """Whether bins tell the leaf that a row reaches."""
-        return by_bins(root, self._encoding.candidates) is not None
+    def _asking(self, root: Node) -> Node:
+        """The tree that asks for what records hold."""
+        binned = by_bins(root, self._encoding.candidates)
+        is_binned = self._held(bins=binned is not None).is_binned
+        return binned if binned is not None and is_binned else root
 
 
 def _are_equal(one: TableSums, other: TableSums) -> bool:
@@ -248,12 +252,12 @@ class LocalRows(SourceRows):
         self._records = records
         return numbers, len(records)
 
-    def _sum(self, question: Question, encoding: Encoding, parts: np.ndarray | None) -> np.ndarray:
-        found = question.zeros(encoding, self._n_kept)
+    def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None) -> np.ndarray:
+        encoding = self._held()
         for start in range(0, self._n_kept, COUNTED_AT_ONCE):
             here = slice(start, start + COUNTED_AT_ONCE)
             self._step(start / self._n_kept)
-            question.add(found, encoding, encoding.rows(self._records[here]), None if parts is None else parts[here])
+            add(found, encoding.rows(self._records[here]), None if parts is None else parts[here])
         return found
 
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:

@@ -227,8 +227,12 @@ class CandidateGrid:
     @cached_property
     def key(self) -> tuple[object, ...]:
         """Equal for grids with the same bins."""
-        cuts = (f.n_bins if f.thresholds is None else f.thresholds.tobytes() for f in self.features)
-        return (self.name, *cuts)
+        return (self.name, *key_of(self.features))
+
+
+def key_of(features: Sequence[FeatureCandidates]) -> tuple[object, ...]:
+    """Equal for candidates with the same bins."""
+    return tuple(one.n_bins if one.thresholds is None else one.thresholds.tobytes() for one in features)
 
 
 def bin_column(feature: FeatureCandidates, column: np.ndarray) -> np.ndarray:

@@ -10,7 +10,8 @@ usable row counts once per feature, whatever its values: nothing is sampled, est
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container
+from functools import partial
 from typing import Literal, Protocol, Self, get_args
 
 import numpy as np
@@ -31,6 +32,8 @@ from dpviz.training.nodes import BinnedRows, CountedNode, NodeCache, slices
 #: tree that asks for such bins, or for values of its own; leaves of many trees; sums over numeric targets.
 Count = Literal["classes", "bins", "pairs", "leaves", "leaves by value", "leaves of forests", "sums"]
 EVERY_COUNT: frozenset[Count] = frozenset(get_args(Count))
+#: Adds what it counts of some rows, each by itself, and of their parts where these are told, to a sum.
+Adding = Callable[[np.ndarray, EncodedDataset, np.ndarray | None], None]
 
 
 class Measure(Protocol):
@@ -92,8 +95,12 @@ class CountedRows(ABC):
         return TableSums(0 if self.report is None else self.report.rows_read, (), is_known=False)
 
     @abstractmethod
+    def _sum(self, found: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
+        """`found`, zeros at first, once every row is added to it, few at once."""
+
     def class_counts(self) -> np.ndarray:
         """Rows per class, int64 of shape (n_classes,)."""
+        return self._sum(np.zeros(len(self.schema.classes), dtype=np.int64), add_classes)
 
     @abstractmethod
     def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
@@ -102,12 +109,13 @@ class CountedRows(ABC):
         With `cuts`, of a numeric target: a row's class is the band of its number; band b holds (cuts[b-1], cuts[b]].
         """
 
-    @abstractmethod
     def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
         """Rows by part, leaf of the tree (left to right) and class: int64, (n_parts, n_leaves, n_classes).
 
         Part 0 is not counted; without `parts` every row is in part 1.
         """
+        shape = n_parts, Tree(self.schema, root).n_leaves, len(self.schema.classes)
+        return self._sum(np.zeros(shape, dtype=np.int64), partial(add_leaf_counts, root), parts)
 
     @abstractmethod
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
@@ -117,9 +125,37 @@ class CountedRows(ABC):
         it, ..., the target last: `row_order`), int64 of shape (n_rows,). None: every tree counts every row.
         """
 
-    @abstractmethod
     def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
         """Of a numeric target: sums over the rows of a part (parts None: all rows), int64 of shape (n_leaves, measure.width)."""
+        found = np.zeros((Tree(self.schema, root).n_leaves, measure.width), dtype=np.int64)
+        return self._sum(found, partial(add_sums, measure, root, part), parts)
+
+
+def add_classes(found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+    """Rows per class."""
+    found += np.bincount(rows.target, minlength=len(found))
+
+
+def add_leaf_counts(root: Node, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+    """Rows by part, leaf and class: `CountedRows.leaf_counts`."""
+    leaf, target, chosen = _leaves(root, rows, None if parts is None else parts > 0)
+    part = 0 if parts is None else parts[chosen].astype(np.int64) - 1
+    place = (part * found.shape[1] + leaf) * found.shape[2] + target
+    found += np.bincount(place, minlength=found.size).reshape(found.shape)
+
+
+def add_sums(measure: Measure, root: Node, part: int, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+    """Sums over the rows of a part, by leaf: of so few at once that they are exact in float64."""
+    leaf, target, _ = _leaves(root, rows, None if parts is None else parts == part)
+    sums = [np.bincount(leaf, weights=column, minlength=len(found)) for column in measure(target, leaf).T]
+    found += np.stack(sums, axis=1).astype(np.int64)
+
+
+def _leaves(root: Node, rows: EncodedDataset, chosen: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, slice | np.ndarray]:
+    """(leaf, target, positions) of the chosen rows."""
+    wanted = slice(None) if chosen is None else np.flatnonzero(chosen)
+    piece = piece_of(rows, wanted, features_of(root))
+    return Tree(rows.schema, root).leaf_of_rows(piece), piece.target, wanted
 
 
 #: What `fit` takes: rows in memory, or rows that are counted where they are.
@@ -135,19 +171,14 @@ class ArrayRows(CountedRows):
     """Rows in memory."""
 
     def __init__(self, rows: EncodedDataset) -> None:
-        self._rows = rows
+        self.data = rows  #: The rows with their values. Private
         self.schema, self.report, self.not_row_wise = rows.schema, rows.report, rows.not_row_wise
         self.rows_per_person, self.persons = rows.rows_per_person, rows.persons
 
     @property
-    def data(self) -> EncodedDataset:
-        """The rows with their values. Private."""
-        return self._rows
-
-    @property
     def n_rows(self) -> int:
         """Exact number of rows. Private."""
-        return self._rows.n_rows
+        return self.data.n_rows
 
     @property
     def identity(self) -> str:
@@ -159,44 +190,18 @@ class ArrayRows(CountedRows):
         """What the table is recognised by."""
         return self.data.table_sums
 
-    def class_counts(self) -> np.ndarray:
-        """Rows per class."""
-        rows = self._rows
-        return np.sum([np.bincount(rows.target[here], minlength=rows.n_classes) for here in slices(rows.n_rows)], axis=0)
+    def _sum(self, found: np.ndarray, add: Adding, parts: np.ndarray | None = None) -> np.ndarray:
+        for here in slices(self.n_rows):
+            add(found, piece_of(self.data, here), None if parts is None else parts[here])
+        return found
 
     def root(self, grid: CandidateGrid, cuts: np.ndarray | None = None) -> CountedNode:
         """All rows, binned. Fits on one data set that `caches_counts` share their counts."""
-        rows = self._rows if cuts is None else in_bands(self._rows, cuts)
+        rows = self.data if cuts is None else in_bands(self.data, cuts)
         if not grid.is_reused:
             return _binned(rows, grid).root()
         binned = _BINNED.of(rows, grid.key, lambda: _binned(rows, grid))
         return binned.root(_CACHES.of(rows, grid.key, NodeCache).use() if rows.caches_counts else None)
-
-    def leaf_counts(self, root: Node, parts: np.ndarray | None, n_parts: int) -> np.ndarray:
-        """Rows by part, leaf and class."""
-        shape = n_parts, Tree(self.schema, root).n_leaves, len(self.schema.classes)
-        found = np.zeros(shape, dtype=np.int64)
-        for rows, leaf, target in self._leaves(root, None if parts is None else parts > 0):
-            part = 0 if parts is None else parts[rows].astype(np.int64) - 1
-            found += np.bincount((part * shape[1] + leaf) * shape[2] + target, minlength=found.size).reshape(shape)
-        return found
-
-    def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
-        """Sums over the rows of a part, by leaf: of so few at once that they are exact in float64."""
-        n_leaves = Tree(self.schema, root).n_leaves
-        found = np.zeros((n_leaves, measure.width), dtype=np.int64)
-        for _, leaf, target in self._leaves(root, None if parts is None else parts == part):
-            sums = (np.bincount(leaf, weights=column, minlength=n_leaves) for column in measure(target, leaf).T)
-            found += np.stack(list(sums), axis=1).astype(np.int64)
-        return found
-
-    def _leaves(self, root: Node, chosen: np.ndarray | None) -> Iterator[tuple[slice | np.ndarray, np.ndarray, np.ndarray]]:
-        """(rows, leaf, target) of the chosen rows in pieces."""
-        tree, used, data = Tree(self.schema, root), features_of(root), self.data
-        for here in slices(self.n_rows):
-            wanted = here if chosen is None else here.start + np.flatnonzero(chosen[here])
-            piece = piece_of(data, wanted, used)
-            yield wanted, tree.leaf_of_rows(piece), piece.target
 
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
         """Rows by leaf and class."""

@@ -29,6 +29,9 @@ class OneByOne(CountedRows):
     def identity(self) -> str:
         return self.data.identity
 
+    def _sum(self, found: np.ndarray, add, parts=None) -> np.ndarray:
+        raise NotImplementedError
+
     def class_counts(self) -> np.ndarray:
         return np.array([self.classes.count(code) for code in range(self.n_classes)], dtype=np.int64)
 
