@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from dpviz.errors import EngineError
@@ -39,7 +37,7 @@ class Address:
 
 def is_address(text: str) -> bool:
     """Whether this names a table in an engine rather than a file."""
-    return text.partition(":")[0].lower() in {*_OF, "postgres"} and "://" in text
+    return text.partition(":")[0].lower() in {*_PASSWORDS, "postgres"} and "://" in text
 
 
 def parse_address(text: str) -> Address:
@@ -51,7 +49,7 @@ def parse_address(text: str) -> Address:
     except ValueError:
         raise EngineError("address", "This is not the address of a table.", remedy=_FORM) from None
     engine = "postgresql" if parts.scheme == "postgres" else parts.scheme
-    if engine not in _OF:
+    if engine not in _PASSWORDS:
         raise EngineError("address", "This engine is not known.", remedy=_FORM)
     given = dict(asked)
     if password is not None or any("pass" in name.lower() or "token" in name.lower() for name in given):
@@ -62,29 +60,11 @@ def parse_address(text: str) -> Address:
     if len(table) > 3 or not all(table):
         what = "A table has a name of at most three parts: catalog.schema.table."
         raise EngineError("address", what, remedy="Give a table or view of such a name.")
-    make = partial(Address, engine, table, given.get("order", ""))
-    return _OF[engine](make, unquote(parts.username or ""), parts.hostname or "", port, unquote(parts.path))
-
-
-def _of_server(make: Callable[..., Address], user: str, host: str, port: int | None, path: str) -> Address:
-    return make(user, host, port, path.removeprefix("/"))
-
-
-def _of_file(make: Callable[..., Address], user: str, host: str, port: int | None, path: str) -> Address:
-    if user or host or port or not path.removeprefix("/"):
+    user, host, path = unquote(parts.username or ""), parts.hostname or "", unquote(parts.path).removeprefix("/")
+    has_place = bool(user or host or port)
+    if engine == "duckdb" and (has_place or not path):
         raise EngineError("address", "The address of a DuckDB table holds the path of its file.", remedy=_FORM)
-    return make(database=path.removeprefix("/"))
-
-
-def _of_session(make: Callable[..., Address], user: str, host: str, port: int | None, path: str) -> Address:
-    if user or host or port or path not in ("", "/"):
+    if engine == "spark" and (has_place or path):
         what = "The address of a Spark table holds no place: the session's own configuration says where the cluster is."
         raise EngineError("address", what, remedy=_FORM)
-    return make()
-
-
-_OF: dict[str, Callable[[Callable[..., Address], str, str, int | None, str], Address]] = {
-    "postgresql": _of_server,
-    "duckdb": _of_file,
-    "spark": _of_session,
-}
+    return Address(engine, table, given.get("order", ""), user, host, port, path)
