@@ -31,7 +31,7 @@ from dpviz.io.text import LONGEST_LINE, UNREADABLE, UTF8_MARK, Source, checked_e
 from dpviz.progress import Progress, Stop, watched
 from dpviz.table.cells import MARKS_OF, Marks, clean, parse_numbers
 from dpviz.table.notes import Doubt, warn_of
-from dpviz.table.raw import RawTable
+from dpviz.table.raw import ROW_NAMES, RawTable
 from dpviz.table.schema import LONGEST_NAME
 
 #: What may separate cells, with its name.
@@ -40,6 +40,11 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bar
 _OTHER_DELIMITERS = {"  ": "blanks", " ": "blanks", ":": "colons", "^": "carets", "~": "tildes", "\x01": "control signs"}
 _LINES_AT_ONCE = 1024
 _FIRST_LINE = "The first line holds the names of two columns or more: lines above it and blank columns beside it have to go."
+_ALL_LINES = "its reader looked at all lines to find that the first line lacks a name"
+_UNNAMED = Doubt(
+    "Every line has one cell more than the first line: the first ones are names of rows, and nothing is released from such a file.",
+    help="names",
+)
 #: How Spark and MySQL write a quote inside a cell.
 ESCAPED = '\\"'
 #: Stands for a line that is no record: a quote that is never closed.
@@ -115,12 +120,32 @@ def read_lines(source: Source, options: ReadOptions) -> RawTable:
     header = find_header(raw, options)
     n_lines = raw.count(b"\n", header.end)  # blank ones included
     require_rows(n_lines, options.max_rows, "lines")
-    reader = _Lines(lines_of(raw, header.end, header.encoding), n_lines + 1, header, options.step)
-    records = reader.by_record() if options.by_record else reader.by_line()
     reason = "its reader let cells in quotes span lines" if options.by_record else ""
     marks = MARKS_OF.get(header.delimiter, Marks.UNKNOWN)
-    table = table_of_records(records, header.names, options.title, (*notes, *header.notes), reason, marks)
+
+    def read(header: Header, reason: str) -> tuple[RawTable, _Lines]:
+        reader = _Lines(lines_of(raw, header.end, header.encoding), n_lines + 1, header, options.step)
+        records = reader.by_record() if options.by_record else reader.by_line()
+        return table_of_records(records, header.names, options.title, (*notes, *header.notes), reason, marks), reader
+
+    table, reader = read(header, reason)
+    may_look = has_header and options.wanted is None
+    if may_look and 0 < reader.n_longer == table.n_malformed and not table.n_rows and _begin_with_names(header, raw):
+        names = check_names([ROW_NAMES, *header.names], options.max_columns)
+        table, reader = read(replace(header, names=names, notes=(*header.notes, _UNNAMED)), _ALL_LINES)
     return replace(table, notes=(*table.notes, *reader.doubts(table)))
+
+
+def _begin_with_names(header: Header, raw: bytes) -> bool:
+    """Whether each line begins with a name of its own in quotes, as all names above and not all cells are: as R writes them."""
+
+    def is_quoted(cells: Sequence[str]) -> bool:
+        return all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in map(str.strip, cells))
+
+    lines = header.line, *lines_of(raw, header.end, header.encoding)
+    cells = [line.split(header.delimiter) for line in lines if line.strip()]
+    firsts = [first for first, *_ in cells[1:]]
+    return is_quoted([*cells[0], *firsts]) and len(set(firsts)) == len(firsts) and not all(map(is_quoted, cells))
 
 
 class _Lines:
@@ -382,12 +407,11 @@ def checked_names(names: list[str], options: ReadOptions) -> list[str]:
     if options.wanted is not None:
         names = [name if name in options.wanted else other for name, other in zip(names, told_apart(names), strict=True)]
         names = [name or f"column {place}" for place, name in enumerate(names, 1)]
-    check_names(names, options.max_columns)
-    return names
+    return check_names(names, options.max_columns)
 
 
-def check_names(names: list[str], max_columns: int) -> None:
-    """Column names of any file: at least two, not too many, each there and each once."""
+def check_names(names: list[str], max_columns: int) -> list[str]:
+    """The column names of any file: at least two, not too many, each there and each once."""
     if len(names) > max_columns:
         raise _too_many_columns(len(names), max_columns)
     if len(names) < 2:
@@ -406,6 +430,7 @@ def check_names(names: list[str], max_columns: int) -> None:
             remedy = "Give every column its own name."
             raise TableError("duplicate-name", what, row=1, remedy=remedy)
         seen[name] = place
+    return names
 
 
 def _too_many_columns(found: int, most: int) -> TableError:

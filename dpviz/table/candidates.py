@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -28,8 +28,6 @@ _HELD = 255
 _FARTHEST = 1e250
 #: How many cells are tried: the finest of PF-tree's grid, 2^-16 of the range, still fit into the processor's cache.
 _CELLS = tuple(1 << bits for bits in range(8, 19))
-#: So many cells, of every feature of a wide table, stay in that cache while rows are binned.
-_COARSE = 1 << 12
 #: Up to this many categories every two-way partition is a candidate.
 MOST_PARTITIONED = 10
 #: Steps between two halvings of the distance to an end of the range, the second for targets that are numbers.
@@ -88,15 +86,14 @@ class ThresholdCells:
 
     To `shift`, a large number, no more of a value can be added than whole cells; the bits of the sum count them. This is the same
     for thresholds and values, and never falls as the value grows. So a threshold in a lower cell is below the value and one in a
-    higher cell above it, whatever is rounded on the way. Values in the cell of a threshold are searched for, or looked up again
-    among finer cells. Bins are those of a search, to the bit.
+    higher cell above it, whatever is rounded on the way. Values in the cell of a threshold are searched for. Bins are those of a
+    search, to the bit.
     """
 
     shift: float
     first: int  # the bits of the sum of `shift` and the first threshold
     below: np.ndarray  # per cell: thresholds in lower cells; _HELD where the cell holds one
     thresholds: np.ndarray
-    finer: ThresholdCells | None = None
 
     @classmethod
     def of(cls, thresholds: np.ndarray) -> ThresholdCells | None:
@@ -105,17 +102,12 @@ class ThresholdCells:
             return None
         for n_cells in _CELLS:
             shift = _shift(thresholds, n_cells)
-            if len(np.unique(_bits(thresholds, shift))) == len(thresholds):
-                finer = cls._of(thresholds, shift)
-                return finer if n_cells <= _COARSE else replace(cls._of(thresholds, _shift(thresholds, _COARSE)), finer=finer)
+            bits = _bits(thresholds, shift)
+            if len(np.unique(bits)) == len(thresholds):
+                below = np.repeat(np.arange(len(bits) + 1, dtype=np.uint8), np.diff(bits, prepend=bits[0] - 1, append=bits[-1]))
+                below[bits - bits[0]] = _HELD  # at both ends are numbers beyond all thresholds, and what is no number
+                return cls(shift, int(bits[0]), below, thresholds)
         return None
-
-    @classmethod
-    def _of(cls, thresholds: np.ndarray, shift: float) -> ThresholdCells:
-        bits = _bits(thresholds, shift)
-        below = np.repeat(np.arange(len(bits) + 1, dtype=np.uint8), np.diff(bits, prepend=bits[0] - 1, append=bits[-1]))
-        below[bits - bits[0]] = _HELD  # at both ends are numbers beyond all thresholds, and what is no number
-        return cls(shift, int(bits[0]), below, thresholds)
 
     def between(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(bins, the positions at which they are still to be looked up); float64 or whole numbers.
@@ -130,7 +122,7 @@ class ThresholdCells:
     def bins(self, values: np.ndarray) -> np.ndarray:
         """How many thresholds are below each value; float64 or whole numbers, none missing."""
         found, held = self.between(values)
-        found[held] = np.searchsorted(self.thresholds, values[held]) if self.finer is None else self.finer.bins(values[held])
+        found[held] = np.searchsorted(self.thresholds, values[held])
         return found
 
 

@@ -60,23 +60,6 @@ class DateFeature(NumericFeature):
         words = {"year": "its year", "month": "its month, 1 to 12", "weekday": "its weekday, 1 for Monday to 7"}
         return words.get(self.part, f"days since {self.since}")
 
-    def date_for(self, number: int) -> str | None:
-        """Some date that counts as this number, written in the declared order; None where there is none."""
-        try:
-            match self.part:
-                case "year":
-                    day = dt.date(number, 7, 1)
-                case "month":
-                    day = dt.date(2000, number, 1)
-                case "weekday":
-                    day = dt.date(2000, 1, 2 + number if 1 <= number <= 7 else 0)  # the third was a Monday
-                case _:
-                    day = dt.date.fromordinal(dt.date.fromisoformat(self.since).toordinal() + number)
-        except (ValueError, OverflowError):
-            return None
-        parts = {"y": f"{day.year:04d}", "m": f"{day.month:02d}", "d": f"{day.day:02d}"}
-        return "-".join(parts[letter] for letter in self.order)
-
 
 def _require_one_of(name: str, field: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:

@@ -21,6 +21,8 @@ from dpviz.table.cells import Marks, clean
 from dpviz.table.columns import Column, is_flat
 from dpviz.table.notes import Note, total_note
 
+#: How pandas calls a column of a file that holds the names of its rows.
+ROW_NAMES = "__index_level_0__"
 #: Names of columns that stand in a `repr`.
 _MOST_NAMES = 6
 

@@ -20,6 +20,7 @@ from dpviz.io.csv_text import csv_text, frame_csv, harmless
 from dpviz.io.options import ReadOptions
 from dpviz.rows.opening import encode_large
 from dpviz.table.encode import encode
+from dpviz.table.proposal import propose_schema
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.examples import examples
 from tests.support.outcomes import cells, problem_of
@@ -148,6 +149,25 @@ def test_names_are_those_of_the_line_or_as_asked(text, how, names):
 def test_lines_that_cannot_be_meant_so_are_doubted_with_their_cause(text: str, words: str):
     with pytest.warns(ReadingWarning, match=words):
         read_csv(text.encode())
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_names_of_rows_are_read_where_every_line_has_one_cell_more_and_nothing_is_released_then(mark: str, tmp_path: Path):
+    """As R's write.table writes them. Of private rows declared names decide: then no line is read by what others hold."""
+    lines = ['"age","y"', *(f'"r{k}",{k},"{"np"[k % 2]}"' for k in range(9)), ""]
+    text = "\n".join(lines).replace(",", mark).encode()
+    with pytest.warns(ReadingWarning, match="Every line has one cell more than the first line.*Give the names of the columns"):
+        table = read_csv(text)
+    assert (table.names[1:], table.n_rows, table.columns[0].texts[0]) == (("age", "y"), 9, "r0")
+    assert "looked at all lines" in table.not_row_wise
+    assert propose_schema(table, "y").feature_names == ("age",)
+    schema = Schema((NumericFeature("age", 0, 9),), ClassTarget("y", ("n", "p")))
+    assert encode(table, schema).not_row_wise
+    assert encode(text, schema).n_rows == 0
+    named = encode(read_csv(text, names=("row", "age", "y"), delimiter=mark), schema)
+    assert (named.n_rows, named.not_row_wise, named.report.malformed) == (9, "", 1)
+    with pytest.warns(ReadingWarning, match="Most lines have one cell more"):
+        assert read_csv(text + f"1{mark}n\n".encode()).n_rows == 1
 
 
 def test_a_row_of_marks_for_missing_alone_is_a_row_since_a_category_may_be_called_so():

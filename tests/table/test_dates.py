@@ -8,7 +8,6 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError, SchemaError
-from dpviz.table.cells import ORDERS
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.table.schema_json import schema_from_json
@@ -58,12 +57,3 @@ def test_a_rule_that_is_none_is_refused(rule):
     document["features"][0] |= rule
     with pytest.raises(DpvizError):
         schema_from_json(json.dumps(document))
-
-
-def test_a_date_that_is_made_for_a_number_counts_as_it_and_there_is_none_for_others():
-    every = {"year": range(1, 10_000, 7), "month": range(1, 13), "weekday": range(1, 8), "days": range(-400, 400)}
-    for order in ORDERS:
-        for part, found in every.items():
-            feature = DateFeature("when", -1e6, 1e6, part=part, order=order, since="2024-02-29")
-            assert feature.numbers([feature.date_for(number) for number in found]).tolist() == list(found)
-            assert part == "days" or feature.date_for(0) is None
