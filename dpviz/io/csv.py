@@ -42,7 +42,7 @@ _LINES_AT_ONCE = 1024
 _FIRST_LINE = "The first line holds the names of two columns or more: lines above it and blank columns beside it have to go."
 _ALL_LINES = "its reader looked at all lines to find that the first line lacks a name"
 _UNNAMED = Doubt(
-    "Every line has one cell more than the first line: the first ones are names of rows, and nothing is released from such a file.",
+    "Every line has one cell more than the first line: the first ones are names of rows, and nothing is released from it.",
     help="names",
 )
 #: How Spark and MySQL write a quote inside a cell.
