@@ -79,21 +79,16 @@ def test_picture_words_and_table_are_the_reviewed_ones(name):
     assert_golden(f"compare-{name}", REVIEWED[name]())
 
 
-def test_what_has_too_few_fits_has_no_band_and_nothing_to_draw_is_an_empty_figure():
-    assert bandable(ALL) == ("pf-tree", "privatree", "bdpt")
-    assert bandable((FEW, PLAIN)) == ()
-    assert [is_cut((it,), metric) for it, metric in ((NOISY, "r2"), (TREE, "r2"), (NOISY, "rmse"))] == [True, False, False]
-    for axis in ("asked", "composed"):
-        assert len(compare_chart((), **EPSILON, axis=axis, summary="").figure.data) == 0
-
-
-def lines(figure):
+def lines(chart):
     """Name -> trace of every line in the legend."""
-    return {trace.name: trace for trace in figure.data if trace.showlegend is not False}
+    return {trace.name: trace for trace in chart.figure.data if trace.showlegend is not False}
 
 
-def at_risk(found, guesses):
-    return with_guesses(found, lambda learner, epsilon: guesses[learner][epsilon], lambda epsilon: 50 + 10 * epsilon)
+def at_risk(curves, guesses):
+    def known(learner, epsilon):
+        return guesses.get(learner, {}).get(epsilon, math.inf)
+
+    return with_guesses(curves, known, lambda epsilon: 50 + 10 * epsilon)
 
 
 GUESSES = {"pf-tree": {0.01: 50.2, 0.1: 52.0, 1.0: 62.0}, "bdpt": {0.01: 50.1, 0.1: 50.5, 1.0: 54.0}}
@@ -103,37 +98,36 @@ def test_over_equal_risk_a_curve_stands_where_its_guesses_are_and_the_best_is_th
     """Equal epsilon: pf-tree, .8 against .7. Where at most 55 guesses may be right the other one has ten times the epsilon."""
     rising = replace(OPEN, verdict="holds", points=tuple(replace(it, median=0.7 + 0.2 * it.x) for it in OPEN.points))
     found = at_risk((SOUND, rising, PLAIN), GUESSES)
-    drawn = lines(compare_chart(found, **EPSILON, axis="guesses", chosen=55, summary="").figure)
-    assert list(drawn["PF-tree"].x) == pytest.approx([0.2, 2.0, 12.0])
-    assert "right guesses of 100" in compare_chart(found, **EPSILON, axis="guesses", summary="").figure.layout.xaxis.title.text
-    asked = {"metric": "accuracy", "level": 0.76}
-    assert headline(found, along="epsilon", x=0.1, **asked).startswith("At ε = 0.1 (add/remove one row), PF-tree")
-    said = headline(found, along="epsilon", x=55, **asked, about="one patient")
+    assert list(lines(compare_chart(found, **EPSILON, axis="guesses", chosen=55, summary=""))["PF-tree"].x) == [
+        pytest.approx(x) for x in (0.2, 2.0, 12.0)
+    ]
+    assert headline(found, **EPSILON, x=0.1).startswith("At ε = 0.1 (add/remove one row), PF-tree")
+    said = headline(found, **EPSILON, x=55, about="one patient")
     assert said.startswith("Where at most 55 of 100 guesses about one patient may be right, BDPT (ε = 1, add/remove one row)")
     assert {name: point.x for name, point in at_equal_risk(found, 55).items()} == {"pf-tree": 0.1, "bdpt": 1.0, "cart": math.inf}
-    assert "No algorithm" in headline(found, along="epsilon", x=50.05, **asked, about="one row")
+    assert "No algorithm" in headline(found, **EPSILON, x=50.05, about="one row")
 
 
-@pytest.mark.parametrize("axis", ["asked", "composed", "guesses"])
-def test_no_curve_leaves_the_figure_and_one_without_a_bound_is_dashed_and_said(axis):
+@pytest.mark.parametrize(
+    ("axis", "gone", "where"),
+    [
+        ("asked", (), [0.01, 0.1, 1.0]),
+        ("composed", ("privatree", "s-gbdt"), [0.01, 0.1, 1.0]),
+        ("guesses", ("privatree", "s-gbdt"), [0.1, 1.0, 10.0]),
+    ],
+)
+def test_no_curve_leaves_the_figure_and_one_without_a_bound_is_dashed_and_said(axis, gone, where):
     """A claim that holds may have no finite bound on an axis either."""
-    sound = replace(FALSE, verdict="holds", learner="s-gbdt")
-
-    def guesses(name, epsilon):
-        return GUESSES.get(name, {}).get(epsilon, math.inf)
-
-    found = with_guesses((SOUND, FALSE, sound, OPEN, PLAIN), guesses, lambda epsilon: 50 + 10 * epsilon)
-    drawn = lines(compare_chart(found, **EPSILON, axis=axis, summary="").figure)
+    found = at_risk((SOUND, FALSE, replace(FALSE, verdict="holds", learner="s-gbdt"), OPEN, PLAIN), GUESSES)
+    drawn = lines(compare_chart(found, **EPSILON, axis=axis, summary=""))
     assert len(drawn) == 6  # and the majority
-    gone = ("privatree", "s-gbdt") if axis != "asked" else ()
     assert unbounded(found, axis) == gone
-    for name in ("pf-tree", "s-gbdt"):
-        assert drawn[get_learner(name).title].line.dash == ("dash" if name in gone else "solid")
-    if gone:
-        where = {"composed": [0.01, 0.1, 1.0], "guesses": [0.1, 1.0, 10.0]}[axis]
-        assert list(drawn[get_learner("s-gbdt").title].x) == pytest.approx(where)
-        assert all(get_learner(name).title in lines_text(found, None, axis) for name in gone)
+    dashes = {name: drawn[get_learner(name).title].line.dash for name in ("pf-tree", "s-gbdt")}
+    assert dashes == {"pf-tree": "solid", "s-gbdt": "dash" if gone else "solid"}
+    assert list(drawn[get_learner("s-gbdt").title].x) == pytest.approx(where)
+    assert all(get_learner(name).title in lines_text(found, None, axis) for name in gone)
     assert "Nothing bounds" not in lines_text((SOUND, OPEN, PLAIN), None, "composed")
+    assert len(compare_chart((), **EPSILON, axis=axis, summary="").figure.data) == 0
 
 
 def test_learners_of_one_figure_never_look_alike_and_another_learner_changes_nobody_s_look(rng):
@@ -144,10 +138,9 @@ def test_learners_of_one_figure_never_look_alike_and_another_learner_changes_nob
     for start in range(len(private)):
         few = (private[start:] + private[:start])[: len(SERIES)]
         assert len({look.colour for look in line_styles(dict.fromkeys(few, "holds")).values()}) == len(few)
-    private = [name for name in learner_names() if not get_learner(name).is_baseline] + ["pf-tree(lookahead=1)"]
     for _ in range(50):
         before, chosen = {}, []
-        for name in rng.permutation(private):
+        for name in rng.permutation([*private, "pf-tree(lookahead=1)"]):
             chosen.append(str(name))
             if len(chosen) > 3 and rng.random() < 0.4:
                 chosen.pop(rng.integers(len(chosen)))
@@ -157,44 +150,34 @@ def test_learners_of_one_figure_never_look_alike_and_another_learner_changes_nob
             before |= styles
 
 
-@pytest.mark.parametrize(
-    ("item", "text"),
-    [
-        (found(), "80% (72% to 86%)"),
-        (found(1.0), "at least 72% (always ahead)"),
-        (found(0.0), "at most 86% (never ahead)"),
-        (found(0.001), "0.10% (72% to 86%)"),
-        (found(1.0, n_draws=0), "100% (neither draws noise)"),
-    ],
-)
-def test_a_probability_is_never_a_bare_certainty(item, text):
-    assert probability_text(item) == text
+def test_a_probability_is_never_a_bare_certainty():
+    texts = {0.8: "80% (72% to 86%)", 1.0: "at least 72% (always ahead)", 0.0: "at most 86% (never ahead)"}
+    texts |= {0.001: "0.10% (72% to 86%)"}
+    assert {share: probability_text(found(share)) for share in texts} == texts
+    assert probability_text(found(1.0, n_draws=0)) == "100% (neither draws noise)"
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "auc", "r2", "rmse"])
+@pytest.mark.parametrize("metric", ["accuracy", "rmse"])
 def test_a_box_has_every_fit_its_quarters_and_the_look_and_name_of_its_learner(rng, metric):
     styles = line_styles({"pf-tree": "holds", "privatree": "violated", "cart": "none"})
     outcomes = {name: rng.normal(0.8, 0.02, size) for name, size in zip(styles, (200, 20, 1), strict=True)}
     chart = box_chart(outcomes, styles, metric)
-    figure = chart.figure
-    assert [trace.type for trace in figure.data] == ["box"] * 3
-    for (name, values), trace in zip(outcomes.items(), figure.data, strict=True):
-        assert (trace.boxpoints, tuple(trace.x)) == ("all", tuple(values))
+    for (name, values), trace, row in zip(outcomes.items(), chart.figure.data, chart.rows, strict=True):
+        assert (trace.type, trace.boxpoints, tuple(trace.x)) == ("box", "all", tuple(values))
         assert (trace.marker.color, trace.marker.symbol) == (styles[name].colour, styles[name].symbol)
         assert trace.name.replace("<br>", " ") == styles[name].name
-    rows = chart.rows
-    for row, values in zip(rows, outcomes.values(), strict=True):
-        assert row["median"] == measure_text(float(np.median(values)), metric)
-        assert (row["lowest"], row["highest"]) == tuple(measure_text(float(it), metric) for it in (values.min(), values.max()))
-    said = chart.summary
-    assert all(f"{style.name}: half of" in said for style in styles.values())
+        ends = {"lowest": values.min(), "median": np.median(values), "highest": values.max()}
+        assert {end: row[end] for end in ends} == {end: measure_text(float(value), metric) for end, value in ends.items()}
+        assert f"{styles[name].name}: half of" in chart.summary
 
 
 def test_no_range_is_shown_of_too_few_draws():
+    assert bandable(ALL) == ("pf-tree", "privatree", "bdpt")
+    assert bandable((FEW, PLAIN)) == ()
+    assert [is_cut((it,), metric) for it, metric in ((NOISY, "r2"), (TREE, "r2"), (NOISY, "rmse"))] == [True, False, False]
     few = Difference("s-gbdt", "dp-mean", 0.5, 0.3, 0.7, 400.0, 467.75, 470.0, 5, ENOUGH - 1)
     assert sentence(few, "rmse").endswith("difference +467.8 units of the target")
     chart = difference_chart([few], line_styles({"dp-mean": "holds"}), "rmse")
     assert chart.rows[0]["5%"] == "too few fits"
     assert [trace.mode for trace in chart.figure.data] == ["markers"]
-    point = replace(SOUND.points[0], n_fits=ENOUGH - 1)
-    assert curve_rows([replace(SOUND, points=(point,))], along="epsilon", metric="accuracy")[0]["95%"] == "too few fits"
+    assert curve_rows([FEW], along="epsilon", metric="accuracy")[-1]["95%"] == "too few fits"

@@ -81,66 +81,65 @@ def test_picture_words_and_table_are_the_reviewed_ones(name):
     assert_golden(f"plan-{name}", REVIEWED[name]())
 
 
+def uprights(chart: Chart) -> list[float]:
+    return [shape.x0 for shape in chart.figure.layout.shapes if shape.x0 == shape.x1]
+
+
 def test_limits_and_the_answer_are_those_that_were_found():
-    figure = search_chart(FOUND, "epsilon", "", FAIR).figure
-    for trace, found in zip(figure.data, FOUND.points, strict=True):
+    chart = search_chart(FOUND, "epsilon", "", FAIR)
+    for trace, found in zip(chart.figure.data, FOUND.points, strict=True):
         assert trace.y[0] + trace.error_y.array[0] == pytest.approx(100 * found.high)
         assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(100 * found.low)
-    assert [shape.x0 for shape in figure.layout.shapes if shape.x0 == shape.x1] == [FOUND.reached.place]
-    refuted = search_chart(replace(FOUND, points=FOUND.points[:1]), "epsilon", "", FAIR).figure
-    assert not [shape for shape in refuted.layout.shapes if shape.x0 == shape.x1]
-
-
-def test_rows_are_told_without_a_risk():
+    assert uprights(chart) == [FOUND.reached.place]
+    assert not uprights(search_chart(replace(FOUND, points=FOUND.points[:1]), "epsilon", "", FAIR))
     assert "right guesses" not in str(search_chart(FOUND, "n_rows", "", OF_PERSON).rows())
     assert answer_headline(ROWS, "n_rows", OF_PERSON) == answer_headline(ROWS, "n_rows")
 
 
-class TestConsequences:
-    def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and_of_a_person(self):
-        found = consequences()
-        item = found.at(1.0)
-        accuracy, risk, poison = drawn.consequence_sentences(item, found, candidates=2, above=found.majority)
-        assert float(re.search(r"right on ([\d.]+)%", accuracy)[1]) == pytest.approx(100 * item.accuracy(0.5), abs=0.06)
-        assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
-        assert f"{item.protected(found.majority):,} poisoned" in poison
-        hopeless = consequences(draws=DRAWS - 0.2)  # no better than always saying one class
-        *_, poison = drawn.consequence_sentences(hopeless.at(1.0), hopeless, candidates=2, above=hopeless.majority)
-        assert poison.startswith("No protection is shown")
-        assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in drawn.risk_sentence(item, 48_842)
-        of_person, of_row = (rounded_up(100 * item.right_guesses(rows=rows), 1) for rows in (3, 1))
-        person = drawn.risk_sentence(item, 2, PATIENT)
-        assert f"whether one patient was used, what this algorithm does allows at most {of_person}" in person
-        assert f"(one row: {of_row})" in person
-        (*_, cells) = panels(found, unit=PATIENT).rows()
-        said = [text for name, text in cells.items() if name.startswith("right guesses")]
-        assert said == [of_person, of_row, "95.3"]
+def sentences(found: Consequences, unit: Unit = ROW, candidates: int = 2) -> tuple[str, str, str]:
+    return drawn.consequence_sentences(found.at(1.0), found, candidates=candidates, above=found.majority, unit=unit)
 
-    def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person(self):
-        found = consequences()
-        figure = panels(found, unit=PATIENT).figure
-        assert figure.layout.xaxis3.title.text == "ε (add/remove one patient, up to 3 rows)"
-        assert list(figure.data[1].x) == pytest.approx([3 * item.epsilon for item in found.found])
-        assert [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == 3.0]
-        figure = panels(found, cursor=0.1).figure
-        (cursor,) = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == 0.1]
-        assert (cursor.yref, cursor.y0, cursor.y1) == ("paper", 0, 1)
-        assert figure.layout.xaxis.range == figure.layout.xaxis2.range == figure.layout.xaxis3.range
-        assert len(panels(found).rows()) == len(EPSILONS)
 
-    def test_epsilons_that_withstand_are_a_range_or_not_reachable(self):
-        found = consequences()
-        rows = found.at(0.1).protected(found.majority)
-        headline, explanation = drawn.protecting_sentence(found, rows, found.majority)
-        assert headline.startswith("ε ")
-        assert f"withstands {rows:,} poisoned" in headline
-        assert "95% confidence" in explanation
-        assert drawn.protecting_sentence(found, 100_000, found.majority)[0].startswith("Not reachable: no ε between 0.01 and 1")
+def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and_of_a_person():
+    found = consequences()
+    item = found.at(1.0)
+    accuracy, risk, poison = sentences(found)
+    assert float(re.search(r"right on ([\d.]+)%", accuracy)[1]) == pytest.approx(100 * item.accuracy(0.5), abs=0.06)
+    assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
+    assert f"{item.protected(found.majority):,} poisoned" in poison
+    assert sentences(consequences(draws=DRAWS - 0.2))[2].startswith("No protection is shown")  # no better than one class
+    assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in sentences(found, candidates=48_842)[1]
+    of_person, of_row = (rounded_up(100 * item.right_guesses(rows=rows), 1) for rows in (3, 1))
+    person = sentences(found, PATIENT)[1]
+    assert f"whether one patient was used, what this algorithm does allows at most {of_person}" in person
+    assert f"(one row: {of_row})" in person
+    (*_, cells) = panels(found, unit=PATIENT).rows()
+    assert [text for name, text in cells.items() if name.startswith("right guesses")] == [of_person, of_row, "95.3"]
 
-    def test_a_learner_without_privacy_gets_no_guarantee_anywhere(self):
-        found = consequences("cart", "Nothing is claimed.")
-        _, risk, poison = drawn.consequence_sentences(found.at(1.0), found, candidates=2, above=found.majority)
-        assert "nothing limits" in risk
-        assert "No protection is proved" in poison
-        assert drawn.protecting_sentence(found, 1, 0.5) == ("No guarantee", found.reason)
-        assert all(value == 100 for value in panels(found).figure.data[2].y)
+
+def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person():
+    found = consequences()
+    of_person, of_row = panels(found, unit=PATIENT), panels(found, cursor=0.1)
+    assert of_person.figure.layout.xaxis3.title.text == "ε (add/remove one patient, up to 3 rows)"
+    assert list(of_person.figure.data[1].x) == pytest.approx([3 * item.epsilon for item in found.found])
+    assert uprights(of_person) == [3.0]
+    assert uprights(of_row) == [0.1]
+    axes = of_row.figure.layout
+    assert axes.xaxis.range == axes.xaxis2.range == axes.xaxis3.range
+    assert len(of_row.rows()) == len(EPSILONS)
+
+
+def test_epsilons_that_withstand_are_a_range_or_not_reachable_and_without_privacy_nothing_is_guaranteed():
+    found = consequences()
+    rows = found.at(0.1).protected(found.majority)
+    headline, explanation = drawn.protecting_sentence(found, rows, found.majority)
+    assert headline.startswith("ε ")
+    assert f"withstands {rows:,} poisoned" in headline
+    assert "95% confidence" in explanation
+    assert drawn.protecting_sentence(found, 100_000, found.majority)[0].startswith("Not reachable: no ε between 0.01 and 1")
+    found = consequences("cart", "Nothing is claimed.")
+    _, risk, poison = sentences(found)
+    assert "nothing limits" in risk
+    assert "No protection is proved" in poison
+    assert drawn.protecting_sentence(found, 1, 0.5) == ("No guarantee", found.reason)
+    assert all(value == 100 for value in panels(found).figure.data[2].y)

@@ -20,11 +20,10 @@ from dpviz.figures.theme import N_STEPS
 from dpviz.figures.tree.svg import NodeNotes, draw_tree
 from dpviz.figures.tree.text import node_in_words
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "tree.svg"
 SVG = "{http://www.w3.org/2000/svg}"
-BARS = ("track", "share", "band")
 HOSTILE = [
     "<script>alert(1)</script>",
     '" onload="alert(1)',
@@ -62,8 +61,16 @@ def markup(root: ElementTree.Element) -> Counter[tuple[str, tuple[str, ...]]]:
     return Counter((element.tag, tuple(sorted(element.attrib))) for element in root.iter())
 
 
-def nodes(root: ElementTree.Element) -> list[ElementTree.Element]:
-    return root.findall(f"{SVG}g[@role='treeitem']")
+def nodes(root: ElementTree.Element, kind: str = "node") -> list[ElementTree.Element]:
+    return [node for node in root.findall(f"{SVG}g[@role='treeitem']") if kind in str(node.get("class")).split()]
+
+
+def texts(root: ElementTree.Element, kind: str = "") -> list[str]:
+    return ["".join(text.itertext()) for text in root.iter(f"{SVG}text") if kind in str(text.get("class"))]
+
+
+def sizes(root: ElementTree.Element, kind: str, side: str = "width") -> list[float]:
+    return [float(str(rect.get(side))) for rect in root.iter(f"{SVG}rect") if rect.get("class") == kind]
 
 
 @pytest.mark.parametrize("narrow", [False, True], ids=["wide", "narrow"])
@@ -80,52 +87,35 @@ def test_any_name_gives_valid_xml_of_the_same_shape(name: str) -> None:
     assert markup(draw(named(name, name, name + "!"))) == markup(draw(named("n", "c", "l")))
 
 
-def test_names_are_shown_as_they_are_and_no_control_reaches_the_file() -> None:
-    root = draw(named("<b>", '"&"', "'<i>'"))
-    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
-    assert "<b> 1" in texts
-    assert 'is "&"' in "\n".join(texts)
-    assert "'<i>'" in texts
+def test_names_are_shown_as_they_are_and_the_file_stands_alone() -> None:
+    shown = texts(draw(named("<b>", '"&"', "'<i>'")))
+    assert {"<b> 1", 'is "&"', "'<i>'"} <= set(shown)
     svg = draw_tree(named("\u202ea\x1b", "\u2067b", "c\x00"), title="\u202et").standalone()
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f]", svg)
     svg.encode("utf-8")
-    lines = ["".join(text.itertext()) for text in draw(named("שלום", "c", "l"), narrow=True).iter(f"{SVG}text")]
-    assert "שלום 2\u200e is c" in lines
-    name = "n" * 200
-    root = draw(named(name, "c", "l"))
-    assert any(f"Asks: {name} 1 ≤ 5?" in str(title.text) for title in root.iter(f"{SVG}title"))
-    assert not any(name in "".join(text.itertext()) for text in root.iter(f"{SVG}text"))
-
-
-def test_the_file_stands_alone() -> None:
-    svg = draw_tree(named("a", "b", "c"), title="Tree").standalone()
+    assert "שלום 2\u200e is c" in texts(draw(named("שלום", "c", "l"), narrow=True))
+    root = draw(named("n" * 200, "c", "l"))  # cut in its box, whole for a screen reader
+    assert any(f"Asks: {'n' * 200} 1 ≤ 5?" in str(title.text) for title in root.iter(f"{SVG}title"))
+    assert not any("n" * 200 in words for words in texts(root))
     assert "prefers-color-scheme:dark" in svg
     assert not re.search(r"href|@import|url\(|<script|<image|foreignObject", svg)
     assert set(re.findall(r"https?://[^\"]+", svg)) == {"http://www.w3.org/2000/svg"}
 
 
 def test_every_node_is_a_tree_item_in_words_and_edges_say_true_or_false(small_tree: Tree) -> None:
-    root = draw(small_tree)
+    root = draw(small_tree, marks={"L": "63%"})
     assert (root.get("role"), root.get("aria-label")) == ("tree", "Decision tree")
     assert [node.get("data-path") for node in nodes(root)] == [placed.id for placed in small_tree.nodes()]
-    assert [node.get("aria-label") for node in nodes(root)][:3] == [
-        "Asks: age ≤ 37.5 years? Depth 0, the root.",
-        "Asks: housing is rent or own? Depth 1, reached by true.",
-        "Asks: age ≤ 20 years? Depth 2, reached by true.",
-    ]
-    assert nodes(root)[-1].get("aria-label") == "Predicts yes, class B. Depth 1, reached by false."
     assert [node.get("aria-level") for node in nodes(root)] == [str(placed.depth + 1) for placed in small_tree.nodes()]
-    assert node_in_words(small_tree, "LLR") == "Predicts yes, class B. Depth 3, reached by false."
+    labels = [str(node.get("aria-label")) for node in nodes(root)]
+    assert labels[0] == "Asks: age ≤ 37.5 years? Depth 0, the root."
+    assert labels[1] == "Asks: housing is rent or own? Depth 1, reached by true. 63%."
+    assert labels[-1] == "Predicts yes, class B. Depth 1, reached by false."
+    assert texts(root, "mark") == ["63%"]
     for narrow in (False, True):
-        texts = [text.text for text in draw(small_tree, narrow=narrow).iter(f"{SVG}text") if "side" in str(text.get("class"))]
-        assert Counter(texts) == {"true": 3, "false": 3}
-    leaves = [node for node in nodes(draw(small_tree)) if "leaf" in str(node.get("class"))]
-    for leaf in leaves:
-        letter = next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "letter")
-        assert str(leaf.get("class")).endswith({"A": "c0", "B": "c1"}[str(letter)])
-    root = draw(small_tree, marks={"L": "63%"})
-    assert "63%" in str(nodes(root)[1].get("aria-label"))
-    assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "mark"] == ["63%"]
+        assert Counter(texts(draw(small_tree, narrow=narrow), "side")) == {"true": 3, "false": 3}
+    for leaf in nodes(root, "leaf"):
+        assert str(leaf.get("class")).endswith({"A": "c0", "B": "c1"}[texts(leaf, "letter")[0]])
 
 
 def test_the_chosen_node_is_where_the_tab_key_goes_and_its_path_is_marked(small_tree: Tree) -> None:
@@ -163,9 +153,9 @@ def test_a_node_has_the_ink_of_the_draws_in_which_it_comes_back_and_says_their_t
     inks = {str(edge.get("data-to")): float(str(edge.get("opacity"))) for edge in root.iter(f"{SVG}path")}
     assert all(inks[f"{place}"] == max(inks.values()) for place in ("root.L", "root.R"))
     assert len(set(inks.values())) == small_tree.depth
-    wide = {"came_back": {placed.path: 30 for placed in small_tree.nodes()}, "n_draws": 30}
-    said = [text.text for text in draw(small_tree, **wide, between={"": (30.0, 45.5)}).iter(f"{SVG}text")]
-    assert "≤ 37.5 years (30 to 45.5)" in said
+    everywhere = {placed.path: 30 for placed in small_tree.nodes()}
+    near = draw(small_tree, came_back=everywhere, n_draws=30, between={"": (30.0, 45.5)})
+    assert "≤ 37.5 years (30 to 45.5)" in texts(near)
 
 
 def boxes(root: ElementTree.Element) -> list[tuple[str | None, ...]]:
@@ -181,30 +171,24 @@ def test_every_node_stays_in_its_place_when_draws_arrive_however_few_bring_it_ba
 
 
 def test_a_leaf_with_a_number_shows_it_with_gauge_and_interval_in_order(rents: Tree) -> None:
-    leaves = [node for node in nodes(draw(rents)) if "leaf" in str(node.get("class"))]
-    assert [next(text.text for text in leaf.iter(f"{SVG}text") if text.get("class") == "name") for leaf in leaves] == [
-        "480",
-        "725.5",
-        "1250",
-    ]
-    assert [str(leaf.get("class")).split()[-1] for leaf in leaves] == ["s0", "s1", f"s{N_STEPS - 1}"]
-    levels = [
-        float(str(rect.get("height"))) for leaf in leaves for rect in leaf.iter(f"{SVG}rect") if rect.get("class") == "level"
-    ]
-    gauges = [rect for leaf in leaves for rect in leaf.iter(f"{SVG}rect") if rect.get("class") == "gauge"]
-    assert levels == sorted(levels)
+    root = draw(rents)
+    assert [name for leaf in nodes(root, "leaf") for name in texts(leaf, "name")] == ["480", "725.5", "1250"]
+    assert [str(leaf.get("class")).split()[-1] for leaf in nodes(root, "leaf")] == ["s0", "s1", f"s{N_STEPS - 1}"]
+    levels = sizes(root, "level", "height")
     assert levels[0] == 0 < levels[1] < levels[2]
-    assert len(gauges) == 3
+    assert len(sizes(root, "gauge")) == 3
+    assert not sizes(root, "band")
     assert node_in_words(rents, "LR") == "Predicts 725.5. Depth 2, reached by false."
-    root = draw(Tree(rents.schema, NumberLeaf(3.0)))
-    assert [str(node.get("class")).split()[-1] for node in nodes(root)] == [f"s{N_STEPS // 2}"]
-    schema = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100))
-    both = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0, (10.0, 30.0)), NumberLeaf(50.0, (40.0, 60.0)))
-    svg = draw_tree(Tree(schema, both), title="t").standalone()
-    assert svg.count('class="band"') == 2
-    assert "Predicts 20, mean 10 to 30 (95%). Depth 1, reached by true." in svg
-    plain = Branch(ThresholdRule(0, 0.5), NumberLeaf(20.0), NumberLeaf(50.0))
-    assert 'class="band"' not in draw_tree(Tree(schema, plain), title="t").standalone()
+    assert [str(node.get("class")).split()[-1] for node in nodes(draw(Tree(rents.schema, NumberLeaf(3.0))))] == [
+        f"s{N_STEPS // 2}"
+    ]
+    both = Branch(ThresholdRule(0, 50.0), NumberLeaf(20.0, (10.0, 30.0)), NumberLeaf(50.0, (40.0, 60.0)))
+    root = draw(Tree(rents.schema, both))
+    (first, second), (track, _) = sizes(root, "band"), sizes(root, "track")
+    assert first == second == pytest.approx(0.4 * track, abs=0.1)  # 20 of the 50 between the ends
+    assert nodes(root, "leaf")[0].get("aria-label") == "Predicts 20, mean 10 to 30 (95%). Depth 1, reached by true."
+    css = draw_tree(Tree(rents.schema, both), title="t").css
+    assert re.search(r"\.s0 \.share[^{]*\{fill:", css)  # as bright as its leaf on every ground
 
 
 def test_the_drawing_is_the_golden_one(small_tree: Tree) -> None:
@@ -221,19 +205,18 @@ def test_leaf_bars_and_words_are_the_probability_and_a_label_its_counts_contradi
     leaf = next(placed for placed in small_tree.nodes() if not isinstance(placed.node, Branch))
     root = draw(small_tree, bars={leaf.path: (0.8, 0.7, 0.95)})
     (found,) = [node for node in nodes(root) if node.get("data-path") == leaf.id]
-    width = {kind: [float(str(r.get("width"))) for r in found.iter(f"{SVG}rect") if r.get("class") == kind] for kind in BARS}
-    (track,), (share,), (band,) = (width[kind] for kind in BARS)
-    assert share == pytest.approx(0.8 * track, abs=0.1)
-    assert band == pytest.approx(0.25 * track, abs=0.1)
+    (track,), (share,), (band,) = (sizes(found, kind) for kind in ("track", "share", "band"))
+    assert (share, band) == pytest.approx((0.8 * track, 0.25 * track), abs=0.1)
     assert "Probability 80%, between 70% and 95%." in str(found.get("aria-label"))
-    assert sum(rect.get("class") == "track" for rect in root.iter(f"{SVG}rect")) == 1
-    schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", ("a", "b")))
-    leaves = Leaf(0, (40, 60), (0.4, 0.6)), Leaf(1, (40, 60), (0.4, 0.6))
-    tree = Tree(schema, Branch(ThresholdRule(0, 4.5), *leaves))
-    said = [text.text for text in draw(tree, bars={"L": (0.4, 0.3, 0.5), "R": (0.6, 0.5, 0.7)}).iter(f"{SVG}text")]
-    assert {"a (only 40%)", "b 60%", "≤ 4"} <= set(said)
-    schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", ("readmitted to a ward within a month", "b")))
-    tree = Tree(schema, Branch(ThresholdRule(0, 4.5), Leaf(0, (60, 40), (0.6, 0.4)), Leaf(1, (40, 60), (0.4, 0.6))))
-    root = draw(tree, bars={"L": (0.6, 0.5, 0.7), "R": (0.6, 0.5, 0.7)}, came_back={"": 30, "L": 30, "R": 30}, n_draws=30)
-    (words,) = [str(text.text) for text in root.iter(f"{SVG}text") if str(text.text).startswith("readm")]
-    assert words.endswith("… 60%")
+    assert len(sizes(root, "track")) == 1
+
+    def of_two(name: str, *counts: tuple[int, int], **notes: object) -> list[str]:
+        schema = Schema((NumericFeature("age", 0, 9, whole=True),), ClassTarget("y", (name, "b")))
+        ends = (Leaf(label, of, (of[0] / 100, of[1] / 100)) for label, of in enumerate(counts))
+        bars = {path: (of[label] / 100, 0.3, 0.7) for label, (path, of) in enumerate(zip("LR", counts, strict=True))}
+        return texts(draw(Tree(schema, Branch(ThresholdRule(0, 4.5), *ends)), bars=bars, **notes))
+
+    assert {"a (only 40%)", "b 60%", "≤ 4"} <= set(of_two("a", (40, 60), (40, 60)))
+    long = "readmitted to a ward within a month"
+    said = of_two(long, (60, 40), (40, 60), came_back={"": 30, "L": 30, "R": 30}, n_draws=30)
+    assert next(words for words in said if words.startswith("readm")).endswith("… 60%")
