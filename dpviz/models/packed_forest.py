@@ -157,8 +157,9 @@ class PackedForest(OfPackedTrees, Voting):
         return votes
 
     def leaf(self, number: int) -> End:
-        """As of a tree."""
-        return Leaf(int(self.labels[number]))
+        """As of a tree, with its counts where they were released."""
+        counts = None if self.tallies is None else tuple(self.tallies[number].tolist())
+        return Leaf(int(self.labels[number]), counts)
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 
 from dpviz.errors import NotExported
 from dpviz.models.boosted import BoostedTrees
-from dpviz.models.constant import Constant, as_tree
-from dpviz.models.packed_forest import OfPackedTrees, PackedForest, PackedTrees
-from dpviz.models.tree import Branch, Forest, Leaf, Node, NumberLeaf, Rule, ThresholdRule, Tree, said_by
+from dpviz.models.constant import as_tree
+from dpviz.models.packed_forest import PackedForest, PackedTrees
+from dpviz.models.tree import Branch, Forest, Leaf, Node, Rule, ThresholdRule, Tree, said_by
 from dpviz.models.tree import End as ModelLeaf
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
@@ -162,59 +162,37 @@ def _up_to(mark: float, declared: NumericFeature, feature: int) -> Test | bool:
 
 def function_of(model: Any) -> Function:
     """The model over cells. Raises NotExported for a kind that is no tree or trees, or is too deep."""
-    makers: dict[type, Callable[[Any], Function]] = {
-        **dict.fromkeys((Tree, Constant), lambda model: _of_tree(as_tree(model))),
-        Forest: _of_forest,
-        PackedForest: _of_packed_forest,
-        BoostedTrees: _of_boosted,
-    }
-    if type(model) not in makers:
+    tree, schema = as_tree(model), model.schema
+    if tree is not None:
+        has_shares = all(isinstance(leaf, Leaf) and leaf.shares is not None for leaf in tree.leaves)
+        step = _step_of(tree, lambda leaf: End((float(said_by(leaf)),), leaf))
+        return Function(schema, (step,), "one", chances="leaf" if has_shares else "none")
+    if not isinstance(model, Forest | PackedForest | BoostedTrees):
         raise NotExported(f"A model of kind {model.kind!r} is no tree.", remedy="Export it as JSON.")
-    return makers[type(model)](model)
-
-
-def _of_tree(tree: Any) -> Function:
-    has_shares = all(isinstance(leaf, Leaf) and leaf.shares is not None for leaf in tree.leaves)
-    step = _step_of(tree, lambda leaf: End((float(said_by(leaf)),), leaf))
-    return Function(tree.schema, (step,), "one", chances="leaf" if has_shares else "none")
-
-
-def _of_forest(forest: Forest) -> Function:
-    votes = _votes(len(forest.schema.classes))
-    trees = tuple(_step_of(tree, lambda leaf: End(votes[int(said_by(leaf))])) for tree in forest.trees)
-    return _voting(forest.schema, trees, "votes" if trees else "none")
-
-
-def _voting(schema: Schema, trees: tuple[Step, ...], chances: Probabilities) -> Function:
+    if not isinstance(model, Forest):
+        _require_short(_longest_path(model.splits))
+    if isinstance(model, BoostedTrees):
+        n_sums, is_number = model.n_scores, isinstance(schema.target, NumericTarget)
+        trees = tuple(_step_of(tree, partial(_added, place % n_sums, n_sums)) for place, tree in enumerate(model.trees))
+        how: Decision = "sum" if is_number else "sign" if n_sums == 1 else "most"
+        return Function(schema, trees, how, (model.initial,) * n_sums, "none" if is_number else "odds")
+    adds_counts = isinstance(model, PackedForest) and model.tallies is not None
+    trees = tuple(_step_of(tree, partial(_vote, len(schema.classes), adds_counts)) for tree in model.trees)
     n_sums = 1 if len(schema.classes) == 2 else len(schema.classes)
+    chances: Probabilities = "votes" if trees and not adds_counts else "none"
     return Function(schema, trees, "sign" if n_sums == 1 else "most", (0.0,) * n_sums, chances)
 
 
-def _votes(n_classes: int) -> list[tuple[float, ...]]:
-    """What a vote for each class adds; for two classes one sum, which the second class pulls above 0."""
-    one_each = np.eye(n_classes).tolist()
-    return [(-1.0,), (1.0,)] if n_classes == 2 else [tuple(row) for row in one_each]
+def _added(place: int, n_sums: int, leaf: ModelLeaf) -> End:
+    """What a leaf of a boosted model adds to each sum."""
+    return End(tuple(float(said_by(leaf)) if place == k else 0.0 for k in range(n_sums)))
 
 
-def _of_packed_forest(forest: PackedForest) -> Function:
-    if forest.tallies is None:
-        votes = _votes(len(forest.schema.classes))
-        amounts = [votes[label] for label in forest.labels.tolist()]
-    else:
-        tallies = forest.tallies.astype(np.float64)
-        shown = tallies[:, 1:] - tallies[:, :1] if tallies.shape[1] == 2 else tallies
-        amounts = [tuple(row) for row in shown.tolist()]
-    return _voting(forest.schema, _of_packed(forest.splits, amounts), "votes" if forest.tallies is None else "none")
-
-
-def _of_boosted(model: BoostedTrees) -> Function:
-    n_sums, splits = model.n_scores, model.splits
-    turn = splits.tree[splits.leaves] % n_sums
-    amounts = np.zeros((len(turn), n_sums))
-    amounts[np.arange(len(turn)), turn] = model.values
-    how: Decision = "sum" if isinstance(model.schema.target, NumericTarget) else "sign" if n_sums == 1 else "most"
-    trees = _of_packed(splits, [tuple(row) for row in amounts.tolist()])
-    return Function(model.schema, trees, how, (model.initial,) * n_sums, "none" if how == "sum" else "odds")
+def _vote(n_classes: int, adds_counts: bool, leaf: ModelLeaf) -> End:
+    """One vote, or the released counts of the leaf; of two classes one sum, which the second class pulls above 0."""
+    assert isinstance(leaf, Leaf)
+    amounts = leaf.counts if adds_counts and leaf.counts else tuple(int(leaf.label == k) for k in range(n_classes))
+    return End((float(amounts[1] - amounts[0]),) if n_classes == 2 else tuple(map(float, amounts)))
 
 
 # --- trees
@@ -250,11 +228,6 @@ def _require_short(depth: int) -> None:
         raise NotExported(what, remedy="Export it as JSON, or train with a smaller depth or fewer categories.")
 
 
-def _of_packed(splits: PackedTrees, amounts: list[tuple[float, ...]]) -> tuple[Step, ...]:
-    _require_short(_longest_path(splits))
-    return tuple(_step_of(tree, lambda leaf: End(amounts[int(said_by(leaf))])) for tree in _Numbered(splits).trees)
-
-
 def _longest_path(splits: PackedTrees) -> int:
     """In rules of two sides: one child per category becomes a chain of them."""
     depth, counts = np.zeros(len(splits.feature), dtype=np.int64), splits.n_children()
@@ -262,13 +235,3 @@ def _longest_path(splits: PackedTrees) -> int:
         children = np.arange(counts[place])
         depth[splits.first_child[place] + children] = depth[place] + np.minimum(children + 1, counts[place] - 1)
     return int(depth.max(initial=0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Numbered(OfPackedTrees):
-    """Packed trees whose leaves say their own number."""
-
-    splits: PackedTrees
-
-    def leaf(self, number: int) -> NumberLeaf:
-        return NumberLeaf(float(number))
