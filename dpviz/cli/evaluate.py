@@ -16,7 +16,7 @@ import numpy as np
 
 from dpviz.cli import console
 from dpviz.cli.options import READING, shared, table_or_address
-from dpviz.cli.rows import engine_rows, large_rows, table_of
+from dpviz.cli.rows import open_rows
 from dpviz.errors import DpvizError, EngineError, place
 from dpviz.evaluation.compare.comparison import METRICS, metrics_for
 from dpviz.evaluation.compare.metrics import Answered, answered_by_leaf, classifier_answers, metric_intervals, metrics
@@ -28,10 +28,8 @@ from dpviz.models.base import Model
 from dpviz.models.constant import as_tree
 from dpviz.models.document import model_from_json
 from dpviz.rows.address import parse_address
-from dpviz.rows.files import is_large
-from dpviz.rows.sources import LocalRows
+from dpviz.rows.sources import LocalRows, SourceRows
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.encode import encode
 from dpviz.table.schema import NumericTarget
 
 OPTIONS = {
@@ -44,39 +42,26 @@ OPTIONS = {
 
 
 def run(args: Namespace) -> int:
-    """Read, encode, predict, print."""
+    """Read, encode, predict, print. On a cluster a tree of classes is measured by the classes of the rows in each leaf."""
     model = model_from_json(read_model_file(args.model))
-    if isinstance(args.data, str):
-        return _in_engine(args, model)
-    if is_large(args.data):
-        with large_rows(args, model.schema) as rows:
-            return _evaluate(args, model, rows.data, rows.report.rows_read)
-    table = table_of(args, (*model.schema.feature_names, model.schema.target.name))
-    return _evaluate(args, model, encode(table, model.schema), table.n_rows)
-
-
-def _in_engine(args: Namespace, model: Model) -> int:
-    """On a cluster a tree of classes is measured by the classes of the rows in each leaf, and only these counts leave it."""
-    tree = as_tree(model)
-    if parse_address(args.data).engine == "spark" and (tree is None or isinstance(model.schema.target, NumericTarget)):
+    tree, is_number = as_tree(model), isinstance(model.schema.target, NumericTarget)
+    if isinstance(args.data, str) and parse_address(args.data).engine == "spark" and (tree is None or is_number):
         what = "On a cluster only a tree of classes can be measured: for another model its rows would have to leave the cluster."
         raise EngineError("uncounted", what, remedy="Export the rows as Parquet and evaluate on the file.")
-    with engine_rows(args, model.schema) as rows:
-        if isinstance(rows, LocalRows):
-            return _evaluate(args, model, rows.data, rows.report.rows_read)
-        assert tree is not None
-        found, report = answered_by_leaf(tree, rows), rows.report
-    _start(args, report.rows_read, report.rows_kept)
-    _show_classes(model, found, int(found.confusion.sum(axis=1).argmax()))
-    return 0
-
-
-def _evaluate(args: Namespace, model: Model, data: EncodedDataset, n_read: int) -> int:
-    _start(args, n_read, data.n_rows)
-    if isinstance(model.schema.target, NumericTarget):
-        _show_metrics(model, data.n_rows, metrics(model, data, data), metric_intervals(model, data))
-    else:
-        _show_classes(model, classifier_answers(model, data), int(data.class_counts().argmax()))
+    with open_rows(args, model.schema) as found:
+        rows = found.rows.data if isinstance(found.rows, LocalRows) else found.rows
+        if not isinstance(rows, EncodedDataset):
+            assert tree is not None
+            assert isinstance(rows, SourceRows)
+            counted = answered_by_leaf(tree, rows)
+            _start(args, found.n_read, rows.report.rows_kept)
+            _show_classes(model, counted, int(counted.confusion.sum(axis=1).argmax()))
+            return 0
+        _start(args, found.n_read, rows.n_rows)
+        if is_number:
+            _show_metrics(model, rows.n_rows, metrics(model, rows, rows), metric_intervals(model, rows))
+        else:
+            _show_classes(model, classifier_answers(model, rows), int(rows.class_counts().argmax()))
     return 0
 
 

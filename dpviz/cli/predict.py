@@ -22,7 +22,7 @@ from typing import Any
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import READING, flag, option, output, shared, table_or_address
-from dpviz.cli.rows import reading_of, require_plain, table_of, tell
+from dpviz.cli.rows import reading_of, require_plain, table_of
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
 from dpviz.io.options import ReadOptions
 from dpviz.io.results import read_model_file
@@ -110,9 +110,9 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
         wanted = tuple(dict.fromkeys([*names, *([key] if key else [])]))
         asked = ReadOptions(args.data.name, **reading_of(args), wanted=wanted, by_record=True, keep_empty=True, key=key)
         batches = batches_of(args.data, asked)
-        tell(batches.notes)
+        console.note(*batches.notes)
         for table in batches.read(console.telling(f"Predicting {args.data}")):
-            tell(note for note in table.notes if isinstance(note, Doubt))
+            console.note(*(note for note in table.notes if isinstance(note, Doubt)))
             yield _Piece(table, key)
     else:
         yield _Piece(table_of(args, names, by_record=True, key=key), key)
@@ -123,7 +123,7 @@ def _answers(model: Model, pieces: Iterable[_Piece], unanswered: Unanswered) -> 
     for number, piece in enumerate(pieces):
         new = encode_new(piece.table, model.schema)
         unanswered.add(new)
-        tell(new.unread)
+        console.note(*new.unread)
         keys = piece.keys
         if keys is None:
             keys = keys_of(piece.table, piece.key) if piece.key else None

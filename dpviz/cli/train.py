@@ -25,7 +25,7 @@ from dpviz.cli.options import (
     whole,
 )
 from dpviz.cli.register import balance_pairs
-from dpviz.cli.rows import Given, given_rows, warn_of_proposal, warn_of_read_values
+from dpviz.cli.rows import OpenRows, declared_schema, open_rows, warn_of_proposal, warn_of_read_values
 from dpviz.errors import DpvizError, UnansweredRows, place
 from dpviz.figures.publish.proof import proof_of, proof_sentence
 from dpviz.figures.publish.summary import summary
@@ -78,7 +78,7 @@ def run(args: Namespace) -> int:
     check_output(args.out, force=args.force, inputs=(args.data, args.schema))
     if args.data_set:
         require_new_file(args.out)
-    with given_rows(args, spec) as given:
+    with open_rows(args, declared_schema(args), spec) as given:
         if args.seed is None:
             if not (args.accept_rows or args.data_set) and request.releases(given.rows.schema):
                 check_row_count(given.rows, accept="add --accept-rows", where=place(args.data))
@@ -89,7 +89,7 @@ def run(args: Namespace) -> int:
         return _train(args, given, request)
 
 
-def _train(args: Namespace, given: Given, request: FitRequest) -> int:
+def _train(args: Namespace, given: OpenRows, request: FitRequest) -> int:
     result = request.fit(given.rows)
     console.doing("Writing")
     write_whole(args.out, result.to_json() + "\n", force=args.force)
@@ -115,7 +115,7 @@ def _check_release(args: Namespace) -> None:
         raise DpvizError("A release never overwrites a file.", where="--force", remedy="Choose a new --out.")
 
 
-def _release(args: Namespace, given: Given, request: FitRequest) -> int:
+def _release(args: Namespace, given: OpenRows, request: FitRequest) -> int:
     """Assign the rows if asked to, release, and say what is left."""
     register, data = Register(args.register), given.rows
     register.data_set(args.data_set)
@@ -159,7 +159,7 @@ def _asked(question: UnansweredRows, args: Namespace) -> UnansweredRows:
     return UnansweredRows(question.code, question.what, where=place(args.data), remedy=remedy, data_sets=names)
 
 
-def _report(args: Namespace, given: Given, request: FitRequest) -> None:
+def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:
     """Stages and warnings. Row counts are private: they go to the owner's terminal, never into the file."""
     data, table = given.rows, given.table
     console.done(f"Read {given.source}: {given.n_read:,} rows, {len(given.names)} columns.")
