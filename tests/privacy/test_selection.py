@@ -93,15 +93,6 @@ def _losses(mechanism, utilities, step):
     return np.log(mechanism.probabilities(utilities + step)) - np.log(mechanism.probabilities(utilities))
 
 
-@given(st.lists(st.integers(0, 20), min_size=1, max_size=30), EPSILONS)
-def test_permute_and_flip_never_errs_more_than_the_exponential_mechanism(utilities, epsilon):
-    utilities = np.array(utilities)
-    regret = utilities.max() - utilities
-    flip = PermuteAndFlip(epsilon, COUNT).probabilities(utilities) @ regret
-    exponential = ExponentialMechanism(epsilon, COUNT).probabilities(utilities) @ regret
-    assert flip <= exponential * (1 + 1e-10) + 1e-12
-
-
 @given(st.floats(1e-6, 1e3), st.floats(1e-3, 1e6), st.booleans())
 def test_the_scale_of_an_exact_selection_never_costs_more_than_epsilon(epsilon, delta, monotone):
     _, scale = Sensitivity(delta, monotone, "test").integers_and_scale(epsilon, np.arange(3))

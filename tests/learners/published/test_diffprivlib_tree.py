@@ -82,34 +82,6 @@ def test_splits_do_not_look_at_rows():
         assert len(rules[0]) > 5
 
 
-def require_inside(node, box):
-    """Every cut leaves something declared on both sides; `box` is the low and high of each feature."""
-    if isinstance(node, Leaf):
-        return
-    feature = node.rule.feature
-    low, high = box[feature]
-    if isinstance(node.rule, SubsetRule):
-        assert node.rule.codes[0] == low
-        assert node.rule.codes == tuple(range(low, node.rule.codes[-1] + 1))
-        below, above = (low, node.rule.codes[-1]), (node.rule.codes[-1] + 1, high)
-    elif node.rule.threshold % 1 == 0.5 and feature == 1:
-        below, above = (low, math.floor(node.rule.threshold)), (math.ceil(node.rule.threshold), high)
-    else:
-        below, above = (low, node.rule.threshold), (node.rule.threshold, high)
-    assert below[0] <= below[1]
-    assert above[0] <= above[1]
-    require_inside(node.left, {**box, feature: below})
-    require_inside(node.right, {**box, feature: above})
-
-
-def test_every_split_is_inside_what_the_path_has_left():
-    features = (NumericFeature("x", -1, 3), NumericFeature("age", 2.5, 9, whole=True), CategoricalFeature("c", tuple("abcde")))
-    data = table(Schema(features, TWO), 50)
-    for seed in range(30):
-        model = dpviz.fit("diffprivlib-tree", data, epsilon=1.0, depth=6, max_depth=6, seed=seed).model
-        require_inside(model.root, {0: (-1.0, 3.0), 1: (3, 9), 2: (0, 4)})
-
-
 def test_a_path_ends_where_no_feature_has_two_values_left():
     model = dpviz.fit("diffprivlib-tree", rows(SMALL, (0, 0, 0)), epsilon=1.0, depth=6, max_depth=6, seed=1).model
     assert model.n_leaves == 3 * 2

@@ -47,15 +47,6 @@ def test_parts_stay_the_same_from_version_to_version() -> None:
     assert parts(table(schema_of("mixed"), 6), 1000, 0).tolist() == PINNED
 
 
-@pytest.mark.slow
-def test_one_row_moves_at_most_one_vote_per_prediction() -> None:
-    data, fresh = table(schema_of("mixed", 3), 200), table(schema_of("mixed", 3), 80, seed=9)
-    before = forest(data).votes(fresh)
-    for row in range(0, 200, 20):
-        after = forest(data.take(np.delete(np.arange(200), row), share=1.0)).votes(fresh)
-        assert (np.abs(after - before).sum(axis=1) <= 2).all()
-
-
 def test_parts_without_rows_do_not_vote() -> None:
     data = table(schema_of(), 30)
     assert len(forest(data, trees=1000).trees) == len(np.unique(parts(data, 1000, 0))) <= 30

@@ -1,23 +1,36 @@
-"""A test result: exact on exact counts, and its intervals cover the truth as often as they say."""
+"""Test results are exact on exact counts; what one row changes of their window; how often they cover: `test_coverage.py`."""
+
+from __future__ import annotations
 
 import math
+from itertools import product
 
+import numpy as np
 import pytest
 
-from dpviz.models.tree import Leaf
-from dpviz.training.estimate.report import ClassReport
+from dpviz.accounting.plan import HeldOutPart
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.source import Simulation
+from dpviz.results.result import r_squared
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
+from dpviz.training.estimate.bernstein import bernstein_units, weights_of
+from dpviz.training.estimate.number_report import report_of_numbers
+from dpviz.training.estimate.report import TEST, ClassReport
+from dpviz.training.estimate.window import WIDTH, Window, released_window, rows_outside_range, width_utilities
 from tests.support.tables import schema_of
 
 TWO, THREE = schema_of("numbers", 2), schema_of("numbers", 3)
 EXACT = 1e6
 
 
-def report(schema, epsilon, *answers):
+def classes_of(schema, epsilon, *answers):
     return ClassReport(schema, 0.1, epsilon, tuple(Leaf(*answer) for answer in answers))
 
 
 def test_exact_counts_give_the_exact_figures():
-    found = report(TWO, EXACT, (0, (60, 20), (0.7, 0.3)), (1, (10, 30), (0.2, 0.8)), (0, (5, 0), (0.95, 0.05)))
+    found = classes_of(TWO, EXACT, (0, (60, 20), (0.7, 0.3)), (1, (10, 30), (0.2, 0.8)), (0, (5, 0), (0.95, 0.05)))
     assert found.n_rows == 125
     assert found.accuracy.value == pytest.approx(95 / 125)
     assert [[cell.value for cell in row] for row in found.confusion] == [[65 / 125, 10 / 125], [20 / 125, 30 / 125]]
@@ -31,7 +44,7 @@ def test_exact_counts_give_the_exact_figures():
 
 
 def test_every_class_counts_alike_in_balanced_accuracy():
-    found = report(TWO, 1.0, (0, (900, 20), (0.98, 0.02)), (1, (60, 40), (0.6, 0.4)))
+    found = classes_of(TWO, 1.0, (0, (900, 20), (0.98, 0.02)), (1, (60, 40), (0.6, 0.4)))
     balanced = found.balanced_accuracy
     assert balanced.value == pytest.approx((900 / 960 + 40 / 60) / 2)
     assert found.largest_share.value == pytest.approx(960 / 1020)
@@ -40,17 +53,17 @@ def test_every_class_counts_alike_in_balanced_accuracy():
 
 
 def test_the_gain_over_always_saying_one_class_is_exact_on_exact_counts_and_not_above_zero_where_noise_hides_it():
-    found = report(TWO, EXACT, (0, (60, 20)), (1, (10, 30)))
+    found = classes_of(TWO, EXACT, (0, (60, 20)), (1, (10, 30)))
     assert found.most_frequent == TWO.classes[0]
     assert found.gain.value == pytest.approx(90 / 120 - 70 / 120)
     assert found.gain.low > 0
-    assert report(TWO, 0.1, (0, (60, 20)), (1, (10, 30))).gain.low < 0
-    always = report(TWO, EXACT, (0, (60, 20)), (0, (10, 30)))
+    assert classes_of(TWO, 0.1, (0, (60, 20)), (1, (10, 30))).gain.low < 0
+    always = classes_of(TWO, EXACT, (0, (60, 20)), (0, (10, 30)))
     assert (always.gain.value, always.gain.low) == pytest.approx((0, 0), abs=1e-3)
 
 
 def test_more_than_two_classes_have_no_auc_and_are_calibrated_by_their_likeliest():
-    found = report(THREE, EXACT, (0, (6, 2, 2), (0.6, 0.3, 0.1)), (2, (1, 1, 8), (0.15, 0.15, 0.7)))
+    found = classes_of(THREE, EXACT, (0, (6, 2, 2), (0.6, 0.3, 0.1)), (2, (1, 1, 8), (0.15, 0.15, 0.7)))
     assert found.auc is None
     assert found.accuracy.value == pytest.approx(14 / 20)
     assert [band.observed.value for band in found.calibration] == pytest.approx([0.6, 0.8])
@@ -58,7 +71,100 @@ def test_more_than_two_classes_have_no_auc_and_are_calibrated_by_their_likeliest
 
 @pytest.mark.parametrize("counts", [((-3, 1), (0, -2)), ((0, 0), (0, 0)), ((2, -2), (1, 0))])
 def test_where_noise_hides_the_rows_the_interval_is_everything(counts):
-    found = report(TWO, 0.05, (0, counts[0], (0.7, 0.3)), (1, counts[1], (0.2, 0.8)))
+    found = classes_of(TWO, 0.05, (0, counts[0], (0.7, 0.3)), (1, counts[1], (0.2, 0.8)))
     for estimate in (found.accuracy, found.auc, *found.recalls):
         assert (estimate.low, estimate.high) == (0, 1)
         assert 0 <= estimate.value <= 1
+
+
+SCHEMA = Schema((NumericFeature("x", 0, 1),), NumericTarget("y", 0, 100), n_public=1000)
+
+
+@pytest.mark.parametrize("half_width", [50.0, 5.0])
+def test_without_noise_it_says_what_the_rows_say_and_errors_beyond_the_window_count_as_its_ends(rng, half_width):
+    x = rng.random(400)
+    data = EncodedDataset(SCHEMA, (x,), np.where(x < 0.5, 40.0, 60.0) + rng.uniform(-20, 20, 400))
+    near = Tree(SCHEMA, Branch(ThresholdRule(0, 0.5), NumberLeaf(40.0), NumberLeaf(60.0)))
+    for model in (near, Tree(SCHEMA, NumberLeaf(1e6))):
+        window = Window(50.0, half_width)
+        report, _ = report_of_numbers(model, data, HeldOutPart(TEST, 0.1, 1e6), Simulation(0), window)
+        missed = np.minimum(np.abs(data.target - model.predict(data)), window.width)
+        assert report.n_rows == 400
+        assert report.rmse.value == pytest.approx(np.sqrt(np.square(missed).mean()), rel=5e-3)
+        assert report.absolute_error.value == pytest.approx(missed.mean(), rel=5e-3)
+        if half_width == 50.0 and model is near:
+            assert report.r_squared.value == pytest.approx(r_squared(data.target, model.predict(data)), abs=1e-3)
+
+
+# --- masses: whole units, one row's worth of them, and sums of polynomials to the unit
+
+PLACES = np.concatenate([np.linspace(0, 1, 101), [1e-9, 1 - 1e-9, 0.5]])
+
+
+@pytest.mark.parametrize("degree", [2, 4])
+def test_every_row_is_worth_the_same_and_nothing_is_negative(degree):
+    found = bernstein_units(PLACES, degree, 2**15)
+    assert found.dtype == np.int64
+    assert (found.sum(axis=1) == 2**15).all()
+    assert found.min() >= 0
+
+
+@pytest.mark.parametrize("polynomial", [(1,), (0, 1), (0, 0, 1), (0.3, -2, 1.7), (0, 0, 0, 0, 1), (1, -4, 6, -4, 1)])
+def test_cells_give_the_sum_of_any_polynomial(polynomial):
+    sums = bernstein_units(PLACES, 4, 2**30).sum(axis=0) / 2**30
+    truth = np.polynomial.polynomial.polyval(PLACES, polynomial).sum()
+    assert sums @ weights_of(polynomial, 4) == pytest.approx(truth, abs=1e-6)
+
+
+TARGET = NumericTarget("y", -10, 90)
+
+
+def utilities(numbers, centre, epsilon=1.0):
+    return width_utilities(rows_outside_range(np.asarray(numbers, dtype=float), TARGET, centre).sum(axis=0), epsilon)
+
+
+def chosen(numbers, centre, epsilon, seed=0):
+    beyond = rows_outside_range(np.asarray(numbers, dtype=float), TARGET, centre).sum(axis=0)
+    return released_window(beyond, TARGET, centre, epsilon, source=Simulation(seed), part="test").value
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 100.0])
+def test_one_row_changes_every_utility_by_0_or_1_in_one_direction(epsilon):
+    """All tables of up to three of these numbers, and each with one more."""
+    kinds, changes = (-10.0, 0.0, 30.0, 31.0, 90.0), set()
+    for n_rows in range(4):
+        for rows in product(kinds, repeat=n_rows):
+            for more in kinds:
+                changes |= set((utilities([*rows, more], 30.0, epsilon) - utilities(rows, 30.0, epsilon)).tolist())
+    assert changes == {-1, 0}
+    assert WIDTH.value == 1
+    assert WIDTH.monotone
+
+
+def test_one_row_changes_the_odds_of_a_window_by_its_epsilon_and_no_more():
+    """In closed form: the largest log ratio over all widths and neighbours of few rows reaches epsilon, nearly."""
+    kinds, worst = (-10.0, 30.0, 31.0, 90.0), 0.0
+    for rows in product(kinds, repeat=3):
+        for more in kinds:
+            few, many = (PermuteAndFlip(2.0, WIDTH).probabilities(utilities(table, 30.0, 2.0)) for table in (rows, (*rows, more)))
+            worst = max(worst, float(np.abs(np.log(many / few)).max()))
+    assert 1.5 < worst <= 2 + 1e-9
+
+
+def test_no_epsilon_is_too_small():
+    assert (np.diff(utilities([30.0], 30.0, 5e-324)) >= 0).all()
+    assert (utilities([30.0], 30.0, 5e-324) < 0).all()
+
+
+@pytest.mark.parametrize(("n_tail", "width"), [(0, 100 / 256), (400, 50)])
+def test_a_tail_is_held_where_it_has_rows_enough(n_tail, width):
+    """10,000 rows in one place, and some far away, where the variance is."""
+    found = chosen([30.0] * 10_000 + [75.0] * n_tail, 30.0, 1.0)
+    assert found == Window.around(30.0, width, TARGET)
+
+
+@pytest.mark.parametrize(("width", "low", "high"), [(100, -10, 90), (50, 30, 90), (12.5, 67.5, 90), (3.125, 76.875, 83.125)])
+def test_a_window_ends_with_the_declared_range(width, low, high):
+    window = Window.around(80.0, width, TARGET)
+    assert (window.number(-1), window.number(1)) == (low, high)
+    assert window.place(np.array([low - 1.0, low, high, high + 1])).tolist() == [-1, -1, 1, 1]
