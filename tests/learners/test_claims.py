@@ -19,7 +19,7 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.params import Settings
 from tests.support.paths import ROOT
-from tests.support.tables import schema_of
+from tests.support.tables import FEATURES, schema_of
 
 BINARY = Universe((2, 2), max_rows=4).schema
 
@@ -72,17 +72,32 @@ def test_the_loss_between_one_row_and_two_is_what_is_found_whatever_the_number_o
             assert loss <= found.log_ratio + 1e-4  # the search leaves out a tail of 1e-5, with up to 4 candidates
 
 
-def test_nothing_is_said_against_the_corrected_form_where_it_cannot_choose():
-    one = Schema((CategoricalFeature("a", ("x", "y")),), ClassTarget("y", ("n", "p")), n_public=100)
-    assert claim_of("privatree-corrected", one, epsilon=0.01).verdict == "unproven"
-    assert claim_of("privatree-corrected", epsilon=0.01).verdict == "violated"
+ONE = Schema((CategoricalFeature("a", ("x", "y")),), ClassTarget("y", ("n", "p")), n_public=100)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "name", "schema", "asked"),
+    [
+        ("unproven", "privatree-corrected", ONE, {"epsilon": 0.01}),  # it cannot choose
+        ("violated", "privatree-corrected", BINARY, {"epsilon": 0.01}),
+        ("violated", "privatree", BINARY, {"epsilon": 3.0, "grow_complete": True}),
+        *(("unproven", "privatree", schema_of(kind), {"epsilon": 3.0, "grow_complete": True}) for kind in FEATURES),
+        ("holds", "privatree", ONE, {"epsilon": 3.0, "grow_complete": True}),
+        ("violated", "privatree", ONE, {"epsilon": 3.0}),
+        *(("holds", "rgv-forest", BINARY, {"epsilon": 1.0, "depth": depth, "trees": 1}) for depth in (1, 3)),
+        *(("unproven", "rgv-forest", BINARY, {"epsilon": 1.0, "depth": depth, "trees": depth + 1}) for depth in (1, 3)),
+        *(("violated", "rgv-forest", BINARY, {"epsilon": 1.0, "depth": depth, "trees": depth + 2}) for depth in (1, 3)),
+    ],
+)
+def test_a_verdict_belongs_to_a_plan(verdict, name, schema, asked):
+    assert claim_of(name, schema, **asked).verdict == verdict
 
 
 # --- PrivaTree, grown complete
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "depth"), [(0.5, 1), (1.0, 1), (1.0, 2), (2.0, 2), (3.0, 3)])
+@pytest.mark.parametrize(("epsilon", "depth"), [(0.5, 1), (1.0, 2), (2.0, 2), (3.0, 3)])
 @pytest.mark.parametrize("n_features", [2, 3])
 def test_a_complete_privatree_is_violated_where_equal_rows_and_one_more_exceed_the_claim(epsilon, depth, n_features):
     equal, more = (0,) * n_features + (0,), (0,) * n_features + (1,)
@@ -91,42 +106,18 @@ def test_a_complete_privatree_is_violated_where_equal_rows_and_one_more_exceed_t
     plan = spec.plan(pair.schema, Settings(epsilon=epsilon, max_depth=depth, depth=depth), params)
     loss, claim = privatree.last_feature_loss(plan, pair.schema), spec.claim(plan, params, pair.schema)
     found = verify("privatree", epsilon=epsilon, universes=(pair,), grow_complete=True)
-    assert claim.verdict == ("violated" if loss > epsilon else "unproven")
-    assert claim.verdict == found.verdict
+    assert claim.verdict == found.verdict == ("violated" if loss > epsilon else "unproven")
     assert claim.verdict == "unproven" or loss <= found.log_ratio * (1 + 1e-9)
-
-
-def test_a_complete_privatree_on_other_features_is_unproven_and_on_one_it_holds():
-    assert claim_of("privatree", epsilon=3.0, grow_complete=True).verdict == "violated"
-    for kind in ("mixed", "numbers", "categories"):
-        assert claim_of("privatree", schema_of(kind), epsilon=3.0, grow_complete=True).verdict == "unproven"
-    one = Schema((CategoricalFeature("a", ("x", "y")),), ClassTarget("y", ("n", "p")), n_public=100)
-    assert claim_of("privatree", one, epsilon=3.0, grow_complete=True).verdict == "holds"
-    assert claim_of("privatree", one, epsilon=3.0).verdict == "violated"
 
 
 # --- RGV
 
 
-def test_rgv_is_violated_by_more_trees_than_levels_and_unproven_below():
-    for depth in [1, 3]:
-        verdicts = [
-            claim_of("rgv-forest", epsilon=1.0, depth=depth, trees=trees).verdict for trees in (1, 2, depth + 1, depth + 2)
-        ]
-        assert verdicts == ["holds", "unproven", "unproven", "violated"]
-
-
 def test_enough_equal_rows_are_a_counterexample_to_one_tree_too_many():
-    for epsilon in [0.1, 1.0, 3.0]:
-        depth, trees = 2, 4
-        leaf = epsilon / (depth + 1)
-        n = 100_000
-        assert rgv_forest.labels_loss(n, trees, leaf) > epsilon
-        assert rgv_forest.labels_loss(n, trees - 1, leaf) < epsilon
-
-
-def test_the_loss_of_the_labels_is_that_of_two_noisy_counts():
-    for n_rows in [0, 1, 7]:
+    for epsilon in [0.1, 1.0, 3.0]:  # of depth 2
+        losses = [rgv_forest.labels_loss(100_000, trees, epsilon / 3) for trees in (3, 4)]
+        assert losses[0] < epsilon < losses[1]
+    for n_rows in [0, 1, 7]:  # the loss is that of two noisy counts
         noise = GeometricNoise(0.4).pmf(np.arange(-300, 301))
         ahead = np.convolve(noise, noise)
         behind = [ahead[np.arange(-600, 601) > rows].sum() for rows in (n_rows, n_rows + 1)]
