@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,22 +12,11 @@ from dpviz.table.schema import Schema
 ANY_TEXT = st.text(st.characters(), max_size=60)
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("age", "age"),
-        ("two\nlines\tand\x00nul", "two lines and nul"),
-        ("\u202eevil\u202c", "evil"),
-        ("a\u2066b\u2069c\u200e\ufeff", "abc"),
-        ("\ud800", "�"),
-        ("x\ufffe\uffff", "x��"),
-        ("\u200b", "�"),
-        ("👩\u200d🔬", "👩\u200d🔬"),
-        ("e" + "\u0301" * 50, "e" + "\u0301" * 4),
-    ],
-)
-def test_what_could_reach_beyond_a_name_is_gone(name: str, shown: str) -> None:
-    assert visible(name) == shown
+def test_what_could_reach_beyond_a_name_is_gone() -> None:
+    shown = {"age": "age", "two\nlines\tand\x00nul": "two lines and nul", "\u202eevil\u202c": "evil", "\ud800": "�"}
+    shown |= {"a\u2066b\u2069c\u200e\ufeff": "abc", "x\ufffe\uffff": "x��", "\u200b": "�", "👩\u200d🔬": "👩\u200d🔬"}
+    shown |= {"e" + "\u0301" * 50: "e" + "\u0301" * 4}
+    assert {name: visible(name) for name in shown} == shown
 
 
 @given(ANY_TEXT)

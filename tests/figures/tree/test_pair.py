@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dpviz.figures.theme import DARK, DIFFERENCES, LIGHT, contrast
+from dpviz.figures.theme import DIFFERENCES
 from dpviz.figures.tree.layout import aligned, outline
 from dpviz.figures.tree.pair import Side, differences, draw_pair, pair_rows, pair_sentence
 from dpviz.figures.tree.svg import NodeNotes
@@ -93,9 +93,3 @@ def test_the_table_has_a_line_for_every_place_of_either_tree_and_the_sentence_co
     )
     assert pair_sentence(side(OLD), side(OLD)) == "Both trees are the same."
     assert pair_sentence(side(OLD), side(NO)) == "The tree now asks no question."
-
-
-def test_differences_are_readable_on_both_grounds():
-    for light, dark in DIFFERENCES.values():
-        assert min(contrast(light, ground) for ground in (LIGHT.ground, LIGHT.raised)) >= 4.5
-        assert min(contrast(dark, ground) for ground in (DARK.ground, DARK.raised)) >= 4.5

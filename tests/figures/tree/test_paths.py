@@ -3,11 +3,13 @@ from collections.abc import Mapping
 
 import pytest
 
+from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.figures.tree.paths import (
     CONSTANT_AT,
     MARGIN,
     DrawnStep,
+    guarantee_said,
     headline,
     packed_steps,
     scale_of,
@@ -18,7 +20,7 @@ from dpviz.figures.tree.paths import (
 from dpviz.figures.tree.svg import NodeNotes
 from dpviz.learners import FitRequest
 from dpviz.models.tree import Leaf, Tree
-from dpviz.results.verdict import Verdict
+from dpviz.results.verdict import Verdict, verdict
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 TREE = Tree(Schema((NumericFeature("age", 0, 100),), ClassTarget("y", ("no", "yes")), n_public=1000), Leaf(1))
@@ -87,7 +89,12 @@ def test_words_and_headline_say_what_the_strip_shows():
     assert headline(missing.score, (float("nan"),), "R²", "on 9 rows") == {"lead": "–", "tested": "on 9 rows", "spread": ""}
 
 
-def test_the_shape_says_the_depth_and_the_levels_that_are_chosen_together():
+def test_the_line_above_a_tree_says_the_odds_and_the_shape_its_depth_in_words_that_fit():
+    odds = {1.0: "At most 74", 0.01: "Fewer than 51", 10.0: "More than 99"}
+    for epsilon, most in odds.items():
+        said = guarantee_said(verdict(Claim(epsilon, "somebody", "holds", "Because."), PrivacyLoss(epsilon), released=False))
+        guesses = f"{most} of 100 guesses about one row can be right, 50 by chance"
+        assert said["words"] == f"Preview: ε = {epsilon:g} (add/remove one row). {guesses}."
     plans = {name: FitRequest.of(name, epsilon=1.0, max_depth=3, depth=3).plan(TREE.schema) for name in ("pf-tree", "privatree")}
     shapes = {"pf-tree": "depth 3, two levels at once", "privatree": "depth 3, one level at once"}
     assert {name: shape_in_words(plan) for name, plan in plans.items()} == shapes
