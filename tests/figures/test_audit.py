@@ -162,19 +162,12 @@ class TestAxis:
         assert not any(character.isdigit() for character in line_in_words(nothing))
 
 
-@pytest.mark.parametrize("bug", [line("holds", found=BUG), line("holds", attacked=replace(BOUND, bound=2.0))])
-def test_the_lead_says_when_dpviz_is_wrong(bug: AuditLine) -> None:
-    assert lead_sentence([bug]).endswith("that is a bug in dpviz.")
-
-
-@pytest.mark.parametrize(
-    ("result", "key"), [(HOLDS, "within"), (VIOLATED, "beyond"), (BUG, "bug"), (NONE, "nothing"), (UNPROVEN, "within")]
-)
-def test_a_lower_bound_is_within_the_claim_beyond_it_or_a_bug(result: AuditResult, key: str) -> None:
-    assert audit.against_claim(result.log_ratio, result) == key
-
-
-def test_lower_bounds_are_rounded_down_and_probabilities_said_for_people() -> None:
+def test_bounds_are_told_from_claims_rounded_down_and_probabilities_said_for_people() -> None:
+    for bug in (line("holds", found=BUG), line("holds", attacked=replace(BOUND, bound=2.0))):
+        assert lead_sentence([bug]).endswith("that is a bug in dpviz.")
+    keys = {"within": HOLDS, "beyond": VIOLATED, "bug": BUG, "nothing": NONE}
+    assert {key: audit.against_claim(result.log_ratio, result) for key, result in keys.items()} == {key: key for key in keys}
+    assert audit.against_claim(UNPROVEN.log_ratio, UNPROVEN) == "within"
     bounds = {0.99999: "≥ 0.999", 1.0: "≥ 1", 1.0 - 1e-12: "≥ 1", 2.3567: "≥ 2.35", 0.01239: "≥ 0.0123", 0.0: "≥ 0"}
     bounds |= {13.19: "≥ 13.1", math.inf: "∞"}
     assert {bound: at_least_text(bound) for bound in bounds} == bounds
@@ -182,6 +175,11 @@ def test_lower_bounds_are_rounded_down_and_probabilities_said_for_people() -> No
     chances |= {0.00047704864812695607: "1 in 2,100", 2.8474029794758807e-10: "1 in 3,510,000,000"}
     assert {chance: chance_text(chance) for chance in chances} == chances
     assert times_text(math.inf) == times_text(1e6) == "without limit"
+    assert len({look.icon for look in BADGES.values()}) == len({look.word for look in BADGES.values()}) == len(BADGES)
+    used = ({BADGES[key].icon for key in BADGES}, *({kind[key].icon for key in LOWER} for kind in (SEARCHED, ATTACKED)))
+    icons = [icon for kind in used for icon in kind]
+    assert len(icons) == len(set(icons))
+    assert SEARCHED.keys() == ATTACKED.keys()
 
 
 class TestWorstPair:
@@ -212,14 +210,6 @@ class TestWorstPair:
         assert next(iter(pair_rows(found)[0])) == "a0 to a1 (identical)"
         rows = (("a0=1", "a1=1", "x"), ("a0=0", "a1=1", "x"))
         assert "identical" not in str(pair_rows(WorstPair(("a0", "a1", "class"), rows[:1], rows, (0.1, 0.2))))
-
-
-def test_verdicts_and_the_three_facts_have_signs_of_their_own() -> None:
-    assert len({look.icon for look in BADGES.values()}) == len({look.word for look in BADGES.values()}) == len(BADGES)
-    kinds = ((BADGES, BADGES), (SEARCHED, LOWER), (ATTACKED, LOWER))
-    icons = [icon for kind, keys in kinds for icon in {kind[key].icon for key in keys}]
-    assert len(icons) == len(set(icons))
-    assert SEARCHED.keys() == ATTACKED.keys()
 
 
 class TestOutput:
