@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -110,11 +111,29 @@ def rows_for(given: Exportable, n_rows: int, seed: int = 5) -> list[Row]:
     return rows
 
 
+def date_for(feature: DateFeature, number: int) -> str | None:
+    """Some date that counts as this number, written in the declared order; None where there is none."""
+    try:
+        match feature.part:
+            case "year":
+                day = date(number, 7, 1)
+            case "month":
+                day = date(2000, number, 1)
+            case "weekday":
+                day = date(2000, 1, 2 + number if 1 <= number <= 7 else 0)  # the third was a Monday
+            case _:
+                day = date.fromordinal(date.fromisoformat(feature.since).toordinal() + number)
+    except (ValueError, OverflowError):
+        return None
+    parts = {"y": f"{day.year:04d}", "m": f"{day.month:02d}", "d": f"{day.day:02d}"}
+    return "-".join(parts[letter] for letter in feature.order)
+
+
 def usual_cells(feature: Feature) -> list[Any]:
     if isinstance(feature, CategoricalFeature):
         return list(feature.categories)
     if isinstance(feature, DateFeature):
-        found = (feature.date_for(number) for number in range(int(feature.low), int(feature.high) + 1, 37))
+        found = (date_for(feature, number) for number in range(int(feature.low), int(feature.high) + 1, 37))
         return [day for day in found if day is not None]
     return np.linspace(feature.low, feature.high, 11).tolist()
 
@@ -128,7 +147,7 @@ def special_cells(feature: Feature, marks: Sequence[float]) -> Iterator[Any]:
         yield "none of them!"
         return
     if isinstance(feature, DateFeature):
-        found = (feature.date_for(int(mark) + step) for mark in (*marks, feature.low, feature.high) for step in (-1, 0, 1))
+        found = (date_for(feature, int(mark) + step) for mark in (*marks, feature.low, feature.high) for step in (-1, 0, 1))
         yield from (day for day in found if day is not None)
         yield "2023-02-29"
         return
