@@ -124,9 +124,15 @@ class _PrivateEstimator:
         if self.missing not in (None, "middle") or (self.missing and not self._is_declared):
             allowed = f"None, or 'middle' with a schema, or with `bounds` and `{self._public}` declared"
             raise ParameterError(type(self).__name__, "missing", self.missing, allowed)
-        self._reads_tables = self.schema is not None
-        rows, given = self._by_name(X, y) if self._reads_tables else self._by_place(X, y)
-        schema = self._schema_of(rows, given)
+        if not isinstance(self.schema, Schema | None):
+            raise ParameterError(type(self).__name__, "schema", self.schema, "a Schema, such as from dpviz.load_schema")
+        self._named, self._reads_tables = _name_of(y), self.schema is not None
+        if self._is_declared:  # whatever the cells are
+            rows, given = self._frame(X, is_fit=True), column_or_1d(_label_by_label(y), warn=True)
+        else:
+            rows, given = validate_data(self, with_named_moments(X), y, dtype=self._dtype(), y_numeric=is_regressor(self))
+            rows = self._numbers_named(rows)
+        schema = self._schema_of(X, rows, given)
         table = self._table(rows, schema)
         check_consistent_length(table.columns[0].codes, given)
         target = table_of(DataFrame({schema.target.name: self._cells_of_target(schema, given)}))
@@ -140,25 +146,28 @@ class _PrivateEstimator:
 
     # --- rows and schema
 
-    def _by_name(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """Rows whose columns a schema names, and the target."""
-        validate_data(self, X, y, skip_check_array=True)
-        return X, column_or_1d(_label_by_label(y), warn=True)
+    def _frame(self, X: Any, *, is_fit: bool = False) -> Any:
+        """X with named columns: as it is where a schema reads it by names, else what scikit-learn makes of it."""
+        if self._reads_tables and hasattr(X, "columns"):
+            if is_fit:
+                validate_data(self, X, skip_check_array=True)
+            return X
+        is_open = self._reads_tables or is_fit or self.missing
+        usual: dict[str, Any] = {"dtype": None, "ensure_all_finite": False} if is_open else {"dtype": self._dtype()}
+        cells = _cell_by_cell(X) if is_open else X
+        rows = validate_data(self, with_named_moments(cells), ensure_min_samples=0, reset=is_fit, **usual)
+        if not self._reads_tables:
+            return self._numbers_named(rows)
+        assert self.schema is not None
+        names = getattr(self, "feature_names_in_", self.schema.feature_names)
+        if rows.shape[1] != len(names):
+            what = f"X has {rows.shape[1]:,} columns without names, the schema {len(names):,} features."
+            raise RowsError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
+        if not hasattr(self, "feature_names_in_"):  # else scikit-learn says it
+            _warn_of_order(names)
+        return DataFrame(rows, columns=list(names))
 
-    def _by_place(self, X: Any, y: Any) -> tuple[DataFrame, np.ndarray]:
-        """Both as scikit-learn hands them over; where everything is declared, whatever their cells are."""
-        self._named = _name_of(y)
-        self._kinds = list(getattr(X, "dtypes", ())) or [getattr(X, "dtype", None)]
-        X = with_named_moments(X)
-        if not self._is_declared:
-            rows, given = validate_data(self, X, y, dtype=self._dtype(), y_numeric=is_regressor(self))
-        else:
-            rows = validate_data(self, _cell_by_cell(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0)
-            given = column_or_1d(_label_by_label(y), warn=True)
-            check_consistent_length(rows, given)
-        return self._frame(rows), given
-
-    def _frame(self, rows: np.ndarray) -> DataFrame:
+    def _numbers_named(self, rows: np.ndarray) -> DataFrame:
         """An array as a frame, with numbers for truth values in all columns but those of categories."""
         frame = DataFrame(rows, columns=self._names())
         others = {self._position(key) for key in self.categories or {}}
@@ -167,12 +176,10 @@ class _PrivateEstimator:
                 frame[name] = _with_numbers_for_truths(frame[name])
         return frame
 
-    def _schema_of(self, rows: Any, given: np.ndarray) -> Schema:
+    def _schema_of(self, X: Any, rows: Any, given: np.ndarray) -> Schema:
         """What is declared, as a schema; with the rule of `missing` where there is none. Raises ParameterError."""
         if self.schema is None:
-            schema = Schema(self._features(rows), self._target(given), n_public=self.n_public)
-        elif not isinstance(self.schema, Schema):
-            raise ParameterError(type(self).__name__, "schema", self.schema, "a Schema, such as from dpviz.load_schema")
+            schema = Schema(self._features(X, rows), self._target(given), n_public=self.n_public)
         else:
             schema = self.schema
             for name in ("bounds", "categories", "n_public", self._public):
@@ -186,19 +193,10 @@ class _PrivateEstimator:
         """The target's column as the schema reads it."""
         return given
 
-    def _table(self, X: Any, schema: Schema) -> RawTable:
-        """The columns of the schema; an array has them in the order of the frame that was fitted, or else of the schema."""
-        if not hasattr(X, "columns"):
-            rows = validate_data(self, _cell_by_cell(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0, reset=False)
-            names = getattr(self, "feature_names_in_", schema.feature_names)
-            if rows.shape[1] != len(names):
-                what = f"X has {rows.shape[1]:,} columns without names, the schema {schema.n_features:,} features."
-                raise RowsError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
-            if not hasattr(self, "feature_names_in_"):  # else scikit-learn says it
-                _warn_of_order(names)
-            X = DataFrame(rows, columns=list(names))
+    def _table(self, rows: Any, schema: Schema) -> RawTable:
+        """The columns of the schema."""
         names = schema.feature_names if schema.person is None else (*schema.feature_names, schema.person)
-        table = table_of(X, names)
+        table = table_of(rows, names)
         columns = [table.column(feature.name) for feature in schema.features]
         if self.missing is not None:
             columns = list(map(_as_declared, columns, schema.features))
@@ -237,10 +235,7 @@ class _PrivateEstimator:
         """Rows to be predicted; raises RowsError where the schema has no answer to one."""
         schema = replace(self.model_.schema, person=None)
         with cells_stay_inside(partial(_in_words, X)):
-            if not self._reads_tables:
-                usual = {"dtype": None, "ensure_all_finite": False} if self.missing else {"dtype": self._dtype()}
-                X = self._frame(validate_data(self, with_named_moments(X), ensure_min_samples=0, reset=False, **usual))
-            new = encode_new(self._table(X, schema), schema)
+            new = encode_new(self._table(self._frame(X), schema), schema)
             if not new.usable.all():
                 column = next(name for name, count in new.dropped.items() if count)
                 raise _undeclared(column, "Declare what it counts as, or give missing='middle'.")
@@ -294,11 +289,16 @@ class _PrivateEstimator:
         what = f"There is no column {key!r:.80}; give the name or the position of one of {len(names)}."
         raise RowsError("column", what, remedy=f"Known: {', '.join(names[:_MOST_NAMED])}.")
 
-    def _features(self, rows: DataFrame) -> tuple[Feature, ...]:
+    def _features(self, X: Any, rows: DataFrame) -> tuple[Feature, ...]:
         names = self._names()
         bounds = self._bounds(len(names))
         categories = {self._position(key): tuple(map(text_of, values)) for key, values in (self.categories or {}).items()}
-        self._warn_of_types(categories)
+        kinds = list(getattr(X, "dtypes", ())) or [getattr(X, "dtype", None)]
+        for key, values in (self.categories or {}).items():  # perhaps meant for another column
+            place = self._position(key)
+            if getattr(kinds[place % len(kinds)], "kind", "O") in "biuf" and any(isinstance(one, str) for one in values):
+                doubt = f"The categories of {names[place]!r:.80} are texts and its cells are numbers."
+                warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=5)
         found: list[Feature] = []
         for place, name in enumerate(names):
             if place in categories:
@@ -330,15 +330,6 @@ class _PrivateEstimator:
             given = "them in the schema" if self._reads_tables else f"`bounds`, `{self._public}` and `n_public`"
             remedy = f"Give {given} from public knowledge."
             warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=4)
-
-    def _warn_of_types(self, categories: Mapping[int, tuple[str, ...]]) -> None:
-        """Categories given as texts for a column of numbers may have been meant for another column."""
-        given = {self._position(key): values for key, values in (self.categories or {}).items()}
-        for place in categories:
-            kind = self._kinds[place % len(self._kinds)]
-            if getattr(kind, "kind", "O") in "biuf" and any(isinstance(text, str) for text in given[place]):
-                doubt = f"The categories of {self._names()[place]!r:.80} are texts and its cells are numbers."
-                warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=6)
 
 
 @dataclass(eq=False, repr=False)

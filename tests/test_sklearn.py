@@ -11,7 +11,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -62,34 +62,6 @@ def rows(n_rows: int = 400, seed: int = 0):
 DECLARED = {"bounds": (-1, 1), "classes": ["no", "yes"], "n_public": 400}
 
 
-def test_with_everything_declared_it_is_a_release_without_a_warning():
-    X, y = rows()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = PrivateTreeClassifier(epsilon=2.0, max_depth=3, **DECLARED).fit(X, y)
-    assert model.result_.released
-    assert model.result_.ledger.guarantee.epsilon == pytest.approx(2.0)
-    assert model.score(X, y) > 0.6
-    assert dpviz.model_from_json(model.result_.to_json()) == model.model_
-
-
-def test_what_is_read_from_the_rows_is_a_disclosure_and_a_warning():
-    X, y = rows()
-    with pytest.warns(PublicValuesWarning, match=r"Public values of .x0., .x1., .x2., .y., .n_public. were read from the rows"):
-        model = PrivateTreeClassifier(random_state=1).fit(X, y)
-    assert {item.code for item in model.result_.disclosures} == {"schema-low", "schema-high", "schema-classes", "schema-n_public"}
-    assert not model.result_.released
-
-
-def test_it_predicts_as_dpviz_does_with_the_same_seed():
-    X, y = rows()
-    model = PrivateTreeClassifier("privatree", epsilon=3.0, random_state=5, **DECLARED).fit(X, y)
-    data = dpviz.table.dataset.EncodedDataset(model.result_.schema, tuple(X.T.copy()), (y == "yes").astype(np.uint8))
-    again = dpviz.fit("privatree", data, epsilon=3.0, seed=5)
-    assert again.model == model.model_
-    assert (model.predict(X) == np.array(["no", "yes"])[again.model.predict(data)]).all()
-
-
 def numbers(n_rows: int = 400):
     X, _ = rows(n_rows)
     return X, 10 + 5 * X[:, 0]
@@ -99,27 +71,38 @@ DECLARED_NUMBERS = {"bounds": (-1, 1), "target_bounds": (0, 20), "n_public": 400
 
 
 @pytest.mark.slow
-def test_a_regressor_with_everything_declared_is_a_release_without_a_warning():
-    X, y = numbers()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = PrivateTreeRegressor(epsilon=20.0, **DECLARED_NUMBERS).fit(X, y)
-    assert model.result_.released
-    assert model.result_.ledger.guarantee.epsilon <= 20
-    assert model.score(X, y) > 0.3
-    assert dpviz.model_from_json(model.result_.to_json()) == model.model_
+def test_with_everything_declared_it_is_a_release_without_a_warning():
+    for model, (X, y), epsilon in (
+        (PrivateTreeClassifier(epsilon=2.0, max_depth=3, **DECLARED), rows(), 2),
+        (PrivateTreeRegressor(epsilon=20.0, **DECLARED_NUMBERS), numbers(), 20),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(X, y)
+        assert model.result_.released
+        assert model.result_.ledger.guarantee.epsilon <= epsilon + 1e-9
+        assert model.score(X, y) > 0.3 + 0.3 * (epsilon == 2)
+        assert dpviz.model_from_json(model.result_.to_json()) == model.model_
 
 
-def test_a_target_range_read_from_the_rows_is_a_disclosure_and_a_warning():
-    X, y = numbers()
-    with pytest.warns(PublicValuesWarning, match=r"'y', 'n_public' were read .* Give `bounds`, `target_bounds` and `n_public`"):
-        model = PrivateTreeRegressor(random_state=1, bounds=(-1, 1)).fit(X, y)
-    assert {(item.field, item.code) for item in model.result_.disclosures} == {
-        ("y", "schema-low"),
-        ("y", "schema-high"),
-        ("n_public", "schema-n_public"),
-    }
+def test_what_is_read_from_the_rows_is_a_disclosure_and_a_warning():
+    with pytest.warns(PublicValuesWarning, match=r"Public values of .x0., .x1., .x2., .y., .n_public. were read from the rows"):
+        model = PrivateTreeClassifier(random_state=1).fit(*rows())
+    assert {item.code for item in model.result_.disclosures} == {"schema-low", "schema-high", "schema-classes", "schema-n_public"}
     assert not model.result_.released
+    with pytest.warns(PublicValuesWarning, match=r"'y', 'n_public' were read .* Give `bounds`, `target_bounds` and `n_public`"):
+        model = PrivateTreeRegressor(random_state=1, bounds=(-1, 1)).fit(*numbers())
+    found = {(item.field, item.code) for item in model.result_.disclosures}
+    assert found == {("y", "schema-low"), ("y", "schema-high"), ("n_public", "schema-n_public")}
+
+
+def test_it_predicts_as_dpviz_does_with_the_same_seed():
+    X, y = rows()
+    model = PrivateTreeClassifier("privatree", epsilon=3.0, random_state=5, **DECLARED).fit(X, y)
+    data = dpviz.table.dataset.EncodedDataset(model.result_.schema, tuple(X.T.copy()), (y == "yes").astype(np.uint8))
+    again = dpviz.fit("privatree", data, epsilon=3.0, seed=5)
+    assert again.model == model.model_
+    assert (model.predict(X) == np.array(["no", "yes"])[again.model.predict(data)]).all()
 
 
 @pytest.mark.parametrize("kind", [PrivateTreeClassifier, PrivateTreeRegressor])
@@ -227,21 +210,6 @@ def test_what_cannot_be_used_is_refused_in_words():
         X, y = rows()
         with pytest.raises(error, match=says):
             PrivateTreeClassifier(**{"random_state": 0, **DECLARED, **asked}).fit(X, y)
-
-
-def test_it_stands_in_pipelines_searches_and_cross_validation():
-    X, y = rows()
-    model = PrivateTreeClassifier(random_state=0, **DECLARED)
-    assert cross_val_score(make_pipeline(FunctionTransformer(), model), X, y, cv=3).mean() > 0.55
-    search = GridSearchCV(model, {"epsilon": [0.01, 5.0], "max_depth": [2]}, cv=2).fit(X, y)
-    assert set(search.best_params_) == {"epsilon", "max_depth"}
-    assert clone(search.best_estimator_).get_params() == search.best_estimator_.get_params()
-
-
-def test_a_random_state_object_gives_another_draw_at_each_fit():
-    X, y = rows()
-    model = PrivateTreeClassifier(epsilon=0.05, random_state=np.random.RandomState(3), **DECLARED)
-    assert model.fit(X, y).result_.seed != model.fit(X, y).result_.seed
 
 
 def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):
@@ -358,6 +326,7 @@ def test_it_is_a_part_of_tools_that_copy_pickle_route_and_name():
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame[["c", "b", "a"]])
     assert model.predict(frame[:0]).shape == (0,)
+    assert model.predict_proba(frame[:0]).shape == (0, 2)
 
 
 SCHEMA = dpviz.Schema(
@@ -378,12 +347,6 @@ def test_cross_validation_calibration_voting_stacking_and_searches_take_missing_
     ensembles = [VotingClassifier(estimators, voting="soft"), VotingClassifier(estimators), StackingClassifier(estimators, cv=2)]
     for made in (*ensembles, CalibratedClassifierCV(model, cv=2), GridSearchCV(model, {"epsilon": [1.0, 5.0]}, cv=2)):
         assert made.fit(X, y).score(X, y) > 0.7, made  # labels that it took for undeclared would leave no row
-
-
-def test_an_ensemble_that_hands_on_codes_for_labels_learns_from_all_rows():
-    X, y = rows()
-    bagged = BaggingClassifier(PrivateTreeClassifier(epsilon=5.0, random_state=0, **DECLARED), n_estimators=2, random_state=0)
-    assert bagged.fit(X, y).score(X, y) > 0.7
 
 
 def test_what_is_no_number_and_no_date_counts_as_missing_alike():
