@@ -12,7 +12,7 @@ from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose, sections
 from dpviz.app.tree_view import tree_view
-from dpviz.app.widgets import download, learner_title, linked, on_demand, one_of, show_chart
+from dpviz.app.widgets import download, learner_title, linked, on_demand, show_chart
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.findings import AuditResult
 from dpviz.evaluation.audit.planned import PlannedLearner
@@ -28,7 +28,6 @@ from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
 
 LEARNER, EPSILON, PICTURE, FIRST = "audit-learner", "audit-epsilon", "audit-table", "_audit_first"
-AXES = ("ε", "right guesses of 100")
 #: A tree with more leaves is described on request.
 MOST_LEAVES = 4
 BOXES = {"green": st.success, "orange": st.warning, "red": st.error, "gray": st.info}
@@ -231,7 +230,6 @@ with left:
         of_run = {facts.epsilon for facts in stored.facts} if stored else set()
         steps = {"format_func": number_text, "width": 240, **linked(EPSILON)}
         epsilon = st.select_slider(f"ε ({NEIGHBOURS})", sorted({*EPSILONS, *of_run}), 1.0, **steps)
-        is_of_guesses = one_of("Axis", AXES, **linked("audit-axis")) == AXES[1]
     lines = st.container()
     with st.expander("Search again, or with other settings", icon=":material/search:"):
         search = ask_search(learner, epsilon)
@@ -239,7 +237,7 @@ with left:
         near = min(of_run or {epsilon}, key=lambda stored: abs(math.log(stored / epsilon)))
         st.caption(f"Stored at ε = {number_text(near)}.")
         every = audit.audit_lines(known, epsilon)
-        chart = figures.audit_chart(every, epsilon=near, is_of_guesses=is_of_guesses, selected=search.subject)
+        chart = figures.audit_chart(every, epsilon=near, selected=search.subject)
         show_chart(chart, PICTURE, on_select=partial(choose, known))
 with right:
     evidence(search, known)

@@ -188,9 +188,9 @@ def ask() -> Asked:
     guesses = (
         "Right guesses: best is the algorithm that predicts best where all let others guess equally well. Equal ε is not equal"
     )
-    guesses += " risk: what an algorithm does may tell less than its ε allows. Composed: what its steps add up to."
+    guesses += " risk: what an algorithm does may tell less than its ε allows."
     unknown = None if len(sizes) > 1 else "Over number of rows: needs a public row count. Declare one on the Data page."
-    axes: dict[figures.Axis, str] = {"asked": "ε asked for", "guesses": "right guesses of 100", "composed": "ε composed"}
+    axes: dict[figures.Axis, str] = {"asked": "ε asked for", "guesses": "right guesses of 100"}
     majority = 0.0 if of_numbers or is_private or not data.n_rows else float(data.class_counts().max() / data.n_rows)
     with controls.settings_row():
         chosen = ask_learners()

@@ -12,14 +12,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import background
 from dpviz.evaluation.audit.findings import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify_each
 from dpviz.figures.audit import AuditLine, setting_text
 from dpviz.learners import get_learner, registry
-from dpviz.results.verdict import right_guesses
 from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
 
@@ -129,7 +127,6 @@ def _line(what: Known, key: str, epsilon: float) -> AuditLine:
         verdict=facts.claim.verdict,
         claimed=facts.claim.epsilon,
         composed=facts.composed.epsilon,
-        claimed_guesses=right_guesses(PrivacyLoss(facts.claim.epsilon, facts.claim.delta)),
         guesses=facts.guesses,
         found=now if now is not None and now.epsilon == facts.epsilon else facts.searched,
         attacked=facts.attacked,

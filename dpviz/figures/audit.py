@@ -70,9 +70,9 @@ class AuditLine:
     """One line of the table of learners: a plan, and the three facts about it. A click on the line reports `key`.
 
     `setting` are the settings that are not its default, in words. *Proved*: `verdict`, a key of `BADGES`; `claimed` and
-    `composed` are the epsilons of the paper and of the steps, `claimed_guesses` and `guesses` the right guesses of 100 about one
-    row that each allows at most; None where nothing is stored. *Searched*: `found`, the worst; None where outputs could not be
-    listed. *Attacked*: `attacked`. `note` says when the search is not from the stored run: "searched now".
+    `composed` are the epsilons of the paper and of the steps, `guesses` the right guesses of 100 about one row that the steps
+    allow at most; None where nothing is stored. *Searched*: `found`, the worst; None where outputs could not be listed.
+    *Attacked*: `attacked`. `note` says when the search is not from the stored run: "searched now".
     """
 
     key: str
@@ -81,7 +81,6 @@ class AuditLine:
     verdict: str = ""
     claimed: float | None = None
     composed: float | None = None
-    claimed_guesses: float | None = None
     guesses: float | None = None
     found: AuditResult | None = None
     attacked: LowerBound | None = None
@@ -237,12 +236,12 @@ GROUPS = {
 FOLDED = ("none", "")
 #: An axis of epsilon ends at this multiple of it.
 END = 3
-#: Name of a trace -> what it marks, over epsilon and over right guesses.
+#: Name of a trace -> what it marks.
 SIGNS = {
-    "composed": ("steps add up to this at most", "what this algorithm does: at most"),
-    "claimed": ("claimed", "any algorithm with the ε that is claimed: at most"),
-    "searched": ("searched: ε is at least this", ""),
-    "attacked": ("attacked: ε is at least this, with 95% confidence", "attacked: at least, with 95% confidence"),
+    "composed": "steps add up to this at most",
+    "claimed": "claimed",
+    "searched": "searched: ε is at least this",
+    "attacked": "attacked: ε is at least this, with 95% confidence",
 }
 #: Symbol, its size and the width of its line, and how it is written beyond the end of the axis.
 _SYMBOLS = {
@@ -254,21 +253,19 @@ _SYMBOLS = {
 _LINE_HEIGHT = 25
 
 
-def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, is_of_guesses: bool, selected: str) -> Chart:
-    """The learners as they come, below the selected one its other settings; over epsilon, or over right guesses of 100.
+def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) -> Chart:
+    """The learners as they come, below the selected one its other settings.
 
     A bar ends at what the steps add up to, an upright line is the claim, a dot and a diamond are lower bounds. What lies beyond
     the end of the axis is an arrow with its number. `customdata` of every mark is the key of its line.
     """
-    start, end = (50.0, 100.0) if is_of_guesses else (0.0, END * epsilon)
+    end = END * epsilon
     at, groups, height = _places(lines, selected)
     legend = LEGEND_ABOVE | {"itemclick": False, "itemdoubleclick": False}
     layout: Style = {"barmode": "overlay", "bargap": 0.35, "hovermode": "closest", "clickmode": "event+select"}
     figure = chart(_LINE_HEIGHT * height + 90, top=60, right=80, legend=legend, **layout)
-    values = {item.key: _guesses(item) if is_of_guesses else _epsilons(item) for item, _ in at}
+    values = {item.key: _epsilons(item) for item, _ in at}
     for sign, words in SIGNS.items():
-        if not words[is_of_guesses]:
-            continue
         known = [(item, y, values[item.key][sign]) for item, y in at if sign in values[item.key]]
         inside = [(item, y, min(value, end)) for item, y, value in known if value <= end or sign == "composed"]
         about = {
@@ -276,14 +273,14 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, is_of_guesses: bo
             "customdata": [item.key for item, *_ in inside],
             "hovertext": [line_in_words(item) for item, *_ in inside],
             "hoverinfo": "text",
-            "name": words[is_of_guesses],
+            "name": words,
             "unselected": {"marker": {"opacity": 1}},
         }
         x = [value for *_, value in inside]
         symbol, size, width, _ = _SYMBOLS[sign]
         if sign == "composed":
             grey = {"color": translucent(NEUTRAL, 0.35), "line": {"color": NEUTRAL, "width": width}}
-            figure.add_bar(x=[value - start for value in x], base=start, orientation="h", marker=grey, **about)
+            figure.add_bar(x=x, orientation="h", marker=grey, **about)
         else:
             hues = [_hue(item, sign) for item, *_ in inside]
             marks = {"symbol": symbol, "size": size, "color": hues, "line": {"width": width, "color": hues}}
@@ -304,8 +301,7 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, is_of_guesses: bo
             figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=y - 0.5, y1=y + 0.5, **box)
     names = {"tickvals": [y for _, y in at], "ticktext": ticks}
     figure.update_yaxes(range=[height - 0.5, -0.5], showgrid=False, zeroline=False, fixedrange=True, **names)
-    title = "right guesses of 100" if is_of_guesses else f"ε ({NEIGHBOURS})"
-    figure.update_xaxes(range=[start, end], title=title, fixedrange=True, zeroline=False, nticks=6)
+    figure.update_xaxes(range=[0, end], title=f"ε ({NEIGHBOURS})", fixedrange=True, zeroline=False, nticks=6)
     counts = ", ".join(f"{GROUPS[name].split(':')[0].lower()} {count}" for name, _, count in groups)
     return Chart(figure, f"Every algorithm with what it claims and what was found: {counts}.", list(map(_audit_row, lines)))
 
@@ -342,13 +338,6 @@ def _epsilons(item: AuditLine) -> dict[str, float]:
     searched = None if item.found is None else max(0.0, item.found.log_ratio)
     attacked = None if item.attacked is None else item.attacked.bound
     values = {"claimed": item.claimed, "searched": searched, "attacked": attacked, "composed": item.composed}
-    return {sign: value for sign, value in values.items() if value is not None}
-
-
-def _guesses(item: AuditLine) -> dict[str, float]:
-    """Right guesses of 100 whether one row was used. What a search found is about one output, so it has no place here."""
-    attacked = None if item.attacked is None else item.attacked.right_guesses
-    values = {"claimed": item.claimed_guesses, "attacked": attacked, "composed": item.guesses}
     return {sign: value for sign, value in values.items() if value is not None}
 
 

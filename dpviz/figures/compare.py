@@ -135,8 +135,8 @@ NOT_ENOUGH = "too few fits"
 #: Lines of learners without privacy, in their order: all grey, so that each needs a dash of its own.
 LEVEL_DASHES = ("dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px")
 COMPOSED_AXIS = f"ε the steps compose to ({NEIGHBOURS})"
-#: Where a point of a curve over epsilon stands: by what was asked, by what its steps compose to, by what it lets others guess.
-Axis = Literal["asked", "composed", "guesses"]
+#: Where a point of a curve over epsilon stands: by what was asked, or by what it lets others guess.
+Axis = Literal["asked", "guesses"]
 #: Ticks of right guesses of 100.
 _GUESSES = (50.1, 50.3, 51, 53, 60, 75, 100)
 
@@ -148,9 +148,8 @@ def visible_points(curve: Curve, *, axis: Axis = "asked") -> tuple[tuple[float, 
     """
 
     def place(point: Point) -> float:
-        if axis == "guesses":
-            return (point.guesses if math.isfinite(point.guesses) else point.claimed_guesses) - 50
-        return point.composed if axis == "composed" and math.isfinite(point.composed) else point.x
+        guesses = point.guesses if math.isfinite(point.guesses) else point.claimed_guesses
+        return guesses - 50 if axis == "guesses" else point.x
 
     places = ((place(point), point) for point in curve.points)
     return tuple(sorted((found for found in places if math.isfinite(found[0])), key=lambda found: found[0]))
@@ -160,8 +159,7 @@ def unbounded(curves: Iterable[Curve], axis: Axis) -> tuple[str, ...]:
     """Private learners with points that stand where their claim puts them: nothing bounds them on this axis."""
     if axis == "asked":
         return ()
-    bound = {"guesses": lambda it: it.guesses, "composed": lambda it: it.composed}[axis]
-    return tuple(it.learner for it in curves if it.is_private and not all(math.isfinite(bound(p)) for p in it.points))
+    return tuple(it.learner for it in curves if it.is_private and not all(math.isfinite(p.guesses) for p in it.points))
 
 
 def bandable(curves: Iterable[Curve]) -> tuple[str, ...]:
@@ -223,7 +221,7 @@ def compare_chart(
             _add_line(figure, points, curve, replace(style, dash=dash), along, metric, has_band=curve.learner == banded)
     if level is not None and places:
         add_level(_LEVELS.get(metric, "Guessing"), level, "dot")
-    if chosen is not None and axis != "composed":
+    if chosen is not None:
         figure.add_vline(chosen - 50 if axis == "guesses" else chosen, line=line(NEUTRAL, 1, "dot"))
     if is_cut(curves, metric):
         figure.update_yaxes(range=[LEAST_R2, 1.02])
@@ -279,7 +277,7 @@ def _place_words(along: str, x: float) -> str:
 
 
 def _across(along: str, axis: Axis, ends: tuple[float, float]) -> Style:
-    title = {"asked": AXES[along], "composed": COMPOSED_AXIS, "guesses": "right guesses of 100, at most (a coin: 50)"}[axis]
+    title = AXES[along] if axis == "asked" else "right guesses of 100, at most (a coin: 50)"
     if axis == "asked" and along == "max_depth":
         return {"title": title, "zeroline": False, "dtick": 1}
     ticks: list[float] = []

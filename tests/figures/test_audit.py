@@ -69,8 +69,8 @@ LINES = [
 ]
 
 
-def drawn(*lines: AuditLine, epsilon: float = 1.0, is_of_guesses: bool = False, selected: str = "") -> Chart:
-    return audit_chart(lines, epsilon=epsilon, is_of_guesses=is_of_guesses, selected=selected or lines[0].key)
+def drawn(*lines: AuditLine, epsilon: float = 1.0, selected: str = "") -> Chart:
+    return audit_chart(lines, epsilon=epsilon, selected=selected or lines[0].key)
 
 
 REVIEWED = {
@@ -101,9 +101,8 @@ def places(chart: Chart, key: str) -> dict[str, float]:
     """Sign -> where it stands for the line of this key."""
     found = {}
     for trace in chart.figure.data[:-1]:
-        sign = next(sign for sign, words in audit.SIGNS.items() if trace.name in words)
-        base = trace.base if trace.type == "bar" else 0
-        found.update((sign, base + x) for x, of in zip(trace.x, trace.customdata, strict=True) if of == key)
+        sign = next(sign for sign, words in audit.SIGNS.items() if trace.name == words)
+        found.update((sign, x) for x, of in zip(trace.x, trace.customdata, strict=True) if of == key)
     return found
 
 
@@ -141,11 +140,6 @@ class TestAxis:
     def test_only_what_exceeds_the_claim_has_the_colour_of_what_cannot_be_relied_on(self, shown: AuditLine, beyond: int) -> None:
         assert sum(hue == UNSOUND for trace in drawn(shown).figure.data[1:-1] for hue in trace.marker.color) == beyond
 
-    def test_over_right_guesses_every_sign_stands_between_a_coin_and_certainty(self) -> None:
-        shown = line("holds", attacked=OF_GUESSES)
-        found = places(drawn(shown, is_of_guesses=True), shown.key)
-        assert found == pytest.approx({"claimed": 73.1, "attacked": OF_GUESSES.right_guesses, "composed": 61.0})
-
     def test_groups_count_their_learners_and_only_the_chosen_one_unfolds(self) -> None:
         default = line("violated")
         others = [replace(line("holds", "one tree"), title=default.title), replace(default, key="more", setting="big")]
@@ -157,7 +151,7 @@ class TestAxis:
             assert len(layout.shapes) == 1
 
     def test_where_nothing_is_known_nothing_is_drawn_and_no_number_said(self) -> None:
-        nothing = line("", **dict.fromkeys(("claimed", "composed", "claimed_guesses", "guesses", "found", "attacked")))
+        nothing = line("", **dict.fromkeys(("claimed", "composed", "guesses", "found", "attacked")))
         assert places(drawn(nothing), nothing.key) == {}
         assert not any(character.isdigit() for character in line_in_words(nothing))
 

@@ -55,7 +55,6 @@ def found(probability=0.8, n_draws=150):
 REVIEWED = {
     "lines": lambda: compare_chart(ALL, **EPSILON, banded=SOUND.learner, summary="So."),
     "depths": lambda: compare_chart((curve("pf-tree", (1, 2)),), along="max_depth", metric="accuracy", level=None, summary="So."),
-    "composed": lambda: compare_chart(ALL, **EPSILON, axis="composed", summary="So."),
     "r2": lambda: compare_chart((NOISY, TREE), **R2, summary="So."),
     "errors": lambda: compare_chart(ERRORS, along="epsilon", metric="rmse", level=900.0, summary="So."),
     "boxes": lambda: box_chart(BOXES, line_styles({"pf-tree": "holds", "privatree": "violated"})),
@@ -112,7 +111,6 @@ def test_over_equal_risk_a_curve_stands_where_its_guesses_are_and_the_best_is_th
     ("axis", "gone", "where"),
     [
         ("asked", (), [0.01, 0.1, 1.0]),
-        ("composed", ("privatree", "s-gbdt"), [0.01, 0.1, 1.0]),
         ("guesses", ("privatree", "s-gbdt"), [0.1, 1.0, 10.0]),
     ],
 )
@@ -126,7 +124,7 @@ def test_no_curve_leaves_the_figure_and_one_without_a_bound_is_dashed_and_said(a
     assert dashes == {"pf-tree": "solid", "s-gbdt": "dash" if gone else "solid"}
     assert list(drawn[get_learner("s-gbdt").title].x) == pytest.approx(where)
     assert all(get_learner(name).title in lines_text(found, None, axis) for name in gone)
-    assert "Nothing bounds" not in lines_text((SOUND, OPEN, PLAIN), None, "composed")
+    assert "Nothing bounds" not in lines_text(at_risk((SOUND, OPEN, PLAIN), GUESSES), None, "guesses")
     assert len(compare_chart((), **EPSILON, axis=axis, summary="").figure.data) == 0
 
 

@@ -236,7 +236,7 @@ def test_boxes_and_one_band_are_drawn_where_there_are_enough_fits():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("axis", ["", "ε composed", "right guesses of 100"])
+@pytest.mark.parametrize("axis", ["", "right guesses of 100"])
 def test_the_axis_that_was_asked_for_stays_and_a_violated_claim_is_named(axis):
     test = page(names=("pf-tree", "privatree-corrected", "cart"), **({"x-axis": axis} if axis else {}))
     at_first = axis_of(test) if test.get("plotly_chart") else None  # a busy machine has no point yet
