@@ -20,8 +20,8 @@ from benchmarks.data import bench_data
 from benchmarks.measured import means
 from dpviz.cli import console
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.planned import typical
-from dpviz.evaluation.compare.sweep import sweep
+from dpviz.evaluation.audit.evidence import typical
+from dpviz.evaluation.sweep import sweep
 from dpviz.io.csv import read_csv
 from dpviz.learners import DEFAULT, fit, get_learner, learner_names
 from dpviz.learners.papers import COLUMNS

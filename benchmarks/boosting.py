@@ -25,8 +25,8 @@ from benchmarks.entrants import MAX_DEPTH, OTHERS, RIVAL, Entrant, entrants_for,
 from benchmarks.histogram_splits import STYLES, fit_by_histograms
 from benchmarks.measured import means
 from dpviz.cli import console
-from dpviz.evaluation.compare.metrics import metrics
-from dpviz.evaluation.workers import light, spread
+from dpviz.evaluation.metrics import metrics
+from dpviz.evaluation.repeat import light, spread
 from dpviz.io.csv import read_csv
 from dpviz.learners import FitRequest, fit, get_learner, learners_for
 from dpviz.models.base import Model

@@ -22,7 +22,7 @@ from benchmarks.measured import means
 from benchmarks.synthetic import TABLE_1, synthetic
 from dpviz.cli import console
 from dpviz.evaluation.audit.smooth_leaf import flip_probability
-from dpviz.evaluation.compare.metrics import metrics
+from dpviz.evaluation.metrics import metrics
 from dpviz.learners import FitRequest
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dpviz.cli.learners import claims_in_words, verdict_in_words
-from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.evidence import typical
 from dpviz.evaluation.audit.verdicts import StoredRun
 from dpviz.training.contract import LearnerSpec
 

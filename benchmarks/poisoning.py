@@ -20,8 +20,8 @@ from benchmarks.arguments import add_data, add_repeats, add_workers, count
 from benchmarks.data import bench_data, manifest
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.cli import console
-from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
-from dpviz.evaluation.workers import spread
+from dpviz.evaluation.poisoning import PoisoningTable, certify
+from dpviz.evaluation.repeat import spread
 from dpviz.io.csv import read_csv
 from dpviz.learners import DEFAULT, FitRequest, fit
 from dpviz.results.result import score

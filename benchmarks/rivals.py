@@ -22,7 +22,7 @@ from benchmarks.data import bench_data
 from benchmarks.measured import means
 from dpviz.cli import console
 from dpviz.errors import DpvizError
-from dpviz.evaluation.compare.metrics import metrics
+from dpviz.evaluation.metrics import metrics
 from dpviz.learners import fit
 from dpviz.randomness import child_seeds
 from dpviz.table.dataset import EncodedDataset

@@ -83,7 +83,7 @@ RETURNED = (
     "dpviz.sklearn.PrivateTreeClassifier",
     "dpviz.sklearn.PrivateTreeRegressor",
     "dpviz.accounting.risk.Risk",
-    "dpviz.evaluation.audit.findings.AuditResult",
+    "dpviz.evaluation.audit.evidence.AuditResult",
     "dpviz.evaluation.audit.attack.LowerBound",
 )
 

@@ -4,11 +4,11 @@ from . import learners as learners
 from .accounting.guarantee import PrivacyLoss as PrivacyLoss
 from .errors import DpvizError as DpvizError
 from .evaluation.audit.attack import audit as audit
-from .evaluation.audit.foreign import OutputBound as OutputBound
-from .evaluation.audit.foreign import audit_outputs as audit_outputs
+from .evaluation.audit.outputs import OutputBound as OutputBound
+from .evaluation.audit.outputs import audit_outputs as audit_outputs
 from .evaluation.audit.verify import verify as verify
-from .evaluation.compare.sweep import sweep as sweep
-from .evaluation.robustness.poisoning import poisoning_curve as poisoning_curve
+from .evaluation.poisoning import poisoning_curve as poisoning_curve
+from .evaluation.sweep import sweep as sweep
 from .io.codebook import codebook_template as codebook_template
 from .io.codebook import import_codebook as import_codebook
 from .io.csv import read_csv as read_csv

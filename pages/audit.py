@@ -14,8 +14,7 @@ from dpviz.app.prose import prose, sections
 from dpviz.app.tree_view import tree_view
 from dpviz.app.widgets import download, learner_title, linked, on_demand, show_chart
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.evaluation.audit.planned import PlannedLearner
+from dpviz.evaluation.audit.evidence import AuditResult, PlannedLearner
 from dpviz.evaluation.audit.verdicts import script_of
 from dpviz.figures import as_python
 from dpviz.figures import audit as figures

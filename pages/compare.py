@@ -21,10 +21,9 @@ from dpviz.app.protected import unit_in_use
 from dpviz.app.state import hidden_seed, loaded, rows_read
 from dpviz.app.widgets import download, learner_title, linked, one_of, show_chart
 from dpviz.errors import DpvizError, UnknownName
-from dpviz.evaluation.compare import comparison
-from dpviz.evaluation.compare.comparison import METRICS, metrics_for
-from dpviz.evaluation.compare.grid import KEYS, SweepGrid, pending
-from dpviz.evaluation.compare.sweep import as_frame, run_batches
+from dpviz.evaluation import comparison
+from dpviz.evaluation.comparison import METRICS, metrics_for
+from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, pending, run_batches
 from dpviz.figures import as_python
 from dpviz.figures import compare as figures
 from dpviz.figures.wording import capital

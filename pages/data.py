@@ -19,7 +19,7 @@ from dpviz.app.server_tables import is_configured
 from dpviz.app.table_files import ask_file, ask_on_server
 from dpviz.app.widgets import one_of, show_chart
 from dpviz.errors import DpvizError
-from dpviz.evaluation.data.columns import look_at
+from dpviz.evaluation.columns import look_at
 from dpviz.figures import as_python
 from dpviz.figures.data import column_chart, overview
 from dpviz.io.samples import samples

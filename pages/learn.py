@@ -17,7 +17,7 @@ from dpviz.app.learn.view import ANSWER, ANSWERED, QUESTION, LessonView
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.widgets import linked, one_of, show_chart
-from dpviz.evaluation.learn.deployments import deployments
+from dpviz.evaluation.deployments import deployments
 from dpviz.figures import as_python
 from dpviz.figures import learn as figures
 from dpviz.installation import lessons_only

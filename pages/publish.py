@@ -18,7 +18,7 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_chart, table
 from dpviz.errors import DpvizError, UnansweredRows
-from dpviz.evaluation.compare.metrics import metric_intervals, metrics
+from dpviz.evaluation.metrics import metric_intervals, metrics
 from dpviz.figures import as_python
 from dpviz.figures.budget import spending_rows
 from dpviz.figures.publish import account

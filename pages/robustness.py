@@ -17,8 +17,8 @@ from dpviz.app.prose import prose
 from dpviz.app.state import hidden_seed, rows_read
 from dpviz.app.widgets import download, learner_title, linked, on_demand, one_of, show_chart, table
 from dpviz.errors import SchemaError
-from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
-from dpviz.evaluation.robustness.poisoning import certify
+from dpviz.evaluation.attacks import ATTACKS, attack_curve
+from dpviz.evaluation.poisoning import certify
 from dpviz.figures import as_python
 from dpviz.figures import robustness as figures
 from dpviz.figures.robustness import Certified

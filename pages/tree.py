@@ -27,8 +27,8 @@ from dpviz.app.state import rows_read
 from dpviz.app.tree_view import chosen_in, tree_view
 from dpviz.app.widgets import linked, on_demand, show_chart
 from dpviz.errors import DpvizError
-from dpviz.evaluation.budget import boosting
-from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use
+from dpviz.evaluation.resampling import Resamples, agreement, feature_use
+from dpviz.evaluation.shares import epsilon_over_rounds, rounds_event
 from dpviz.figures import as_python
 from dpviz.figures import budget as budget_figures
 from dpviz.figures.split import split_of, split_sentence
@@ -232,10 +232,10 @@ def show_spending(result: FitResult) -> None:
     rows = budget_figures.spending_rows(plan, result.ledger.spent())
     st.dataframe(rows, hide_index=True, alt="What one row pays for every part and level.")
     st.caption(prose("tree", "one row pays", because=plain(result.claim.because)))
-    event = boosting.rounds_event(result)
+    event = rounds_event(result)
     if event is not None:
         st.subheader("Round by round", anchor=False)
-        chart = budget_figures.rounds_chart(*boosting.epsilon_over_rounds(event, event.rounds), event.delta)
+        chart = budget_figures.rounds_chart(*epsilon_over_rounds(event, event.rounds), event.delta)
         st.markdown(chart.summary)
         show_chart(chart, "rounds")
     st.subheader("Who set each share", anchor=False)

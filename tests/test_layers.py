@@ -17,7 +17,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 #: What breaks each contract: (the start of its name, a file, what is written at its end).
 OFFENDERS = (
     ("A room imports", "dpviz/table/roles.py", "from dpviz.privacy.source import ExactNoise"),
-    ("A room imports", "dpviz/io/roles.py", "def f():\n    import dpviz.evaluation.measures"),
+    ("A room imports", "dpviz/io/roles.py", "def f():\n    import dpviz.evaluation.metrics"),
     ("A room imports", "dpviz/cli/roles.py", "from dpviz.app import state"),
     ("A room imports", "dpviz/attic/__init__.py", ""),
     ("Benchmarks stand", "dpviz/cli/roles.py", "from benchmarks import page"),
@@ -27,7 +27,7 @@ OFFENDERS = (
     ("Streamlit stays", "dpviz/learners/roles.py", "def f():\n    import opendp.prelude as dp"),
     ("Rooms that compute", "dpviz/table/roles.py", "def f():\n    import pandas as pd"),
     ("Capabilities", "dpviz/app/learn/roles.py", "import dpviz.app.publish"),
-    ("Questions", "dpviz/evaluation/audit/roles.py", "import dpviz.evaluation.plan.planner"),
+    ("Questions", "dpviz/evaluation/audit/roles.py", "import dpviz.evaluation.plan"),
     ("Figures", "dpviz/figures/tree/roles.py", "from dpviz.figures.robustness import headline"),
 )
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, RegisterError, SchemaError
+from dpviz.evaluation.attacks import attack_curve
 from dpviz.evaluation.audit.verify import QUICK_UNIVERSES
-from dpviz.evaluation.robustness.attacks import attack_curve
-from dpviz.evaluation.robustness.poisoning import certify
+from dpviz.evaluation.poisoning import certify
 from dpviz.learners.request import FitRequest
 from dpviz.release.check import findings
 from dpviz.release.register import Register

@@ -16,9 +16,9 @@ from dpviz.accounting.gaussian import covers, noise_multiplier
 from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee, split_budget
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.findings import exceeds, judge
+from dpviz.evaluation.audit.evidence import exceeds, judge
 from dpviz.evaluation.audit.smooth_leaf import delta_needed, first_violation, leaf_curve
-from dpviz.evaluation.robustness.certificates import group_delta, published_bound, survival, tight_bound
+from dpviz.evaluation.poisoning import group_delta, published_bound, survival, tight_bound
 from dpviz.learners.request import FitRequest
 from dpviz.privacy.gaussian import GaussianNoise, NoiseGrid
 from dpviz.privacy.geometric import GeometricNoise

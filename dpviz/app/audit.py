@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.evaluation.audit.findings import AuditResult, worst_of
+from dpviz.evaluation.audit.evidence import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify_each
 from dpviz.figures.audit import AuditLine, setting_text

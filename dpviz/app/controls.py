@@ -18,7 +18,7 @@ from dpviz.app.parts import error
 from dpviz.app.state import loaded, sample_of
 from dpviz.app.widgets import learner_title, linked, whole_number
 from dpviz.errors import DpvizError
-from dpviz.evaluation.tree import paths
+from dpviz.evaluation import paths
 from dpviz.figures.tree.labels import visible
 from dpviz.learners import FitRequest, get_learner
 from dpviz.table.role import DataRole

@@ -13,7 +13,7 @@ from dpviz.app.parts import error
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, loaded
 from dpviz.errors import DpvizError
-from dpviz.evaluation.plan.simulate import stand_in
+from dpviz.evaluation.simulate import stand_in
 from dpviz.release.register import Register
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.raw import RawTable

@@ -17,12 +17,20 @@ from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import on_demand, once_of, rows_table, show_chart
 from dpviz.errors import NoProbabilities
-from dpviz.evaluation.compare.comparison import METRICS, metrics_for
-from dpviz.evaluation.compare.metrics import metric_intervals, metrics
-from dpviz.evaluation.intervals import wilson
-from dpviz.evaluation.measures import RARE, CalibrationBin, calibration, confusion, lift, recalls
-from dpviz.evaluation.tree.paths import references, scored
-from dpviz.evaluation.tree.resampling import Resamples
+from dpviz.evaluation.comparison import METRICS, metrics_for
+from dpviz.evaluation.metrics import (
+    RARE,
+    CalibrationBin,
+    calibration,
+    confusion,
+    lift,
+    metric_intervals,
+    metrics,
+    recalls,
+    wilson,
+)
+from dpviz.evaluation.paths import references, scored
+from dpviz.evaluation.resampling import Resamples
 from dpviz.figures.compare import interval_text, measure_text
 from dpviz.figures.publish.groups import WIDE, group_chart
 from dpviz.figures.publish.test_result import has_rare_classes, result_sentences, says_nothing

@@ -15,8 +15,8 @@ from dpviz.app.training import Trained, last_tree
 from dpviz.app.tree_view import chosen_in, tree_view
 from dpviz.app.widgets import on_demand, rows_table
 from dpviz.errors import DpvizError
-from dpviz.evaluation.compare.comparison import METRICS
-from dpviz.evaluation.compare.metrics import metrics
+from dpviz.evaluation.comparison import METRICS
+from dpviz.evaluation.metrics import metrics
 from dpviz.figures.compare import measure_text
 from dpviz.figures.tree.svg import draw_tree
 from dpviz.figures.tree.text import rule_list

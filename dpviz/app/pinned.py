@@ -19,9 +19,9 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.training import RERUNS, Trained, about, canonical_key, is_resampled, resampling_task, tree_task
-from dpviz.evaluation.compare.comparison import METRICS
-from dpviz.evaluation.intervals import paired_difference
-from dpviz.evaluation.tree.resampling import Resamples
+from dpviz.evaluation.comparison import METRICS
+from dpviz.evaluation.metrics import paired_difference
+from dpviz.evaluation.resampling import Resamples
 from dpviz.figures.compare import gap_text, gap_unit, measure_text
 from dpviz.figures.tree.pair import Side, pair_rows, pair_sentence
 from dpviz.figures.tree.svg import NodeNotes

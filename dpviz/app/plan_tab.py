@@ -26,11 +26,10 @@ from dpviz.app.state import Loaded, rows_read
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import linked, one_of, show_chart, whole_number
 from dpviz.errors import DpvizError
-from dpviz.evaluation.plan import consequences, planner
-from dpviz.evaluation.plan.planner import Along, Goal
-from dpviz.evaluation.plan.search import SearchAnswer
-from dpviz.evaluation.plan.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
-from dpviz.evaluation.workers import start_workers
+from dpviz.evaluation import plan as planning
+from dpviz.evaluation.plan import Along, Goal, SearchAnswer
+from dpviz.evaluation.repeat import start_workers
+from dpviz.evaluation.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
 from dpviz.figures import as_python
 from dpviz.figures import plan as figures
 from dpviz.figures.wording import percent
@@ -204,7 +203,7 @@ def _found(search: Search, **how: Any) -> Iterator[tuple[Search, SearchAnswer]]:
     """The first look is taken in this process while worker processes start."""
     Thread(target=start_workers, args=(background.WORKERS,), daemon=True).start()
     how |= {"seed": SEED, "workers": background.WORKERS}
-    for answer in planner.plan_steps(search.place.world, search.fixed, search.along, search.goal, **how):
+    for answer in planning.plan_steps(search.place.world, search.fixed, search.along, search.goal, **how):
         yield search, answer
 
 
@@ -229,9 +228,9 @@ def _answer(search: Search, answer: SearchAnswer, key: str) -> None:
     if answer.reached is None or not key:
         return
     asked = (world, search.fixed, along, answer.reached.place, goal)
-    check = partial(planner.check, *asked, seed=CHECK_SEED, workers=background.WORKERS)
+    check = partial(planning.check, *asked, seed=CHECK_SEED, workers=background.WORKERS)
     task = background.in_one(CHECK, key, check, keep=4)
-    status = background.start_button(task, f"Check it on {planner.CHECK_DRAWS} fresh simulations", ":material/replay:")
+    status = background.start_button(task, f"Check it on {planning.CHECK_DRAWS} fresh simulations", ":material/replay:")
     background.show(task, "Training fresh trees")
     if status.is_current:
         words = figures.check_sentence(status.result, along, goal, unit_in_use())
@@ -259,7 +258,7 @@ def _answer_poison(n_poisoned: int, curves: background.Status) -> None:
     if not curves.shown:
         st.info("The answer is read off the certificates of the consequences below. Compute them first.", icon=":material/south:")
         return
-    found: consequences.Consequences = curves.result
+    found: planning.Consequences = curves.result
     headline, explanation = figures.protecting_sentence(found, n_poisoned, found.majority)
     reachable = not found.reason and bool(found.protecting(n_poisoned, found.majority))
     stale = "" if curves.is_current else " (For the settings before.)"
@@ -270,9 +269,9 @@ def _answer_poison(n_poisoned: int, curves: background.Status) -> None:
 
 
 def _curves_task(place: Place, request: FitRequest, loaded: Loaded) -> background.Task:
-    make = partial(consequences.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
+    make = partial(planning.consequences_steps, place.world, request, seed=SEED, workers=background.WORKERS)
     key = canonical_key(loaded, request.at(epsilon=1.0), world=place.key)
-    return background.in_one(CURVES, key, make, is_last=lambda found: len(found.found) == len(planner.EPSILONS), **_kept(loaded))
+    return background.in_one(CURVES, key, make, is_last=lambda found: len(found.found) == len(planning.EPSILONS), **_kept(loaded))
 
 
 def _consequences(task: background.Task, cursor: float) -> None:
@@ -280,7 +279,7 @@ def _consequences(task: background.Task, cursor: float) -> None:
     status = background.state(task)
     if status.n_missing and status.job is None:
         st.button("Compute the three curves", icon=":material/play_arrow:", on_click=background.start, args=(task,))
-    titles, n_people = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}, consequences.FAIR
+    titles, n_people = {"fair": "In or out, even odds", "one-of-n": "Which of n people"}, planning.FAIR
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         options = {"format_func": titles.__getitem__, "help": prose("plan", "attacks"), **linked("attack")}
         if one_of("The attacker guesses", tuple(titles), **options) != "fair":
@@ -290,7 +289,7 @@ def _consequences(task: background.Task, cursor: float) -> None:
         _three(status.result, cursor, n_people)
 
 
-def _three(found: consequences.Consequences, cursor: float, n_people: int) -> None:
+def _three(found: planning.Consequences, cursor: float, n_people: int) -> None:
     item, unit = found.at(cursor), unit_in_use()
     asked: dict[str, Any] = {"candidates": n_people, "above": found.majority, "unit": unit}
     titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")

@@ -13,8 +13,7 @@ from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
 from dpviz.errors import DpvizError
-from dpviz.evaluation.budget.lab import ShareMap, one_step_more, share_map
-from dpviz.evaluation.budget.shares import MovableShares, Shares
+from dpviz.evaluation.shares import MovableShares, ShareMap, Shares, one_step_more, share_map
 from dpviz.figures import budget as figures
 from dpviz.io.samples import samples
 from dpviz.learners import FitRequest

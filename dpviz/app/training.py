@@ -22,9 +22,9 @@ from dpviz.app.parts import error
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.errors import Cancelled, DpvizError
-from dpviz.evaluation.tree import paths
-from dpviz.evaluation.tree.resampling import Resamples, resample
-from dpviz.evaluation.workers import light, spread
+from dpviz.evaluation import paths
+from dpviz.evaluation.repeat import light, spread
+from dpviz.evaluation.resampling import Resamples, resample
 from dpviz.figures.tree.pair import Side
 from dpviz.figures.tree.paths import DrawnStep, PathSteps, beside_pinned, measure_of, packed_steps
 from dpviz.learners import FitRequest

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dpviz.cli import console
 from dpviz.cli.options import number, option, shared
-from dpviz.evaluation.audit.foreign import audit_outputs
+from dpviz.evaluation.audit.outputs import audit_outputs
 
 REFUTED = 1
 OPTIONS = {

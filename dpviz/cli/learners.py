@@ -20,7 +20,7 @@ from dpviz.cli import console
 from dpviz.cli.options import number, option, shared
 from dpviz.cli.verify import bounds_in_words
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.evidence import typical
 from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
 from dpviz.figures.departures import statement_rows
 from dpviz.io.schemas import load_schema

@@ -17,7 +17,7 @@ from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import LEARNER, TABLE, number, option, output, parse_parameters, shared, whole
 from dpviz.cli.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError, place
-from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify
+from dpviz.evaluation.poisoning import PoisoningTable, certify
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.table.schema import require_classes

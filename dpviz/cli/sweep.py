@@ -22,8 +22,7 @@ from dpviz.cli.files import STDOUT, check_output, write_whole
 from dpviz.cli.options import TABLE, flag, listed, number, option, output, shared, whole
 from dpviz.cli.rows import encoded_rows, warn_of_read_values
 from dpviz.errors import DpvizError, place
-from dpviz.evaluation.compare.grid import SweepGrid, columns_of, n_fits
-from dpviz.evaluation.compare.sweep import sweep
+from dpviz.evaluation.sweep import SweepGrid, columns_of, n_fits, sweep
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import DEFAULT
 

@@ -24,10 +24,9 @@ from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, output, parse_parameters, shared
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.findings import AuditResult, worst_of
-from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run
+from dpviz.evaluation.audit.evidence import AuditResult, worst_of
+from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run, verify_all
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, verify_each
-from dpviz.evaluation.audit.verify_all import verify_all
 from dpviz.figures.audit import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
 from dpviz.learners import get_learner
 

@@ -14,9 +14,8 @@ from typing import Any
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.errors import DocumentError
 from dpviz.evaluation.audit.attack import LowerBound
-from dpviz.evaluation.audit.candidate_pairs import COUNTEREXAMPLES
-from dpviz.evaluation.audit.findings import SLACK, AuditResult, WorstPair, columns_of, exceeds
-from dpviz.evaluation.audit.verify import UNIVERSES
+from dpviz.evaluation.audit.evidence import SLACK, AuditResult, WorstPair, columns_of, exceeds
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, SILENT, Chart, Style, bars, chart, hatched_bar, line
 from dpviz.figures.theme import BLUE, GREEN, NEUTRAL, UNSOUND, translucent
 from dpviz.figures.tree.text import rule_list

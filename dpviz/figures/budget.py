@@ -12,8 +12,7 @@ import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.evaluation.budget.lab import ShareMap, StepGain
-from dpviz.evaluation.budget.shares import GROWTHS, STEPS, MovableShares, Shares
+from dpviz.evaluation.shares import GROWTHS, STEPS, MovableShares, ShareMap, Shares, StepGain
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, limits, line, marker
 from dpviz.figures.split import level_title, steps
 from dpviz.figures.theme import BLUE, CLEAR, GREEN, NEUTRAL, ORANGE, lighter, text_on

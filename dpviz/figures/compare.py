@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.compare.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
+from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, line, line_mode, marker
 from dpviz.figures.theme import CLEAR, NEUTRAL, SERIES, translucent
 from dpviz.figures.wording import capital, counted, explained

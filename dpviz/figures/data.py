@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from dpviz.evaluation.data.columns import ColumnLook
+from dpviz.evaluation.columns import ColumnLook
 from dpviz.figures.charts import NAMES, Chart, Figure, bars, chart
 from dpviz.figures.theme import BLUE
 from dpviz.figures.wording import percent

@@ -7,10 +7,9 @@ from statistics import median
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.evaluation.learn.deployments import Deployment, Protects
-from dpviz.evaluation.learn.growing import Grown
-from dpviz.evaluation.learn.lessons import Flip, NoisyChoice, NoisyCounts, PoisonedStump, guesses, guesses_by_tree
+from dpviz.evaluation.audit.evidence import AuditResult
+from dpviz.evaluation.deployments import Deployment, Protects
+from dpviz.evaluation.lessons import Flip, Grown, NoisyChoice, NoisyCounts, PoisonedStump, guesses, guesses_by_tree
 from dpviz.figures.audit import is_beyond
 from dpviz.figures.charts import LEGEND_ABOVE, NAMES, Chart, Rows, Style, bars, chart, hatched_bar, line, marker, panels
 from dpviz.figures.theme import BLUE, NEUTRAL, ORANGE, SERIES

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from statistics import median_high
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.evaluation.plan.consequences import FAIR, TAIL, Consequence, Consequences
-from dpviz.evaluation.plan.expected import RARELY, USUALLY, Expected
-from dpviz.evaluation.plan.planner import Along, Goal
-from dpviz.evaluation.plan.search import STAGES, GridPoint, SearchAnswer
+from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
+from dpviz.evaluation.simulate import RARELY, USUALLY, Expected
 from dpviz.figures.charts import (
     LEGEND_ABOVE,
     NAMES,

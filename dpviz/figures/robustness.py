@@ -17,9 +17,8 @@ import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.risk import Risk
-from dpviz.evaluation.robustness.attacks import ATTACKS
-from dpviz.evaluation.robustness.certificates import Certificate, VoteCertificate
-from dpviz.evaluation.robustness.poisoning import PoisoningTable, curve_rows
+from dpviz.evaluation.attacks import ATTACKS
+from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate, curve_rows
 from dpviz.figures.charts import LEGEND_BELOW, SILENT, Chart, Figure, Rows, Style, chart, limits, line, marker
 from dpviz.figures.theme import NEUTRAL, SERIES, VOTES, WHITE, translucent
 from dpviz.figures.wording import counted

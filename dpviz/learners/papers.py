@@ -166,7 +166,7 @@ DIFFERENCES: Mapping[str, tuple[str, ...]] = {
 
 _GUARANTEE = "dpviz/accounting/guarantee.py; McSherry 2009"
 _ERROR_BOUND = "dpviz/training/privatree_budget.py; tests/learners/test_privatree_family.py"
-_CERTIFICATES = "dpviz/evaluation/robustness/certificates.py; Ma, Zhu & Hsu 2019"
+_CERTIFICATES = "dpviz/evaluation/poisoning.py; Ma, Zhu & Hsu 2019"
 _GREEDY = "dpviz/training/boosting/greedy.py; tests/training/boosting/test_greedy.py"
 _FILTER = "dpviz/training/boosting/filter.py; Feldman & Zrnic 2021"
 _GAUSSIAN = "dpviz/accounting/gaussian.py; tests/training/boosting/test_rounds.py"

@@ -50,7 +50,7 @@ class TestReport(ABC):
     @property
     @abstractmethod
     def estimates(self) -> dict[str, Estimate | None]:
-        """By name of a measure (`dpviz.evaluation.compare.metrics`); None where the model says too little for it."""
+        """By name of a measure (`dpviz.evaluation.metrics`); None where the model says too little for it."""
 
     @property
     @abstractmethod

@@ -16,10 +16,9 @@ from dpviz.accounting.gaussian import priced_rounds
 from dpviz.accounting.guarantee import for_unit, guarantee
 from dpviz.accounting.risk import Risk, StatedRisk, check_risks, risk_entries
 from dpviz.errors import DocumentError, ParameterError
-from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.exact import whole_distribution
-from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.exact import Universe, whole_distribution
+from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.table.strict_json import read
 from tests.support.examples import examples
 from tests.support.oracles.membership import hockey_stick, power, responses

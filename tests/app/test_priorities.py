@@ -13,9 +13,8 @@ from dpviz.app import audit as audit_results
 from dpviz.app import share_map, training
 from dpviz.app.frame import PLAN_TAB
 from dpviz.errors import Cancelled
-from dpviz.evaluation.compare import sweep
-from dpviz.evaluation.plan import planner
-from dpviz.evaluation.robustness import attacks, poisoning
+from dpviz.evaluation import attacks, poisoning, sweep
+from dpviz.evaluation import plan as planner
 from dpviz.learners import get_learner
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole

@@ -17,9 +17,9 @@ from dpviz.cli import sweep as sweep_command
 from dpviz.cli import verify as verify_command
 from dpviz.cli.learners import verdict_in_words
 from dpviz.cli.verify import bounds_in_words
-from dpviz.evaluation.audit import verify_all
-from dpviz.evaluation.audit.planned import typical
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit import verdicts as verify_all
+from dpviz.evaluation.audit.evidence import typical
+from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json, stored_run
 from dpviz.evaluation.audit.verify import verify
 from dpviz.learners import FitRequest, registry

@@ -19,7 +19,7 @@ import dpviz
 from dpviz.accounting.events import Unbounded, walk
 from dpviz.accounting.guarantee import guarantee
 from dpviz.errors import DpvizError, NoProbabilities, ParameterError, SchemaError, UnknownName, WrongTask
-from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.evidence import typical
 from dpviz.learners import FitRequest, get_learner, learners_for
 from dpviz.models.document import BODIES
 from dpviz.privacy.source import Simulation

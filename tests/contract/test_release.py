@@ -7,7 +7,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import NotRowWise
-from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.evidence import typical
 from dpviz.learners import get_learner
 from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid

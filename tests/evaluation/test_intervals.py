@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.evaluation.intervals import clopper_pearson, mean_limits, paired_difference, wilson
+from dpviz.evaluation.metrics import clopper_pearson, mean_limits, paired_difference, wilson
 from dpviz.randomness import generator
 
 

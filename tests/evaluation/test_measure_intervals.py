@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.evaluation.compare.metrics import of_labels, of_numbers, of_probabilities
-from dpviz.evaluation.measures import auc, balanced_accuracy, brier, confusion, log_loss
+from dpviz.evaluation.metrics import auc, balanced_accuracy, brier, confusion, log_loss, of_labels, of_numbers, of_probabilities
 
 N_ROWS, TIMES = 400, 200
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import brier_score_loss, confusion_matrix, recall_score, roc_auc_score
 from sklearn.metrics import log_loss as log_loss_of_sklearn
 
-from dpviz.evaluation.measures import auc, balanced_accuracy, brier, calibration, confusion, lift, log_loss, recalls
+from dpviz.evaluation.metrics import auc, balanced_accuracy, brier, calibration, confusion, lift, log_loss, recalls
 
 
 def drawn(rng, n_classes, n_rows=90, digits=2):

@@ -6,10 +6,9 @@ import pytest
 
 import dpviz
 from dpviz.errors import NeedsClasses
-from dpviz.evaluation.plan.consequences import consequences_steps
-from dpviz.evaluation.plan.planner import Goal, plan_steps
-from dpviz.evaluation.plan.simulate import Resampled, plant
-from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
+from dpviz.evaluation.attacks import ATTACKS, attack_curve
+from dpviz.evaluation.plan import Goal, consequences_steps, plan_steps
+from dpviz.evaluation.simulate import Resampled, plant
 from dpviz.learners import FitRequest
 from dpviz.table.schema import require_classes
 from tests.support.numbers import rows, schema_of_numbers

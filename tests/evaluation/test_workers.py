@@ -14,8 +14,8 @@ import pytest
 from joblib import disk
 
 from dpviz.errors import WorkersEnded
-from dpviz.evaluation import workers
-from dpviz.evaluation.robustness.draws import draw
+from dpviz.evaluation import repeat as workers
+from dpviz.evaluation.poisoning import draw
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.table.encode import encode
@@ -93,7 +93,7 @@ def test_a_killed_worker_is_said_and_the_next_work_finds_new_ones():
 
 STAYS = """
 import sys
-from dpviz.evaluation.workers import spread
+from dpviz.evaluation.repeat import spread
 print(*spread(abs, range(int(sys.argv[1])), 2), flush=True)
 sys.stdin.read()
 """

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from dpviz.app.audit import Known, audit_lines, subject_key
-from dpviz.evaluation.audit.findings import AuditResult, WorstPair
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.evidence import AuditResult, WorstPair
+from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.verdicts import stored_run
 from dpviz.evaluation.audit.verify import UNIVERSES, verify
 from dpviz.figures import audit

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.evaluation.budget.lab import ShareMap, StepGain
-from dpviz.evaluation.budget.shares import MovableShares
+from dpviz.evaluation.shares import MovableShares, ShareMap, StepGain
 from dpviz.figures.budget import (
     FULL,
     LEAST_SPREAD,

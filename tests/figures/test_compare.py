@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpviz.evaluation.compare.comparison import Curve, Difference, Point, at_equal_risk, with_guesses
+from dpviz.evaluation.comparison import Curve, Difference, Point, at_equal_risk, with_guesses
 from dpviz.figures.compare import (
     ENOUGH,
     bandable,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpviz.evaluation.data.columns import ColumnLook
+from dpviz.evaluation.columns import ColumnLook
 from dpviz.figures.data import column_chart, overview
 from tests.support.golden_charts import assert_golden
 

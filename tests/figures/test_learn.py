@@ -10,9 +10,8 @@ from statistics import median
 import numpy as np
 import pytest
 
-from dpviz.evaluation.learn.deployments import FILE, deployments
-from dpviz.evaluation.learn.growing import growing_tree
-from dpviz.evaluation.learn.lessons import Flip, PoisonedStump, noisy_choice, noisy_counts
+from dpviz.evaluation.deployments import FILE, deployments
+from dpviz.evaluation.lessons import Flip, PoisonedStump, growing_tree, noisy_choice, noisy_counts
 from dpviz.figures import learn
 from dpviz.figures.wording import chance
 from dpviz.installation import bundled

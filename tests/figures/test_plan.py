@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpviz.evaluation.plan.consequences import Consequence, Consequences
-from dpviz.evaluation.plan.expected import Expected
-from dpviz.evaluation.plan.planner import Goal
-from dpviz.evaluation.plan.search import SearchAnswer, judge_point
+from dpviz.evaluation.plan import Consequence, Consequences, Goal, SearchAnswer, judge_point
+from dpviz.evaluation.simulate import Expected
 from dpviz.figures import plan as drawn
 from dpviz.figures.charts import Chart
 from dpviz.figures.plan import AtRisk, answer_headline, answer_sentence, check_sentence, search_chart, so_far_headline

@@ -13,8 +13,8 @@ from sklearn.tree import DecisionTreeClassifier
 import dpviz
 from dpviz import installation
 from dpviz.errors import DpvizError, UnknownName
-from dpviz.evaluation.tree.paths import references, scored
-from dpviz.evaluation.tree.resampling import resample
+from dpviz.evaluation.paths import references, scored
+from dpviz.evaluation.resampling import resample
 from dpviz.installation import bundled
 from dpviz.io.samples import load_sample, samples
 from dpviz.learners import FitRequest

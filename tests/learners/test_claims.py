@@ -10,9 +10,8 @@ import pytest
 
 import dpviz
 from dpviz.accounting.claim import Claim
-from dpviz.evaluation.audit.candidate_pairs import CandidatePair
-from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, verify
+from dpviz.evaluation.audit.exact import Universe
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, CandidatePair, verify
 from dpviz.learners import get_learner
 from dpviz.learners.published import privatree, privatree_corrected, rgv_forest
 from dpviz.privacy.geometric import GeometricNoise

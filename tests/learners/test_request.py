@@ -10,7 +10,7 @@ import pytest
 import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.audit.planned import typical
+from dpviz.evaluation.audit.evidence import typical
 from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.table.strict_json import parse_json
 from tests.support.release_rows import SCHEMA, small_numbers, small_rows

@@ -10,7 +10,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import GaussianRounds, Parallel
 from dpviz.errors import Cancelled, DpvizError, ParameterError, UnknownName
-from dpviz.evaluation.compare.metrics import rmse
+from dpviz.evaluation.metrics import rmse
 from dpviz.owners.streams import WAYS, stream_of, train_on_stream
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema

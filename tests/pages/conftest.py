@@ -6,7 +6,7 @@ import pytest
 
 from dpviz.app import background, table_files, training, widgets
 from dpviz.app.widgets import on_demand
-from dpviz.evaluation.tree import paths
+from dpviz.evaluation import paths
 from tests.support.page_fixtures import installed_components, own_threads  # noqa: F401 - fixtures
 
 

@@ -12,8 +12,7 @@ from dpviz.app import expected
 from dpviz.app.frame import PLAN_TAB
 from dpviz.app.learn.lessons import LESSONS
 from dpviz.errors import Cancelled
-from dpviz.evaluation.compare import sweep
-from dpviz.evaluation.robustness import poisoning
+from dpviz.evaluation import poisoning, sweep
 from dpviz.learners import get_learner
 from tests.support.pages import PAGES, opened, texts
 

@@ -15,8 +15,8 @@ import dpviz
 from dpviz.app import plan_tab
 from dpviz.app.frame import PLAN_TAB
 from dpviz.app.state import Loaded
-from dpviz.evaluation.compare.sweep import as_frame
-from dpviz.evaluation.plan import consequences, planner
+from dpviz.evaluation import plan as planning
+from dpviz.evaluation.sweep import as_frame
 from dpviz.figures import as_python
 from dpviz.figures.as_python import RowsRead
 from dpviz.figures.compare import measure_text
@@ -102,15 +102,15 @@ def test_robustness():
 @pytest.mark.parametrize("world", ["The rows in use", "The schema alone"])
 @pytest.mark.slow
 def test_plan(monkeypatch, world):
-    steps = consequences.consequences_steps
+    steps = planning.consequences_steps
 
     def few(world, setup, **look):
         return steps(world, setup, epsilons=(1.0,), draws=10, **look)
 
-    monkeypatch.setattr(consequences, "consequences_steps", few)
-    monkeypatch.setattr(planner, "Search", partial(planner.Search, stages=(20,)))
-    monkeypatch.setattr(planner, "EPSILONS", (0.1, 1.0))
-    monkeypatch.setattr(planner, "GRIDS", {"epsilon": (0.1, 1.0)})
+    monkeypatch.setattr(planning, "consequences_steps", few)
+    monkeypatch.setattr(planning, "Search", partial(planning.Search, stages=(20,)))
+    monkeypatch.setattr(planning, "EPSILONS", (0.1, 1.0))
+    monkeypatch.setattr(planning, "GRIDS", {"epsilon": (0.1, 1.0)})
     url = {"world": world, "wish-accuracy": "60", "sure": "50"}
     test = opened("compare", tab=PLAN_TAB, rows=clinic(), **url)
     for start in ("Find the answer", "Compute the three curves"):

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import audit as audit_results
 from dpviz.errors import Cancelled, NotEnumerable
-from dpviz.evaluation.audit.findings import AuditResult
+from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.papers import DIFFERENCES, STATEMENTS

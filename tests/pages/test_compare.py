@@ -5,9 +5,8 @@ from threading import Event
 import pytest
 
 from dpviz.app.background import Job, Pool
-from dpviz.evaluation.compare import comparison, sweep
-from dpviz.evaluation.compare.grid import columns_of
-from dpviz.evaluation.compare.sweep import as_frame
+from dpviz.evaluation import comparison, sweep
+from dpviz.evaluation.sweep import as_frame, columns_of
 from dpviz.figures.compare import line_styles
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole

@@ -9,7 +9,7 @@ import pytest
 from dpviz.app import prose
 from dpviz.app.learn.lessons import LESSONS
 from dpviz.app.learn.view import ANSWERED
-from dpviz.evaluation.learn.lessons import COMPLETE, broken_proof
+from dpviz.evaluation.lessons import COMPLETE, broken_proof
 from dpviz.io.samples import samples
 from tests.support.pages import button, click, opened, texts
 

@@ -9,7 +9,7 @@ from dpviz.app.prepared import Prepared
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.state import require_not_private
 from dpviz.errors import DpvizError
-from dpviz.evaluation.plan.simulate import stand_in
+from dpviz.evaluation.simulate import stand_in
 from dpviz.release.register import Register
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema

@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz.app.held_out import TEST_SHARE
 from dpviz.app.training import PATH as SLOT
-from dpviz.evaluation.tree import paths
+from dpviz.evaluation import paths
 from dpviz.figures.tree.text import node_in_words
 from dpviz.table.role import DataRole
 from tests.support.pages import after_work, in_use, opened, steps_of, tree_on_screen

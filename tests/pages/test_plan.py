@@ -9,8 +9,8 @@ import pytest
 from dpviz.app import expected, plan_tab
 from dpviz.app.frame import PLAN_TAB
 from dpviz.errors import Cancelled
-from dpviz.evaluation.plan import consequences as found_by
-from dpviz.evaluation.plan import planner
+from dpviz.evaluation import plan as found_by
+from dpviz.evaluation import plan as planner
 from dpviz.learners import get_learner
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole

@@ -3,7 +3,7 @@ import pytest
 from dpviz.app import background, training
 from dpviz.app.background import Job, Result, Status
 from dpviz.app.training import RERUNS as SLOT
-from dpviz.evaluation.tree.resampling import Resamples
+from dpviz.evaluation.resampling import Resamples
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 from tests.support.pages import after_work, in_use, opened, texts, tree_on_screen, values_in

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app.state import Loaded
 from dpviz.errors import DpvizError
-from dpviz.evaluation.robustness.attacks import ATTACKS
+from dpviz.evaluation.attacks import ATTACKS
 from dpviz.learners import DEFAULT, get_learner
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
@@ -108,6 +108,6 @@ def test_every_error_is_said_in_a_box(monkeypatch):
     def refuse(*args, **given):
         raise DpvizError("Certifying failed.", remedy="Try again.")
 
-    monkeypatch.setattr("dpviz.evaluation.robustness.poisoning.certify", refuse)
+    monkeypatch.setattr("dpviz.evaluation.poisoning.certify", refuse)
     test = finished(page())
     assert [kind for kind, text in said_in_boxes(test) if "Certifying failed" in text.replace("\\", "")] == ["error"]

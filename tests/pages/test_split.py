@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import share_map, split_view
 from dpviz.app.parts import plain
-from dpviz.evaluation.budget.shares import MovableShares
+from dpviz.evaluation.shares import MovableShares
 from dpviz.figures.split import split_of, split_sentence
 from dpviz.learners import FitRequest, get_learner
 from dpviz.table.role import DataRole

@@ -7,7 +7,7 @@ import pytest
 
 from dpviz.app import plan_tab
 from dpviz.app.frame import PLAN_TAB
-from dpviz.evaluation.plan import consequences
+from dpviz.evaluation import plan as consequences
 from dpviz.release.register import Register
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole

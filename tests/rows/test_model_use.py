@@ -14,7 +14,7 @@ from pyarrow import parquet
 import dpviz
 from dpviz.__main__ import main
 from dpviz.errors import EngineError
-from dpviz.evaluation.compare.metrics import answered_by_leaf, classifier_answers
+from dpviz.evaluation.metrics import answered_by_leaf, classifier_answers
 from dpviz.rows.opening import read_rows
 from dpviz.table.schema import Schema
 from dpviz.training.counted_rows import ArrayRows

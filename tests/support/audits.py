@@ -9,7 +9,7 @@ from typing import Any
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.evaluation.audit.attack import LowerBound
-from dpviz.evaluation.audit.findings import AuditResult, WorstPair
+from dpviz.evaluation.audit.evidence import AuditResult, WorstPair
 from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
 from dpviz.figures.audit import AuditLine
 

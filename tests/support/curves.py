@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from dpviz.evaluation.robustness.certificates import Certificate, VoteCertificate
-from dpviz.evaluation.robustness.poisoning import PoisoningTable
+from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate
 from dpviz.figures.robustness import Certified
 from dpviz.learners import get_learner, learner_names
 from dpviz.randomness import generator

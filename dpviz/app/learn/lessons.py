@@ -14,16 +14,20 @@ from dpviz.app.learn.view import LessonView, Numbers
 from dpviz.app.state import encoded_sample
 from dpviz.app.tree_view import chosen_node, tree_view
 from dpviz.app.widgets import show_chart
-from dpviz.evaluation.audit.findings import AuditResult
-from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, GrowingTree, growing_tree, lesson_rows
-from dpviz.evaluation.learn.lessons import (
+from dpviz.evaluation.audit.evidence import AuditResult
+from dpviz.evaluation.lessons import (
     FEATURE_ROWS,
+    N_ROWS,
+    N_STEPS,
+    GrowingTree,
     PoisonedStump,
     adding_up,
     broken_proof,
     coin_by_coin,
+    growing_tree,
     guesses,
     guesses_by_tree,
+    lesson_rows,
     noisy_choice,
     noisy_counts,
     poisoned_stump,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.evaluation.measures import RARE
+from dpviz.evaluation.metrics import RARE
 from dpviz.models.tree import format_value
 from dpviz.results.document import Estimate
 from dpviz.results.result import TestReport

@@ -13,8 +13,8 @@ import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import DpvizError
-from dpviz.evaluation.tree.paths import PathStep, has_rare_classes, path_step, references
-from dpviz.evaluation.workers import kept_here
+from dpviz.evaluation.paths import PathStep, has_rare_classes, path_step, references
+from dpviz.evaluation.repeat import kept_here
 from dpviz.figures.split import split_html, split_of
 from dpviz.figures.tree.pair import Side, draw_pair, pair_sentence
 from dpviz.figures.tree.svg import NodeNotes, draw_tree

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpviz.evaluation.tree.resampling import FeatureUse, Resamples
+from dpviz.evaluation.resampling import FeatureUse, Resamples
 from dpviz.figures.charts import NAMES, Chart, chart
 from dpviz.figures.theme import BLUE, translucent
 from dpviz.figures.tree.labels import between_in_words, is_anywhere, visible

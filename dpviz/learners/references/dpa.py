@@ -2,7 +2,7 @@
 
 A keyed hash of the row (its values and its class) chooses its part, so adding or removing a row moves no other row and affects
 one tree only. Each tree depends on the *set* of its rows alone. Changing a prediction with a lead of g votes therefore takes at
-least g/2 rows (`dpviz/evaluation/robustness/certificates.py`). A part without rows has no tree and no vote.
+least g/2 rows (`dpviz/evaluation/poisoning.py`). A part without rows has no tree and no vote.
 
 The key need not be secret: the certificate holds against an attacker who knows it.
 

@@ -18,6 +18,10 @@ from dpviz.evaluation.audit.attack import (
     RATIO,
     RULE,
     Guesses,
+    LikelihoodRatios,
+    Recording,
+    Replay,
+    _assignments,
     audit,
     bound_from,
     canary_table,
@@ -26,7 +30,8 @@ from dpviz.evaluation.audit.attack import (
     include_at_random,
     perfect_bound,
 )
-from dpviz.evaluation.audit.candidate_pairs import (
+from dpviz.evaluation.audit.evidence import SEVERITY, PlannedLearner
+from dpviz.evaluation.audit.verify import (
     canary_pair,
     lone_pair,
     require_neighbours,
@@ -34,9 +39,6 @@ from dpviz.evaluation.audit.candidate_pairs import (
     telling_pairs,
     verify_pair,
 )
-from dpviz.evaluation.audit.findings import SEVERITY
-from dpviz.evaluation.audit.likelihood import LikelihoodRatios, Recording, Replay, _assignments
-from dpviz.evaluation.audit.planned import PlannedLearner
 from dpviz.learners import FitRequest, get_learner
 from dpviz.privacy.gaussian import GaussianNoise
 from dpviz.privacy.geometric import GeometricNoise

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpviz.evaluation.audit.distinguishing import bound_by_guesses, distinguish, lower_bound, most_that_shows
+from dpviz.evaluation.audit.outputs import bound_by_guesses, distinguish, lower_bound, most_that_shows
 
 BETA = 0.2
 

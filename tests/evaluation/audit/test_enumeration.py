@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT

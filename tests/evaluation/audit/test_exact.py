@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from dpviz.errors import NotEnumerable, ParameterError
-from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.exact import NodeLaws, whole_distribution
-from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.exact import NodeLaws, Universe, whole_distribution
+from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.learners import get_learner
 from dpviz.table.schema import ClassTarget, NumericTarget, Schema
 from tests.support.planted import GROWING, LOOKS_AT_ALL_ROWS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DpvizError, ParameterError
-from dpviz.evaluation.audit.foreign import audit_outputs
+from dpviz.evaluation.audit.outputs import audit_outputs
 from dpviz.randomness import generator
 
 

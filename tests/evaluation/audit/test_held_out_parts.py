@@ -12,9 +12,9 @@ import pytest
 from dpviz.accounting.events import Parallel, PureDP, Sequential
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.exact import Universe
+from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.evaluation.audit.verify import verify, verify_each
 from dpviz.learners import get_learner
 from dpviz.models.document import model_body

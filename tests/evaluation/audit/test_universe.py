@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.exact import Universe
 
 PLACES = [
     Universe((2, 2), max_rows=3),

@@ -9,14 +9,12 @@ import pytest
 
 import dpviz
 from dpviz.errors import Cancelled, DocumentError, DpvizError
-from dpviz.evaluation.audit import verify_all as module
+from dpviz.evaluation.audit import verdicts as module
 from dpviz.evaluation.audit.attack import audit, perfect_bound
-from dpviz.evaluation.audit.findings import exceeds
-from dpviz.evaluation.audit.planned import typical
-from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.audit.verdicts import StoredRun, run_from_json, run_to_json, stored_run
+from dpviz.evaluation.audit.evidence import exceeds, typical
+from dpviz.evaluation.audit.exact import Universe
+from dpviz.evaluation.audit.verdicts import EPSILONS, StoredRun, run_from_json, run_to_json, stored_run, verify_all
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify
-from dpviz.evaluation.audit.verify_all import EPSILONS, verify_all
 from dpviz.learners import registry
 from dpviz.results.verdict import right_guesses
 from dpviz.version import VERSION

@@ -11,11 +11,17 @@ import dpviz
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import Cancelled, DpvizError, NotEnumerable, UnknownName
-from dpviz.evaluation.audit.candidate_pairs import COUNTEREXAMPLES, CandidatePair, verify_pair
-from dpviz.evaluation.audit.findings import AuditResult, exceeds, judge, worst_of
-from dpviz.evaluation.audit.planned import spec_of
-from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.audit.verify import QUICK_UNIVERSES, UNIVERSES, verify, verify_each
+from dpviz.evaluation.audit.evidence import AuditResult, exceeds, judge, spec_of, worst_of
+from dpviz.evaluation.audit.exact import Universe
+from dpviz.evaluation.audit.verify import (
+    COUNTEREXAMPLES,
+    QUICK_UNIVERSES,
+    UNIVERSES,
+    CandidatePair,
+    verify,
+    verify_each,
+    verify_pair,
+)
 from dpviz.privacy.source import Simulation
 from tests.support.planted import EXACT_LABELS, FREE, GROWING, HALF_NOISE, LOOKS_AT_ALL_ROWS, MODEST
 

@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import GaussianRounds
 from dpviz.accounting.gaussian import epsilon_after, gaussian_delta, gaussian_epsilon
-from dpviz.evaluation.budget.boosting import epsilon_over_rounds, rounds_event
+from dpviz.evaluation.shares import epsilon_over_rounds, rounds_event
 from tests.support.tables import schema_of, table
 
 

@@ -6,8 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import Cancelled, ParameterError
-from dpviz.evaluation.budget.lab import ShareMap, move_share, one_step_more, share_map
-from dpviz.evaluation.budget.shares import GROWTHS, MovableShares, level_shares, share_points
+from dpviz.evaluation.shares import (
+    GROWTHS,
+    MovableShares,
+    ShareMap,
+    level_shares,
+    move_share,
+    one_step_more,
+    share_map,
+    share_points,
+)
 from dpviz.learners import FitRequest, learners_for
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema

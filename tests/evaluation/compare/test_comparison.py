@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from dpviz.evaluation.compare.comparison import (
+from dpviz.evaluation.comparison import (
     curves,
     difference,
     majority_level,
     metrics_for,
     rows_at,
 )
-from dpviz.evaluation.intervals import wilson
+from dpviz.evaluation.metrics import wilson
 from tests.support.numbers import schema_of_numbers
 from tests.support.tables import schema_of
 

@@ -12,8 +12,7 @@ from sklearn.metrics import (
 
 import dpviz
 from dpviz.errors import NoProbabilities
-from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_PROBABILITIES, metrics
-from dpviz.evaluation.measures import auc, brier, log_loss
+from dpviz.evaluation.metrics import OF_CLASSES, OF_PROBABILITIES, auc, brier, log_loss, metrics
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 from tests.support.numbers import rows as rows_of_numbers

@@ -10,10 +10,9 @@ from pandas.testing import assert_frame_equal
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, SchemaError, WrongTask
-from dpviz.evaluation.compare import sweep as sweeping
-from dpviz.evaluation.compare.grid import ABOUT, KEYS, Batch, SweepGrid, n_fits, pending
-from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
-from dpviz.evaluation.compare.sweep import as_frame, run_batches
+from dpviz.evaluation import sweep as sweeping
+from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS
+from dpviz.evaluation.sweep import ABOUT, KEYS, Batch, SweepGrid, as_frame, n_fits, pending, run_batches
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from tests.support.evaluation_tables import GOLDEN, SCHEMA, golden_text, rows

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError
-from dpviz.evaluation.data.columns import MOST_BARS, look_at
+from dpviz.evaluation.columns import MOST_BARS, look_at
 from dpviz.io.csv import read_csv
 from dpviz.table.columns import Column
 from dpviz.table.raw import RawTable

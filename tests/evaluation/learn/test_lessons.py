@@ -6,15 +6,18 @@ import pytest
 from scipy import stats
 
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.learn.growing import N_ROWS, N_STEPS, growing_tree, lesson_rows
-from dpviz.evaluation.learn.lessons import (
+from dpviz.evaluation.lessons import (
+    N_ROWS,
+    N_STEPS,
     adding_up,
     coin_by_coin,
+    growing_tree,
+    lesson_rows,
     noisy_choice,
     noisy_counts,
     poisoned_stump,
 )
-from dpviz.evaluation.robustness.certificates import tight_bound
+from dpviz.evaluation.poisoning import tight_bound
 from dpviz.io.samples import load_sample
 from dpviz.learners import DEFAULT, fit
 from dpviz.models.tree import Branch, Leaf

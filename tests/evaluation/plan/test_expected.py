@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import Cancelled, DpvizError, ParameterError
-from dpviz.evaluation.plan.expected import FIRST_DRAWS, STRENGTHS, Expected, expected_steps, region
+from dpviz.evaluation.simulate import FIRST_DRAWS, STRENGTHS, Expected, expected_steps, region
 from dpviz.figures.plan import expected_chart, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema

@@ -9,9 +9,19 @@ from scipy.stats import binom
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError
-from dpviz.evaluation.plan.consequences import consequences_steps
-from dpviz.evaluation.plan.planner import DEPTHS, EPSILONS, ROWS, Goal, check, label_accuracy, outcomes, plan_steps, setup_at
-from dpviz.evaluation.plan.simulate import plant
+from dpviz.evaluation.plan import (
+    DEPTHS,
+    EPSILONS,
+    ROWS,
+    Goal,
+    check,
+    consequences_steps,
+    label_accuracy,
+    outcomes,
+    plan_steps,
+    setup_at,
+)
+from dpviz.evaluation.simulate import plant
 from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.plan.search import STAGES, Search, judge_point
+from dpviz.evaluation.plan import STAGES, Search, judge_point
 from dpviz.randomness import generator
 
 GRID = tuple(range(17))

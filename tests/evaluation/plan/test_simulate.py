@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, NeedsClasses, ParameterError, SchemaError, UnknownName
-from dpviz.evaluation.plan.simulate import LEAST_SIDE, Resampled, marginals_of, plant
+from dpviz.evaluation.simulate import LEAST_SIDE, Resampled, marginals_of, plant
 from dpviz.learners import fit
 from dpviz.models.tree import Branch, Leaf
 from dpviz.table.dataset import EncodedDataset

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.robustness.attacks import ATTACKS, attack_curve
-from dpviz.evaluation.robustness.poisoning import certify
+from dpviz.evaluation.attacks import ATTACKS, attack_curve
+from dpviz.evaluation.poisoning import certify
 from dpviz.learners import FitRequest, fit
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset

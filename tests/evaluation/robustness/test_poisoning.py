@@ -17,21 +17,25 @@ from dpviz.accounting.claim import Claim, Disclosure
 from dpviz.accounting.events import Event, Free, GaussianRounds, PureDP, RandomPartition, Sequential, Step
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError, UnknownName
-from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.universe import Universe
-from dpviz.evaluation.robustness.certificates import (
+from dpviz.evaluation.audit.exact import Universe
+from dpviz.evaluation.audit.sources import Enumeration
+from dpviz.evaluation.poisoning import (
+    CHUNK,
     Certificate,
+    Draws,
+    PoisoningTable,
     VoteCertificate,
     band_distribution,
     certified_rows,
+    certify,
+    curve_rows,
     distribution_of,
+    draw,
     group_delta,
     published_bound,
     survival,
     tight_bound,
 )
-from dpviz.evaluation.robustness.draws import CHUNK, Draws, draw
-from dpviz.evaluation.robustness.poisoning import PoisoningTable, certify, curve_rows
 from dpviz.learners import FitRequest, get_learner
 from dpviz.randomness import generator
 from dpviz.table.dataset import EncodedDataset

@@ -5,8 +5,8 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError
-from dpviz.evaluation.tree.paths import EPSILONS, path_step, references, scored
-from dpviz.evaluation.tree.resampling import resample
+from dpviz.evaluation.paths import EPSILONS, path_step, references, scored
+from dpviz.evaluation.resampling import resample
 from dpviz.figures.tree.pair import differences
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest

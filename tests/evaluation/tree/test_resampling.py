@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use, node_at, resample
+from dpviz.evaluation.resampling import Resamples, agreement, feature_use, node_at, resample
 from dpviz.learners import FitRequest
 from dpviz.models.constant import Constant
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, ThresholdRule, Tree

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpviz.evaluation.tree.resampling import Resamples, agreement, feature_use
+from dpviz.evaluation.resampling import Resamples, agreement, feature_use
 from dpviz.figures.tree.boosted import scores_in_words, steps_chart, steps_of
 from dpviz.figures.tree.effects import asked_by, asked_in_words, effect_chart, effect_rows
 from dpviz.figures.tree.resampling import (

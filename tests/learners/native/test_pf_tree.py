@@ -13,7 +13,7 @@ import dpviz
 from dpviz.accounting.events import BoundedRange, PureDP, walk
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import ParameterError
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.exact import Universe
 from dpviz.evaluation.audit.verify import verify
 from dpviz.learners import FitRequest
 from dpviz.learners.native import pf_tree

@@ -11,7 +11,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.accounting.gaussian import noise_multiplier
-from dpviz.evaluation.measures import auc
+from dpviz.evaluation.metrics import auc
 from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape
 from dpviz.models.packed_forest import LEAF
 from dpviz.table.dataset import EncodedDataset

@@ -10,10 +10,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 import dpviz
 from dpviz.errors import DpvizError, NotEnumerable
-from dpviz.evaluation.audit.enumeration import Enumeration
-from dpviz.evaluation.audit.exact import whole_distribution
-from dpviz.evaluation.audit.planned import PlannedLearner
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.evidence import PlannedLearner
+from dpviz.evaluation.audit.exact import Universe, whole_distribution
+from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.evaluation.audit.verify import verify_each
 from dpviz.learners.published import pf_forest
 from dpviz.learners.published.jpw_forest import jpw_depth

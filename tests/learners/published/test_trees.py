@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.evaluation.audit.enumeration import Enumeration
+from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, SubsetRule, ThresholdRule
 from dpviz.table.dataset import EncodedDataset

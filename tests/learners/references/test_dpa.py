@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.evaluation.robustness.certificates import certified_rows
+from dpviz.evaluation.poisoning import certified_rows
 from dpviz.learners.references.dpa import parts
 from dpviz.models.tree import Forest
 from dpviz.randomness import generator

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 import dpviz
 from dpviz.accounting.plan import BudgetPlan, HeldOutPart
-from dpviz.evaluation import measures
+from dpviz.evaluation import metrics as measures
 from dpviz.figures.publish.test_result import result_sentences
 from dpviz.io.results import result_from_json
 from dpviz.models.tree import Branch, Leaf, MedianSplit, NumberLeaf, ThresholdRule, Tree

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from dpviz.evaluation.workers import in_chunks, kept_here, light
+from dpviz.evaluation.repeat import in_chunks, kept_here, light
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model
 from dpviz.models.constant import as_tree

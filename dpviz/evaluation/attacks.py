@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import ParameterError, UnknownName
-from dpviz.evaluation.robustness.draws import limits, poisoned_draws
+from dpviz.evaluation.poisoning import limits, poisoned_draws
 from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Tree
 from dpviz.table.checked_numbers import checked_count, is_whole

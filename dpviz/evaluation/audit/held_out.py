@@ -24,9 +24,8 @@ import numpy as np
 from dpviz.accounting.guarantee import split_budget
 from dpviz.accounting.plan import HeldOutPart
 from dpviz.errors import NotEnumerable
-from dpviz.evaluation.audit.exact import NodeLaws
-from dpviz.evaluation.audit.findings import Separation, WorstPair
-from dpviz.evaluation.audit.universe import Universe
+from dpviz.evaluation.audit.evidence import Separation, WorstPair
+from dpviz.evaluation.audit.exact import NodeLaws, Universe
 from dpviz.models.document import model_body
 from dpviz.models.tree import Branch, Leaf, Node, Tree
 from dpviz.privacy.geometric import GeometricNoise

@@ -1,26 +1,120 @@
-"""The budget lab: the accuracy of a tree as the shares of its epsilon are moved, and the gain from one step more of a share.
+"""The shares of epsilon that a learner lets one move: its automatic choice, and others to try."""
 
-Accuracy is on the training rows, averaged over draws, as in Figure 2 of Vos et al. 2023 (arXiv 2305.15394). The k-th draw has the
-same seed at every point, so that differences are less noisy than the points themselves. Computed from many trees and from exact
-rows: for simulated and public rows only.
-"""
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate, product
 from typing import Any
 
 import numpy as np
 
+from dpviz.accounting.events import GaussianRounds, walk
+from dpviz.accounting.gaussian import epsilon_after
+from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import Cancelled
-from dpviz.evaluation.budget.shares import STEPS, MovableShares, Shares
-from dpviz.evaluation.workers import in_chunks
-from dpviz.learners import FitRequest
+from dpviz.evaluation.repeat import in_chunks
+from dpviz.learners import FitRequest, require_task
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
+from dpviz.results.result import FitResult
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
+from dpviz.training.params import controls_of
+
+#: Steps from 0 to 1 on the map; "one step more" of a share is one of them.
+STEPS = 10
+#: With more than three parts, level l gets a share proportional to growth^l, for each of these.
+GROWTHS = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0)
+
+Shares = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class MovableShares:
+    """The shares of one learner, everything else being fixed."""
+
+    request: FitRequest  #: What is trained, with the automatic shares
+    parameter: str  #: The learner's parameter that takes the shares
+    parts: tuple[str, ...]  #: What each share is spent on; for levels "depth 0", "depth 1 and 2", ...
+    by_level: bool  #: The parts are the levels of the tree
+    automatic: Shares  #: The choice of the learner's public rule; sums to 1
+    levels: tuple[int, ...]  #: Of how many levels each part is; 1 where parts are no levels
+
+    @classmethod
+    def of(cls, request: FitRequest, schema: Schema) -> MovableShares | None:
+        """The shares of a learner; None when it has none, or only one. Raises what the learner's plan raises."""
+        require_task(request.spec, schema)
+        named = {name: about for name, about in controls_of(request.spec.Params).items() if about.kind == "shares"}
+        if not named:
+            return None
+        parameter, about = next(iter(named.items()))
+        request = request.at(**{parameter: None})
+        plan = request.plan(schema)
+        levels = (1,) * len(about.parts) or tuple(share.levels for share in plan.shares if share.level is not None)
+        starts = accumulate((0, *levels[:-1]))
+        parts = about.parts or tuple(
+            f"depth {level}" + f" and {level + 1}" * (size > 1) for level, size in zip(starts, levels, strict=True)
+        )
+        if len(parts) < 2:
+            return None
+        return cls(request, parameter, parts, not about.parts, automatic_shares(plan, about.parts), levels)
+
+    def weights(self, shares: Shares) -> Shares:
+        """What the parameter takes: levels that are chosen together pay the sum of theirs, so each is given an equal part."""
+        return tuple(share / size for share, size in zip(shares, self.levels, strict=True) for _ in range(size))
+
+    def of_weights(self, weights: Shares) -> Shares:
+        """The inverse of `weights`."""
+        ends = accumulate(self.levels)
+        return tuple(sum(weights[end - size : end]) for end, size in zip(ends, self.levels, strict=True))
+
+    def asked(self, shares: Shares) -> FitRequest:
+        """The request with these shares."""
+        return self.request.at(**{self.parameter: self.weights(shares)})
+
+    @property
+    def points(self) -> tuple[Shares, ...]:
+        """Shares to try: a grid in the triangle (or on the line), or by GROWTHS when there are more than three parts."""
+        return share_points(len(self.parts)) if len(self.parts) <= 3 else tuple(level_shares(g, len(self.parts)) for g in GROWTHS)
+
+
+def automatic_shares(plan: BudgetPlan, parts: Sequence[str]) -> Shares:
+    """The shares of a plan, summing to 1: per named part, or per level without names.
+
+    Epsilon is counted as in the claim: once per group of features, so only the first group counts. Steps that belong to no named
+    part go to "node".
+    """
+    groups = [share.group for share in plan.shares if share.group]
+    counted = [share for share in plan.shares if share.group in ("", *groups[:1])]
+    if parts:
+        keys = [share.part if share.part in parts else "node" for share in counted]
+    else:
+        keys = [str(min(share.level or 0, plan.depth - 1)) for share in counted]
+        parts = sorted(set(keys), key=int)
+    sums = [sum(share.epsilon for share, key in zip(counted, keys, strict=True) if key == part) for part in parts]
+    return tuple(value / sum(sums) for value in sums)
+
+
+def share_points(n_parts: int, steps: int = STEPS) -> tuple[Shares, ...]:
+    """All ways to divide 1 into `n_parts` positive multiples of 1/steps."""
+    grids = product(range(1, steps), repeat=n_parts - 1)
+    return tuple(tuple(k / steps for k in (*head, steps - sum(head))) for head in grids if sum(head) < steps)
+
+
+def level_shares(growth: float, depth: int) -> Shares:
+    """Shares proportional to growth^level, summing to 1."""
+    weights = [growth**level for level in range(depth)]
+    return tuple(weight / sum(weights) for weight in weights)
+
+
+# --- The budget lab: the accuracy of a tree as the shares of its epsilon are moved, and the gain from one step more of a share.
+
+# Accuracy is on the training rows, averaged over draws, as in Figure 2 of Vos et al. 2023 (arXiv 2305.15394). The k-th draw has
+# the same seed at every point, so that differences are less noisy than the points themselves. Computed from many trees and from
+# exact rows: for simulated and public rows only.
 
 #: Two-sided 95% of a normal distribution.
 Z = 1.959964
@@ -192,3 +286,24 @@ def _scores(
 def _fits(data: EncodedDataset, requests: Sequence[FitRequest], seeds: Sequence[int]) -> np.ndarray:
     rows = data.with_cached_counts()
     return np.array([[request.at(seed=seed).fit(rows).score(rows) for seed in seeds] for request in requests])
+
+
+# --- Where the budget of boosting goes: what the first rounds cost.
+
+# Source: Kirschte et al. 2023.
+
+#: Points of the curve over rounds; fewer where each costs a privacy loss distribution.
+_POINTS, _DEAR_POINTS = 33, 9
+
+
+def rounds_event(result: FitResult) -> GaussianRounds | None:
+    """The cost of the rounds of a boosted model; None where there are none."""
+    costs = (step.cost for _, step in walk(result.ledger.event))
+    return next((cost for cost in costs if isinstance(cost, GaussianRounds)), None)
+
+
+def epsilon_over_rounds(event: GaussianRounds, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """(numbers of rounds, their epsilon at the event's delta), from none to all `rounds`, both of shape (n_points,)."""
+    is_dear = event.sampling < 1 and event.order is None
+    points = np.unique(np.linspace(0, rounds, _DEAR_POINTS if is_dear else _POINTS).round().astype(int))
+    return points, np.array([epsilon_after(event, int(point)) for point in points])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.evaluation.measures import RARE, balanced_accuracy, confusion
+from dpviz.evaluation.metrics import RARE, balanced_accuracy, confusion
 from dpviz.learners import FitRequest, fit
 from dpviz.models.base import Model
 from dpviz.results.result import FitResult, r_squared, score

@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.evaluation.compare.metrics import OF_CLASSES, OF_NUMBERS
-from dpviz.evaluation.intervals import wilson
-from dpviz.evaluation.measures import RARE
+from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS, RARE, wilson
 from dpviz.learners.variants import place_of
 from dpviz.table.schema import NumericTarget, Schema
 

@@ -1,1 +1,0 @@
-"""Where should the budget go? Shares, the budget lab, rounds of boosting."""

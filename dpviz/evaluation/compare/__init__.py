@@ -1,1 +1,0 @@
-"""How accurate are the learners? Sweeps over epsilon and depth, measures, comparisons."""

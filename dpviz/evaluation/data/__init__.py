@@ -1,1 +1,0 @@
-"""The Data page: how the cells of a table are distributed, where anyone may see them."""

@@ -1,0 +1,382 @@
+"""How good predictions are: measures, their 95% intervals, and limits of probabilities and means. As private as the rows.
+
+Written out because scikit-learn takes milliseconds for each, which adds up over the thousands of fits of a sweep; the values are
+scikit-learn's. Throughout, `target` and `predicted` are class codes of shape (n_rows,), and `shares` are probabilities of
+shape (n_rows, n_classes). Where rows come counted, each entry stands for `times` rows (shape (n_rows,), at least 1).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.errors import NoProbabilities
+from dpviz.models.base import Model
+from dpviz.models.tree import Leaf, Tree
+from dpviz.results.result import r_squared
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import NumericTarget
+from dpviz.training.counted_rows import CountedRows
+
+#: Two-sided 95% of a normal distribution.
+NORMAL_95 = 1.959963984540054
+
+
+def clopper_pearson(successes: np.ndarray | int, trials: np.ndarray | int, failure: float) -> tuple[np.ndarray, np.ndarray]:
+    """Exact (lower, upper) limits of a probability, each wrong with probability at most `failure`; elementwise.
+
+    In closed form: SciPy's `binomtest` solves for them, which takes a thousand times as long and gives seven digits.
+    Source: Clopper & Pearson 1934.
+    """
+    from scipy.special import betaincinv
+
+    hits = np.asarray(successes, dtype=np.float64)
+    misses = trials - hits
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), misses + 1, failure), 0.0)
+    high = np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, 1), 1 - failure), 1.0)
+    return low, high
+
+
+def wilson(share: float, trials: int) -> tuple[float, float]:
+    """95% interval of a probability estimated as `share` of independent trials; `share` itself without trials.
+
+    SciPy's takes a whole number of successes, which `share` times `trials` need not be.
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
+    """
+    if not trials:
+        return share, share
+    z2 = NORMAL_95**2
+    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = NORMAL_95 * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials)) / (1 + z2 / trials)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def paired_difference(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
+    """Share of True in `first` less that in `second` with its 95% interval; both bool of shape (n,), about the same n things.
+
+    Source: A. Agresti & Y. Min, Simple improved confidence intervals for comparing matched proportions, Statistics in Medicine
+    24 (2005): the normal interval after half a row more in each of the four cells.
+    """
+    gained, lost, size = int(np.sum(first & ~second)) + 0.5, int(np.sum(~first & second)) + 0.5, len(first) + 2
+    middle = (gained - lost) / size
+    half = NORMAL_95 * math.sqrt(gained + lost - (gained - lost) ** 2 / size) / size
+    gap = float(first.mean() - second.mean()) if len(first) else 0.0
+    return gap, middle - half, middle + half
+
+
+def mean_limits(draws: np.ndarray, beta: float) -> tuple[float, float]:
+    """(lower, upper) limits of the mean of independent draws in [0, 1], each wrong with probability at most beta / 2.
+
+    Empirical Bernstein; the draws need not be identically distributed. Source: Maurer & Pontil 2009, Theorem 11.
+    """
+    size = len(draws)
+    mean = float(np.mean(draws))
+    if size < 2:
+        return 0.0, 1.0
+    log = math.log(4 / beta)
+    reach = math.sqrt(2 * float(np.var(draws, ddof=1)) * log / size) + 7 * log / (3 * (size - 1))
+    return max(0.0, mean - reach), min(1.0, mean + reach)
+
+
+# --- How good predictions are, from classes, predicted classes and probabilities of rows. As private as the rows.
+
+# Written out because scikit-learn takes milliseconds for each, which adds up over the thousands of fits of a sweep; the values
+# are scikit-learn's. Throughout, `target` and `predicted` are class codes of shape (n_rows,), and `shares` are probabilities of
+# shape (n_rows, n_classes). Where rows come counted, each entry stands for `times` rows (shape (n_rows,), at least 1).
+
+#: A probability of 0 for what happened costs the logarithm of this, as in scikit-learn.
+LEAST = np.finfo(np.float64).eps
+#: Bins of a calibration.
+BINS = 10
+#: Where the most frequent class has so many of the rows, accuracy says next to nothing and never comes first.
+RARE = 0.9
+
+
+def confusion(target: np.ndarray, predicted: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> np.ndarray:
+    """Rows of each class (first axis) predicted as each class (second), int64 of shape (n_classes, n_classes)."""
+    cells = target.astype(np.int64) * n_classes + predicted.astype(np.int64)
+    return np.bincount(cells, times, n_classes * n_classes).astype(np.int64).reshape(n_classes, n_classes)
+
+
+def recalls(confused: np.ndarray) -> np.ndarray:
+    """Share of each class's rows that are predicted right, from a `confusion`; NaN for a class that does not occur."""
+    rows = confused.sum(axis=1)
+    return np.where(rows > 0, confused.diagonal() / np.maximum(rows, 1), np.nan)
+
+
+def balanced_accuracy(confused: np.ndarray) -> float:
+    """Mean of `recalls` over the classes that occur; NaN without rows."""
+    found = recalls(confused)
+    return float(np.mean(found[~np.isnan(found)])) if confused.any() else float("nan")
+
+
+def auc(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
+    """Area under the ROC curve: how often a row of the second class ranks above one of the first, ties counting half.
+
+    For more classes the mean over each class against the rest. NaN where a class does not occur.
+    """
+    n_classes = shares.shape[1]
+    if len(np.unique(target)) < n_classes:
+        return float("nan")
+    codes = (1,) if n_classes == 2 else range(n_classes)
+    return float(np.mean([_area(*rows_by_score(target == code, shares[:, code], times)[:2]) for code in codes]))
+
+
+def rows_by_score(
+    is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of either kind, positive first, at every score, lowest first; and the place of each row's score among these."""
+    values, place = np.unique(score, return_inverse=True)
+    above, below = (
+        np.bincount(place[kind], None if times is None else times[kind], len(values)) for kind in (is_positive, ~is_positive)
+    )
+    return above, below, place
+
+
+def _area(above: np.ndarray, below: np.ndarray) -> float:
+    beaten = above * (below.cumsum() - below / 2)
+    return float(beaten.sum() / (above.sum() * below.sum()))
+
+
+def log_loss(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
+    """Mean of -log of the probability given to what happened: 0 at best."""
+    return float(np.average(losses(target, shares), weights=times))
+
+
+def losses(target: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """-log of the probability given to what happened, per row."""
+    return -np.log(np.clip(shares[np.arange(len(target)), target], LEAST, 1))
+
+
+def brier(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
+    """Mean squared error of the probability of the second class; of more classes, of all probabilities together."""
+    return float(np.average(squares(target, shares), weights=times))
+
+
+def squares(target: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """What each row adds to the Brier score."""
+    n_classes = shares.shape[1]
+    return np.square(shares - np.eye(n_classes)[target]).sum(axis=1) / (2 if n_classes == 2 else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """Rows whose probability of a class lies close together."""
+
+    predicted: float  #: Mean probability given to these rows
+    #: observed, low, high: share of them that is of the class, and its 95% interval.
+    observed: float
+    low: float
+    high: float
+    n_rows: int
+
+
+def calibration(is_class: np.ndarray, share: np.ndarray) -> tuple[CalibrationBin, ...]:
+    """Of rows given a probability near p, is a share p of that class? In BINS bins of equal width; empty ones are left out.
+
+    `is_class`: shape (n_rows,), bool.
+    `share`: shape (n_rows,); the probability of this class.
+    """
+    place = np.minimum((share * BINS).astype(np.int64), BINS - 1)
+    groups = (np.flatnonzero(place == number) for number in range(BINS))
+    return tuple(_bin(is_class[rows], share[rows]) for rows in groups if len(rows))
+
+
+def _bin(is_class: np.ndarray, share: np.ndarray) -> CalibrationBin:
+    observed = float(np.mean(is_class))
+    return CalibrationBin(float(np.mean(share)), observed, *wilson(observed, len(share)), len(share))
+
+
+def lift(is_class: np.ndarray, share: np.ndarray, top: float = 0.1) -> float:
+    """How many times more often the class is met among the `top` share of the rows than among all; NaN where it is not met.
+
+    The rows with the largest probabilities are the top; of rows with the same probability each is as likely to be among them.
+    """
+    wanted = top * len(share)
+    values, place = np.unique(-share, return_inverse=True)
+    n_rows, n_met = np.bincount(place), np.bincount(place, weights=is_class, minlength=len(values))
+    taken = np.clip((wanted - (n_rows.cumsum() - n_rows)) / n_rows, 0, 1)
+    met = float((n_met * taken).sum())
+    return met / (top * float(n_met.sum())) if n_met.any() else float("nan")
+
+
+# --- The measures of a fitted model on held-out rows, as a sweep tabulates them. Of exact rows, so private if they are.
+
+#: Metrics that need probabilities; NaN for a model that holds none.
+OF_PROBABILITIES = ("auc", "log_loss", "brier")
+#: Metrics of a classifier, and of a regressor.
+OF_CLASSES = ("accuracy", "balanced_accuracy", *OF_PROBABILITIES, "majority")
+OF_NUMBERS = ("r2", "rmse", "mae", "mean_rmse")
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What a model says about rows whose class is known."""
+
+    n_classes: int
+    #: target, predicted: shape (n_entries,). Class codes.
+    target: np.ndarray
+    predicted: np.ndarray
+    #: Shape (n_entries, n_classes), or None. Probabilities; None for a model that holds none.
+    shares: np.ndarray | None
+    #: Shape (n_entries,), or None. How many rows each entry stands for; None: one each.
+    times: np.ndarray | None = None
+
+    @property
+    def confusion(self) -> np.ndarray:
+        """Rows of each class (first axis) predicted as each class (second), int64."""
+        return confusion(self.target, self.predicted, self.n_classes, self.times)
+
+    def metrics(self, most_frequent: int) -> dict[str, float]:
+        """`OF_CLASSES`, where the most frequent class of the training rows has this code."""
+        shares = self.shares
+        of_shares = dict.fromkeys(OF_PROBABILITIES, float("nan"))
+        if shares is not None:
+            of_shares = {
+                name: measure(self.target, shares, self.times)
+                for name, measure in zip(OF_PROBABILITIES, (auc, log_loss, brier), strict=True)
+            }
+        return {
+            "accuracy": float(np.average(self.predicted == self.target, weights=self.times)),
+            "balanced_accuracy": balanced_accuracy(self.confusion),
+            **of_shares,
+            "majority": float(np.average(self.target == most_frequent, weights=self.times)),
+        }
+
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Their 95% intervals, for at least one row; without those that a model cannot have."""
+        found = of_labels(self.target, self.predicted, self.n_classes, self.times)
+        if self.shares is None:
+            return found
+        return found | of_probabilities(self.target, self.shares, self.times)
+
+
+def classifier_answers(model: Model, rows: EncodedDataset) -> Answered:
+    """A classifier's answers about rows."""
+    try:
+        shares = model.predict_proba(rows)
+    except NoProbabilities:
+        shares = None
+    return Answered(rows.n_classes, rows.target, model.predict(rows), shares)
+
+
+def answered_by_leaf(tree: Tree, rows: CountedRows) -> Answered:
+    """The same for a tree of classes, from nothing but how many rows of each class reach each leaf. Private."""
+    counts = rows.leaf_counts(tree.root, None, 1)[0]
+    leaf, target = np.nonzero(counts)
+    leaves = [end for end in tree.leaves if isinstance(end, Leaf)]
+    has_shares = all(end.shares is not None for end in leaves)
+    shares = np.array([end.shares for end in leaves])[leaf] if has_shares else None
+    return Answered(counts.shape[1], target, np.array([end.label for end in leaves])[leaf], shares, counts[leaf, target])
+
+
+def metrics(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[str, float]:
+    """The metrics of a model on `test`, and what a constant prediction reaches.
+
+    For classes those of `dpviz.evaluation.measures` and majority: the accuracy of train's largest class. For a number r2 (NaN
+    where all test rows are equal), rmse and mae in the target's units, and mean_rmse: the rmse of train's mean.
+    """
+    target = test.schema.target
+    if not isinstance(target, NumericTarget):
+        return classifier_answers(model, test).metrics(int(train.class_counts().argmax()))
+    mean = float(train.target.mean()) if train.n_rows else (target.low + target.high) / 2
+    predicted, constant = model.predict(test), np.full(test.n_rows, mean)
+    mae = float(np.mean(np.abs(test.target - predicted)))
+    found = (r_squared(test.target, predicted), rmse(test.target, predicted), mae, rmse(test.target, constant))
+    return dict(zip(OF_NUMBERS, found, strict=True))
+
+
+def metric_intervals(model: Model, test: EncodedDataset) -> dict[str, tuple[float, float]]:
+    """95% intervals of the metrics of a model on `test`, which holds at least one row; without those it cannot have."""
+    if isinstance(test.schema.target, NumericTarget):
+        return of_numbers(test.target, model.predict(test))
+    return classifier_answers(model, test).intervals()
+
+
+def rmse(target: np.ndarray, predicted: np.ndarray) -> float:
+    """Root of the mean squared error, in the target's units."""
+    return float(np.sqrt(np.mean(np.square(target - predicted))))
+
+
+# --- 95% intervals, on at least one row that was not trained on: as private as the rows
+
+# Every measure is a mean over rows or a smooth function of such means. Its influence values say by how much each row moves it
+# (they sum to 0, n times their mean square is its variance), and a normal interval follows; accuracy has Wilson's. For AUC these
+# are the placement values of DeLong, DeLong & Clarke-Pearson 1988. Only which rows are held out is random here: another tree
+# under new noise may lie outside.
+
+Interval = tuple[float, float]
+_NOTHING = (float("nan"), float("nan"))
+
+
+def of_labels(target: np.ndarray, predicted: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> dict[str, Interval]:
+    """Of accuracy and balanced accuracy, from class codes of shape (n_rows,); `times` as in `measures`."""
+    right = (target == predicted).astype(np.float64)
+    confused = confusion(target, predicted, n_classes, times)
+    rows, found, n_rows = confused.sum(axis=1), recalls(confused), int(confused.sum())
+    weights = n_rows / np.maximum(rows, 1) / max(int((rows > 0).sum()), 1)
+    moved = weights[target] * (right - found[target])
+    balanced = _normal(balanced_accuracy(confused), moved, times, high=1.0)
+    return {"accuracy": wilson(float(np.average(right, weights=times)), n_rows), "balanced_accuracy": balanced}
+
+
+def of_probabilities(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> dict[str, Interval]:
+    """Of AUC, log loss and Brier score, from class codes and probabilities of shape (n_rows, n_classes); `times` as there."""
+    return {
+        "auc": _of_auc(target, shares, times),
+        "log_loss": _of_mean(losses(target, shares), times),
+        "brier": _of_mean(squares(target, shares), times),
+    }
+
+
+def of_numbers(target: np.ndarray, predicted: np.ndarray) -> dict[str, Interval]:
+    """Of R², RMSE and mean absolute error, from numbers of shape (n_rows,)."""
+    squared = np.square(target - predicted)
+    around = np.square(target - target.mean())
+    rmse = float(np.sqrt(squared.mean()))
+    return {
+        "r2": _of_r2(squared, around),
+        "rmse": _normal(rmse, (squared - squared.mean()) / (2 * rmse or 1.0)),
+        "mae": _of_mean(np.abs(target - predicted)),
+    }
+
+
+def _of_r2(squared: np.ndarray, around: np.ndarray) -> Interval:
+    if not around.any():
+        return _NOTHING
+    unexplained = float(squared.mean() / around.mean())
+    return _normal(1 - unexplained, (unexplained * around - squared) / around.mean(), low=-np.inf, high=1.0)
+
+
+def _of_mean(values: np.ndarray, times: np.ndarray | None = None) -> Interval:
+    mean = float(np.average(values, weights=times))
+    return _normal(mean, values - mean, times)
+
+
+def _of_auc(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None) -> Interval:
+    value, n_classes = auc(target, shares, times), shares.shape[1]
+    if np.isnan(value):
+        return _NOTHING
+    classes = (1,) if n_classes == 2 else range(n_classes)
+    moved = np.mean([_placed(target == code, shares[:, code], times) for code in classes], axis=0)
+    return _normal(value, moved, times, high=1.0)
+
+
+def _placed(is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None) -> np.ndarray:
+    """Influence of every row on one area: its place among the rows of the other kind, centred, per share of its own kind."""
+    above, below, place = rows_by_score(is_positive, score, times)
+    beats = (below.cumsum() - below / 2) / below.sum()
+    beaten = (above[::-1].cumsum()[::-1] - above / 2) / above.sum()
+    placed = np.where(is_positive, beats[place], beaten[place])
+    n_rows = above.sum() + below.sum()
+    share = np.where(is_positive, above.sum() / n_rows, below.sum() / n_rows)
+    area = float((above * beats).sum() / above.sum())
+    return (placed - area) / share
+
+
+def _normal(
+    value: float, moved: np.ndarray, times: np.ndarray | None = None, *, low: float = 0.0, high: float = np.inf
+) -> Interval:
+    times = np.ones(len(moved)) if times is None else times
+    reach = NORMAL_95 * float(np.sqrt((times * np.square(moved)).sum())) / float(times.sum())
+    return max(low, value - reach), min(high, value + reach)

@@ -1,0 +1,473 @@
+"""The first place of a grid where something succeeds often enough: a look everywhere, then a search with stated confidence.
+
+The probability p(x) of success must not fall along the grid. Draws are made in stages. The first stage looks at every point;
+where it crosses the reliability, two points go on until an exact (Clopper-Pearson) limit shows p >= reliability or
+p < reliability, or the draws run out, and bisection follows where that does not settle it. The limits of all points at all stages
+fail together with probability at most 1 - confidence (union bound), so it does not matter which points are chosen, nor
+that points share draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from typing import Any, Literal
+
+import numpy as np
+
+from dpviz.accounting.risk import Risk
+from dpviz.errors import DpvizError, ParameterError
+from dpviz.evaluation.metrics import clopper_pearson
+from dpviz.evaluation.poisoning import PoisoningTable, certify
+from dpviz.evaluation.repeat import in_chunks
+from dpviz.evaluation.simulate import World
+from dpviz.learners import FitRequest, get_learner, require_task
+from dpviz.models.constant import as_tree
+from dpviz.models.tree import Leaf
+from dpviz.progress import Progress, Stop, is_stopped, steps
+from dpviz.randomness import seed_from
+from dpviz.results.result import FitResult
+from dpviz.table.checked_numbers import checked_count, checked_share
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import require_classes
+from dpviz.training.exact_trace import exact_trace
+
+#: Draws made at a point by the end of the first, second, ... stage; the first is made everywhere.
+STAGES = (10, 30, 80, 200, 500)
+
+#: yes: shown to succeed often enough; no: shown not to; open: undecided.
+Verdict = Literal["yes", "no", "open"]
+#: (positions on the grid, number of draws, draws made there before) -> outcomes of shape (n_positions, n_draws). Draws with the
+#: same number may share rows and noise between positions, as long as the draws at each position are independent of each other.
+Draw = Callable[[Sequence[int], int, int], np.ndarray]
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """A place of the grid that was tested."""
+
+    place: float
+    #: One per draw, read-only.
+    outcomes: np.ndarray
+    successes: int  #: Outcomes that reach the target
+    #: low, high: limits of the probability of success; those of a whole search hold together with its confidence.
+    low: float
+    high: float
+    verdict: Verdict
+
+    @property
+    def n_draws(self) -> int:
+        """Draws made."""
+        return len(self.outcomes)
+
+    @property
+    def share(self) -> float:
+        """Successes among the draws."""
+        return self.successes / self.n_draws
+
+
+@dataclass(frozen=True)
+class SearchAnswer:
+    """The result of a search."""
+
+    grid: tuple[float, ...]
+    points: tuple[GridPoint, ...]  #: Those tested, in the order of the grid
+    reliability: float
+    confidence: float
+    is_complete: bool = True  #: False after a stop, and while the search goes on
+
+    @property
+    def reached(self) -> GridPoint | None:
+        """The first point shown to succeed often enough, if any."""
+        return next((point for point in self.points if point.verdict == "yes"), None)
+
+    @property
+    def missed(self) -> GridPoint | None:
+        """The last point shown not to, if any."""
+        return next((point for point in reversed(self.points) if point.verdict == "no"), None)
+
+    @property
+    def is_refuted(self) -> bool:
+        """True when even the last place of the grid was shown not to be enough."""
+        return self.missed is not None and self.missed.place == self.grid[-1]
+
+
+@dataclass
+class Search:
+    """A search for the first place of the grid where an outcome is at least `target` with probability `reliability`.
+
+    Raises ParameterError for an empty grid, or a `reliability` or `confidence` outside (0, 1).
+    """
+
+    grid: tuple[float, ...]  #: Ordered so that success becomes likelier, or stays as likely
+    #: Callable (positions, count, before) -> ndarray of shape (n_positions, count): `count` fresh outcomes at each of the
+    #: positions, where `before` were already made.
+    draw: Draw
+    target: float
+    reliability: float = 0.9
+    confidence: float = 0.95
+    stages: tuple[int, ...] = STAGES
+    progress: Progress | None = None
+    stop: Stop | None = None  #: Asked between stages
+    found: dict[int, GridPoint] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if not self.grid:
+            raise ParameterError("a search", "grid", self.grid, "at least one place")
+        checked_share("a search", "reliability", self.reliability)
+        checked_share("a search", "confidence", self.confidence)
+
+    @property
+    def failure(self) -> float:
+        """Probability with which each limit may be wrong."""
+        return (1 - self.confidence) / (len(self.grid) * len(self.stages) * 2)
+
+    def answers(self) -> Iterator[SearchAnswer]:
+        """What is known after every stage, ever more sharply; the last answer is complete unless the search was stopped.
+
+        A first look everywhere, the two points between which it crosses, then two bisections.
+        """
+        try:
+            yield self._drawn(range(len(self.grid)), self.stages[0])
+            yield from self._settled(self._crossing())
+            yield from self._bisected("yes")  # the first shown to succeed
+            yield from self._bisected("no")  # the last shown to fail
+        except _Stopped:
+            yield self._answer(is_complete=False)
+            return
+        self._tell(1.0)
+        yield self._answer(is_complete=True)
+
+    def _crossing(self) -> tuple[int, ...]:
+        """The last point that a first look finds below the reliability, and the first above; the last point if none is."""
+        above = [at for at, point in self.found.items() if point.share >= self.reliability]
+        first = min(above, default=len(self.grid) - 1)
+        return tuple(at for at in (first - 1, first) if at >= 0)
+
+    def _bisected(self, wanted: Verdict) -> Iterator[SearchAnswer]:
+        """Settle points until the first "yes", or the last "no", has a settled neighbour."""
+        while (between := self._between(wanted))[1] - between[0] > 1:
+            no, yes = between
+            last = len(self.grid) - 1
+            yield from self._settled((last if yes > last else (no + yes) // 2,))  # no other place matters when the last one fails
+
+    def _between(self, wanted: Verdict) -> tuple[int, int]:
+        """(the settled point before, or -1; the first "yes", or the end), or (the last "no", or -1; the settled point after)."""
+        settled = [at for at in self.found if self._is_settled(at)]
+        found = [at for at in settled if self.found[at].verdict == wanted]
+        if wanted == "yes":
+            first = min(found, default=len(self.grid))
+            return max((at for at in settled if at < first), default=-1), first
+        last = max(found, default=-1)
+        return last, min((at for at in settled if at > last), default=len(self.grid))
+
+    def _is_settled(self, at: int) -> bool:
+        point = self.found[at]
+        return point.verdict != "open" or point.n_draws >= self.stages[-1]
+
+    def _settled(self, places: Sequence[int]) -> Iterator[SearchAnswer]:
+        """Draw at these places until each has a verdict or all its draws."""
+        for total in self.stages:
+            wanted = [at for at in places if not self._is_settled(at) and self.found[at].n_draws < total]
+            if wanted:
+                yield self._drawn(wanted, total)
+
+    def _drawn(self, places: Sequence[int], total: int) -> SearchAnswer:
+        """Draws up to `total` at places with equally many so far."""
+        if is_stopped(self.stop):
+            raise _Stopped
+        before = {at: self.found[at].outcomes if at in self.found else np.empty(0) for at in places}
+        n_before = len(before[places[0]])
+        fresh = self.draw(tuple(places), total - n_before, n_before)
+        for at, outcomes in zip(places, fresh, strict=True):
+            drawn = np.concatenate([before[at], outcomes])
+            self.found[at] = judge_point(self.grid[at], drawn, self.target, self.reliability, self.failure)
+        self._tell(min(0.95, sum(point.n_draws for point in self.found.values()) / (3 * self.stages[-1])))
+        return self._answer(is_complete=False)
+
+    def _tell(self, share: float) -> None:
+        if self.progress is not None:
+            self.progress(share)
+
+    def _answer(self, *, is_complete: bool) -> SearchAnswer:
+        points = tuple(point for _, point in sorted(self.found.items()))
+        return SearchAnswer(self.grid, points, self.reliability, self.confidence, is_complete)
+
+
+class _Stopped(Exception):
+    """Somebody asked the search to stop."""
+
+
+def judge_point(place: float, outcomes: np.ndarray, target: float, reliability: float, failure: float) -> GridPoint:
+    """The verdict on outcomes at a place; each limit is wrong with probability at most `failure`."""
+    outcomes = np.asarray(outcomes, dtype=float)
+    outcomes.flags.writeable = False
+    successes = int((outcomes >= target).sum())
+    low, high = map(float, clopper_pearson(successes, len(outcomes), failure))
+    verdict: Verdict = "yes" if low >= reliability else "no" if high < reliability else "open"
+    return GridPoint(place, outcomes, successes, low, high, verdict)
+
+
+# --- The planner works backwards from a goal: how much epsilon, how many rows or which depth does it need?
+
+# A goal is about single trees, because one tree is what the owner gets: "in 9 of 10 trees, accuracy on held-out rows is at least
+# 80%". Each draw is a fresh tree on a fresh split or a fresh simulation, so the answer covers both noise and rows. Many trees
+# on private rows spend epsilon many times, so rows are simulated or public (`simulate.py`).
+
+#: Four per decade, from much privacy to hardly any.
+EPSILONS = (*(float(f"{digit}e{power}") for power in range(-3, 1) for digit in (1, 2, 3, 5)), 10.0)
+ROWS = tuple(digit * 10**power for power in range(2, 5) for digit in (1, 2, 5)) + (100_000,)
+#: From deep to shallow: labels of fewer leaves are more reliable.
+DEPTHS = tuple(range(8, 0, -1))
+#: Draws of a check, which are independent of the answer.
+CHECK_DRAWS = 300
+_CHUNK = 10
+#: Up to so many rows a first look takes a second.
+_FEW_ROWS = 30_000
+
+#: accuracy: on held-out rows. labels: share of the leaves whose label is the majority of the training rows there.
+Measure = Literal["accuracy", "labels"]
+#: The quantity to find, everything else being fixed.
+Along = Literal["epsilon", "n_rows", "max_depth"]
+#: The default places to search, from the least likely to succeed to the most.
+GRIDS: dict[Along, tuple[float, ...]] = {"epsilon": EPSILONS, "n_rows": ROWS, "max_depth": DEPTHS}
+
+
+#: What is trained, and on how many rows; None: as many as the world has.
+Setup = tuple[FitRequest, int | None]
+
+
+def setup_at(request: FitRequest, along: Along, place: float) -> Setup:
+    """The same with another epsilon, number of rows, or fixed depth."""
+    match along:
+        case "n_rows":
+            return request, int(place)
+        case "epsilon":
+            return request.at(epsilon=float(place)), None
+        case _:
+            return request.at(max_depth=int(place), depth=int(place)), None
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """In a share `reliability` of the trees, `measure` is at least `target`."""
+
+    measure: Measure
+    target: float
+    reliability: float = 0.9
+
+    def __post_init__(self) -> None:
+        checked_share("a goal", "target", self.target)
+        checked_share("a goal", "reliability", self.reliability)
+
+
+def plan_steps(
+    world: World,
+    request: FitRequest,
+    along: Along,
+    goal: Goal,
+    *,
+    seed: int,
+    grid: Sequence[float] | None = None,
+    confidence: float = 0.95,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Iterator[SearchAnswer]:
+    """What is known about the least epsilon, fewest rows, or deepest tree that reaches a goal, ever more sharply.
+
+    The last answer is complete unless the search was stopped.
+    Raises ParameterError, SchemaError, WrongTask or DpvizError for invalid arguments.
+
+    `world`: simulated or public rows.
+    `seed`: repeatable; does not depend on `workers`. A draw has the same rows and noise at every place.
+    `grid`: places to choose from, by default those of GRIDS.
+    `confidence`: probability that every statement of the answer is right, provided that success never becomes less likely along
+    the grid. Statements about a single place do not need this assumption.
+    `workers`: the first look is taken in this process where rows are few: others take longer to start.
+    """
+    places = tuple(GRIDS[along] if grid is None else grid)
+    require_classes(world.schema, "A plan")
+    require_task(request.spec, world.schema)
+
+    def draw(positions: Sequence[int], count: int, before: int) -> np.ndarray:
+        setups = [setup_at(request, along, places[at]) for at in positions]
+        seeds = [seed_from(seed, number) for number in range(before, before + count)]
+        here = 1 if not before and world.n_rows <= _FEW_ROWS else workers
+        return outcomes(world, setups, goal.measure, seeds, workers=here)
+
+    yield from Search(places, draw, goal.target, goal.reliability, confidence, progress=progress, stop=stop).answers()
+
+
+def check(
+    world: World,
+    request: FitRequest,
+    along: Along,
+    place: float,
+    goal: Goal,
+    *,
+    seed: int,
+    draws: int = CHECK_DRAWS,
+    confidence: float = 0.95,
+    **how: Any,
+) -> GridPoint:
+    """How often fresh trees reach a goal at one place, with two-sided limits; to check an answer, use another seed.
+
+    `how` is for `outcomes`.
+    """
+    seeds = [seed_from(seed, 1_000_003, number) for number in range(draws)]
+    [found] = outcomes(world, [setup_at(request, along, place)], goal.measure, seeds, **how)
+    return judge_point(place, found, goal.target, goal.reliability, (1 - confidence) / 2)
+
+
+def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:
+    """The measure of one fresh tree per setup and seed, a line per setup, each seed with its own draw of the world.
+
+    Setups share draws of the world, and the noise as far as they use the same; `how` is for `in_chunks`.
+    """
+    found = in_chunks(partial(_fits, world, tuple(setups), measure), seeds, _CHUNK, **how)
+    return np.concatenate(found, axis=1) if found else np.empty((len(setups), 0))
+
+
+def _fits(world: World, setups: tuple[Setup, ...], measure: Measure, seeds: Sequence[int]) -> np.ndarray:
+    return np.array([list(_of_one_seed(world, setups, measure, seed)) for seed in seeds]).T
+
+
+def _of_one_seed(world: World, setups: tuple[Setup, ...], measure: Measure, seed: int) -> Iterator[float]:
+    for n_rows, alike in groupby(setups, key=lambda setup: setup[1]):
+        train, test = world.draw(n_rows, seed=seed)
+        rows = train.with_cached_counts() if len(setups) > 1 else train
+        for request, _ in alike:
+            result = request.at(seed=seed).fit(rows)
+            yield result.score(test) if measure == "accuracy" else label_accuracy(result, rows)
+
+
+def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
+    """Share of the leaves whose label is a most frequent class of their rows. Leaves without rows do not count."""
+    tree = as_tree(result.model)
+    if tree is None:
+        what = f"{get_learner(result.learner).title} is not a single tree, so it has no leaf labels."
+        raise DpvizError(what, remedy="Choose a learner that grows one tree.")
+    counts = exact_trace(tree, data).counts
+    leaves = ((placed.node.label, counts[placed.path]) for placed in tree.nodes() if isinstance(placed.node, Leaf))
+    right = [here[label] == here.max() for label, here in leaves if here.any()]
+    return float(np.mean(right)) if right else 1.0
+
+
+# --- three consequences of an epsilon: accuracy, what can be inferred about one row, and how many poisoned rows are withstood
+
+# Accuracy and protection refer to one training set and one test set of the world, held fixed while the noise varies, as the
+# poisoning certificate does (`evaluation/robustness/poisoning.py`).
+#
+# Attack models (Lee & Clifton 2011, "How much is enough?"). *Fair prior*: guess whether a row was used, at even odds. *One of n*:
+# the attacker knows all rows, and that one of n people was left out, but not which. Whom they name for each output splits the
+# outputs into n parts, and what is likely without a person is bounded by what is likely with all: so at most the power of a test
+# at the level 1/n is right, for pure privacy min(e^eps / n, 1 - e^-eps (1 - 1/n)). Two people left out in turn are *two* rows
+# apart, which is why 1 / (1 + (n - 1) e^-eps) would be too little here.
+
+#: Share of the outcomes outside a band, at each end.
+TAIL = 0.05
+FAIR = 2
+
+
+@dataclass(frozen=True)
+class Consequence:
+    """The consequences of one epsilon: accuracy on the test rows, one per draw (read-only), poisoning certificate, and risk."""
+
+    epsilon: float
+    accuracies: np.ndarray
+    certificate: PoisoningTable
+    risk: Risk  #: Of one row, by what a fit does
+
+    @property
+    def is_proved(self) -> bool:
+        """False where nothing bounds what may be learned."""
+        return not self.certificate.reason and math.isfinite(getattr(self.certificate.bounds[0], "epsilon", math.inf))
+
+    def right_guesses(self, candidates: int = FAIR, rows: int = 1) -> float:
+        """The largest share of right guesses about a person with so many rows, of one or of `candidates` equally likely ones."""
+        checked_count("an attack", "candidates", candidates, 2)
+        if not self.is_proved:
+            return 1.0
+        person = self.risk.for_rows(rows)
+        return person.guesses() if candidates == FAIR else person.attribute_guesses(1 / candidates)
+
+    def accuracy(self, share: float) -> float:
+        """The quantile of the accuracies at `share`."""
+        return float(np.quantile(self.accuracies, share))
+
+    def protected(self, above: float) -> int | None:
+        """The most poisoned rows with which the mean accuracy provably stays above; None when even 0 is too many."""
+        return self.certificate.protected_rows(above)
+
+
+@dataclass(frozen=True)
+class Consequences:
+    """The consequences of a grid of epsilons for one setup on one training set."""
+
+    found: tuple[Consequence, ...]  #: By epsilon; fewer than asked for while more are computed, and after a stop
+    n_train: int
+    majority: float  #: Accuracy of always predicting the most frequent class
+    beta: float  #: All certificates together fail with at most this probability
+    n_draws: int  #: Per epsilon
+
+    @property
+    def reason(self) -> str:
+        """Why nothing is proved about poison; empty when something is."""
+        return next((item.certificate.reason for item in self.found if item.certificate.reason), "")
+
+    def at(self, epsilon: float) -> Consequence:
+        """The consequences of the nearest epsilon on a log scale."""
+        return min(self.found, key=lambda item: abs(math.log(item.epsilon / epsilon)))
+
+    def protecting(self, rows: int, above: float) -> tuple[Consequence, ...]:
+        """Those whose accuracy provably stays above with this many poisoned rows: often a range in the middle, since a small
+        epsilon is too inaccurate and a large one proves nothing.
+        """
+        return tuple(item for item in self.found if (protected := item.protected(above)) is not None and protected >= rows)
+
+
+def consequences_steps(
+    world: World,
+    request: FitRequest,
+    *,
+    seed: int,
+    epsilons: Sequence[float] = EPSILONS,
+    draws: int = 300,
+    beta: float = 0.05,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Iterator[Consequences]:
+    """Accuracy and poisoning certificates along a grid of epsilons: first at its own, then everywhere more densely.
+
+    `draws`: trees per epsilon.
+    `beta`: all certificates together fail with at most this probability.
+    `stop`: asked between epsilons; those done so far are kept, at least one.
+    Yields them with one epsilon more each time.
+    """
+    train, test = world.draw(seed=seed_from(seed, 0))
+    options: dict[str, Any] = {"draws": draws, "beta": beta / len(epsilons), "workers": workers, "stop": stop}
+    found: dict[int, Consequence] = {}
+    for at in steps(_order(epsilons, request.settings.epsilon), progress, stop, at_least=1):
+        table = certify(request.at(epsilon=epsilons[at]), [(train, test)], seed=seed_from(seed, 1 + at), **options)
+        risk = request.at(epsilon=epsilons[at]).risk(train.schema)
+        found[at] = Consequence(epsilons[at], _accuracies(table), table, risk)
+        by_epsilon = tuple(item for _, item in sorted(found.items()))
+        yield Consequences(by_epsilon, train.n_rows, table.majority, beta, draws)
+
+
+def _order(epsilons: Sequence[float], asked: float) -> list[int]:
+    """Positions: the nearest to what was asked, then every fourth, every second, the others."""
+    nearest = min(range(len(epsilons)), key=lambda at: abs(math.log(epsilons[at] / asked)))
+    coarse_first = sorted(range(len(epsilons)), key=lambda at: (at % 4 > 0) + at % 2)
+    return list(dict.fromkeys([nearest, *coarse_first]))
+
+
+def _accuracies(table: PoisoningTable) -> np.ndarray:
+    """One per draw; for a vote without noise its one accuracy."""
+    bound = table.bounds[0]
+    return np.asarray(getattr(bound, "draws", [bound.accuracy]))

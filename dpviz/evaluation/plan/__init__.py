@@ -1,1 +1,0 @@
-"""Working backwards from a goal: search and simulation."""

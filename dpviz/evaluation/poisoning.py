@@ -1,0 +1,593 @@
+"""Many draws of one learner on fixed training rows, and their accuracy on fixed test rows.
+
+Every draw spends epsilon again: for simulated and public rows only.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.risk import Risk
+from dpviz.errors import DpvizError, ParameterError
+from dpviz.evaluation.metrics import clopper_pearson, mean_limits
+from dpviz.evaluation.repeat import in_chunks, kept_here, light
+from dpviz.learners import FitRequest, get_learner, require_task
+from dpviz.models.tree import Forest
+from dpviz.progress import Progress, Stop, part_of, steps
+from dpviz.randomness import child_seeds, generator
+from dpviz.results.result import FitResult, score
+from dpviz.table.checked_numbers import checked_count, checked_delta, checked_loss, checked_number, checked_share
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import require_classes
+from dpviz.training.contract import LearnerSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Draws between two checks of `stop`.
+CHUNK = 50
+
+#: (clean rows, k, random generator) -> rows at most k additions and removals away.
+Poison = Callable[[EncodedDataset, int, np.random.Generator], EncodedDataset]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Accuracies over many draws."""
+
+    #: Shape (n_draws, n_tests), read-only. Accuracy on each test set. One draw for a learner without noise.
+    accuracies: np.ndarray
+    first: FitResult  #: The first draw: its claim, plan and model
+    composed: float  #: The largest epsilon that a draw's ledger composes to
+    n_asked: int  #: Draws asked for; more than `n_done` after a stop
+
+    def __post_init__(self) -> None:
+        self.accuracies.flags.writeable = False
+
+    @property
+    def n_done(self) -> int:
+        """Draws done."""
+        return len(self.accuracies)
+
+    def of(self, test: int = 0) -> np.ndarray:
+        """Accuracies on one of the test sets, shape (n_draws,)."""
+        return self.accuracies[:, test]
+
+    @cached_property
+    def reason(self) -> str:
+        """Why privacy proves nothing about this learner; empty when it does."""
+        return why_unproved(self.first, self.composed)
+
+    @property
+    def epsilon(self) -> float:
+        """Proved privacy loss per row added or removed: the claim where it holds, else what the steps compose to."""
+        return proved_loss(self.first, self.composed).epsilon
+
+    @property
+    def delta(self) -> float:
+        """The delta that belongs to `epsilon`."""
+        return proved_loss(self.first, self.composed).delta
+
+    @property
+    def risk(self) -> Risk | None:
+        """What its steps let one row change, on these rows or any others; None where the claim does not hold."""
+        return proved_risk(self.first, self.composed)
+
+
+def why_unproved(result: FitResult, composed: float) -> str:
+    """Why privacy proves nothing about poisoned rows of this learner, whose steps compose to this epsilon; empty when it does."""
+    claim = result.claim
+    if claim.verdict == "violated":
+        return f"Its privacy claim is violated. {claim.because}"
+    if not np.isfinite(composed):
+        notes = [row.note for row in result.ledger.rows() if row.note]
+        return f"Its privacy loss is infinite: {notes[0] if notes else 'something is published exactly'}."
+    own = [item.what for item in result.disclosures if not item.code.startswith("schema-")]
+    return f"It reveals something outside its ledger. {own[0]}" if own else ""
+
+
+def proved_loss(result: FitResult, composed: float) -> PrivacyLoss:
+    """The claim where it holds, else what the steps compose to."""
+    epsilon = result.claim.epsilon if result.claim.is_sound else composed
+    return PrivacyLoss(epsilon, max(result.claim.delta, result.ledger.guarantee.delta))
+
+
+def proved_risk(result: FitResult, composed: float) -> Risk | None:
+    """What the steps let one row change, on these rows or any others; None where the claim does not hold."""
+    return result.risk if result.claim.is_sound and not why_unproved(result, composed) else None
+
+
+def draw(
+    request: FitRequest,
+    train: EncodedDataset,
+    tests: Sequence[EncodedDataset],
+    *,
+    draws: int,
+    seed: int,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Draws:
+    """Fit `draws` times with independent noise and score every model on every test set.
+
+    `request`: whatever its seed. A learner that spends no epsilon is fitted once.
+    `tests`: at least one, none of them empty.
+    `draws`, `seed`: the k-th draw does not depend on `draws`, nor on `workers`.
+    `workers`: 1 works in this process; more are joblib's n_jobs.
+    `stop`: asked between chunks of draws. The draws done so far are returned, at least one chunk.
+    """
+    require_classes(train.schema, "A poisoning guarantee")
+    require_task(request.spec, train.schema)
+    checked_count("draws", "draws", draws)
+    checked_count("draws", "workers", workers)
+    checked_count("draws", "seed", seed, 0)
+    if not tests or not all(test.n_rows for test in tests):
+        raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
+    count = draws if request.spec.spends_epsilon else 1
+    seeds = child_seeds(seed, count)
+    rows = light(train) if workers > 1 else train.with_cached_counts()
+    fits = partial(_fits, request, rows, tuple(map(light, tests)), workers > 1)
+    found = in_chunks(fits, seeds, CHUNK, workers=workers, progress=progress, stop=stop, at_least=1)
+    accuracies, losses = zip(*found, strict=True)
+    return Draws(np.concatenate(accuracies), request.at(seed=seeds[0]).fit(train), max(losses), count)
+
+
+def poisoned_draws(
+    poison: Poison,
+    request: FitRequest,
+    train: EncodedDataset,
+    tests: Sequence[EncodedDataset],
+    *,
+    poisoned_rows: Sequence[int],
+    runs: int,
+    seed: int = 0,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+    **how: Any,
+) -> Iterator[tuple[int, list[Draws]]]:
+    """For each number of poisoned rows, the draws on `runs` independently poisoned tables.
+
+    `how` is for `draw`. After a stop the numbers of rows done so far are yielded, at least one.
+    """
+    for rows in steps(poisoned_rows, progress, stop, at_least=1):
+        tables = ((poison(train, rows, generator(child)), child) for child in child_seeds(seed, runs))
+        yield rows, [draw(request, table, tests, seed=child, stop=stop, **how) for table, child in tables]
+
+
+def limits(found: np.ndarray, name: str, beta: float) -> tuple[float, float]:
+    """Confidence limits of the mean over a learner's draws; the mean itself for a learner without noise."""
+    if not get_learner(name).spends_epsilon:
+        return float(found.mean()), float(found.mean())
+    return mean_limits(found, beta)
+
+
+def _fits(
+    request: FitRequest, train: EncodedDataset, tests: Sequence[EncodedDataset], away: bool, seeds: Sequence[int]
+) -> tuple[np.ndarray, float]:
+    """(accuracies of shape (n_seeds, n_tests), largest composed epsilon)."""
+    train = kept_here(train) if away else train
+    found = np.empty((len(seeds), len(tests)))
+    composed = 0.0
+    for row, seed in enumerate(seeds):
+        result = request.at(seed=seed).fit(train)
+        composed = max(composed, result.ledger.guarantee.epsilon)
+        found[row] = [score(result.model, test) for test in tests]
+    return found, composed
+
+
+# --- What privacy proves about poisoning: bounds on a mean after an attacker added or removed k rows.
+
+# Let M be (epsilon, delta)-private under add/remove one row and A(M(D)) lie in [0, 1], for example accuracy on a fixed clean
+# test set. An event of probability u has probability at most T(u) = min(e^eps u, 1 - e^-eps (1 - u)) after one row, and at most T
+# applied k times after k rows. Over the events {A <= a} this bounds the mean of A from below, and an explicit chain of
+# distributions attains the bound (this project). It is never below the published bound e^(-k eps) E[A] (PrivaTree, Corollaries 2
+# and 3).
+#
+# That is all epsilon and delta tell. What a learner's steps tell is more (`dpviz.accounting.risk`): by their trade-off curve
+# for k rows an event of probability u has at most the power of a test at level u. With a delta, or where losses have a bounded
+# range, far more is kept.
+#
+# An upper bound on something bad, such as the success of a backdoor, is 1 minus the lower bound on its absence.
+
+#: Order statistics of a band, fixed before anything is drawn.
+BAND_POINTS = 12
+#: Up to so many rows every group is composed; then each is larger than the one before by this factor.
+ALL_GROUPS, GROUP_STEP = 10, 1.1
+
+#: (values, increasing; probability of at most each of them)
+Distribution = tuple[np.ndarray, np.ndarray]
+
+
+def survival(below: np.ndarray, rows: int, epsilon: float) -> np.ndarray:
+    """1 - T^k(u): the least probability that an event of probability 1 - u keeps.
+
+    `below`: probabilities u in [0, 1].
+    `rows`: k, rows added or removed.
+    `epsilon`: privacy loss per row; nothing survives an infinite one.
+
+    Notes
+    -----
+    While u <= 1/(1 + e^eps) a row multiplies u by e^eps, from then on it multiplies 1 - u by e^-eps. Any split of the k rows
+    into these two is an upper bound on T^k, so a rounding error of the turning point can only make the result smaller.
+    """
+    checked_loss("survival", "epsilon", epsilon)
+    u = np.asarray(below, dtype=np.float64)
+    if rows == 0 or epsilon == 0:
+        return 1 - u
+    if math.isinf(epsilon):
+        return np.zeros_like(u)
+    with np.errstate(divide="ignore"):
+        log_u = np.log(u)
+    turning = np.ceil((-np.logaddexp(0.0, epsilon) - log_u) / epsilon)
+    growing = np.clip(turning, 0, rows)
+    left = np.maximum(0.0, -np.expm1(log_u + growing * epsilon))
+    return np.where(growing > 0, left, 1 - u) * np.exp(-(rows - growing) * epsilon)
+
+
+def group_delta(rows: int, epsilon: float, delta: float) -> float:
+    """The delta of k rows together: delta (e^(k eps) - 1) / (e^eps - 1), at most 1."""
+    PrivacyLoss(epsilon, delta)  # raises where it is none
+    if delta == 0 or rows == 0:
+        return 0.0
+    if epsilon == 0:
+        return min(1.0, rows * delta)
+    if rows * epsilon > 700:  # beyond floating point, and far beyond 1
+        return 1.0
+    return min(1.0, delta * math.expm1(rows * epsilon) / math.expm1(epsilon))
+
+
+def tight_bound(distribution: Distribution, rows: int, epsilon: float, delta: float = 0.0, risk: Risk | None = None) -> float:
+    """Lower bound on the mean after `rows` additions and removals, given the distribution of A on the clean rows.
+
+    With delta the k rows are taken in one step (group privacy) and the group's delta is subtracted from every event. `risk` is
+    what the steps of the learner let one row change: composed to a group of k rows it says of every event what it keeps, and
+    the larger of the two counts. Decreasing in `rows`; the mean itself at 0 rows; the value itself for a constant.
+    """
+    values, at_most = distribution
+    before = np.concatenate([[0.0], at_most[:-1]])
+    return float(np.diff(values, prepend=0.0) @ remains(before, rows, PrivacyLoss(epsilon, delta), risk))
+
+
+def remains(below: np.ndarray, rows: int, loss: PrivacyLoss, risk: Risk | None) -> np.ndarray:
+    """The least probability that events keep, which had probability 1 - `below` (increasing), after so many rows."""
+    epsilon = loss.epsilon
+    if loss.delta:
+        kept = np.clip(survival(below, min(rows, 1), rows * epsilon) - group_delta(rows, epsilon, loss.delta), 0, 1)
+    else:
+        kept = survival(below, rows, epsilon)
+    if risk is not None and rows:
+        kept = np.maximum(kept, risk.for_rows(_composed_rows(rows)).remains(below))
+    return kept
+
+
+def _composed_rows(rows: int) -> int:
+    """From `ALL_GROUPS` on groups are composed at some sizes only: the next of them."""
+    if rows <= ALL_GROUPS:
+        return rows
+    return math.ceil(ALL_GROUPS * GROUP_STEP ** math.ceil(math.log(rows / ALL_GROUPS, GROUP_STEP) - 1e-9) - 1e-9)
+
+
+def published_bound(mean: float, rows: int, epsilon: float, delta: float = 0.0) -> float:
+    """e^(-k eps) E[A]: Corollary 2 (and 3 for 1 minus attack success); with delta, e^(-k eps) (E[A] - the group's delta)."""
+    checked_delta("published_bound", "mean", mean)
+    checked_loss("published_bound", "epsilon", epsilon)
+    return math.exp(-rows * epsilon) * max(0.0, mean - group_delta(rows, epsilon, delta))
+
+
+def most_rows(bound: Callable[[int], float], above: float, n_rows: int) -> int:
+    """The most rows, up to `n_rows`, with which a bound that only falls stays above a value; 0 also when none do."""
+    return bisect_left(range(1, n_rows + 1), True, key=lambda rows: not bound(rows) > above)
+
+
+def distribution_of(draws: np.ndarray) -> Distribution:
+    """The empirical distribution of the draws."""
+    values, counts = np.unique(draws, return_counts=True)
+    at_most = counts.cumsum() / len(draws)
+    at_most[-1] = 1.0
+    return values, at_most
+
+
+def band_distribution(draws: np.ndarray, beta: float) -> Distribution:
+    """A distribution below the true one everywhere, with confidence 1 - beta: its bounds hold for all k at once.
+
+    The probability of falling below the i-th smallest of R draws is at most the (1 - beta/m) quantile of Beta(i, R - i + 1),
+    at each of m order statistics (log-spaced, fixed before drawing) with confidence 1 - beta/m. Probability below the smallest
+    one is moved to 0.
+    """
+    draws = np.sort(draws)
+    places = np.unique(np.round(np.geomspace(1, len(draws), BAND_POINTS)).astype(np.int64))
+    _, quantiles = clopper_pearson(places - 1, len(draws), beta / len(places))
+    at_most = np.append(np.maximum.accumulate(quantiles), 1.0)
+    return np.append(0.0, draws[places - 1]), at_most
+
+
+def certified_rows(votes: np.ndarray) -> np.ndarray:
+    """Additions and removals that cannot change each prediction of a vote in which a row reaches one voter only.
+
+    `votes`: shape (n_rows, n_classes); the prediction is the class with the most votes, the lowest code among equals.
+
+    Per row, int64 of shape (n_rows,): min over c' != c of floor((n_c - n_c' - [c' < c]) / 2). Source: Levine & Feizi 2021,
+    Theorem 1. A voter without rows abstains; a row makes it vote, moving a gap by one instead of two: the bound covers it.
+    """
+    votes = votes.astype(np.int64)
+    chosen = votes.argmax(axis=1)
+    classes = np.arange(votes.shape[1])
+    gap = votes.max(axis=1, keepdims=True) - votes - (classes[None, :] < chosen[:, None])
+    gap[classes[None, :] == chosen[:, None]] = np.iinfo(np.int64).max
+    return gap.min(axis=1) // 2
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Lower bounds on a mean that privacy proves, from draws on one split."""
+
+    #: Shape (n_draws,). One number in [0, 1] per draw on the clean training rows: accuracy, or 1 minus attack success.
+    draws: np.ndarray
+    #: epsilon, delta: proved privacy loss, add/remove one row.
+    epsilon: float
+    delta: float
+    claimed: float  #: The paper's epsilon
+    reason: str  #: Why nothing is proved; empty when something is
+    beta: float  #: The band fails with at most this probability
+    risk: Risk | None = None  #: What the steps let one row change; None where no more is known than epsilon and delta
+
+    @classmethod
+    def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
+        """The certificate of draws on one of their test sets."""
+        return cls(found.of(test), found.epsilon, found.delta, found.first.claim.epsilon, found.reason, beta, found.risk)
+
+    @property
+    def accuracy(self) -> float:
+        """Mean over the draws."""
+        return float(self.draws.mean())
+
+    def published(self, rows: int) -> float:
+        """e^(-k eps) times the mean, with the claimed epsilon; NaN where none is claimed."""
+        if not math.isfinite(self.claimed):
+            return math.nan
+        return published_bound(self.accuracy, rows, self.claimed, self.delta)
+
+    def tight(self, rows: int) -> float:
+        """The tight bound, taking the draws for the true distribution; NaN with a reason."""
+        return math.nan if self.reason else tight_bound(self._empirical, rows, self.epsilon, self.delta, self.risk)
+
+    def low(self, rows: int) -> float:
+        """The tight bound with confidence, for all numbers of rows at once; NaN with a reason."""
+        return math.nan if self.reason else tight_bound(self._band, rows, self.epsilon, self.delta, self.risk)
+
+    @cached_property
+    def _empirical(self) -> Distribution:
+        return distribution_of(self.draws)
+
+    @cached_property
+    def _band(self) -> Distribution:
+        return band_distribution(self.draws, self.beta)
+
+
+@dataclass(frozen=True)
+class VoteCertificate:
+    """The accuracy that a vote on disjoint rows keeps for certain, test row by test row; without noise."""
+
+    #: Shape (n_rows,), int64. Poisoned rows that cannot change the prediction; -1 where it is wrong already.
+    withstands: np.ndarray
+    reason: str = ""
+
+    @classmethod
+    def of(cls, forest: Forest, test: EncodedDataset) -> VoteCertificate:
+        """From the votes on test rows."""
+        votes = forest.votes(test)
+        return cls(np.where(votes.argmax(axis=1) == test.target, certified_rows(votes), -1))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of test rows predicted correctly."""
+        return self.low(0)
+
+    def low(self, rows: int) -> float:
+        """Share of test rows predicted correctly whatever `rows` additions and removals do."""
+        return float(np.mean(self.withstands >= rows))
+
+    published = tight = low
+
+
+Bounds = Certificate | VoteCertificate
+
+# --- How many poisoned rows a learner provably withstands: the published guarantee, and a tight one with confidence.
+
+# The training rows are held fixed while the learner's noise varies; the test rows are clean and fixed; schema and n_public do
+# not change with the poison. k counts additions and removals, so a changed row counts as two. With several splits each is
+# certified at its share of beta, and the curves are averaged. Mathematics: `certificates.py`.
+#
+# A curve is computed from exact rows and covered by no epsilon: it is for the owner of the rows.
+
+#: The most points of a curve; up to here every number of poisoned rows is one.
+MOST_POINTS = 501
+
+Split = tuple[EncodedDataset, EncodedDataset]
+
+
+@dataclass(frozen=True)
+class PoisoningTable:
+    """Curves of one learner over poisoned rows."""
+
+    learner: str
+    bounds: tuple[Bounds, ...]  #: One per split
+    #: Training rows of a split. Private.
+    n_train: int
+    majority: float  #: Accuracy of always predicting the largest class of the training rows, mean over splits
+    beta: float  #: The column `tight_low` is wrong anywhere with at most this probability
+    rows: tuple[int, ...]  #: Numbers of poisoned rows on the curve
+    #: n_asked, n_done: draws over all splits; fewer are done after a stop.
+    n_asked: int
+    n_done: int
+
+    @property
+    def reason(self) -> str:
+        """Why there is no tight bound; empty where there is one."""
+        return next((bound.reason for bound in self.bounds if bound.reason), "")
+
+    @property
+    def accuracy(self) -> float:
+        """Mean accuracy without poison."""
+        return fmean(bound.accuracy for bound in self.bounds)
+
+    def published(self, rows: int) -> float:
+        """The published guarantee at `rows` additions and removals; NaN where nothing is claimed."""
+        return fmean(bound.published(rows) for bound in self.bounds)
+
+    def tight(self, rows: int) -> float:
+        """The tight guarantee; NaN with a reason."""
+        return fmean(bound.tight(rows) for bound in self.bounds)
+
+    def low(self, rows: int) -> float:
+        """The tight guarantee with confidence 1 - beta; NaN with a reason."""
+        return fmean(bound.low(rows) for bound in self.bounds)
+
+    def frame(self) -> pd.DataFrame:
+        """Columns poisoned_rows, poisoned_share, accuracy, published, tight, tight_low; one line per number of rows."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "poisoned_rows": self.rows,
+                "poisoned_share": np.array(self.rows) / max(1, self.n_train),
+                "accuracy": self.accuracy,
+                "published": [self.published(rows) for rows in self.rows],
+                "tight": [self.tight(rows) for rows in self.rows],
+                "tight_low": [self.low(rows) for rows in self.rows],
+            }
+        )
+
+    def protected_rows(self, above: float | None = None) -> int | None:
+        """The most rows with which `low` stays above an accuracy (default: the majority class); None when even 0 is too many."""
+        wanted = self.majority if above is None else above
+        if self.reason or not self.low(0) > wanted:
+            return None
+        return most_rows(self.low, wanted, self.n_train)
+
+    def verdict(self, above: float | None = None) -> str:
+        """The result in words."""
+        if self.reason:
+            return f"No guarantee. {self.reason}"
+        wanted, what = (self.majority, "the majority class") if above is None else (above, "what you asked for")
+        rows = self.protected_rows(above)
+        sure = f", with {1 - self.beta:.0%} confidence" if isinstance(self.bounds[0], Certificate) else ""
+        if rows is None:
+            return f"No protection shown: even without poison its accuracy is not above {wanted:.1%} ({what}){sure}."
+        return (
+            f"Withstands up to {rows:,} poisoned rows ({rows / max(1, self.n_train):.2%}): its mean accuracy stays above "
+            f"{wanted:.1%} ({what}){sure}. Counted: {NEIGHBOURS}; a changed row counts as two."
+        )
+
+
+def certify(
+    request: FitRequest,
+    splits: Sequence[Split],
+    *,
+    max_poisoned: float = 0.01,
+    draws: int = 1000,
+    seed: int = 0,
+    beta: float = 0.05,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> PoisoningTable:
+    """Certify a learner on one or more splits.
+
+    Raises ParameterError, SchemaError, WrongTask or DpvizError for invalid arguments.
+
+    `splits`: sequence of (train, test); each is certified at beta / n_splits, then curves are averaged.
+    `max_poisoned`: largest share of the training rows that is added or removed, in [0, 1].
+    `draws`: per split. The band is useful up to a k where e^(k eps) is well below it.
+    `seed`, `workers`, `progress`, `stop`: as for `dpviz.evaluation.robustness.draws.draw`.
+    `beta`: the band may fail with this probability, in (0, 1).
+    """
+    if not splits:
+        raise ParameterError("certify", "splits", splits, "at least one (train, test) pair")
+    checked_number("certify", "max_poisoned", max_poisoned, least=0, most=1, allowed="a share in [0, 1]")
+    checked_count("certify", "seed", seed, 0)
+    checked_share("certify", "beta", beta)
+    how: dict[str, Any] = {"draws": draws, "workers": workers, "stop": stop}
+    bounds: list[Bounds] = []
+    n_asked = n_done = 0
+    for number, (train, test) in enumerate(splits):
+        found = draw(request, train, [test], seed=seed + number, progress=part_of(progress, number, len(splits)), **how)
+        bounds.append(_bounds(request.spec, found, test, beta / len(splits)))
+        n_asked, n_done = n_asked + found.n_asked, n_done + found.n_done
+    n_train = min(train.n_rows for train, _ in splits)
+    majority = float(np.mean([np.mean(test.target == train.class_counts().argmax()) for train, test in splits]))
+    rows = curve_rows(n_train, max_poisoned)
+    table = PoisoningTable(request.learner, tuple(bounds), n_train, majority, beta, rows, n_asked, n_done)
+    for poisoned in rows:  # here, in the background: what groups of rows risk takes a while and is remembered
+        table.low(poisoned)
+    return table
+
+
+def poisoning_curve(
+    name: str,
+    train: EncodedDataset,
+    test: EncodedDataset,
+    *,
+    epsilon: float,
+    max_poisoned: float = 0.01,
+    draws: int = 1000,
+    seed: int = 0,
+    beta: float = 0.05,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+    **asked: Any,
+) -> pd.DataFrame:
+    """Guaranteed accuracy of a learner while an attacker adds or removes training rows.
+
+    Parameters
+    ----------
+    name, epsilon, **asked
+        As for `dpviz.fit`, without a seed or source.
+    train, test : EncodedDataset
+        Such as from `data.split(seed=0)`. The curve is as private as they are.
+    max_poisoned : float
+        Largest share of poisoned training rows.
+    draws : int
+        Fits without poison, from which accuracy and what is proved with confidence are estimated.
+    seed : int
+        Of these fits.
+    beta : float
+        The column `tight_low` is wrong anywhere with at most this probability.
+    workers, progress, stop
+        As for `sweep`.
+
+    Returns
+    -------
+    DataFrame
+        Columns `poisoned_rows` (additions and removals; a changed row counts as two), `poisoned_share` (of the training rows),
+        `accuracy` (mean without poison), `published` (the paper's guarantee for its claim), `tight` (what is proved) and
+        `tight_low` (what is proved with confidence 1 - beta, for all lines at once). `tight` is NaN for a learner whose
+        privacy loss is infinite or whose claim is violated; `certify(...).reason` says why. The accuracies are measured on exact
+        rows: private if they are.
+    """
+    request = FitRequest.of(name, epsilon=epsilon, **asked)
+    how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}
+    return certify(request, [(train, test)], max_poisoned=max_poisoned, beta=beta, **how).frame()
+
+
+def curve_rows(n_train: int, max_poisoned: float) -> tuple[int, ...]:
+    """Numbers of rows from 0 up to this share, rounded down: all of them, or evenly spaced when there are many."""
+    most = math.floor(n_train * max_poisoned + 1e-9)
+    return tuple(np.unique(np.linspace(0, most, min(most + 1, MOST_POINTS)).astype(np.int64)).tolist())
+
+
+def _bounds(spec: LearnerSpec, found: Draws, test: EncodedDataset, beta: float) -> Bounds:
+    model = found.first.model
+    if spec.disjoint_voters and isinstance(model, Forest):
+        return VoteCertificate.of(model, test)
+    return Certificate.of(found, beta)

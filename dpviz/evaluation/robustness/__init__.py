@@ -1,1 +1,0 @@
-"""What can poisoned rows do? Proved bounds, certificates, attacks."""

@@ -1,1 +1,0 @@
-"""Questions about one tree: which of its splits come back when the noise is drawn again."""
