@@ -566,6 +566,8 @@ class _Labels:
 
     def _text(self, code: int) -> str:
         label = self.classes[code]
+        if isinstance(label, dt.date):
+            return texts_of((label,))[0]
         return label if isinstance(label, str) or self.numbers[code] is None else text_of(label)
 
     def _written_as(self, cells: np.ndarray) -> np.ndarray:
