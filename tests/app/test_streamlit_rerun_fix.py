@@ -106,7 +106,3 @@ def test_a_poll_that_waited_brings_nothing_back_that_was_changed_since_but_a_cli
     asyncio.run(story())
 
 
-def test_a_whole_run_never_waits(session: Any) -> None:
-    session._scriptrunner = _Runner(session.asked, runs=False)
-    session.request_rerun(ClientState())
-    assert len(session.asked) == 1

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.support.visiting import press, settled
 
@@ -32,17 +31,3 @@ def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app:
     page.get_by_role("button", name=re.compile("Go on with .* fits")).wait_for()
 
 
-def test_another_session_is_served_while_one_computes(visit: Any, app: str) -> None:
-    busy, other = visit(), visit()
-    computing, reading = busy.new_page(), other.new_page()
-    computing.goto(f"{app}/compare?data=clinic&draws=100&splits=10")
-    computing.get_by_text("A first look").wait_for()
-    settled(computing)
-    computing.get_by_role("button", name=re.compile("Refine")).click()
-    computing.get_by_role("button", name="Cancel").wait_for()
-    reading.goto(f"{app}/?data=clinic")
-    reading.locator("svg.dp-tree").first.wait_for()
-    expect(computing.get_by_role("button", name="Cancel")).to_be_visible()  # it has not waited for the other to end
-    computing.locator(".js-plotly-plot").first.wait_for()  # without a point there would be nothing to keep
-    computing.get_by_role("button", name="Cancel").click()
-    computing.get_by_text("The curves below show what is done.").wait_for()

@@ -14,7 +14,6 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 import dpviz
 from dpviz.app.held_out import TEST_SHARE
-from dpviz.io.samples import load_sample
 from dpviz.randomness import generator
 from dpviz.table.schema_json import schema_from_dict
 from tests.support.visiting import (
@@ -110,22 +109,6 @@ def test_from_a_messy_csv_to_a_file_that_predicts_what_the_tree_predicts(page: A
     assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
     assert again.score(data) > 0.8
     assert [url for url in outside if url.startswith("http")] == []
-
-
-@pytest.mark.verify
-def test_a_tree_for_a_number_goes_from_a_sample_to_a_file_that_predicts_the_same(page: Any, app: str) -> None:
-    page.goto(f"{app}/?data=rents&epsilon=2&draw=5")
-    page.get_by_text("Preview: ε = 2 (add/remove one row)").wait_for()
-    page.get_by_text("R² on 600 held-out rows").wait_for()
-    open_downloads(page)
-    text = Path(downloaded(page, "Download simulation (JSON)").path()).read_text(encoding="utf-8")
-    learner = json.loads(text)["learner"]["name"]
-    data = dpviz.encode(*load_sample("rents"))
-    train, _ = data.split(TEST_SHARE, seed=0)
-    again = dpviz.fit(learner, train, epsilon=2, max_depth=4, seed=5)
-    assert np.array_equal(dpviz.model_from_json(text).predict(data), again.model.predict(data))
-    page.get_by_test_id("stSidebarNav").get_by_text("Robustness", exact=True).click()
-    page.get_by_text("needs a target of classes").first.wait_for()
 
 
 @pytest.mark.verify

@@ -14,7 +14,6 @@ import dpviz
 from dpviz.randomness import generator
 from dpviz.release.register import Register
 from dpviz.table.schema_json import schema_from_dict
-from dpviz.table.sums import of_table
 from tests.support.visiting import idle, press, settled
 
 pytestmark = pytest.mark.browser
@@ -192,27 +191,3 @@ def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients
     assert [entry.loss.epsilon for entry in Register().releases("two sessions")] == [0.7]
 
 
-@pytest.mark.verify
-def test_another_range_or_another_row_gives_no_other_cap(page: Any, app: str, patients: tuple[Path, Path]) -> None:
-    table, schema = patients
-    table.write_text(table.read_text().replace("no", "yes", 1), encoding="utf-8")
-    read, book = dpviz.read_csv(table), Register()
-    book.declare("a ward", epsilon_cap=1.0, unit="one patient")
-    others = [known.name for known in book.data_sets() if known.name != "a ward"]
-    book.assign("in another order", "a ward", columns=read.names, sums=of_table(read), disjoint_from=others)
-    dpviz.Schema((dpviz.NumericFeature("age", 0, 111), *SCHEMA.features[1:]), SCHEMA.target, n_public=900).save(schema)
-    use_private(page, app, table, schema)
-    go(page, "Publish")
-    page.get_by_text("Nothing was released yet: all of ε = 1 is left").wait_for()  # the same rows, whatever their schema
-    table.write_text(table.read_text() + "50,north,no\n", encoding="utf-8")
-    use_private(page, app, table, schema)
-    go(page, "Publish")
-    press(page, page.get_by_text("a new data set: nobody in it is in any other"))
-    page.get_by_text("mostly the same columns").wait_for()
-    idle(page)
-    expect(page.get_by_role("textbox", name="Name of the data set")).to_have_count(0)
-    press(page, page.get_by_text("a data set named before"))
-    press(page, page.get_by_role("combobox", name="Data set"))
-    page.get_by_role("option", name="a ward").first.click()
-    press(page, page.get_by_role("button", name="Add them permanently").and_(page.locator(":enabled")))
-    page.get_by_text("Nothing was released yet: all of ε = 1 is left").wait_for()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -18,8 +17,8 @@ from tests.support.pages import (
     OF_EACH_KIND,
     SHARES,
     after_work,
-    button,
     buttons,
+    click,
     job_of,
     opened,
     refusal,
@@ -36,6 +35,7 @@ from tests.support.pages import (
 def quick(monkeypatch):
     """Few draws."""
     monkeypatch.setattr(share_map, "DRAWS", 3)
+    monkeypatch.setattr(share_map, "DRAWS_LARGE", 2)
     monkeypatch.setattr(share_map, "GAIN_DRAWS", 5)
 
 
@@ -53,27 +53,9 @@ def report(test: AppTest, bar: dict[str, Any], event: str, value: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(split_view.st, "session_state", state)
         bar[f"on_{event}_change"]()
-    for key, entered in state.items():
-        if key != split_view.KEY:
-            test.session_state[key] = entered
-    test.run()
-    assert not test.exception
-
-
-def map_page(name: str = "privatree", **url: str) -> AppTest:
-    """The Tree page with the map open and there."""
-    test = opened("tree", open_boxes=[SHARES], **(with_few_trees(name) | {"beside": "Nothing"} | url))
-    return after_work(test, share_map.MAP)
-
-
-def pressed(test: AppTest, start: str) -> AppTest:
-    button(test, start).click().run()
-    return after_work(test, share_map.MAP, share_map.GAINS)
-
-
-def map_of(test: AppTest) -> str:
-    """What the map is drawn from, where it is a line."""
-    return next(chart.proto.spec for chart in test.get("plotly_chart") if "Training accuracy" in chart.proto.alt)
+    for key in state.keys() - {split_view.KEY}:
+        test.session_state[key] = state[key]
+    texts(test.run())
 
 
 @pytest.mark.slow
@@ -102,14 +84,15 @@ def test_a_learner_of_each_kind_says_where_epsilon_goes_and_has_grips_where_shar
         ("pf-tree", {"depth": "4"}, [0.25, 0.75]),  # two choices of two levels each
         ("pf-tree", {"depth": "3", "pf-tree.lookahead": "1"}, [0.2, 0.3, 0.5]),
         ("privatree", {}, [0.1, 0.3, 0.6]),
-        ("privatree-corrected", {}, [0.3, 0.7]),
         ("privatree-star", {}, [0.3, 0.7]),  # whose quantiles have no share
     ],
 )
 def test_shares_moved_on_the_bar_are_those_of_the_next_tree_until_the_rule_is_asked_for_again(name, url, chosen, bar):
     test = opened("tree", **(with_few_trees(name) | url))
     by_rule = bar["data"]
-    assert not by_rule["byHand"]
+    for odd in (None, [], [1.0], [0.5, 0.25, 0.25, 0.0], "0.5,0.5", {"0": 1}):  # what no bar reports
+        report(test, bar, "shares", odd)
+    assert not bar["data"]["byHand"]
     assert len(by_rule["shares"]) == len(by_rule["names"]) == len(chosen)
     report(test, bar, "shares", chosen)
     assert bar["data"]["byHand"]
@@ -125,22 +108,11 @@ def test_shares_moved_on_the_bar_are_those_of_the_next_tree_until_the_rule_is_as
     assert not bar["data"]["byHand"]
 
 
-@pytest.mark.parametrize("odd", [None, [], [1.0], [0.5, 0.25, 0.25, 0.0], "0.5,0.5", {"0": 1}])
-def test_what_no_bar_reports_changes_nothing(odd, bar):
-    test = opened("tree", depth="3", **{"pf-tree.lookahead": "1"})
-    before = tree_on_screen(test).asked.request
-    report(test, bar, "shares", odd)
-    assert tree_on_screen(test).asked.request == before
-
-
 def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
     test = opened("tree")
-    toggle = test.toggle(key="pf-tree.level_shares.by-hand")
-    assert toggle.disabled
+    assert test.toggle(key="pf-tree.level_shares.by-hand").disabled
     test.selectbox(key="depth").set_value("3").run()
-    toggle = test.toggle(key="pf-tree.level_shares.by-hand")
-    assert not toggle.disabled
-    toggle.set_value(True).run()
+    test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
     test.number_input(key="pf-tree.level_shares.depth 1").set_value(2.0).run()
     plan = tree_on_screen(test).result.plan
     assert [share.levels for share in plan.shares] == [1, 2]  # two levels are one choice, which pays both their shares
@@ -148,68 +120,68 @@ def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
     assert {share.set_by for share in plan.shares} == {"you"}
     for level in range(3):
         test.number_input(key=f"pf-tree.level_shares.depth {level}").set_value(0.0).run()
-    (problem,) = [text for kind, text in said_in_boxes(test) if kind == "error"]
-    assert "not all 0" in problem
+    assert "not all 0" in dict(said_in_boxes(test))["error"]
 
 
 # --- the share map
 
 
+def map_page(name: str = "privatree", **url: str) -> AppTest:
+    """The Tree page with the map open and there."""
+    test = opened("tree", open_boxes=[SHARES], **(with_few_trees(name) | {"beside": "Nothing"} | url))
+    return after_work(test, share_map.MAP)
+
+
+def maps(test: AppTest) -> list[str]:
+    """What the maps are drawn from."""
+    return [chart.proto.spec for chart in test.get("plotly_chart") if "Training accuracy" in chart.proto.alt]
+
+
 @pytest.mark.slow
-def test_a_line_is_drawn_for_two_shares_and_its_point_can_be_used():
+def test_a_point_of_a_line_for_two_shares_can_be_used():
     test = map_page("privatree-corrected")
-    assert json.loads(map_of(test))["data"]
     (point,) = (words for words in test.selectbox(key="lab-map-point").options if words.startswith("nodes (30%)"))
     test.selectbox(key="lab-map-point").select(point).run()
-    pressed(test, "Use these shares")
-    assert test.number_input(key="privatree-corrected.shares.node").value == 30.0
-    assert test.number_input(key="privatree-corrected.shares.leaf").value == 70.0
+    click(test, "Use these shares")
+    assert [test.number_input(key=f"privatree-corrected.shares.{part}").value for part in ("node", "leaf")] == [30.0, 70.0]
     plan = tree_on_screen(test).result.plan
     assert plan.of("leaf", plan.depth) == pytest.approx(0.7 * plan.epsilon)
 
 
 @pytest.mark.slow
-def test_shares_of_levels_fix_the_depth_when_they_are_used():
+def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_another_epsilon_does():
     test = map_page("pf-tree", epsilon="0.5")
     ((_, found),) = values_in(test, share_map.MAP)
-    pressed(test, "Use these shares")
+    job = job_of(test, share_map.MAP)
+    click(test, "Use these shares")
     plan = tree_on_screen(test).result.plan
     assert found.movable.request.settings.depth == "auto"
     assert plan.depth == sum(found.movable.levels) == int(test.selectbox(key="depth").value)
     assert {share.set_by for share in plan.shares} == {"you"}
-    assert "in use" in map_of(test)
+    assert "in use" in maps(test)[0]
     test.selectbox(key="depth").set_value("4").run()  # the map stays, and is of fewer levels than there are shares now
-    assert not test.exception
-    assert "automatic choice" in map_of(test)
-    assert "in use" not in map_of(test)
-
-
-@pytest.mark.slow
-def test_the_shares_in_use_do_not_make_the_map_stale_another_epsilon_does_and_it_stays_until_it_is_asked_for():
+    assert "automatic choice" in maps(test)[0]
     test = map_page("pf-tree", depth="3")
-    job = job_of(test, share_map.MAP)
     test.toggle(key="pf-tree.level_shares.by-hand").set_value(True).run()
     assert not any("stale" in text for _, text in said_in_boxes(test))
-    test.session_state["epsilon"] = 0.5
+    job = job_of(test, share_map.MAP)
+    test.session_state["epsilon"] = 0.3
     test.run()
     assert any("stale" in text for _, text in said_in_boxes(test))
-    assert "in use" in map_of(test)
-    assert job_of(test, share_map.MAP) is None or job_of(test, share_map.MAP) is job
+    assert job_of(test, share_map.MAP) in (None, job)
     assert not [label for label in buttons(test) if label.startswith("Try one step more")]
 
 
 @pytest.mark.slow
-def test_few_and_many_rows_stand_side_by_side_and_one_step_more_says_what_it_buys(monkeypatch):
-    monkeypatch.setattr(share_map, "DRAWS_LARGE", 2)
+def test_few_and_many_rows_stand_side_by_side_and_one_step_more_says_what_it_buys():
     test = map_page(learner=get_learner("privatree").title, depth="1", beside="Loan applications (20,000 rows)")
     said = shown(test)
-    assert "mean of 3 draws" in said
-    assert "with 784 rows" in said
-    assert "with 20,000 rows" in said
-    assert sum("Training accuracy" in chart.proto.alt for chart in test.get("plotly_chart")) == 2
+    assert not [words for words in ("mean of 3 draws", "with 784 rows", "with 20,000 rows") if words not in said]
+    assert len(maps(test)) == 2
     assert any(len(table.value) == 36 for table in test.dataframe)
     assert {found.n_draws for _, found in values_in(test, share_map.MAP)} <= {2, 3}
-    assert "moved there from the other shares" in texts(pressed(map_page("pf-tree", depth="3"), "Try one step"))
+    test = after_work(click(map_page("pf-tree", depth="3"), "Try one step"), share_map.GAINS)
+    assert "moved there from the other shares" in texts(test)
 
 
 def test_there_is_no_map_of_private_rows():
