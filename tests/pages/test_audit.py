@@ -18,7 +18,7 @@ from dpviz.evaluation.audit.verdicts import StoredRun, run_to_json, stored_run
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.papers import DIFFERENCES, STATEMENTS
 from tests.support.audits import BOUND, BUG, HOLDS, IMPOSSIBLE, NONE, NOTHING, UNPROVEN, VIOLATED, facts, run_of
-from tests.support.pages import after_work, buttons, said_in_boxes, shown, texts
+from tests.support.pages import after_work, buttons, click, said_in_boxes, shown, texts
 from tests.support.paths import ROOT
 
 RUN = run_of(HOLDS, IMPOSSIBLE, VIOLATED, NONE)
@@ -56,53 +56,46 @@ def box(test: AppTest) -> tuple[str, str]:
     return kind, text.replace("\\", "")
 
 
-class TestWhatIsStored:
-    @pytest.mark.parametrize(
-        ("result", "kind", "proved", "searched"),
-        [
-            (HOLDS, "success", "holds", "within"),
-            (UNPROVEN, "warning", "unproven", "within"),
-            (VIOLATED, "error", "violated", "beyond"),
-            (IMPOSSIBLE, "error", "violated", "beyond"),
-            (BUG, "success", "holds", "beyond what its steps cost"),
-            (NONE, "info", "nothing claimed", "nothing claimed"),
-            (NOTHING, "warning", "unproven", "within"),
-        ],
-    )
-    def test_every_fact_has_its_words_and_what_was_searched(
-        self, page: Callable[..., AppTest], result: AuditResult, kind: str, proved: str, searched: str
-    ) -> None:
-        test = page(run_of(result), **chosen(result))
-        assert box(test)[0] == kind
-        assert box(test)[1].startswith(f"**Proved: {proved}.**")
-        assert f"Searched: {searched}]" in texts(test)
-        assert "Attacked: not attacked]" in texts(test)
-        assert ("How likely is this tree?" in texts(test)) == (result.worst_pair is not None)
-        shown = [set(found.value.columns) for found in test.dataframe]
-        assert sum("statement" in columns for columns in shown) == (result.learner in STATEMENTS)
-        assert sum("neighbouring pairs" in columns for columns in shown) == 1
-        assert sum("rows with it" in columns for columns in shown) == (result.worst_pair is not None)
+@pytest.mark.parametrize(
+    ("result", "kind", "proved", "searched"),
+    [
+        (HOLDS, "success", "holds", "within"),
+        (UNPROVEN, "warning", "unproven", "within"),
+        (VIOLATED, "error", "violated", "beyond"),
+        (IMPOSSIBLE, "error", "violated", "beyond"),
+        (BUG, "success", "holds", "beyond what its steps cost"),
+        (NONE, "info", "nothing claimed", "nothing claimed"),
+        (NOTHING, "warning", "unproven", "within"),
+    ],
+)
+def test_every_fact_has_its_words_and_what_was_searched(page, result: AuditResult, kind: str, proved: str, searched: str) -> None:
+    test = page(run_of(result), **chosen(result))
+    assert box(test)[0] == kind
+    assert box(test)[1].startswith(f"**Proved: {proved}.**")
+    assert f"Searched: {searched}]" in texts(test)
+    assert "Attacked: not attacked]" in texts(test)
+    columns = [set(found.value.columns) for found in test.dataframe]
+    assert sum("statement" in names for names in columns) == (result.learner in STATEMENTS)
+    assert sum("neighbouring pairs" in names for names in columns) == 1
+    assert sum("rows with it" in names for names in columns) == (result.worst_pair is not None)
+    differences = [found.label for found in test.expander if found.label.startswith("Differences from the paper")]
+    assert differences == [f"Differences from the paper ({len(known)})" for known in [DIFFERENCES.get(result.learner)] if known]
 
-    def test_a_refusal_says_why_and_an_attack_says_what_it_showed(self, page: Callable[..., AppTest]) -> None:
-        many = replace(BOUND, canaries=8, delta=1e-6)
-        for bound, seen in ((BOUND, "2 of 3 guesses right, 20 draws"), (many, "2 of 3 guesses right, 8 canaries in each")):
-            entry = facts(HOLDS, bound, searched=None, places=(), not_searched="Too many trees.")
-            said = texts(page(StoredRun((entry,)), learner="PF-tree")).replace("\\", "")
-            assert "0 were searched" in said
-            assert "Too many trees." in said
-            assert "(add/remove one row) with 95% confidence." in said
-            assert "Attacked: 1 is claimed and 0.9 could be shown" in said
-            assert seen in said
-            assert bound is BOUND or "ε ≥ 0.4, δ = 0.000001" in said
-        known = audit_results.Known(StoredRun((entry,)), {})
-        (line,) = (line for line in audit_results.audit_lines(known, 1.0) if line.attacked is not None)
-        assert (line.verdict, line.search, line.attack, line.claimed) == ("holds", "not", "within", 1.0)
+
+def test_a_refusal_says_why_and_an_attack_says_what_it_showed(page: Callable[..., AppTest]) -> None:
+    many = replace(BOUND, canaries=8, delta=1e-6)
+    for bound, seen in ((BOUND, "2 of 3 guesses right, 20 draws"), (many, "2 of 3 guesses right, 8 canaries in each")):
+        entry = facts(HOLDS, bound, searched=None, places=(), not_searched="Too many trees.")
+        said = shown(page(StoredRun((entry,)), learner="PF-tree"))
+        for words in ("0 were searched", "Too many trees.", "Attacked: 1 is claimed and 0.9 could be shown", seen):
+            assert words in said
+        assert bound is BOUND or "ε ≥ 0.4, δ = 0.000001" in said
+    (line,) = (line for line in audit_results.audit_lines(audit_results.Known(StoredRun((entry,)), {}), 1.0) if line.attacked)
+    assert (line.verdict, line.search, line.attack, line.claimed) == ("holds", "not", "within", 1.0)
 
 
 def search(test: AppTest) -> AppTest:
-    next(button for button in test.button if button.label == "Search again").click().run()
-    assert not test.exception
-    return test
+    return click(test, "Search again")
 
 
 def finish(test: AppTest) -> AppTest:
@@ -129,38 +122,26 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     state["go"].set()
 
 
-class TestSearching:
-    def test_cancel_ends_the_search_and_keeps_what_was_shown(self, page: Callable[..., AppTest], held: dict[str, Any]) -> None:
-        test = search(page(**chosen(IMPOSSIBLE)))
-        next(button for button in test.button if button.label == "Cancel").click().run()
-        said = texts(finish(test))
-        assert "Stopped" in said
-        assert "From the stored run" in said
-        assert held["asked"]["stop"]()
+def test_cancel_ends_the_search_and_keeps_what_was_shown(page: Callable[..., AppTest], held: dict[str, Any]) -> None:
+    test = click(search(page(**chosen(IMPOSSIBLE))), "Cancel")
+    said = texts(finish(test))
+    assert "Stopped" in said
+    assert "From the stored run" in said
+    assert held["asked"]["stop"]()
 
 
-class TestWhy:
-    def test_the_published_proof_is_explained_with_the_numbers_on_screen(self, page: Callable[..., AppTest]) -> None:
-        said = texts(page(**chosen(VIOLATED)))
-        assert PROOF in said
-        assert "to ε = 1.5, not 1 (add/remove one row)" in said
-        assert "4 times as likely (1 in 156 instead of 1 in 625)" in said
-        assert "Theorem 3" in said
-
-    def test_a_claim_without_a_text_of_its_own_gives_its_reason(self, page: Callable[..., AppTest]) -> None:
-        result = replace(VIOLATED, learner="pf-tree", params={}, because="Some reason.")
-        said = texts(page(run_of(result)))
-        assert PROOF not in said
-        assert "Some reason\\. On screen, adding the marked row makes one tree 4 times as likely" in said
-
-
-def test_what_a_learner_does_otherwise_than_its_paper_stands_beside_it_and_nothing_for_one_without_a_paper(page) -> None:
-    def declared(learner: str) -> list[str]:
-        opened = page(learner=get_learner(learner).title)
-        return [box.label for box in opened.expander if box.label.startswith("Differences from the paper")]
-
-    assert declared("privatree") == [f"Differences from the paper ({len(DIFFERENCES['privatree'])})"]
-    assert declared("pf-tree") == []
+def test_a_refuted_proof_is_explained_with_the_numbers_on_screen_and_a_claim_without_a_text_gives_its_reason(page) -> None:
+    said = texts(page(**chosen(VIOLATED)))
+    for words in (
+        PROOF,
+        "to ε = 1.5, not 1 (add/remove one row)",
+        "4 times as likely (1 in 156 instead of 1 in 625)",
+        "Theorem 3",
+    ):
+        assert words in said
+    said = texts(page(run_of(replace(VIOLATED, learner="pf-tree", params={}, because="Some reason."))))
+    assert PROOF not in said
+    assert "Some reason\\. On screen, adding the marked row makes one tree 4 times as likely" in said
 
 
 def test_every_line_on_screen_is_an_entry_of_the_stored_run() -> None:

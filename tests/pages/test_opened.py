@@ -10,7 +10,7 @@ from dpviz.app import opened as opened_model
 from dpviz.app.parts import take_upload
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.table.role import DataRole
-from tests.support.pages import PAGES, in_use, opened, records, texts
+from tests.support.pages import PAGES, click, in_use, opened, records, texts
 
 
 def with_file(result, role=DataRole.SIMULATED):
@@ -32,8 +32,7 @@ def test_a_model_is_shown_asked_and_compared(name):
     assert "A model from a file" in said
     assert {len(line) for line in records(test, "Measures of both models")} == {3}
     assert "Predicted " in texts(test)
-    next(button for button in test.button if button.label == "Close the file").click().run()
-    assert "A model from a file" not in texts(test)
+    assert "A model from a file" not in texts(click(test, "Close the file"))
     private = with_file(result, DataRole.PRIVATE)
     assert not [found for found in private.get("html") if "from the file" in found.proto.body]
 

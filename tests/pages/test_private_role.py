@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.background import THREADS, Pool
-from dpviz.app.explorations import AGREED
 from dpviz.app.state import Loaded
 from dpviz.app.training import tree_task
 from dpviz.errors import DpvizError
@@ -19,6 +18,7 @@ from dpviz.learners import FitRequest, get_learner, learner_names
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.support import pages
 from tests.support.pages import PAGES, after_work, tree_on_screen
 
 NAMES = sorted(path.stem for path in PAGES.glob("*.py"))
@@ -48,14 +48,7 @@ def private() -> Loaded:
 
 
 def opened(page: str, private: Loaded, **url: str) -> AppTest:
-    test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    test.session_state["loaded"] = private
-    test.session_state[AGREED] = private.data.identity
-    for name, value in url.items():
-        test.query_params[name] = value
-    test.run()
-    assert not test.exception, [found.message for found in test.exception]
-    return test
+    return pages.opened(page, private.role, rows=private, **url)
 
 
 def everything(test: AppTest) -> str:
@@ -152,42 +145,26 @@ class Rows:
 
 
 @pytest.mark.slow
-def test_a_job_lets_go_of_its_rows_when_it_is_done():
-    pool = Pool()
-    rows = Rows()
-    alive = weakref.ref(rows)
-    job = pool.submit("session", "bulk", lambda progress, stop, held=rows: None)
-    assert job.wait(60)
-    del rows
-    pool.close()
-    gc.collect()
-    assert job.error is None
-    assert alive() is None
-
-
-@pytest.mark.slow
-def test_a_job_in_line_lets_go_of_its_rows_when_its_session_ends():
+def test_a_job_lets_go_of_its_rows_when_it_is_done_and_one_in_line_when_its_session_ends():
     pool, began, go = Pool(), Event(), Event()
-    pool.submit("other", "bulk", lambda progress, stop: (began.set(), go.wait(60)))
+
+    def holding():
+        rows = Rows()
+        alive.append(weakref.ref(rows))
+        return lambda progress, stop: rows and None
+
+    alive = []
+    job = pool.submit("session", "bulk", holding())
+    assert job.wait(60)
+    assert job.error is None
+    other = pool.submit("other", "bulk", lambda progress, stop: (began.set(), go.wait(60)))
     assert began.wait(60)
-    rows = Rows()
-    alive = weakref.ref(rows)
-    pool.submit("gone", "bulk", lambda progress, stop, held=rows: None)
-    del rows
+    gone = [pool.submit("gone", "bulk", holding())]
+    gone += [pool.submit("gone", lane, lambda progress, stop: go.wait(60)) for lane in THREADS]
     pool.end_session("gone")
     gc.collect()
-    assert alive() is None
-    go.set()
-    pool.close()
-
-
-def test_what_ends_with_a_session_is_every_job_of_it_and_of_no_other():
-    pool, go = Pool(), Event()
-    wait = lambda progress, stop: go.wait(60)  # noqa: E731
-    gone = [pool.submit("gone", lane, wait) for lane in THREADS]
-    here = pool.submit("here", "tree", wait)
-    pool.end_session("gone")
-    assert all(job.is_stopped for job in gone)
-    assert not here.is_stopped
+    assert [one() for one in alive] == [None, None]
+    assert all(one.is_stopped for one in gone)
+    assert not other.is_stopped
     go.set()
     pool.close()

@@ -37,10 +37,14 @@ def opened() -> AppTest:
     return test.run()
 
 
-def unfolded_report() -> AppTest:
-    test = opened()
-    test.session_state["report 1"] = True
-    return test.run()
+@pytest.fixture
+def book(monkeypatch, tmp_path):
+    """A register of small rows without a release."""
+    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
+    found = Register()
+    found.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
+    found.assign(small_rows().identity, NAME)
+    return found
 
 
 def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
@@ -60,11 +64,7 @@ def test_it_shows_data_sets_caps_releases_and_looks_without_the_rows(register):
 
 
 @pytest.mark.slow
-def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(monkeypatch, tmp_path):
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    book = Register()
-    book.declare(NAME, epsilon_cap=1.0, unit="one patient", rows_per_unit=3)
-    book.assign(small_rows().identity, NAME)
+def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(book):
     content = Path(publish(book, small_rows(), requested(0.25)).file).read_bytes()
     test = whole_app().switch_page(str(PAGES / "publish.py")).run()
     test.segmented_control(key="publish-view").set_value("Check a file").run()
@@ -107,29 +107,17 @@ def test_the_printed_account_holds_the_same_and_escapes_names(register):
 
 
 @pytest.mark.slow
-def test_the_report_of_a_release_is_offered_with_its_author(monkeypatch, tmp_path):
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    book = Register()
-    book.declare(NAME, epsilon_cap=1.0)
-    book.assign(small_rows().identity, NAME)
-    publish(book, small_rows(), requested(0.5))
-    test = unfolded_report()
-    test.text_input(key="report-author").set_value("the board").run()
-    assert not test.exception
-    (offered,) = [found for found in test.get("download_button") if "report-download" in found.proto.id]
-    assert (offered.proto.label, offered.proto.disabled) == ("Report (HTML, for printing)", False)
-
-
-def test_a_report_that_cannot_be_written_is_not_offered(monkeypatch, tmp_path):
-    def refuse(given, signed):
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_the_report_of_a_release_is_offered_with_its_author_unless_it_cannot_be_written(monkeypatch, book, is_refused):
+    def refuse(form, given):
         raise NotExported("The report does not predict as the model does.", remedy="-")
 
-    monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
-    monkeypatch.setattr("dpviz.figures.publish.exports.export", lambda form, given: refuse(given, None))
-    book = Register()
-    book.declare(NAME, epsilon_cap=1.0)
-    book.assign(small_rows().identity, NAME)
+    if is_refused:
+        monkeypatch.setattr("dpviz.figures.publish.exports.export", refuse)
     publish(book, small_rows(), requested(0.5))
-    test = unfolded_report()
-    assert "The report does not predict as the model does" in shown(test)
-    assert "Report (HTML, for printing)" not in [found.proto.label for found in test.get("download_button")]
+    test = opened()
+    test.session_state["report 1"] = True
+    test.run().text_input(key="report-author").set_value("the board").run()
+    assert ("The report does not predict as the model does" in shown(test)) == is_refused
+    offered = [found.proto.label for found in test.get("download_button")]
+    assert ("Report (HTML, for printing)" in offered) != is_refused
