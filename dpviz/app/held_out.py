@@ -5,6 +5,7 @@ Exact figures are for rows anyone may see, never for private ones; the private t
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -40,7 +41,6 @@ from dpviz.figures.wording import capital, percent
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model
 from dpviz.models.tree import format_value
-from dpviz.results.document import Estimate
 from dpviz.results.result import TestReport
 from dpviz.results.verdict import Unit
 from dpviz.table.dataset import EncodedDataset
@@ -84,6 +84,11 @@ class HeldOut:
         """Held-out rows."""
         return int(self.confused.sum())
 
+    @property
+    def rarest(self) -> int:
+        """The class that fewest held-out rows have."""
+        return int(self.confused.sum(axis=1).argmin())
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOutNumber:
@@ -122,23 +127,22 @@ def held_out(model: Model, parts: Parts) -> HeldOut | HeldOutNumber:
     found, between = metrics(model, train, test), metric_intervals(model, test)
     if isinstance(train.schema.target, NumericTarget):
         return HeldOutNumber(found, between, float(train.target.mean()), test.n_rows)
-    confused = confusion(test.target, model.predict(test), test.n_classes)
-    return HeldOut(found, between, confused, _ranked(model, test, int(train.class_counts().argmin())))
-
-
-def _ranked(model: Model, test: EncodedDataset, label: int) -> Ranked | None:
-    try:
-        share = model.predict_proba(test)[:, label]
-    except NoProbabilities:
-        return None
-    is_class = test.target == label
-    return Ranked(label, calibration(is_class, share), lift(is_class, share))
+    confused, label, ranked = confusion(test.target, model.predict(test), test.n_classes), train.class_counts().argmin(), None
+    with suppress(NoProbabilities):
+        share, is_class = model.predict_proba(test)[:, label], test.target == label
+        ranked = Ranked(int(label), calibration(is_class, share), lift(is_class, share))
+    return HeldOut(found, between, confused, ranked)
 
 
 def private_test(report: TestReport, unit: Unit, exact: Exact | None, rows: str = "", note: str = "") -> None:
     """What the test says in words, or, where `exact` is known of `rows`, in a table beside it with a `note` below."""
     st.markdown("**Private test result**")
-    _sentences_or_table(report, unit, exact, rows, note)
+    lines = result_sentences(report, unit)
+    if exact is None:
+        st.markdown("\n".join(f"- {plain(line)}" for line in lines))
+    else:
+        rows_table(result_rows(report, exact, rows), "Measures by the private test, and exactly, each with a 95% interval.")
+        st.caption(f"{plain(lines[-1])} {note}")
     group_screen(report, key="groups-tested")
 
 
@@ -150,43 +154,18 @@ def group_screen(report: TestReport, *, key: str) -> None:
         st.caption(WIDE.replace("epsilon", "ε"))
 
 
-def _sentences_or_table(report: TestReport, unit: Unit, exact: Exact | None, rows: str, note: str) -> None:
-    if exact is None:
-        st.markdown("\n".join(f"- {plain(line)}" for line in result_sentences(report, unit)))
-        return
-    words = "Measures by the private test, and exactly, each with a 95% interval."
-    rows_table(result_rows(report, exact, rows), words)
-    st.caption(f"{plain(result_sentences(report, unit)[-1])} {note}")
-
-
 def result_rows(report: TestReport, exact: Exact, rows: str) -> list[dict[str, str]]:
     """One line per measure: the private test result, and what `rows` say exactly, each with its 95% interval."""
-    values, between = exact
-    known = _estimates(report)
-    return [
-        {
-            "measure": capital(METRICS[name]),
-            "private test result": _known(report, estimate, name),
-            rows: _measured(values[name], between[name], name),
-        }
-        for name in known
-        if (estimate := known[name]) is not None and name in between and values[name] == values[name]
-    ]
-
-
-def _estimates(report: TestReport) -> dict[str, Estimate | None]:
-    """By measure, in the order in which they are shown."""
-    found = report.estimates
-    return found | {"accuracy": found.pop("accuracy")} if has_rare_classes(report) else found
-
-
-def _known(report: TestReport, estimate: Estimate, name: str) -> str:
-    between = estimate.low, estimate.high
-    return f"unknown ({interval_text(between, name)})" if says_nothing(report, name) else _measured(estimate.value, between, name)
-
-
-def _measured(value: float, between: tuple[float, float], name: str) -> str:
-    return f"{measure_text(value, name)} ({interval_text(between, name)})"
+    (values, between), known, lines = exact, report.estimates, []
+    if has_rare_classes(report):  # accuracy alone would flatter
+        known["accuracy"] = known.pop("accuracy")
+    for name, estimate in known.items():
+        if estimate is not None and name in between and values[name] == values[name]:
+            private, exactly = interval_text((estimate.low, estimate.high), name), interval_text(between[name], name)
+            value = "unknown" if says_nothing(report, name) else measure_text(estimate.value, name)
+            line = {"measure": capital(METRICS[name]), "private test result": f"{value} ({private})"}
+            lines.append(line | {rows: f"{measure_text(values[name], name)} ({exactly})"})
+    return lines
 
 
 # --- the line above the tree on screen, and every measure
@@ -206,12 +185,21 @@ def measured_line(found: HeldOut | HeldOutNumber | None) -> None:
     """How a model that is not one tree does: the leading measure with its interval, what needs no model beside it."""
     if found is None:
         return
-    leading, *others = _of_numbers(found) if isinstance(found, HeldOutNumber) else _of_classes(found)
-    st.markdown(f"**{leading}** · {' · '.join(others)}", help=_how_tested(found))
-
-
-def _how_tested(found: HeldOut | HeldOutNumber) -> str:
-    return f"Trained on {percent(1 - TEST_SHARE)} of the rows, tested on the other {found.n_rows:,}; 95% intervals."
+    known = found.measures
+    if isinstance(found, HeldOutNumber):
+        names = ["r2", "rmse", "mae"]
+        constant = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(known['mean_rmse'])}"
+    else:  # accuracy first, but not where the most frequent class alone makes it look good
+        names = ["balanced_accuracy" if known["majority"] >= RARE else "accuracy", "auc"]
+        constant = f"always the most frequent class: {known['majority']:.1%}"
+    said = []
+    for name in names:
+        value, between = known[name], found.intervals.get(name, (math.nan, math.nan))
+        interval = "" if math.isnan(between[0]) else f" ({interval_text(between, name)})"
+        if name != "auc" or not math.isnan(value):
+            said.append(f"{METRICS[name]} {'–' if math.isnan(value) else measure_text(value, name)}{interval}")
+    how = f"Trained on {percent(1 - TEST_SHARE)} of the rows, tested on the other {found.n_rows:,}; 95% intervals."
+    st.markdown(f"**Test {said[0]}** · {' · '.join([*said[1:], constant])}", help=how)
 
 
 def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:
@@ -223,8 +211,9 @@ def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, request: FitRequest,
         is_rare = measure == "balanced accuracy"
         score = found.measures["balanced_accuracy" if is_rare else "accuracy"]
         constant = 1 / len(found.confused) if is_rare else found.measures["majority"]
-        auc = found.measures["auc"]
-        besides = f"finds {found_of_100(found)} of 100 {visible(rarest(found, loaded.schema))}"
+        auc, share = found.measures["auc"], recalls(found.confused)[found.rarest]
+        of_100 = "–" if math.isnan(share) else f"{100 * share:.0f}"
+        besides = f"finds {of_100} of 100 {visible(loaded.schema.classes[found.rarest])}"
         besides = besides if math.isnan(auc) else f"AUC {measure_text(auc, 'auc')} · {besides}"
     scores, lines = ((), {}) if drawn is None else once_of(drawn, "_scores", lambda them: _compared(them, request, loaded))
     strip = strip_svg(score, scores, {"constant": constant, **lines}, measure)
@@ -238,41 +227,6 @@ def _compared(drawn: Resamples, request: FitRequest, loaded: Loaded) -> tuple[tu
         return (), {}
     lines = references(*parts, max_depth=request.depth_beside(parts[0].schema))
     return tuple(scored(model, *parts) for model in drawn.models), lines
-
-
-def _rarest(found: HeldOut) -> int:
-    return int(found.confused.sum(axis=1).argmin())
-
-
-def rarest(found: HeldOut, schema: Schema) -> str:
-    """The name of the class that fewest held-out rows have."""
-    return schema.classes[_rarest(found)]
-
-
-def found_of_100(found: HeldOut) -> str:
-    """How many of 100 rows of the rarest class are predicted as that."""
-    share = recalls(found.confused)[_rarest(found)]
-    return "–" if math.isnan(share) else f"{100 * share:.0f}"
-
-
-def _of_numbers(found: HeldOutNumber) -> list[str]:
-    said = [_with_interval(found, name) for name in ("r2", "rmse", "mae")]
-    mean = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.measures['mean_rmse'])}"
-    return [f"Test {said[0]}", *said[1:], mean]
-
-
-def _of_classes(found: HeldOut) -> list[str]:
-    """Accuracy first, but not where the most frequent class alone makes it look good."""
-    known = found.measures
-    names = ["balanced_accuracy" if known["majority"] >= RARE else "accuracy", "auc"]
-    said = [_with_interval(found, name) for name in names if not math.isnan(known[name])]
-    return [f"Test {said[0]}", *said[1:], f"always the most frequent class: {known['majority']:.1%}"]
-
-
-def _with_interval(found: HeldOut | HeldOutNumber, name: str) -> str:
-    value, between = found.measures[name], found.intervals.get(name, (math.nan, math.nan))
-    known = "" if math.isnan(between[0]) else f" ({interval_text(between, name)})"
-    return f"{METRICS[name]} {'–' if math.isnan(value) else measure_text(value, name)}{known}"
 
 
 def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, report: TestReport | None = None) -> None:
@@ -289,48 +243,39 @@ def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, repor
 
 
 def _every(found: HeldOut, schema: Schema) -> None:
-    words = "Measures on held-out rows."
-    order = metrics_for(schema, found.measures["majority"])
-    rows_table([_line(found, name) for name in order if name in found.measures], words)
+    lines = []
+    for name in metrics_for(schema, found.measures["majority"]):
+        value, between = found.measures.get(name), found.intervals.get(name)
+        if value is not None:
+            interval = "–" if between is None or math.isnan(between[0]) else interval_text(between, name)
+            said = "needs probabilities" if math.isnan(value) else measure_text(value, name)
+            lines.append({"measure": capital(METRICS[name]), "value": said, "95%": interval})
+    rows_table(lines, "Measures on held-out rows.")
     st.caption("Rows of each class, and what they are predicted as.")
     rows_table(confusion_rows(found, schema), "Confusion matrix with the error of each class.")
-    if found.ranked is not None:
-        _probabilities(found.ranked, schema)
-
-
-def _line(found: HeldOut, name: str) -> dict[str, str]:
-    value, between = found.measures[name], found.intervals.get(name)
-    return {
-        "measure": capital(METRICS[name]),
-        "value": "needs probabilities" if math.isnan(value) else measure_text(value, name),
-        "95%": "–" if between is None or math.isnan(between[0]) else interval_text(between, name),
-    }
+    if (ranked := found.ranked) is not None:
+        name = literal(schema.classes[ranked.label])
+        above = f" Among the tenth of the rows with the largest ones, it is {ranked.lift:.1f} times as frequent."
+        top = "" if math.isnan(ranked.lift) else above
+        st.caption(f"Probabilities of {name}: what was predicted, and how often it was {name}.{top}")
+        rows = [
+            {
+                "predicted": percent(item.predicted),
+                "observed": percent(item.observed),
+                "95%": f"{percent(item.low)} to {percent(item.high)}",
+                "rows": item.n_rows,
+            }
+            for item in ranked.calibration
+        ]
+        rows_table(rows, "Calibration: the probabilities predicted, and how often the class was observed.")
 
 
 def confusion_rows(found: HeldOut, schema: Schema) -> list[dict[str, Any]]:
     """One line per class: how its rows are predicted, and its error with a 95% interval."""
-    lines = zip(schema.classes, found.confused.tolist(), recalls(found.confused).tolist(), strict=True)
-    heads = [f"predicted {name}" for name in schema.classes]
-    cells = ((name, dict(zip(heads, row, strict=True)), _error(right, sum(row))) for name, row, right in lines)
-    return [{"class": name, **predicted, "error": error} for name, predicted, error in cells]
-
-
-def _error(right: float, n_rows: int) -> str:
-    if not n_rows:
-        return "no rows"
-    low, high = wilson(1 - right, n_rows)
-    return f"{percent(1 - right)} ({percent(low)} to {percent(high)})"
-
-
-def _probabilities(ranked: Ranked, schema: Schema) -> None:
-    name = literal(schema.classes[ranked.label])
-    above = f" Among the tenth of the rows with the largest ones, it is {ranked.lift:.1f} times as frequent."
-    top = "" if math.isnan(ranked.lift) else above
-    st.caption(f"Probabilities of {name}: what was predicted, and how often it was {name}.{top}")
-    words = "Calibration: the probabilities predicted, and how often the class was observed."
-    rows_table([_calibrated(item) for item in ranked.calibration], words)
-
-
-def _calibrated(item: CalibrationBin) -> dict[str, Any]:
-    between = f"{percent(item.low)} to {percent(item.high)}"
-    return {"predicted": percent(item.predicted), "observed": percent(item.observed), "95%": between, "rows": item.n_rows}
+    lines = []
+    for name, row, right in zip(schema.classes, found.confused.tolist(), recalls(found.confused).tolist(), strict=True):
+        low, high = wilson(1 - right, sum(row)) if sum(row) else (0.0, 0.0)
+        error = f"{percent(1 - right)} ({percent(low)} to {percent(high)})" if sum(row) else "no rows"
+        predicted = {f"predicted {other}": count for other, count in zip(schema.classes, row, strict=True)}
+        lines.append({"class": name, **predicted, "error": error})
+    return lines
