@@ -11,7 +11,7 @@ from dpviz.app.audit import PLACES, Known, Search
 from dpviz.app.controls import EPSILONS
 from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose, sections
-from dpviz.app.tree_view import tree_view
+from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import download, learner_title, linked, on_demand, show_chart
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import AuditResult, PlannedLearner
@@ -19,7 +19,6 @@ from dpviz.evaluation.audit.verdicts import script_of
 from dpviz.figures import as_python
 from dpviz.figures import audit as figures
 from dpviz.figures.departures import statement_rows
-from dpviz.figures.tree.svg import draw_tree
 from dpviz.figures.wording import counted
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.papers import DIFFERENCES
@@ -27,8 +26,6 @@ from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
 
 LEARNER, EPSILON, PICTURE, FIRST = "audit-learner", "audit-epsilon", "audit-table", "_audit_first"
-#: A tree with more leaves is described on request.
-MOST_LEAVES = 4
 BOXES = {"green": st.success, "orange": st.warning, "red": st.error, "gray": st.info}
 ICONS = {
     "holds": ":material/verified_user:",
@@ -201,11 +198,7 @@ def worst_pair(result: AuditResult) -> None:
     if tree is None:
         st.caption(plain(words))
     else:
-        wide, narrow = (draw_tree(tree, title=words, narrow=small).standalone() for small in (False, True))
-        tree_view(wide, narrow, selected=None, key="audit-output", height=260)
-        if tree.n_leaves > MOST_LEAVES:
-            with st.expander(f"All {tree.n_leaves} leaves in words", icon=":material/notes:"):
-                st.markdown(plain(words))
+        show_tree(tree, title=words, key="audit-output", height=260)
     bars = figures.chance_chart(result)
     st.markdown("**How likely is this tree?**", help=plain(bars.summary))
     show_chart(bars, "audit-chances")

@@ -15,7 +15,7 @@ from dpviz.app.held_out import group_screen, private_test
 from dpviz.app.parts import error, literal, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.tree_view import chosen_node, tree_view
+from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_chart, table
 from dpviz.errors import DpvizError, UnansweredRows
 from dpviz.evaluation.metrics import metric_intervals, metrics
@@ -28,7 +28,6 @@ from dpviz.figures.publish.release import ACCOUNT, composed_sentence, history_ro
 from dpviz.figures.publish.released_file import sentences
 from dpviz.figures.publish.report import Signed, drawn_tree, not_promised
 from dpviz.figures.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
-from dpviz.figures.tree.svg import draw_tree
 from dpviz.figures.wording import capital, counted
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
@@ -231,9 +230,7 @@ def released_file(record: ReleaseRecord, unit: Unit, loaded: Loaded | None) -> N
         group_screen(report, key="released-groups")
     tree = drawn_tree(given)
     if tree is not None:
-        title = f"The released tree of {given.schema.target.name}"
-        wide, narrow = (draw_tree(tree, title=title, narrow=narrow).standalone() for narrow in (False, True))
-        tree_view(wide, narrow, selected=chosen_node("released-tree"), key="released-tree")
+        show_tree(tree, title=f"The released tree of {given.schema.target.name}", key="released-tree")
     if report is not None:
         exact = None
         if loaded is not None and loaded.role is not DataRole.PRIVATE and loaded.data.n_rows:

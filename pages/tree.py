@@ -24,7 +24,7 @@ from dpviz.app.prose import prose
 from dpviz.app.share_map import share_map_screen
 from dpviz.app.split_view import split_view
 from dpviz.app.state import rows_read
-from dpviz.app.tree_view import chosen_in, tree_view
+from dpviz.app.tree_view import chosen_in, tree_text, tree_view
 from dpviz.app.widgets import linked, on_demand, show_chart
 from dpviz.errors import DpvizError
 from dpviz.evaluation.resampling import Resamples, agreement, feature_use
@@ -104,8 +104,7 @@ def draw(trained: training.Trained, complete: Tree) -> None:
     show_node(trained, shown, path, trace, drawn)
     with on_demand("The same tree as text", icon=":material/notes:") as box:
         if box.open:
-            rules = enumerate(text.rule_list(shown), start=1)
-            st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in rules))
+            tree_text(shown)
     with on_demand("How to read the picture", icon=":material/help:") as box:
         if box.open:
             st.markdown("\n".join(f"- {line}" for line in legend(result, trace, drawn)))

@@ -3,7 +3,6 @@
 Before, pages show rows simulated from the schema. What was explored is covered by no guarantee, and noted apart from releases.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -59,12 +58,6 @@ def _line(words: str, icon: str) -> Any:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key=frame.WHOSE)
     line.markdown(f"{icon} {prose('private', words)}", width="content")
     return line
-
-
-def say_made_up(shown: Loaded, expect: Callable[[Loaded], None]) -> None:
-    """Where rows are made up, what to `expect` of the private ones instead of a measure."""
-    if shown.is_made_up:
-        expect(loaded())
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

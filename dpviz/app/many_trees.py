@@ -10,12 +10,10 @@ import streamlit as st
 from dpviz.app.parts import literal, plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.tree_view import tree_view
+from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import once_of, show_chart, whole_number
 from dpviz.figures.tree.boosted import score_name, scores_in_words, steps_chart, steps_of
 from dpviz.figures.tree.effects import asked_by, asked_in_words, by_size, effect_chart, effect_rows
-from dpviz.figures.tree.svg import draw_tree
-from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import counted
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
@@ -115,11 +113,7 @@ def one_tree(model: Any, say: Callable[[int], str]) -> None:
     if tree.n_leaves > MOST_DRAWN:
         st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
         return
-    title = f"Tree {number} of {len(trees)}"
-    wide, narrow = (draw_tree(tree, title=title, narrow=narrow).standalone() for narrow in (False, True))
-    tree_view(wide, narrow, selected=None, key="member-view")
-    with st.expander("The same tree as text", icon=":material/notes:"):
-        st.markdown("\n".join(f"{place}. {plain(line.text)}" for place, line in enumerate(rule_list(tree), start=1)))
+    show_tree(tree, title=f"Tree {number} of {len(trees)}", key="member-view")
 
 
 def _ask_tree(model: Any, trees: Sequence[Tree]) -> int:

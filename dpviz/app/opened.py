@@ -8,18 +8,16 @@ from dpviz.app import parts
 from dpviz.app.guarantee_line import guarantee_of, noise_line
 from dpviz.app.held_out import parts_of, private_test
 from dpviz.app.many_trees import effects_screen, one_tree
-from dpviz.app.parts import plain, upload
+from dpviz.app.parts import upload
 from dpviz.app.person import person_screen
 from dpviz.app.state import Loaded
 from dpviz.app.training import Trained, last_tree
-from dpviz.app.tree_view import chosen_in, tree_view
+from dpviz.app.tree_view import chosen_in, show_tree
 from dpviz.app.widgets import on_demand, rows_table
 from dpviz.errors import DpvizError
 from dpviz.evaluation.comparison import METRICS
 from dpviz.evaluation.metrics import metrics
 from dpviz.figures.compare import measure_text
-from dpviz.figures.tree.svg import draw_tree
-from dpviz.figures.tree.text import rule_list
 from dpviz.figures.wording import capital
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.learners import get_learner
@@ -89,11 +87,7 @@ def _picture(result: FitResult) -> None:
         return
     shown = collapse_leaves(tree, result.plan)
     chosen, _ = chosen_in(_VIEW, shown)
-    title = get_learner(result.learner).title
-    wide, narrow = (draw_tree(shown, title=title, selected=chosen, narrow=narrow).standalone() for narrow in (False, True))
-    tree_view(wide, narrow, selected=chosen, key=_VIEW)
-    with st.expander("The same tree as text", icon=":material/notes:"):
-        st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(shown), start=1)))
+    show_tree(shown, title=get_learner(result.learner).title, key=_VIEW, selected=chosen)
 
 
 def _compared(result: FitResult, loaded: Loaded) -> None:

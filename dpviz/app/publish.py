@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 
@@ -34,8 +34,6 @@ from dpviz.release.release import release
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.table.role import DataRole
 
-T = TypeVar("T")
-
 #: The three parts of the page, and the key of their choice in session and address.
 RELEASE, REGISTER, CHECK = VIEWS = ("Release", "Register", "Check a file")
 VIEW = "publish-view"
@@ -44,7 +42,7 @@ SLOT = "publish"
 AGREED, ACCEPTED = "publish-agreed", "publish-accept-rows"
 _TOKEN, _LAST, _FAILED = "_publish_token", "_publish_last", "_publish_failed"
 _REFUSED, _TAKEN = "_publish_refused", "_publish_taken"
-_PROBLEM, _CAP_PROBLEM, _CHECKED = "_publish_data_problem", "_cap_problem", "_checked_file"
+_CHECKED = "_checked_file"
 _NEW, _OLD = "a new data set: nobody in it is in any other", "a data set named before"
 _MOST_DELTA = "The most δ all releases may add up to"
 
@@ -88,9 +86,6 @@ def ask_data_set(book: Register, loaded: Loaded) -> Balance | None:
     """The data set of the rows in use with what was spent on it; asks as long as it was not said which it is."""
     st.header("Data set", anchor=False)
     st.caption(prose("publish", f"{loaded.role} rows"))
-    problem = st.session_state.pop(_PROBLEM, None)
-    if problem is not None:
-        error(problem, kept="Nothing was declared.")
     try:
         known = book.data_set_of(loaded.data.identity, loaded.data.table_sums, loaded.table.names, add_rows=True)
     except DpvizError as behind:
@@ -115,17 +110,15 @@ def _ask_which(book: Register, loaded: Loaded) -> None:
     alike = [*looks, *(found.name for found in book.alike(loaded.table.names) if found.name not in looks)]
     names = [*alike, *(found.name for found in book.data_sets() if found.name not in alike)]
     st.markdown("New rows. A budget belongs to people, not to a file.", help=prose("private", "new rows"))
-    kind = _NEW
-    if names:
-        kind = st.radio("These rows belong to", [_OLD, _NEW], index=None, key="publish-kind")
+    kind = st.radio("These rows belong to", [_OLD, _NEW], index=None, key="publish-kind") if names else _NEW
     if kind == _OLD:
         name = st.selectbox("Data set", names, index=None, placeholder="Choose the data set", key="publish-name")
         others = [other for other in looks if other != name]
         answered = name is not None and _are_others(others, others)
-        assign = {"icon": ":material/link:", "disabled": not answered, "on_click": _assign, "args": (name, loaded, others)}
-        st.button("Add them permanently", **assign)
+        if st.button("Add them permanently", icon=":material/link:", disabled=not answered) and name is not None:
+            _written(lambda: _assign(book, name, loaded, others), kept="Nothing was declared.")
     elif kind == _NEW and _are_others(alike, looks):
-        _ask_new(loaded, alike)
+        _ask_new(book, loaded, alike)
 
 
 def _are_others(alike: list[str], looks: Sequence[str]) -> bool:
@@ -139,63 +132,59 @@ def _are_others(alike: list[str], looks: Sequence[str]) -> bool:
     return st.checkbox(f"Nobody in these rows is in {known}", key="publish-others")
 
 
+def _written(write: Callable[[], Any], *, kept: str) -> None:
+    """Write to the register and draw the page again, or say why that failed and what was `kept`."""
+    try:
+        write()
+    except DpvizError as problem:
+        error(problem, kept=kept)
+    else:
+        st.rerun()
+
+
+def _assign(book: Register, name: str, loaded: Loaded, others: list[str]) -> None:
+    about: dict[str, Any] = {"sums": loaded.data.table_sums, "disjoint_from": others, "columns": loaded.table.names}
+    book.assign(loaded.data.identity, name, **about)
+
+
 def _cap_label(name: str, rows: int | None) -> str:
     """A cap is typed as the epsilon of one row; `rows`: those of one person."""
     return f"{name} ({NEIGHBOURS}{f'; a person: {rows:,} times as much' if rows and rows > 1 else ''})"
 
 
-def _ask_new(loaded: Loaded, disjoint_from: list[str]) -> None:
+def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
+    bound = loaded.data.rows_per_person
     with st.form("publish-declare", enter_to_submit=False, border=False):
         left, right = st.columns(2)
         sample = loaded.title if loaded.sample else ""
-        left.text_input("Name of the data set", sample, max_chars=LONGEST_NAME, key="publish-new-name")
-        bound = loaded.data.rows_per_person
-        right.text_input("Whom it protects", max_chars=LONGEST_NAME, key="publish-unit", placeholder="such as: one patient")
+        name = left.text_input("Name of the data set", sample, max_chars=LONGEST_NAME, key="publish-new-name")
+        words = "such as: one patient"
+        unit = right.text_input("Whom it protects", max_chars=LONGEST_NAME, key="publish-unit", placeholder=words)
         words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
-        rows = {"key": "publish-rows", "help": words, "placeholder": "not declared", "disabled": bound is not None}
-        left.number_input("Rows per person at most", 1, 1_000_000, bound, **rows)
+        options: dict[str, Any] = {"key": "publish-rows", "help": words, "placeholder": "not declared"}
+        rows = left.number_input("Rows per person at most", 1, 1_000_000, bound, disabled=bound is not None, **options)
         words = "The most that all releases of these rows may cost together."
-        cap = {"format": "%g", "step": 0.1, "placeholder": "not declared", "help": words}
-        right.number_input(_cap_label("Cap on ε", bound), 0.001, 1000.0, None, key="publish-cap", **cap)
+        options = {"format": "%g", "step": 0.1, "placeholder": "not declared", "help": words, "key": "publish-cap"}
+        cap = right.number_input(_cap_label("Cap on ε", bound), 0.001, 1000.0, None, **options)
         with st.expander("δ", icon=":material/tune:"):
-            st.number_input(_MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
-        st.form_submit_button(
-            "Declare it: nobody in it is in another", icon=":material/add:", on_click=_declare, args=(loaded, disjoint_from)
-        )
+            delta = st.number_input(_MOST_DELTA, 0.0, 0.1, 0.0, key="publish-delta", format="%g", step=1e-7, help=DELTA)
+        declared = st.form_submit_button("Declare it: nobody in it is in another", icon=":material/add:")
 
+    def declare() -> None:
+        lacking = {"nobody it protects": unit, "no number of rows that one of them has at most": rows, "no cap": cap}
+        for lacks, value in lacking.items():
+            if not value:
+                raise DpvizError(f"There is {lacks}.", remedy="All of it has to be said, by somebody who knows it.")
+        about: dict[str, Any] = {"unit": unit, "role": loaded.role, "rows_per_unit": int(rows or 1)}
+        found = book.declare(name, epsilon_cap=cap, delta_cap=float(delta), **about)
+        _assign(book, found.name, loaded, alike)
 
-def _declare(loaded: Loaded, disjoint_from: list[str]) -> None:
-    asked = {name: st.session_state[f"publish-{name}"] for name in ("new-name", "unit", "rows", "cap", "delta")}
-    try:
-        unit: dict[str, Any] = {"unit": _given(asked["unit"], "nobody it protects"), "role": loaded.role}
-        unit["rows_per_unit"] = int(_given(asked["rows"], "no number of rows that one of them has at most"))
-        caps = {"epsilon_cap": _given(asked["cap"], "no cap"), "delta_cap": float(asked["delta"])}
-        found = Register().declare(asked["new-name"], **caps, **unit)
-    except DpvizError as problem:
-        st.session_state[_PROBLEM] = problem
-    else:
-        _assign(found.name, loaded, disjoint_from)
-
-
-def _given(value: T | None, lacks: str) -> T:
-    if value in (None, ""):
-        raise DpvizError(f"There is {lacks}.", remedy="All of it has to be said, by somebody who knows it.")
-    return value
-
-
-def _assign(name: str, loaded: Loaded, disjoint_from: list[str]) -> None:
-    about: dict[str, Any] = {"sums": loaded.data.table_sums, "disjoint_from": disjoint_from, "columns": loaded.table.names}
-    try:
-        Register().assign(loaded.data.identity, name, **about)
-    except DpvizError as problem:
-        st.session_state[_PROBLEM] = problem
+    if declared:
+        _written(declare, kept="Nothing was declared.")
 
 
 def _ask_cap(book: Register, known: DataSet) -> None:
     """Another cap: raising it takes a reason, a name and the number once more, and all three stay in its history."""
-    problem = st.session_state.pop(_CAP_PROBLEM, None)
-    if problem is not None:
-        error(problem, kept="The cap is as it was.")
     with st.expander("Change the cap", icon=":material/tune:"):
         key = f"{known.name}-{known.epsilon_cap}-{known.delta_cap}"
         left, right = st.columns(2)
@@ -203,41 +192,33 @@ def _ask_cap(book: Register, known: DataSet) -> None:
         new = left.number_input(label, 0.001, 1000.0, known.epsilon_cap, **written)
         options: dict[str, Any] = {"format": "%g", "step": 1e-7, "help": DELTA, "key": f"publish-delta-of-{key}"}
         delta = right.number_input(_MOST_DELTA, 0.0, 0.1, known.delta_cap, **options)
-        reason = name = again = why_not = ""
+        reason = name = why_not = ""
         if new > known.epsilon_cap or delta > known.delta_cap:
             words = "**This weakens the protection of everybody in this data set.** It stays in its history."
             st.warning(words, icon=":material/gavel:")
             reason = st.text_input("Why", max_chars=LONGEST_NAME, key=f"publish-why-{key}")
             left, right = st.columns(2)
             name = left.text_input("Who decides", max_chars=LONGEST_NAME, key=f"publish-who-{key}")
-            again = right.text_input("The new cap on ε once more", key=f"publish-again-{key}")
+            again = right.text_input("The new cap on ε once more", key=f"publish-again-{key}").strip().replace(",", ".")
             if not (reason.strip() and name.strip()):
                 why_not = "Raising it takes a reason and a name."
-            elif _number(again) != new:
+            elif not _says(again, new):
                 why_not = "Type the new cap on ε once more."
         elif (new, delta) == (known.epsilon_cap, known.delta_cap):
             why_not = "This is the cap there is."
-        asked = {"epsilon_cap": new, "delta_cap": delta, "reason": reason, "made_by": name}
-        set_it = {"disabled": bool(why_not), "on_click": _change, "args": (known.name, asked, why_not)}
-        st.button("Set this cap", icon=":material/check:", **set_it)
+        clicked = st.button("Set this cap", icon=":material/check:", disabled=bool(why_not))
         why_disabled(why_not)
+        if clicked and not why_not:
+            asked = {"epsilon_cap": new, "delta_cap": delta, "reason": reason, "made_by": name}
+            _written(lambda: book.change_caps(known.name, **asked), kept="The cap is as it was.")  # type: ignore[arg-type]
         rows_table(cap_rows(book.cap_changes(known.name), known.protects), "Every cap this data set has had.")
 
 
-def _number(text: str) -> float | None:
+def _says(text: str, number: float) -> bool:
     try:
-        return float(text.strip().replace(",", "."))
+        return float(text) == number
     except ValueError:
-        return None
-
-
-def _change(name: str, asked: dict[str, Any], why_not: str) -> None:
-    if why_not:
-        return
-    try:
-        Register().change_caps(name, **asked)
-    except DpvizError as problem:
-        st.session_state[_CAP_PROBLEM] = problem
+        return False
 
 
 # --- the release

@@ -7,6 +7,10 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.component import component, event_in, ignore
+from dpviz.app.parts import plain
+from dpviz.app.widgets import on_demand
+from dpviz.figures.tree.svg import NodeNotes, draw_tree
+from dpviz.figures.tree.text import rule_list
 from dpviz.models.tree import Tree
 
 
@@ -37,6 +41,25 @@ def tree_view(
     data |= {"steps": steps, "epsilon": epsilon, "said": said, "height": height}
     result = component("dpviz_tree", Path(__file__))(key=key, data=data, on_clicked_change=ignore)
     return result.clicked
+
+
+def show_tree(
+    tree: Tree, *, title: str, key: str, selected: str | None = None, notes: NodeNotes | None = None, height: int | None = None
+) -> None:
+    """A tree as it is, and on demand its rules as text."""
+    wide, narrow = (
+        draw_tree(tree, notes or NodeNotes(), title=title, selected=selected, narrow=narrow).standalone()
+        for narrow in (False, True)
+    )
+    tree_view(wide, narrow, selected=selected, key=key, height=height)
+    with on_demand("The same tree as text", icon=":material/notes:", key=f"text of {key}") as box:
+        if box.open:
+            tree_text(tree)
+
+
+def tree_text(tree: Tree) -> None:
+    """The rules of a tree, a line each."""
+    st.markdown("\n".join(f"{number}. {plain(line.text)}" for number, line in enumerate(rule_list(tree), start=1)))
 
 
 def chosen_node(key: str) -> str | None:

@@ -12,7 +12,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.view import LessonView, Numbers
 from dpviz.app.state import encoded_sample
-from dpviz.app.tree_view import chosen_node, tree_view
+from dpviz.app.tree_view import chosen_node, show_tree
 from dpviz.app.widgets import show_chart
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.lessons import (
@@ -33,8 +33,7 @@ from dpviz.evaluation.lessons import (
     poisoned_stump,
 )
 from dpviz.figures import learn as figures
-from dpviz.figures.tree.svg import NodeNotes, draw_tree
-from dpviz.figures.tree.text import rule_list
+from dpviz.figures.tree.svg import NodeNotes
 from dpviz.figures.wording import chance
 from dpviz.randomness import generator
 from dpviz.results.wording import number_text, rounded_up
@@ -226,14 +225,8 @@ def show_growing(view: LessonView) -> None:
     selected = next(name for name, place in ids.items() if place == path)
     notes = NodeNotes(marks={node.path: f"{len(node.rows)} rows" for node in (*now.nodes, *now.waiting)})
     title = f"The tree after {len(now.nodes)} of {N_STEPS} draws"
-    wide, narrow = (
-        draw_tree(now.tree, notes, narrow=narrow, title=title, selected=selected).standalone() for narrow in (False, True)
-    )
-    tree_view(wide, narrow, selected=selected, key=_TREE, height=300)
+    show_tree(now.tree, title=title, key=_TREE, selected=selected, notes=notes, height=300)
     st.markdown(view.say("paid" if now.waiting else "done", spent=f"{number_text(now.spent)} ({NEIGHBOURS})"))
-    with st.expander("The tree as text", icon=":material/notes:"):
-        st.markdown("\n".join(f"{number}. {line.text}" for number, line in enumerate(rule_list(now.tree), start=1)))
-
     node = now.at(path)
     place = " then ".join("“true”" if step == "L" else "“false”" for step in node.path)
     where = f"after {place}" if place else "at the root"
