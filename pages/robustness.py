@@ -15,14 +15,13 @@ from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, 
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import hidden_seed, rows_read
-from dpviz.app.widgets import download, learner_title, linked, on_demand, one_of, show_chart, table
+from dpviz.app.widgets import learner_title, linked, on_demand, one_of, show_chart, table
 from dpviz.errors import SchemaError
 from dpviz.evaluation.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.poisoning import certify
 from dpviz.figures import as_python
 from dpviz.figures import robustness as figures
 from dpviz.figures.robustness import Certified
-from dpviz.io.csv_text import frame_csv
 from dpviz.learners import FitRequest, get_learner
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
@@ -218,10 +217,7 @@ if found:
     if any(figures.is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
     if is_private:
-        st.caption("No file: computed on private rows without noise, not to be published.")
-    else:
-        download("Download the curves (CSV)", lambda: frame_csv(figures.guarantee_frame(found, up_to)), "robustness.csv")
-        st.caption("Every point of every curve, published and proved. No row of the data.")
+        st.caption("Computed on private rows without noise, not to be published.")
 
 # --- attacks, which then stand as dots beside the curves
 

@@ -64,7 +64,7 @@ def _call(name: str, given: Sequence[str], named: Mapping[str, Any]) -> str:
     return line if len(line) <= _WIDTH else f"{name}(\n" + "".join(f"    {word},\n" for word in words) + ")"
 
 
-def _of(request: FitRequest) -> str:
+def _request(request: FitRequest) -> str:
     return _call("dpviz.FitRequest.of", [repr(request.learner)], request.arguments)
 
 
@@ -79,9 +79,10 @@ def tree(rows: RowsRead, request: FitRequest, draw: int) -> str:
     """One tree: its guarantee, what it lets others guess, and how it does on rows held out."""
     if rows.is_private:
         return without_rows(rows, request)
-    groups = "print(result.test_report.by_group)  # error and found share\n" if request.settings.groups else ""
     score = "print(result.score(test))  # accuracy, or R² of a number\nprint(result.ledger.spent())  # ε by part and level\n"
-    return f"{_fitted(rows, request, draw)}{score}{groups}"
+    if request.settings.groups:
+        score += "print(result.test_report.by_group)  # error and found share\n"
+    return f"{_fitted(rows, request, draw)}{score}"
 
 
 def opened(file: str) -> str:
@@ -97,7 +98,7 @@ def _fitted(rows: RowsRead, request: FitRequest, draw: int) -> str:
 def without_rows(rows: RowsRead, request: FitRequest) -> str:
     """What a release would guarantee and let others guess: follows from the schema, no row is read."""
     said = "print(request.verdict(schema).headline)\nprint(request.risk(schema).guesses())  # right guesses about one row"
-    return f"{_IMPORT}\n{rows.schema}request = {_of(request)}\n{said}\n"
+    return f"{_IMPORT}\n{rows.schema}request = {_request(request)}\n{said}\n"
 
 
 def compare(rows: RowsRead, learners: Sequence[str], along: str, metric: str, grid: Mapping[str, Any]) -> str:
@@ -130,7 +131,7 @@ def plan(rows: RowsRead, request: FitRequest, n_rows: int | None) -> str:
     """What epsilons let others guess, for so many rows; what they do for accuracy is simulated on the page."""
     declared = "" if n_rows is None else f"schema = schema.declare(n_public={n_rows})\n"
     loop = "for epsilon in (0.01, 0.1, 1.0, 10.0):\n    print(epsilon, request.at(epsilon=epsilon).risk(schema).guesses())"
-    return f"{_IMPORT}\n{rows.schema}{declared}request = {_of(request)}\n{loop}\n"
+    return f"{_IMPORT}\n{rows.schema}{declared}request = {_request(request)}\n{loop}\n"
 
 
 def audit(learner: str, params: Mapping[str, Any], epsilon: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -285,18 +285,6 @@ def marks_text(found: Sequence[Certified], wanted: float | None, *, are_attacked
 
 #: Lines per curve.
 MOST_ROWS = 11
-
-
-def guarantee_frame(found: Sequence[Certified], up_to: float) -> pd.DataFrame:
-    """Every point of the curves: learner, epsilon, claim and reason before the columns of `PoisoningTable.frame`."""
-    import pandas as pd
-
-    frames = []
-    for item in found:
-        frame = replace(item.table, rows=curve_rows(item.table.n_train, up_to)).frame()
-        about = {"learner": item.table.learner, "epsilon": item.epsilon, "claim": item.verdict, "reason": item.table.reason}
-        frames.append(pd.DataFrame(about, index=frame.index).join(frame))
-    return pd.concat(frames, ignore_index=True)
 
 
 def guarantee_rows(found: Sequence[Certified], up_to: float) -> Rows:

@@ -46,7 +46,6 @@ def test_curves_of_rows_anyone_may_see_begin_by_themselves_and_give_a_verdict():
     assert len(test.get("plotly_chart")) == 1
     assert test.get("plotly_chart")[0].proto.alt
     assert len(test.dataframe) == 1
-    assert len(test.get("download_button")) == 1
     click(test, "Measure (1 curves)")
     finished(test, ATTACK)
     assert set(test.dataframe[1].value.attack) == {ATTACKS["leaf-flips"].title}
