@@ -234,7 +234,7 @@ with left:
 with right:
     evidence(search, known)
 with left:
-    run = [figures.tried_sentence(every)]
+    run = []
     if stored:
         versions = ", ".join(sorted({facts.version for facts in stored.facts})) or "?"
         days = " to ".join(dict.fromkeys((stored.dates[0], stored.dates[-1]))) if stored.dates else "?"

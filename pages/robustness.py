@@ -133,8 +133,7 @@ def curve(cell: Cell, **how: Any) -> Certified:
     asked, splits = fit_of(cell), split_rows()
     n_train = public_count(splits[0][0])
     found = certify(asked, splits, draws=draws, seed=seed, workers=background.WORKERS, **how)
-    risk = None if cell[1] is None else asked.risk(schema)
-    return Certified(cell[1], asked.claim(schema).verdict, replace(found, n_train=n_train), risk)
+    return Certified(cell[1], replace(found, n_train=n_train))
 
 
 def attacked(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:

@@ -107,7 +107,7 @@ def against_claim(bound: float, found: AuditResult | LowerBound) -> str:
 
 def lead_sentence(lines: Iterable[AuditLine]) -> str:
     """How many private learners are proved, refuted or neither; default settings only."""
-    asked = _asked(lines)
+    asked = [line for line in lines if not line.setting and line.verdict not in ("none", "")]
     if not asked:
         return "Nothing is stored yet."
     counts = Counter(line.verdict for line in asked)
@@ -116,20 +116,6 @@ def lead_sentence(lines: Iterable[AuditLine]) -> str:
     bug = " What the steps cost is wrong: that is a bug in dpviz." if is_bug else ""
     more = f": {rest}" if rest else ""
     return f"{counts['holds']} of {len(asked)} private algorithms provably keep the ε they claim{more}.{bug}"
-
-
-def tried_sentence(lines: Iterable[AuditLine]) -> str:
-    """What search and attack found of private learners; default settings only."""
-    words = []
-    for name in ("search", "attack"):
-        keys = [getattr(line, name) for line in _asked(lines)]
-        beyond = sum(key in ("beyond", "bug") for key in keys)
-        words.append(f"{len(keys) - keys.count('not')} were {name}ed, {beyond} of them beyond their claim.")
-    return " ".join(words)
-
-
-def _asked(lines: Iterable[AuditLine]) -> list[AuditLine]:
-    return [line for line in lines if not line.setting and line.verdict not in ("none", "")]
 
 
 def attack_sentence(found: LowerBound) -> str:

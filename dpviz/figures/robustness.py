@@ -7,7 +7,6 @@ one dash per learner. Bounds come from `evaluation.robustness.poisoning`.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,9 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.accounting.risk import Risk
 from dpviz.evaluation.attacks import ATTACKS
-from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate, curve_rows
+from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate, curve_rows, most_rows
 from dpviz.figures.charts import LEGEND_BELOW, SILENT, Chart, Figure, Rows, Style, chart, limits, line, marker
 from dpviz.figures.theme import NEUTRAL, SERIES, VOTES, WHITE, translucent
 from dpviz.figures.wording import counted
@@ -34,12 +32,10 @@ Kind = Literal["proved", "votes", "refused", "silent"]
 
 @dataclass(frozen=True)
 class Certified:
-    """One learner at one epsilon (None where it spends none) with its curves, and the verdict on its privacy claim."""
+    """One learner at one epsilon (None where it spends none) with its curves."""
 
     epsilon: float | None
-    verdict: str
     table: PoisoningTable
-    risk: Risk | None = None  #: Of one row, by what a fit does; None where no epsilon is spent
 
     @property
     def kind(self) -> Kind:
@@ -62,10 +58,8 @@ class Certified:
 
     def published_rows(self, above: float) -> int | None:
         """The most rows with which the published bound stays above an accuracy; None when none does."""
-        published, every = self.table.published, range(1, self.table.n_train + 1)
-        if not published(0) > above:
-            return None
-        return bisect_left(every, True, key=lambda rows: not published(rows) > above)  # the bound only falls
+        published = self.table.published
+        return most_rows(published, above, self.table.n_train) if published(0) > above else None
 
     def share(self, rows: int) -> float:
         """Rows as a share of the training rows."""

@@ -33,7 +33,6 @@ from dpviz.figures.audit import (
     pair_sentence,
     search_sentence,
     times_text,
-    tried_sentence,
 )
 from dpviz.figures.charts import Chart
 from dpviz.figures.theme import UNSOUND
@@ -79,7 +78,6 @@ REVIEWED = {
     "words": lambda: [
         *map(line_in_words, LINES),
         lead_sentence(LINES),
-        tried_sentence(LINES),
         lead_sentence([line("none"), line("")]),
         *map(pair_sentence, (*EVERY.values(), replace(IMPOSSIBLE, worst_pair=pair(0.25, 0.0)))),
         *map(output_in_words, (*EVERY.values(), NOTHING)),

@@ -21,13 +21,12 @@ def certified(
 ) -> Certified:
     claimed = math.inf if epsilon is None else epsilon
     bound = Certificate(draws, claimed, 0.0, claimed, reason, 0.05)
-    verdict = "violated" if reason else "holds"
-    return Certified(epsilon, verdict, PoisoningTable(learner, (bound,), n_train, 0.7, 0.05, (0,), 400, 400))
+    return Certified(epsilon, PoisoningTable(learner, (bound,), n_train, 0.7, 0.05, (0,), 400, 400))
 
 
 def voted() -> Certified:
     bound = VoteCertificate(np.array([5, 4, 3, 2, 2, 1, 1, 1, -1, -1]))
-    return Certified(None, "none", PoisoningTable(VOTERS, (bound,), 1000, 0.5, 0.05, (0,), 1, 1))
+    return Certified(None, PoisoningTable(VOTERS, (bound,), 1000, 0.5, 0.05, (0,), 1, 1))
 
 
 PROVED, REFUSED, SILENT = (

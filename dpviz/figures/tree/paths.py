@@ -128,9 +128,9 @@ def guarantee_said(said: Verdict) -> dict[str, str]:
     return {"kind": said.kind, "words": f"{words}."}
 
 
-def scale_of(constant: float, best: float = 1.0) -> tuple[float, float]:
+def scale_of(constant: float) -> tuple[float, float]:
     """The ends of the strip: the same for all settings of a table, by what a constant reaches there."""
-    return (constant - CONSTANT_AT * best) / (1 - CONSTANT_AT), best
+    return (constant - CONSTANT_AT) / (1 - CONSTANT_AT), 1.0
 
 
 def strip_svg(score: float, scores: Sequence[float] | np.ndarray, beside: Mapping[str, float], measure: str) -> str:
