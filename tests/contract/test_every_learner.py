@@ -427,6 +427,7 @@ def test_a_learner_explains_itself():
         spec, claim = get_learner(name), fitted(case_of(name)).claim
         assert all(text.strip() for text in (spec.title, spec.idea, spec.citation, claim.source)), name
         assert claim.because.endswith("."), name
+        assert spec.is_baseline == (spec.role != "private"), name
 
 
 # --- What shared code promises, once per kind of model

@@ -105,6 +105,7 @@ def test_nothing_is_said_of_defaults():
                 schema = schema_of(classes, n_rows)
                 if ("classes" if classes else "number") in FitRequest.of(name).spec.tasks:
                     assert remarks_on_settings(FitRequest.of(name, epsilon=1.0), schema) == ()
+    assert remarks_on_settings(FitRequest.of("pf-tree", max_depth=12), schema_of(2)) == ()  # its rule goes as deep
 
 
 def test_remarks_are_warnings_of_dpviz_and_the_private_one_comes_first():

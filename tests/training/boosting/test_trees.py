@@ -209,6 +209,7 @@ def test_the_trees_that_were_drawn_are_those_of_the_model():
     cells = []
     for tree in range(12):
         cells.append(trees.cells_of(ROWS, tree))
+        np.testing.assert_array_equal(trees.cells_of(ROWS, tree), cells[-1])  # asked again
         trees.learn(np.zeros((trees.n_cells[tree], 1)), 1.0)
     whole = trees.all()
     assert whole.n_cells.tolist() == trees.n_cells

@@ -3,6 +3,7 @@
 from itertools import combinations_with_replacement, product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpviz
@@ -61,6 +62,18 @@ def test_the_leaves_of_a_divided_tree_are_the_groups_of_each_leaf_in_order():
         leaf = 0 if row[0] < 0.5 else 1 if row[1] == 1 else 2
         assert found[place, row[1], row[2]] == (place == leaf)
     assert divided(SPLIT, SMALL, "") is SPLIT
+
+
+@pytest.mark.slow
+def test_rows_that_an_engine_counts_give_the_same_counts(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    frame = pd.DataFrame([(x, "abc"[g], "np"[y]) for x, g, y in ROWS] * 40, columns=["x", "g", "y"])
+    with duckdb.connect(str(tmp_path / "rows.duckdb")) as connection:
+        connection.sql("CREATE TABLE rows AS SELECT * FROM frame")
+    asked = {"epsilon": 1, "seed": 3, "groups": "g"}
+    with dpviz.open_table(f"duckdb:///{tmp_path / 'rows.duckdb'}?table=rows", SMALL) as rows:
+        elsewhere = dpviz.fit("pf-tree", rows, **asked).test_report
+    assert elsewhere == dpviz.fit("pf-tree", frame, schema=SMALL, **asked).test_report
 
 
 @pytest.mark.parametrize(
