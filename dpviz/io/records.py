@@ -28,11 +28,34 @@ Chunks = Iterable[Aligned | list[list[str] | None]]
 def table_of_records(
     chunks: Chunks, names: Sequence[str], source: str, notes: Sequence[str], not_row_wise: str = "", marks: Marks = Marks.UNKNOWN
 ) -> RawTable:
-    """A table of text. A record with another number of cells than there are names is left out and counted."""
-    packs, left_out, n_malformed = _packed(chunks, len(names))
-    columns = tuple(Column(name, packs=pack, marks=marks) for name, pack in zip(names, packs, strict=True))
+    """A table of text. A record with another number of cells than there are names is left out and counted; a blank line is none.
+
+    A column is kept as NUL-joined packs: a cell costs a byte more than its text instead of the fifty of a Python string.
+    """
+    packs: list[list[str]] = [[] for _ in names]
+    left_out, n_records, n_malformed = list[int](), 0, 0
+    for chunk in chunks:
+        columns: Sequence[Sequence[str]]
+        if isinstance(chunk, Aligned):
+            columns, size = chunk.columns, len(chunk.columns[0])
+            places: Sequence[int] = range(size)
+        else:
+            records = [record for record in chunk if not _is_blank(record)]
+            kept = {at: record for at, record in enumerate(records) if record is not None and len(record) == len(names)}
+            columns, places, size = list(zip(*kept.values(), strict=True)), list(kept), len(records)
+        empty = _empty_records(columns)
+        if empty or len(places) < size:
+            n_malformed += size - len(places)
+            without = {*range(size)}.difference(places) | {places[at] for at in empty}
+            left_out += sorted(n_records + place for place in without)
+            columns = [[cell for at, cell in enumerate(cells) if at not in empty] for cells in columns]
+        n_records += size
+        for pack, cells in zip(packs, columns, strict=False):  # no columns when no record is kept
+            if cells:
+                pack.append("\0".join(cells))
+    columns_read = tuple(Column(name, packs=pack, marks=marks) for name, pack in zip(names, packs, strict=True))
     lost = _lost(n_malformed, len(left_out) - n_malformed)
-    return RawTable(columns, source, (*notes, *lost), n_malformed, tuple(left_out), not_row_wise)
+    return RawTable(columns_read, source, (*notes, *lost), n_malformed, tuple(left_out), not_row_wise)
 
 
 def table_of_columns(columns: Sequence[Column], source: str, notes: Sequence[str], malformed: Sequence[int] = ()) -> RawTable:
@@ -58,42 +81,6 @@ def _lost(n_malformed: int, empty_rows: int) -> Iterator[str]:
         yield f"{what} left out: {why}or over {LONGEST_LINE:,} letters."
     if empty_rows:
         yield f"Skipped {empty_rows:,} row{'s'[: empty_rows > 1]} without any value."
-
-
-def _packed(chunks: Chunks, width: int) -> tuple[list[list[str]], list[int], int]:
-    """(one list per column of NUL-joined cells, places of the records that gave no row, how many of these are malformed).
-
-    Joined, a cell costs a byte more than its text instead of the fifty of a Python string. Blank lines are no records.
-    """
-    packs: list[list[str]] = [[] for _ in range(width)]
-    left_out: list[int] = []
-    n_records = n_malformed = 0
-    for chunk in chunks:
-        columns, places, size = _well_formed(chunk, width)
-        n_malformed += size - len(places)
-        empty = _empty_records(columns)
-        left_out += sorted(n_records + place for place in (*_others(places, size), *(places[at] for at in empty)))
-        n_records += size
-        if empty:
-            columns = [[cell for at, cell in enumerate(cells) if at not in empty] for cells in columns]
-        for pack, cells in zip(packs, columns, strict=False):  # no columns when no record is kept
-            if cells:
-                pack.append("\0".join(cells))
-    return packs, left_out, n_malformed
-
-
-def _well_formed(chunk: Aligned | list[list[str] | None], width: int) -> tuple[Sequence[Sequence[str]], Sequence[int], int]:
-    """(cells of the well-formed records by column, the places of these among the records, the number of records)."""
-    if isinstance(chunk, Aligned):
-        size = len(chunk.columns[0])
-        return chunk.columns, range(size), size
-    records = [record for record in chunk if not _is_blank(record)]
-    kept = {place: record for place, record in enumerate(records) if record is not None and len(record) == width}
-    return list(zip(*kept.values(), strict=True)), list(kept), len(records)
-
-
-def _others(places: Sequence[int], size: int) -> Iterable[int]:
-    return () if len(places) == size else set(range(size)).difference(places)
 
 
 def _empty_records(columns: Sequence[Sequence[str]]) -> set[int]:
