@@ -76,42 +76,27 @@ def written(kind: str, folder: Path) -> bytes:
 @pytest.mark.parametrize(("kind", "fault"), CASES)
 @pytest.mark.slow
 def test_a_library_that_fails_ends_one_reading_and_no_cell_is_quoted(kind, fault, spoil, tmp_path, monkeypatch):
-    content = written(kind, tmp_path)
+    content, path = written(kind, tmp_path), tmp_path / f"t.{kind}"
+    path.write_bytes(content)
     spoil(kind, fault)
     if fault == "hangs":
+        stop = threading.Event()
+        threading.Timer(0.1, stop.set).start()
+        with pytest.raises(Cancelled):
+            read_table(content, stop=stop)
         monkeypatch.setattr(worker, "SECONDS", 0.1)
-    with pytest.raises(TableError) as error:
-        read_table(content, max_bytes=10_000_000)
-    assert error.value.code == CODES[fault]
-    assert error.value.remedy
-    assert error.value.__cause__ is error.value.__context__ is None
+    ways = [lambda: read_table(content, max_bytes=10_000_000)]
+    ways += [lambda: batches_of(path, ReadOptions("t", 10_000_000))] if kind == "parquet" else []
+    for read in ways:
+        with pytest.raises(TableError) as error:
+            read()
+        assert error.value.code == CODES[fault]
+        assert error.value.remedy
+        assert error.value.__cause__ is error.value.__context__ is None
     other = "dta" if kind != "dta" else "parquet"
     if CALLS[other].partition(":")[0] != CALLS[kind].partition(":")[0]:
         monkeypatch.undo()
         assert read_table(written(other, tmp_path)).n_rows > 20
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_so_does_one_that_fails_at_a_file_in_pieces(fault, spoil, tmp_path, monkeypatch):
-    path = tmp_path / "t.parquet"
-    path.write_bytes(written("parquet", tmp_path))
-    spoil("parquet", fault)
-    if fault == "hangs":
-        monkeypatch.setattr(worker, "SECONDS", 0.1)
-    with pytest.raises(TableError) as error:
-        batches_of(path, ReadOptions("t", 10_000_000))
-    assert error.value.code == CODES[fault]
-
-
-@pytest.mark.slow
-def test_a_reading_that_hangs_is_stopped_by_whoever_asked(spoil, tmp_path):
-    content = written("sav", tmp_path)
-    spoil("sav", "hangs")
-    stop = threading.Event()
-    threading.Timer(0.1, stop.set).start()
-    with pytest.raises(Cancelled):
-        read_table(content, stop=stop)
 
 
 @pytest.mark.slow
@@ -192,14 +177,8 @@ def state(process: int) -> list[str]:
 
 def test_what_arrives_is_what_was_read_there(tmp_path):
     """To the bit: names, cells, what was left out and what is said about it."""
-    formats = {
-        "xlsx": worker.EXCEL,
-        "parquet": worker.PARQUET,
-        "feather": worker.FEATHER,
-        "dta": worker.STATA,
-        "sav": worker.SPSS,
-    }
-    for kind, which in formats.items():
+    kinds = "xlsx", "parquet", "feather", "dta", "sav"
+    for kind, which in zip(kinds, worker.FORMATS, strict=False):
         content, options = WRITERS[kind]([*drawn_rows(3, 50), (None,) * 5], tmp_path), ReadOptions("t")
         one, other = read_table(content, name="t"), received_table(which.load()(content, options), options)
         assert one.fingerprint == other.fingerprint
@@ -276,9 +255,6 @@ def test_a_worker_that_was_taken_over_can_hand_over_rows_and_nothing_else(monkey
         with pytest.raises(TableError) as error:
             heard(said, monkeypatch)
         assert error.value.code in ("crashed", "damaged"), lie
-
-
-def test_what_it_may_hand_over_arrives(monkeypatch):
     assert heard(sent(pa.table({"a": [1.0, None]})), monkeypatch).n_rows == 1
 
 
