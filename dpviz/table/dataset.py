@@ -19,7 +19,7 @@ from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.notes import Unread
 from dpviz.table.raw import RawTable, listed_names
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, Schema, Target
-from dpviz.table.sums import Cells, TableSums
+from dpviz.table.sums import TableSums, of_codes, of_numbers
 
 T = TypeVar("T")
 #: Fields of EncodingReport that count changed cells.
@@ -144,7 +144,11 @@ class EncodedDataset:
         if self.source_sums is not None:
             return self.source_sums
         declared = zip((*self.schema.features, self.schema.target), (*self.columns, self.target), strict=True)
-        return TableSums(self.n_rows, [Cells(one.name, cells, _labels_of(one)) for one, cells in declared])
+        columns = [
+            of_numbers(one.name, cells) if (labels := _labels_of(one)) is None else of_codes(one.name, cells, labels)
+            for one, cells in declared
+        ]
+        return TableSums(self.n_rows, columns)
 
     def of_persons(self, persons: np.ndarray, chosen: np.ndarray, rows_per_person: int) -> EncodedDataset:
         """The chosen rows (bool), at most `rows_per_person` of each of `persons`; `dpviz.table.encode` chooses them."""
@@ -153,7 +157,7 @@ class EncodedDataset:
         columns, target = tuple(column[chosen] for column in self.columns), self.target[chosen]
         whose = persons[chosen].astype(np.int64)
         about = {"rows_per_person": rows_per_person, "persons": whose, "identity_before": self.fingerprint}
-        about |= {"source_sums": self.table_sums.made()}
+        about |= {"source_sums": self.table_sums}
         return EncodedDataset(self.schema, columns, target, report, self.not_row_wise, **about)  # type: ignore[arg-type]
 
     def with_cached_counts(self) -> EncodedDataset:

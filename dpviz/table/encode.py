@@ -46,12 +46,11 @@ from dpviz.table.schema import (
     require_no_column,
     require_schema,
 )
-from dpviz.table.sums import Cells, ColumnSum, TableSums, of_column, of_keys
+from dpviz.table.sums import ColumnSum, TableSums, of_column, of_keys, of_numbers
 
 _MOST_CATEGORIES = 1 << 16
 _MANY_ROWS = 50_000
 _GROUPED = re.compile("[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
-_NOTHING = np.zeros(0)
 #: What a declared code of missing cells means among categories.
 _MISSING = -2
 
@@ -208,7 +207,7 @@ def encode_part(
     """
     table = table.with_decimal(schema.decimal)
     columns = encode_columns(table, (*schema.features, schema.target), candidates)
-    return _data_set(table, schema, columns, person, n_binned=len(candidates))
+    return _data_set(table, schema, columns, person)
 
 
 def _data_set(
@@ -217,7 +216,6 @@ def _data_set(
     columns: list[EncodedColumn],
     person: str | None = None,
     rows_per_person: int | None = None,
-    n_binned: int = 0,
 ) -> EncodedDataset:
     kept = np.ones(table.n_rows, dtype=bool)
     unread = list(_unread(table, columns, schema))
@@ -227,9 +225,8 @@ def _data_set(
         unread += [Unread(str(person), kinds, _NOBODY)] if (kinds := _counted(raw.counts_of(persons < 0), kind_of_nobody)) else []
         dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
         kept &= persons >= 0
-    sums = _sums(table, columns, kept, n_binned)
+    sums = [_sum(table, column) for column in columns]
     encoded, changes, unchanged = encoded_columns(columns, kept)
-    sums = [replace(one, cells=cells) if isinstance(one, Cells) else one for one, cells in zip(sums, encoded, strict=True)]
     if person is not None:
         sums.append(of_keys(table.column(person)))
     report = replace(report_of(table, schema, int(kept.sum()), dropped, changes, unchanged), unread=tuple(unread))
@@ -242,27 +239,9 @@ def _data_set(
     return data.of_persons(persons[kept], chosen_rows(persons[kept], rows_per_person), rows_per_person)
 
 
-def _sums(table: RawTable, columns: list[EncodedColumn], kept: np.ndarray, n_binned: int) -> list[Cells | ColumnSum]:
-    """What tells each column again. Of numbers only what their encoded cells will not: those that are dropped or changed.
-
-    Numbers as they were read are given up.
-    """
-    found = list[Cells | ColumnSum]()
-    dropped = [] if kept.all() else [~kept]
-    for place, column in enumerate(columns):
-        flags, given, name = [*dropped, *column.changed.values()], column.given, column.name
-        if given is None:
-            found.append(of_column(table.column(name)))
-        elif place < n_binned:
-            found.append(Cells(name, given).sum())
-        elif flags:
-            others = np.flatnonzero(np.logical_or.reduce(flags))
-            became = column.values[others[kept[others]]]
-            found.append(Cells(name, _NOTHING, added=Cells(name, given[others]).sum() + -Cells(name, became).sum()))
-        else:
-            found.append(Cells(name, _NOTHING))
-        columns[place] = replace(column, given=None)
-    return found
+def _sum(table: RawTable, column: EncodedColumn) -> ColumnSum:
+    """What tells the column again: of all its cells as they were read, those included that drop their row."""
+    return of_column(table.column(column.name)) if column.given is None else of_numbers(column.name, column.given)
 
 
 def _persons(column: Column) -> np.ndarray:

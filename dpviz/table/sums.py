@@ -55,52 +55,21 @@ class ColumnSum:
         """Whether it has one distinct cell, or none."""
         return self.occupied.bit_count() <= 1
 
-    def __neg__(self) -> ColumnSum:
-        """What takes these cells away from a sum."""
-        return ColumnSum(self.name, -self.first % _MODULUS, -self.second % _MODULUS, 0)
-
     def __add__(self, other: ColumnSum) -> ColumnSum:
         """The sum of both columns' cells."""
         first, second = (self.first + other.first) % _MODULUS, (self.second + other.second) % _MODULUS
         return ColumnSum(self.name, first, second, self.occupied | other.occupied)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Cells:
-    """The cells of a column whose sum nobody has asked for: numbers, or codes into texts (negative: missing)."""
-
-    name: str
-    cells: np.ndarray
-    texts: Sequence[str] | None = None
-    numbers: np.ndarray | None = None  #: Of the texts, NaN for those that are none; None: to be read from them
-    added: ColumnSum | None = None  #: Of cells that are not among these
-
-    def sum(self) -> ColumnSum:
-        """Their sum."""
-        adding = _Adding()
-        if self.texts is None:
-            for start in range(0, len(self.cells), _AT_ONCE):
-                adding.add(_of_numbers(self.cells[start : start + _AT_ONCE]))
-        else:
-            codes = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
-            counts = np.bincount(codes, minlength=len(self.texts))
-            held = np.flatnonzero(counts)
-            adding.add(_of_texts(self.texts, self.numbers)[held], counts[held].astype(np.uint64))
-        occupied = int.from_bytes(np.packbits(adding.occupied).tobytes(), "big")
-        found = ColumnSum(self.name, adding.first, adding.second, occupied)
-        return found + self.added if self.added is not None else found
-
-
 class TableSums:
-    """The row count and the sums of a table's columns, made when they are asked for.
+    """The row count and the sums of a table's columns.
 
     Nothing of it is shown or pickled. It goes into no file but the register, and there under the register's key.
     """
 
-    def __init__(self, n_rows: int, columns: Sequence[ColumnSum | Cells], *, is_known: bool = True) -> None:
-        self.n_rows = n_rows
+    def __init__(self, n_rows: int, columns: Sequence[ColumnSum], *, is_known: bool = True) -> None:
+        self.n_rows, self.columns = n_rows, tuple(columns)
         self.is_known = is_known  #: False where sums were lost, or rows are counted where they are
-        self._columns = tuple(columns)
 
     def __repr__(self) -> str:
         """No count and no sum."""
@@ -109,17 +78,6 @@ class TableSums:
     def __reduce__(self) -> tuple[object, ...]:
         """What comes back says that it does not know."""
         return _unknown, ()
-
-    @property
-    def columns(self) -> tuple[ColumnSum, ...]:
-        """The sums."""
-        self._columns = found = tuple(one.sum() if isinstance(one, Cells) else one for one in self._columns)
-        return found
-
-    def made(self) -> TableSums:
-        """These, once every sum is made: no cell is held for them any more."""
-        assert self.columns is not None
-        return self
 
     def may_be(self, other: TableSums) -> bool:
         """Whether both are of one table, or of parts of one, as far as sums tell."""
@@ -147,22 +105,40 @@ def _unknown() -> TableSums:
     return TableSums(0, (), is_known=False)
 
 
+def of_numbers(name: str, cells: np.ndarray) -> ColumnSum:
+    """The sum of numbers, NaN for those that are missing."""
+    adding = _Adding()
+    for start in range(0, len(cells), _AT_ONCE):
+        adding.add(_of_numbers(cells[start : start + _AT_ONCE]))
+    return adding.sum(name)
+
+
+def of_codes(name: str, codes: np.ndarray, texts: Sequence[str], numbers: np.ndarray | None = None) -> ColumnSum:
+    """The sum of cells by their places among texts, missing where it is negative. `numbers`: of the texts, NaN for others."""
+    adding = _Adding()
+    counts = np.bincount(codes if codes.dtype.kind == "u" else codes[codes >= 0], minlength=len(texts))
+    held = np.flatnonzero(counts)
+    adding.add(_of_texts(texts, numbers)[held], counts[held].astype(np.uint64))
+    return adding.sum(name)
+
+
 def of_column(column: Column) -> ColumnSum:
     """The sum of a column by its texts, for one that is read so."""
-    return Cells(column.name, column.codes, column.texts, column.text_numbers).sum()
+    return of_codes(column.name, column.codes, column.texts, column.text_numbers)
 
 
 def of_table(table: RawTable) -> TableSums:
     """The sums of every column of a table that is not encoded yet."""
+    numbers = {one.name: one.typed for one in table.columns if not one.labels}
     columns = [
-        Cells(one.name, one.typed) if one.typed is not None and not one.labels else of_column(one) for one in table.columns
+        of_column(one) if (typed := numbers.get(one.name)) is None else of_numbers(one.name, typed) for one in table.columns
     ]
     return TableSums(table.n_rows, columns)
 
 
 def of_keys(column: Column) -> ColumnSum:
     """The sum of a column whose texts are nothing but keys: there may be one per row."""
-    return Cells(column.name, column.codes, column.texts, np.full(len(column.texts), np.nan)).sum()
+    return of_codes(column.name, column.codes, column.texts, np.full(len(column.texts), np.nan))
 
 
 class _Adding:
@@ -180,6 +156,10 @@ class _Adding:
             if not self.occupied[places].all():
                 self.occupied[places] = True
                 self._is_wide = bool(np.count_nonzero(self.occupied) > FEW_CELLS)
+
+    def sum(self, name: str) -> ColumnSum:
+        """What was added, of a column of this name."""
+        return ColumnSum(name, self.first, self.second, int.from_bytes(np.packbits(self.occupied).tobytes(), "big"))
 
 
 def _mixed(bits: np.ndarray) -> np.ndarray:
