@@ -19,9 +19,6 @@ from dpviz.learners import DEFAULT
 from tests.support.curves import ALL, DRAWS, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
 from tests.support.golden_charts import assert_golden
 
-#: Pixels of a digit of a ring's number, at most.
-WIDE = 9
-
 
 def attack_line(attack, learner, epsilon, rows, accuracy):
     about = {"attack": attack, "learner": learner, "epsilon": epsilon, "poisoned_rows": rows, "poisoned_share": rows / 1000}
@@ -49,57 +46,46 @@ def test_picture_words_and_table_are_the_reviewed_ones(name):
     assert_golden(f"robustness-{name}", REVIEWED[name]())
 
 
-def test_the_published_bound_by_hand():
+def drawn(*found, up_to: float = 0.01, **how):
+    return guarantee_chart(found, up_to=up_to, **{"unit": "rows"} | how).figure
+
+
+def test_the_heavy_line_is_proved_the_thin_one_the_estimate_and_corollary_2_beside():
+    figure = drawn(PROVED, REFUSED)
+    (heavy,), (thin,), (dotted,) = (lines(figure, name) for name in (": proved", ": estimate", ": Corollary 2"))
+    assert list(heavy.x) == list(range(11))
+    assert list(heavy.y) == [PROVED.table.low(k) for k in range(11)]
+    assert list(thin.y) == [PROVED.table.tight(k) for k in range(11)]
+    assert list(dotted.y) == [PROVED.table.published(k) for k in range(11)]
+    assert heavy.line.width > 2 * thin.line.width
+    assert (dotted.line.dash, dotted.line.color) == ("dot", heavy.line.color)
+    large, small, second = lines(drawn(PROVED, certified(epsilon=0.01), certified(SECOND)), ": proved")
+    assert large.line.color == second.line.color != small.line.color  # a hue per epsilon, a dash per learner
+    assert large.line.dash == small.line.dash != second.line.dash
     expected = math.ceil(math.log(PROVED.table.accuracy / 0.7) / 0.1) - 1
     assert PROVED.published_rows(0.7) == expected < PROVED.table.protected_rows()
 
 
-class TestGuaranteeFigure:
-    def test_the_heavy_line_is_proved_the_thin_one_the_estimate_and_corollary_2_beside(self):
-        figure = guarantee_chart([PROVED], up_to=0.01, unit="rows").figure
-        (heavy,), (thin,) = lines(figure, ": proved"), lines(figure, ": estimate")
-        assert list(heavy.x) == list(range(11))
-        assert list(heavy.y) == [PROVED.table.low(k) for k in range(11)]
-        assert list(thin.y) == [PROVED.table.tight(k) for k in range(11)]
-        assert heavy.line.width > 2 * thin.line.width
-        (dotted,) = lines(guarantee_chart([PROVED, REFUSED], up_to=0.01, unit="rows").figure, ": Corollary 2")
-        assert list(dotted.y) == [PROVED.table.published(k) for k in range(11)]
-        assert (dotted.line.dash, dotted.line.color) == (
-            "dot",
-            lines(guarantee_chart([PROVED], up_to=0.01, unit="rows").figure, ": proved")[0].line.color,
-        )
-
-    @pytest.mark.parametrize("unit", ["rows", "share"])
-    def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows(self, unit):
-        found = [PROVED, voted(), REFUSED]
-        figure = guarantee_chart(found, up_to=0.05, unit=unit).figure
-        withstood = [item.table.protected_rows() for item in (PROVED, voted())]
-        rings = lines(figure, "crossing")
-        assert [ring.x[0] for ring in rings] == (withstood if unit == "rows" else [rows / 1000 for rows in withstood])
-        assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
-        said = [int(trace.name.rpartition("up to ")[2].split()[0]) for trace in lines(figure, ", up to ")]
-        assert said == withstood
-        assert not lines(guarantee_chart([PROVED], up_to=0.01, unit="rows", wanted=0.99).figure, "crossing")
-        assert not lines(guarantee_chart([PROVED], up_to=0.001, unit="rows").figure, "crossing")
-
-    def test_every_epsilon_has_its_hue_and_every_learner_its_dash(self):
-        other = certified(SECOND)
-        figure = guarantee_chart([PROVED, certified(epsilon=0.01), other], up_to=0.01, unit="rows").figure
-        large, small, second = lines(figure, ": proved")
-        assert large.line.color == second.line.color != small.line.color
-        assert large.line.dash == small.line.dash != second.line.dash
+@pytest.mark.parametrize("unit", ["rows", "share"])
+def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows(unit):
+    figure = drawn(PROVED, voted(), REFUSED, up_to=0.05, unit=unit)
+    withstood = [item.table.protected_rows() for item in (PROVED, voted())]
+    rings = lines(figure, "crossing")
+    assert [ring.x[0] for ring in rings] == (withstood if unit == "rows" else [rows / 1000 for rows in withstood])
+    assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
+    assert [int(trace.name.rpartition("up to ")[2].split()[0]) for trace in lines(figure, ", up to ")] == withstood
+    assert not lines(drawn(PROVED, wanted=0.99), "crossing")
+    assert not lines(drawn(PROVED, up_to=0.001), "crossing")
 
 
-class TestTables:
-    def test_tables_have_every_point_what_is_refused_and_attacks_beside_what_is_proved(self):
-        rows = guarantee_rows(ALL, 0.01)
-        assert len(rows) == 5 * 11
-        assert all("refused" in row["published"] for row in rows[22:33])
-        assert {row["proved"] for row in rows[22:33]} == {"nothing"}
-        assert all(len(guarantee_rows([certified(n_train=n)], 0.01)) <= MOST_ROWS for n in (1, 50, 100_000))
-        ((row,),) = [attack_table([PROVED], pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.8)]))]
-        assert row["mean accuracy"] == "80.0%"
-        assert row["proved"] == f"{PROVED.table.low(10):.1%}"
+def test_tables_have_every_point_what_is_refused_and_attacks_beside_what_is_proved():
+    rows = guarantee_rows(ALL, 0.01)
+    assert len(rows) == 5 * 11
+    assert all("refused" in row["published"] for row in rows[22:33])
+    assert {row["proved"] for row in rows[22:33]} == {"nothing"}
+    assert all(len(guarantee_rows([certified(n_train=n)], 0.01)) <= MOST_ROWS for n in (1, 50, 100_000))
+    (row,) = attack_table([PROVED], pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.8)]))
+    assert (row["mean accuracy"], row["proved"]) == ("80.0%", f"{PROVED.table.low(10):.1%}")
 
 
 def attacked(ours: float, other: float, *, learner: str = SECOND, epsilon: float = 0.1, width: float = 0.01) -> pd.DataFrame:
