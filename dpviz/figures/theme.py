@@ -110,7 +110,7 @@ def place_of(value: float, low: float, high: float) -> float:
 
 def contrast(first: str, second: str) -> float:
     """Contrast ratio of two `#rrggbb` colours, 1 to 21 (WCAG 2.2, "contrast ratio")."""
-    low, high = sorted((_luminance(first), _luminance(second)))
+    low, high = sorted(map(_luminance, (first, second)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -119,23 +119,24 @@ def text_on(colour: str) -> str:
     return max(WHITE, "#0b1113", key=lambda ink: contrast(ink, colour))
 
 
+def _channels(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
 def lighter(colour: str, share: float) -> str:
     """So much of a colour (`#rrggbb`) on white."""
-    channels = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return "#" + "".join(f"{round(255 + share * (value - 255)):02x}" for value in channels)
+    return "#" + "".join(f"{round(255 + share * (value - 255)):02x}" for value in _channels(colour))
 
 
 def translucent(colour: str, opacity: float) -> str:
     """A `#rrggbb` colour as `rgba(...)`."""
-    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity:g})"
+    return f"rgba({','.join(map(str, _channels(colour)))},{opacity:g})"
 
 
 def css_variables(theme: Theme) -> str:
     """The theme as CSS custom properties `--dp-*`; the dashboard's own colours come first where it has them."""
     lines = [role_variables(theme)]
-    for index, colour in enumerate(theme.classes):
-        lines += [f"--dp-class-{index}:{colour}", f"--dp-on-class-{index}:{text_on(colour)}"]
+    lines += [f"--dp-class-{n}:{colour};--dp-on-class-{n}:{text_on(colour)}" for n, colour in enumerate(theme.classes)]
     return ";".join(lines)
 
 
@@ -152,6 +153,6 @@ def step_variables(theme: Theme) -> str:
 
 
 def _luminance(colour: str) -> float:
-    channels = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    channels = (value / 255 for value in _channels(colour))
     linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
