@@ -1,18 +1,128 @@
-"""Laws of nodes: complete, of the rows that reach a node alone, and the same as listing whole trees."""
+"""Exact laws: every outcome is listed once, of the rows that reach a node alone, over every small table."""
 
+from collections import Counter
 from dataclasses import replace
+from math import comb
 
+import numpy as np
 import pytest
 
 from dpviz.errors import NotEnumerable, ParameterError
 from dpviz.evaluation.audit.evidence import PlannedLearner
 from dpviz.evaluation.audit.exact import NodeLaws, Universe, whole_distribution
+from dpviz.evaluation.audit.smooth_leaf import (
+    RULES,
+    delta_needed,
+    first_violation,
+    flip_probability,
+    log_flip,
+    neighbour_log_ratio,
+)
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.learners import get_learner
-from dpviz.table.schema import ClassTarget, NumericTarget, Schema
+from dpviz.privacy.geometric import GeometricNoise
+from dpviz.privacy.leaf_labels import GlobalMajority
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
+from dpviz.privacy.smooth import SmoothMajority
+from dpviz.table.schema import NumericTarget, Schema
 from tests.support.planted import GROWING, LOOKS_AT_ALL_ROWS
 
 TINY = Universe((2,), depth=2, max_rows=3)
+CHOICE = PermuteAndFlip(1.0, COUNT)
+slow = pytest.mark.slow
+
+
+# --- listing what code draws
+
+
+def two_stages(source):
+    """The second draw depends on the first; a third happens on one branch only."""
+    first = source.draw(CHOICE, np.array([2, 0]))
+    second = source.draw(CHOICE, np.array([first, 1, 3]))
+    third = source.draw(CHOICE, np.array([0, 5])) if first else None
+    return first, second, third
+
+
+def test_every_path_is_walked_once_with_the_product_of_its_chances_and_again_with_the_same():
+    source = Enumeration()
+    listed = list(source.outcomes(lambda: two_stages(source)))
+    expected = {}
+    for first, p in enumerate(CHOICE.probabilities(np.array([2, 0]))):
+        for second, q in enumerate(CHOICE.probabilities(np.array([first, 1, 3]))):
+            thirds = enumerate(CHOICE.probabilities(np.array([0, 5]))) if first else [(None, 1.0)]
+            expected |= {(first, second, third): p * q * r for third, r in thirds}
+    assert len(listed) == len(expected) == 9
+    assert dict(listed) == pytest.approx(expected, rel=1e-12)
+    assert sum(expected.values()) == pytest.approx(1, abs=1e-12)
+    assert list(source.outcomes(lambda: two_stages(source), most=9)) == listed
+    assert not source.has_drawn
+    source.draw(CHOICE, np.array([1, 2]))
+    assert source.has_drawn
+
+
+def test_what_cannot_be_listed_is_refused_after_one_run_and_impossible_outcomes_are_left_out():
+    class Certain:
+        title = "certain"
+
+        def probabilities(self, values):
+            return np.array([0.0, 1.0, 0.0])
+
+    source, runs = Enumeration(), []
+    assert list(source.outcomes(lambda: source.draw(Certain(), None))) == [(1, 1.0)]
+    assert list(source.outcomes(lambda: "same")) == [("same", 1.0)]
+    with pytest.raises(NotEnumerable, match="'geometric' cannot be listed"):
+        Enumeration().draw(GeometricNoise(1.0), np.array([3]))
+
+    def run():
+        runs.append(1)
+        return [source.draw(CHOICE, np.zeros(4, dtype=np.int64)) for _ in range(10)]
+
+    with pytest.raises(NotEnumerable, match="more than 1,000 ways"):
+        list(source.outcomes(run, most=1000))
+    assert len(runs) == 1
+    with pytest.raises(NotEnumerable):
+        list(source.outcomes(lambda: two_stages(source), most=5))
+
+
+# --- small tables
+
+
+def bag(universe, index):
+    return Counter(universe.rows(index).tolist())
+
+
+@pytest.mark.parametrize(
+    "universe",
+    [
+        Universe((2, 2), max_rows=3),
+        Universe((3,), n_classes=3, max_rows=2),
+        Universe((2,), copies=3, max_rows=4),
+        Universe((3,), numeric=True, max_rows=3),
+    ],
+    ids=lambda universe: universe.title,
+)
+def test_a_universe_has_every_table_once_and_arithmetic_on_them_is_counting_rows(universe, rng):
+    kinds, n_sets = universe.kinds, len(universe.keys)
+    rows = set(zip(*(column.tolist() for column in (*kinds.columns, kinds.target)), strict=True))
+    assert len(rows) == kinds.n_rows == int(np.prod(universe.bins)) * universe.n_classes
+    for *values, _ in rows:
+        assert all(len(set(values[at : at + universe.copies])) == 1 for at in range(0, len(values), universe.copies))
+    bags = [bag(universe, index) for index in range(n_sets)]
+    assert n_sets == comb(kinds.n_rows + universe.max_rows, universe.max_rows) == len({frozenset(one.items()) for one in bags})
+    for index, one in enumerate(bags):
+        for kind in range(kinds.n_rows):
+            larger = int(universe.plus_one[index, kind])
+            assert (larger == -1) if one.total() == universe.max_rows else bags[larger] == one + Counter([kind])
+    for _ in range(5):
+        reached = rng.random(kinds.n_rows) < 0.5
+        for one, part in zip(bags, universe.part(reached), strict=True):
+            assert bags[part] == Counter({kind: count for kind, count in one.items() if reached[kind]})
+    assert [universe.dataset(at).n_rows for at in (0, n_sets - 1)] == [0, universe.max_rows]
+    assert universe.dataset(0).schema == universe.schema
+
+
+# --- laws of nodes
 
 
 def ask(learner, universe=TINY, epsilon=1.0, **given):
@@ -32,7 +142,7 @@ def laws_of(planned, universe=TINY, **how):
     ("learner", "epsilon", "given"),
     [
         *((name, epsilon, {}) for name in ("pf-tree", "majority", "cart") for epsilon in (0.1, 5.0)),
-        pytest.param("privatree", 1.0, {"grow_complete": True}, marks=pytest.mark.slow),
+        pytest.param("privatree", 1.0, {"grow_complete": True}, marks=slow),
         ("privatree-corrected", 1.0, {}),
     ],
 )
@@ -46,57 +156,73 @@ def test_probabilities_sum_to_one_and_to_less_by_what_was_cut_off(learner, epsil
         assert (law.chances > 0).all()
 
 
-@pytest.mark.slow
-def test_a_tree_has_one_level_per_depth_and_the_last_one_no_children():
+@slow
+def test_levels_that_are_chosen_together_are_one_and_a_step_that_reads_other_rows_is_listed_whole():
     one_row = Universe((2,), depth=2, max_rows=1)
-    assert len(laws_of(ask("pf-tree", lookahead=1), one_row)[0].outcomes) == 2
     together, _ = laws_of(ask("pf-tree", Universe((2,), depth=4, max_rows=1)), one_row)
-    assert len(together.outcomes) == 2
     assert {(outcome.depth, len(outcome.open)) for outcome in together.outcomes[0]} == {(2, 4)}
-    assert len(laws_of(ask("privatree", grow_complete=True), one_row)[0].outcomes) == 3
-
-
-@pytest.mark.slow
-def test_a_step_that_reads_other_rows_is_listed_whole():
-    laws = NodeLaws(ask(LOOKS_AT_ALL_ROWS), TINY.kinds)
-    counts = (1, 0, 0, 1)
+    for name, given, levels in (("pf-tree", {"lookahead": 1}, 2), ("privatree", {"grow_complete": True}, 3)):
+        assert len(laws_of(ask(name, **given), one_row)[0].outcomes) == levels
+    laws, counts = NodeLaws(ask(LOOKS_AT_ALL_ROWS), TINY.kinds), (1, 0, 0, 1)
     laws.largest([(counts, 0)])
     assert len(laws.outcomes) == 1
-    bodies = [outcome.complete(()) for outcome in laws.outcomes[0]]
-    assert all(isinstance(body, dict) for body in bodies)
+    assert all(isinstance(outcome.complete(()), dict) for outcome in laws.outcomes[0])
     whole = whole_distribution(laws.planned, laws.dataset(counts), Enumeration())
     assert sorted(laws.law(counts, 0).chances) == pytest.approx(sorted(whole.values()))
 
 
-def test_listing_whole_learners_has_a_limit():
-    with pytest.raises(NotEnumerable, match="ways"):
-        laws_of(ask(replace(GROWING, prepare=None)), most_runs=1)
-
-
-@pytest.mark.parametrize("learner", ["privatree", "privatree-star"])
-def test_what_is_done_before_growing_is_not_listed_and_says_so(learner):
-    numbers = Universe((3,), numeric=True, max_rows=2)
-    with pytest.raises(NotEnumerable, match="cannot be listed") as refusal:
-        laws_of(ask(learner, numbers), numbers)
-    assert refusal.value.remedy
-
-
-def test_what_cannot_be_listed_is_refused_with_a_reason():
-    three = Universe((3,), max_rows=2)
-    with pytest.raises(NotEnumerable, match="only for two classes and features of two categories"):
-        laws_of(ask("privatree", three, grow_complete=True), three)
-    schema = Schema(TINY.schema.features, NumericTarget("y", 0, 1), n_public=3)
-    numbers = replace(get_learner("majority"), task="number")
-    with pytest.raises(NotEnumerable, match="grows no tree of numbers"):
-        PlannedLearner.of(numbers, schema, epsilon=1.0, depth=1)
-    majority = get_learner("majority")
+def test_what_has_no_exact_law_is_refused_with_a_reason():
+    majority, numbers = get_learner("majority"), Universe((3,), numeric=True, max_rows=2)
+    three, one = Universe((3,), max_rows=2), Universe((1,), max_rows=2)
     approximate = replace(majority, claim=lambda *given: replace(majority.claim(*given), delta=1e-5))
-    with pytest.raises(NotEnumerable, match="A claim with delta"):
-        ask(approximate)
+    schema = Schema(TINY.schema.features, NumericTarget("y", 0, 1), n_public=3)
+    for reason, asked in (
+        ("ways", lambda: laws_of(ask(replace(GROWING, prepare=None)), most_runs=1)),
+        ("cannot be listed", lambda: laws_of(ask("privatree", numbers), numbers)),
+        ("cannot be listed", lambda: laws_of(ask("privatree-star", numbers), numbers)),
+        ("only for two classes", lambda: laws_of(ask("privatree", three, grow_complete=True), three)),
+        ("grows no tree of numbers", lambda: PlannedLearner.of(replace(majority, task="number"), schema, epsilon=1.0, depth=1)),
+        ("A claim with delta", lambda: ask(approximate)),
+        ("No feature can be split", lambda: ask("pf-tree", one)),
+    ):
+        with pytest.raises(NotEnumerable, match=reason) as refusal:
+            asked()
+        assert refusal.value.remedy or reason.startswith("only for two")
     for epsilon in (1e-4, 21.0, float("nan")):
-        with pytest.raises(ParameterError, match=r"'epsilon' parameter of verify must be a number in \[0\.001, 20\]"):
+        with pytest.raises(ParameterError, match="'epsilon' parameter of verify"):
             ask("pf-tree", epsilon=epsilon)
-    one = Universe((1,), max_rows=2)
-    assert isinstance(one.schema.target, ClassTarget)
-    with pytest.raises(NotEnumerable, match="No feature can be split"):
-        ask("pf-tree", one)
+
+
+# --- one leaf, smooth or global
+
+MECHANISMS = {"smooth": SmoothMajority, "global": GlobalMajority, "permute-and-flip": lambda eps: PermuteAndFlip(eps, COUNT)}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("epsilon", [0.01, 0.05, 1.0, 2.0, 5.0])
+def test_a_label_flips_as_the_mechanism_makes_it_and_the_sound_rules_need_no_delta(rule, epsilon):
+    gaps = np.arange(12)
+    distribution = MECHANISMS[rule](epsilon).probabilities(np.column_stack([gaps + 3, np.full_like(gaps, 3)]))[:, 1]
+    np.testing.assert_allclose(flip_probability(rule, epsilon, gaps), distribution, rtol=1e-9, atol=1e-300)
+    is_sound = rule != "smooth"
+    assert (first_violation(rule, epsilon, most=2000) is None) == is_sound
+    assert (delta_needed(rule, epsilon, most=2000) == (0.0, 0)) == is_sound
+    assert (neighbour_log_ratio(rule, epsilon, np.arange(1000)).max() <= epsilon * (1 + 1e-9)) == is_sound
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "times", "delta", "gap", "first"),
+    [
+        (0.01, None, 0.0010, 617, 554),
+        (0.1, (50, 7.8), 0.0105, 38, 32),
+        (1.0, (5, 128), 0.138, 1, 1),
+        (2.0, (1, 23.6), 0.4954, 0, 0),
+    ],
+)
+def test_smooth_odds_grow_without_limit_and_an_honest_delta_is_a_tenth_of_epsilon(epsilon, times, delta, gap, first):
+    assert delta_needed("smooth", epsilon) == (pytest.approx(delta, rel=0.03), gap)
+    assert first_violation("smooth", epsilon) == first
+    for far, ratio in [times] if times else []:
+        assert neighbour_log_ratio("smooth", epsilon, np.array([far]))[0] / epsilon == pytest.approx(ratio, rel=0.02)
+    assert log_flip("smooth", 1.0, np.array([100]))[0] == pytest.approx(-0.5 * np.exp(100))
+    assert np.isfinite(log_flip("smooth", 1.0, np.array([10_000]))).all()
