@@ -238,7 +238,7 @@ def found_by(epsilon):
 
 @slow
 def test_guesses_right_are_those_of_the_two_attack_models_of_the_learner_and_of_all_rows_of_a_person():
-    """Who of two was left out, at random with both there: 1 - e^-1 / 2 of the answers of an algorithm with epsilon 1 are right."""
+    """Who of two was left out, at random with both there: 1 - e^-1 / 2 of the answers at epsilon 1 are right."""
     assert [round(100 * found_by(e).right_guesses()) for e in (0.1, 0.5, 1, 2)] == [52, 62, 73, 88]
     assert found_by(5).right_guesses(48_842) == pytest.approx(math.exp(5) / 48_842, rel=1e-3)
     assert found_by(1e-9).right_guesses(1_000) == pytest.approx(1 / 1_000)
