@@ -32,7 +32,7 @@ CLASSES = {"separable": 4, "even": 2, "rare": 3}
 NUMBERS = ("symmetric", "square", "long tail", "nearly constant", "mostly zero")
 #: Declared rows, epsilon, rows of a person.
 FEW = ((200, 0.05, 1), (1000, 0.3, 1), (1000, 3.0, 4), (4000, 1.0, 1), (4000, 10.0, 4))
-ALL = tuple(product((200, 1000, 5000, 20_000), (0.05, 0.3, 1.0, 3.0, 10.0), (1, 4)))
+ALL = tuple(product((200, 1000, 5000), (0.05, 0.3, 1.0, 3.0, 10.0), (1, 4)))
 OTHERS = {"s-gbdt": ("even", {"rounds": 30}), "pf-forest": ("even", {}), "cart": ("even", {}), "dp-mean": ("long tail", {})}
 
 
@@ -140,7 +140,7 @@ def test_intervals_of_a_fit_hold_the_truth(kind):
 @pytest.mark.verify
 @pytest.mark.parametrize("kind", [*CLASSES, *NUMBERS])
 def test_intervals_of_a_fit_hold_the_truth_everywhere(kind):
-    require_cover(kind, ALL, tries=60, n_cells=8 * 8 * len(ALL))
+    require_cover(kind, ALL, tries=25, n_cells=8 * 8 * len(ALL))
 
 
 @pytest.mark.parametrize("learner", OTHERS)
