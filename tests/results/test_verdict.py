@@ -3,6 +3,8 @@ import math
 from dataclasses import replace
 from functools import cache
 
+import pytest
+
 import dpviz
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import PureDP, Sequential, Step
@@ -18,41 +20,17 @@ from dpviz.results.wording import number_text, signs_spelled
 from tests.support.release_rows import SCHEMA, small_rows
 
 
-def test_numbers_are_short_and_plain():
-    for value, text in [
-        (0.1, "0.1"),
-        (1.2, "1.2"),
-        (10, "10"),
-        (0.001, "0.001"),
-        (0.12345, "0.123"),
-        (1234.5, "1,234"),
-        (0, "0"),
-        (math.inf, "∞"),
-        (1e-9, "1e-09"),
-        (100.0, "100"),
-        (0.0999999, "0.1"),
-    ]:
-        assert number_text(value) == text
+def claim(verdict_name, epsilon=0.1):
+    return Claim(epsilon, "a paper", verdict_name, "Because.")
 
 
-def test_an_epsilon_is_never_without_its_neighbours():
-    assert loss_text(PrivacyLoss(0.1)) == "ε = 0.1 (add/remove one row)"
-    assert loss_text(PrivacyLoss(1, 1e-5)) == "ε = 1, δ = 0.00001 (add/remove one row)"
-
-
-def test_odds_are_e_to_epsilon_over_one_plus_it():
-    for epsilon, guesses in [(0.5, 63), (1, 74), (2, 89)]:
-        assert f"at most {guesses} times in 100" in odds_text(PrivacyLoss(epsilon))
-        assert guesses == math.ceil(100 * math.exp(epsilon) / (1 + math.exp(epsilon)))
-
-
-def test_the_ends_of_the_scale_do_not_round_to_certainty_or_to_nothing():
-    assert "more than 99 times in 100" in odds_text(PrivacyLoss(10))
-    assert "fewer than 51 times in 100" in odds_text(PrivacyLoss(0.001))
-    assert "Nothing limits" in odds_text(PrivacyLoss(math.inf))
+def said_of(verdict_name, loss, *, claimed=None, **more):
+    """Of a release that nothing was read for."""
+    return verdict(claim(verdict_name, loss.epsilon if claimed is None else claimed), loss, released=True, **more)
 
 
 FOUR_LEVELS = Risk(Sequential(tuple(Step(PureDP(0.25), "node", level, mechanism="permute-and-flip") for level in range(4))))
+PATIENT = Unit(3, "one patient")
 
 
 @cache
@@ -61,151 +39,137 @@ def rounds() -> FitResult:
     return dpviz.fit("s-gbdt", small_rows(schema=replace(SCHEMA, n_public=30_000)), epsilon=1, max_depth=1, rounds=5, seed=0)
 
 
+@cache
+def tree() -> FitResult:
+    return dpviz.fit("pf-tree", small_rows(), epsilon=1, max_depth=1, seed=0)
+
+
+# --- numbers in words
+
+
+def test_numbers_are_short_and_an_epsilon_is_never_without_its_neighbours():
+    for value, text in [
+        *[(0.1, "0.1"), (10, "10"), (0.001, "0.001"), (0.12345, "0.123"), (1234.5, "1,234"), (0, "0"), (math.inf, "∞")],
+        *[(1e-9, "1e-09"), (100.0, "100"), (0.0999999, "0.1")],
+    ]:
+        assert number_text(value) == text
+    assert loss_text(PrivacyLoss(0.1)) == "ε = 0.1 (add/remove one row)"
+    assert loss_text(PrivacyLoss(1, 1e-5)) == "ε = 1, δ = 0.00001 (add/remove one row)"
+    assert loss_text(PrivacyLoss(1, 1e-6), PATIENT).startswith(
+        "ε = 3, δ = 0.0000222 (add/remove one patient, up to 3 rows; one row: ε = 1"
+    )
+
+
+def test_odds_are_e_to_epsilon_over_one_plus_it_and_never_round_to_certainty_or_nothing():
+    for epsilon, guesses in [(0.5, 63), (1, 74), (2, 89)]:
+        assert f"at most {guesses} times in 100" in odds_text(PrivacyLoss(epsilon))
+        assert guesses == math.ceil(100 * math.exp(epsilon) / (1 + math.exp(epsilon)))
+    for epsilon, text in [(10, "more than 99 times in 100"), (0.001, "fewer than 51 times in 100"), (math.inf, "Nothing limits")]:
+        assert text in odds_text(PrivacyLoss(epsilon))
+
+
+# --- what kind of statement
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "claimed", "loss"),
+    [
+        ("released", "holds", 0.1, PrivacyLoss(0.1)),
+        ("unproven", "holds", 0.1, PrivacyLoss(0.2)),
+        ("unproven", "holds", 0.1, PrivacyLoss(math.inf)),
+        ("unproven", "holds", 0.1, PrivacyLoss(0.1, 1e-6)),
+        ("unproven", "unproven", 0.1, PrivacyLoss(0.1)),
+        ("violated", "violated", 0.1, PrivacyLoss(0.1)),
+        ("violated", "violated", 0.1, PrivacyLoss(math.inf)),
+        ("none", "none", math.inf, PrivacyLoss(math.inf)),
+    ],
+)
+def test_only_a_claim_that_holds_and_composes_is_a_guarantee(kind, name, claimed, loss):
+    said = said_of(name, loss, claimed=claimed)
+    assert said.kind == kind
+    assert said.headline.startswith("Guaranteed" if kind == "released" else "Not guaranteed, because")
+
+
+def test_a_result_is_guaranteed_would_be_or_is_not_and_never_two_of_them():
+    read = "39 values were read from the data"
+    for released, why, head in [
+        (True, "", "Guaranteed: ε = 0.1 (add/remove one row)"),
+        (False, "", "Would be guaranteed if released: ε = 0.1 (add/remove one row)"),
+        *((released, read, f"Not guaranteed, because {read}") for released in (True, False)),
+    ]:
+        said = verdict(claim("holds"), PrivacyLoss(0.1), released=released, why_not=why)
+        assert said.headline == head
+        assert not why or said.odds == odds_text(PrivacyLoss(math.inf))  # what is not covered has no odds
+
+
+def test_a_claim_beyond_its_proof_gets_the_odds_of_what_is_proven():
+    for name in ("unproven", "violated"):
+        said = said_of(name, PrivacyLoss(1.2), claimed=0.1)
+        assert said.kind == name
+        assert (said.proven, said.odds) == (PrivacyLoss(1.2), odds_text(PrivacyLoss(1.2)))
+        assert "ε = 1.2 (add/remove one row)" in said.headline
+
+
+def test_a_refuted_ledger_bounds_nothing_on_any_surface():
+    """Banner, promises, files: a violated claim whose ledger is no larger leaves no epsilon to rely on."""
+    said = said_of("violated", PrivacyLoss(0.1), unit=PATIENT)
+    assert not said.proven.is_finite
+    assert not said.per_person.is_finite
+    assert "prove" not in said.headline
+    assert said.odds == "Nothing limits what can be learned about one patient."
+    (promise,) = said.promises
+    assert promise.startswith("Nothing.")
+    by_steps = said_of("violated", PrivacyLoss(1.0), risk=FOUR_LEVELS)
+    assert ("Nothing limits" in by_steps.odds, by_steps.right_guesses, by_steps.plain_bound) == (True, 100, "")
+    result = replace(tree(), claim=replace(tree().claim, verdict="violated"))
+    files = " ".join(Exportable(result.to_json()).facts) + repr(result) + " ".join(line for _, line in summary(result)[:3])
+    for phrase in ("add up to", "Guaranteed", "steps prove"):
+        assert phrase not in files
+
+
+# --- guesses by the steps, and the bound of any algorithm
+
+
 def test_the_guesses_are_those_of_the_steps_and_the_bound_of_any_algorithm_is_one_click_away():
-    said = verdict(claim("holds", 1.0), PrivacyLoss(1.0), released=True, risk=FOUR_LEVELS)
-    assert "at most 60 times in 100; a coin flip, 50." in said.odds
-    assert "at most 74 times in 100." in said.plain_bound
-    assert said.plain_bound.startswith("Any algorithm with ε = 1 (add/remove one row)")
+    said = said_of("holds", PrivacyLoss(1.0), risk=FOUR_LEVELS)
+    assert "at most 60 times in 100" in said.odds
+    assert "ε = 1 (add/remove one row)" in said.plain_bound
+    assert "at most 74 times in 100" in said.plain_bound
     without = replace(said, risk=None)
-    assert "74 times in 100, whatever the algorithm; a coin flip, 50." in without.odds
+    assert "74 times in 100" in without.odds
     assert not without.plain_bound
 
 
-def test_a_delta_does_not_hide_what_gaussian_noise_allows():
-    assert "at most 55 times in 100" in result_verdict(rounds()).odds
-    assert "at most 74 times in 100" in result_verdict(rounds()).plain_bound
-
-
-def test_the_rows_of_a_person_are_composed_and_not_multiplied():
-    said = verdict(claim("holds", 1.0), PrivacyLoss(1.0), released=True, unit=Unit(3, "one patient"), risk=FOUR_LEVELS)
+def test_the_rows_of_a_person_are_composed_and_the_persons_number_leads():
+    said = said_of("holds", PrivacyLoss(1.0), unit=PATIENT, risk=FOUR_LEVELS)
     composed = 100 * FOUR_LEVELS.for_rows(3).guesses()
     assert 62 < composed < 94
     assert said.right_guesses == composed
     assert f"at most {math.ceil(composed)} times in 100 (one row: 60)" in said.odds
     assert "at most 96 times in 100" in said.plain_bound
+    plain = said_of("holds", PrivacyLoss(1.0), unit=PATIENT)
+    assert plain.headline == "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"
+    assert "at most 96 times in 100 (one row: 74)" in plain.odds
+    enforced = replace(plain, unit=Unit(3, "one patient", True))  # else it is the owner's word
+    assert ["nothing enforces it" in " ".join(each.promises) for each in (plain, enforced)] == [True, False]
 
 
-def test_no_number_of_steps_makes_a_refuted_ledger_a_bound():
-    said = verdict(claim("violated", 1.0), PrivacyLoss(1.0), released=True, risk=FOUR_LEVELS)
-    assert "Nothing limits" in said.odds
-    assert said.right_guesses == 100
-    assert not said.plain_bound
-
-
-def test_files_and_terminal_say_the_sentence_of_the_banner():
-    odds = signs_spelled(f"{result_verdict(rounds()).odds} {result_verdict(rounds()).plain_bound}")
+def test_files_and_terminal_say_what_the_banner_says():
+    banner = result_verdict(rounds())
+    assert "at most 55 times in 100" in banner.odds  # a delta does not hide what Gaussian noise allows
+    assert "at most 74 times in 100" in banner.plain_bound
+    odds = signs_spelled(f"{banner.odds} {banner.plain_bound}")
     assert dict(summary(rounds()))["Odds"] == odds
     given = Exportable(rounds().to_json())
     assert odds in given.facts
-    assert given.verdict.right_guesses == result_verdict(rounds()).right_guesses
-
-
-def test_a_document_whose_steps_are_not_those_of_its_guarantee_has_the_bound_of_any_algorithm():
-    document = json.loads(rounds().to_json())
-    for step in document["privacy"]["ledger"][1:]:
-        document["privacy"]["ledger"].remove(step)
-    document["privacy"]["ledger"][0]["epsilon"] = 0.01
+    assert given.verdict.right_guesses == banner.right_guesses
+    document = json.loads(rounds().to_json())  # whose steps are not those of its guarantee
+    document["privacy"]["ledger"] = [document["privacy"]["ledger"][0] | {"epsilon": 0.01}]
     assert Exportable(json.dumps(document)).verdict.risk is None
 
 
-def claim(verdict_name, epsilon=0.1):
-    return Claim(epsilon, "a paper", verdict_name, "Because.")
-
-
-def said_of(found, loss):
-    """Of a release that nothing was read for."""
-    return verdict(found, loss, released=True)
-
-
-def test_a_result_is_guaranteed_would_be_or_is_not_and_never_two_of_them():
-    sound, loss = claim("holds"), PrivacyLoss(0.1)
-    heads = {
-        (released, why): verdict(sound, loss, released=released, why_not=why).headline
-        for released in (True, False)
-        for why in ("", "39 values were read from the data")
-    }
-    assert heads[True, ""] == "Guaranteed: ε = 0.1 (add/remove one row)"
-    assert heads[False, ""] == "Would be guaranteed if released: ε = 0.1 (add/remove one row)"
-    not_so = "Not guaranteed, because 39 values were read from the data"
-    assert {head for (_, why), head in heads.items() if why} == {not_so}
-
-
-def test_what_is_not_covered_has_no_odds():
-    said = verdict(claim("holds"), PrivacyLoss(0.1), released=True, why_not="1 value was read from the data")
-    assert said.odds == odds_text(PrivacyLoss(math.inf))
-
-
-def test_only_a_claim_that_holds_and_composes_is_sound():
-    assert said_of(claim("holds"), PrivacyLoss(0.1)).kind == "released"
-    assert said_of(claim("holds"), PrivacyLoss(0.2)).kind == "unproven"
-    assert said_of(claim("holds"), PrivacyLoss(math.inf)).kind == "unproven"
-    assert said_of(claim("holds"), PrivacyLoss(0.1, 1e-6)).kind == "unproven"
-    assert said_of(claim("unproven"), PrivacyLoss(0.1)).kind == "unproven"
-    assert said_of(claim("violated"), PrivacyLoss(0.1)).kind == "violated"
-    assert said_of(claim("none", math.inf), PrivacyLoss(math.inf)).kind == "none"
-
-
-def test_what_is_not_sound_never_says_guaranteed():
-    for name in ["unproven", "violated", "none"]:
-        for loss in (PrivacyLoss(0.1), PrivacyLoss(math.inf)):
-            assert said_of(claim(name), loss).headline.startswith("Not guaranteed, because")
-
-
-def test_an_unproven_claim_gets_the_odds_of_what_is_proven():
-    said = said_of(claim("unproven"), PrivacyLoss(1.2))
-    doubt = "Not guaranteed, because the claim of ε = 0.1 (add/remove one row) is not proven"
-    wanted = f"{doubt}; the steps prove ε = 1.2 (add/remove one row)"
-    assert said.headline == wanted
-    assert said.odds == odds_text(PrivacyLoss(1.2))
-
-
-def test_a_violated_claim_with_a_larger_ledger_is_still_bounded_by_it():
-    said = said_of(claim("violated"), PrivacyLoss(1.2))
-    assert said.kind == "violated"
-    assert said.proven == PrivacyLoss(1.2)
-    assert said.odds == odds_text(PrivacyLoss(1.2))
-
-
-def test_a_refuted_ledger_bounds_nothing_on_any_surface():
-    """Banner, promises, files: a violated claim whose ledger is no larger leaves no epsilon to rely on."""
-    said = verdict(claim("violated"), PrivacyLoss(0.1), released=True, unit=Unit(3, "one patient"))
-    assert not said.proven.is_finite
-    assert not said.per_person.is_finite
-    assert "prove" not in said.headline
-    assert said.odds == "Nothing limits what can be learned about one patient."
-    assert said.promises == (
-        "Nothing. Whoever sees this model may learn anything about one patient of the data it was trained on.",
-    )
-    sound = dpviz.fit("pf-tree", small_rows(), epsilon=1, max_depth=1, seed=0)
-    result = replace(sound, claim=replace(sound.claim, verdict="violated"))
-    files = " ".join(Exportable(result.to_json()).facts) + repr(result) + " ".join(line for _, line in summary(result)[:3])
-    assert "add up to" not in files
-    assert "Guaranteed" not in files
-    assert "steps prove" not in files
-
-
-def test_the_persons_number_leads_and_a_word_of_the_owner_is_said_to_be_one():
-    unit = Unit(3, "one patient")
-    assert loss_text(PrivacyLoss(1, 1e-6), unit).startswith(
-        "ε = 3, δ = 0.0000222 (add/remove one patient, up to 3 rows; one row: ε = 1"
-    )
-    said = verdict(claim("holds", 1.0), PrivacyLoss(1.0), released=True, unit=unit)
-    assert said.headline == "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)"
-    assert said.odds.startswith(
-        "Someone guessing whether one patient is in the data is right at most 96 times in 100 (one row: 74)"
-    )
-    assert "nothing enforces it" in " ".join(said.promises)
-    assert "nothing enforces it" not in " ".join(replace(said, unit=Unit(3, "one patient", True)).promises)
-
-
-def test_delta_is_explained_as_a_slack():
-    said = verdict(claim("holds", 1.0), PrivacyLoss(1.0, 0.0), released=True)
-    with_delta = replace(said, proven=PrivacyLoss(1.0, 1e-6))
-    assert any("additive slack" in line for line in with_delta.promises)
-
-
 def test_documents_of_before_say_whom_they_protect():
-    document = json.loads(replace(dpviz.fit("pf-tree", small_rows(), epsilon=1, max_depth=1, seed=0), unit=unit_of(3)).to_json())
+    document = json.loads(replace(tree(), unit=unit_of(3)).to_json())
     del document["privacy"]["per_person"]["bounded"]
     assert result_from_json(json.dumps(document)).unit == Unit(3, is_bounded=True)
     del document["privacy"]["per_person"]
