@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import FrozenInstanceError, dataclass, fields
 from functools import cache
 from itertools import pairwise, product
@@ -234,11 +235,9 @@ def test_ranges_that_are_extreme_and_features_that_are_constant_are_trained_on_o
             case.fit(data)
 
 
-@pytest.mark.parametrize("case", MIXED, ids=str)
+@pytest.mark.parametrize("case", [case for case in MIXED if len(get_learner(case.learner).tasks) == 1], ids=str)
 def test_a_target_of_the_other_kind_is_refused_by_name(case):
     other = Case(case.learner, "number" if case.task == "classes" else "classes")
-    if other in MIXED:
-        return
     with pytest.raises(WrongTask) as problem:
         case.fit(other.rows())
     assert problem.value.fitting == learners_for(other.schema())
@@ -248,24 +247,19 @@ def test_a_target_of_the_other_kind_is_refused_by_name(case):
 
 @every_learner
 def test_a_missing_row_count_is_trained_without_or_named_with_both_remedies(name):
-    remedies = {
-        "pf-tree": "depth=3",
-        "jpw-forest": "depth=3",
-        "logistic": "such as diffprivlib-tree",
-        "dp-mean": "count_rows=True",
-        "s-gbdt": "initial_share=0",
-    }
+    usual = "set the quantile, node and leaf shares by hand"
+    remedies = {"pf-tree": "depth=3", "jpw-forest": "depth=3", "logistic": "such as diffprivlib-tree"}
+    remedies |= {"dp-mean": "count_rows=True", "s-gbdt": "initial_share=0"}
     case = case_of(name)
     data = case.rows(n_classes=2, n_public=None)
     if name in NEED_NO_ROW_COUNT:
         assert case.fit(data).plan
-        return
-    with pytest.raises(SchemaError) as problem:
-        case.fit(data)
-    assert problem.value.field == "n_public"
-    assert repr(name) in str(problem.value)
-    assert "schema.declare(n_public=...)" in str(problem.value)
-    assert remedies.get(name, "set the quantile, node and leaf shares by hand") in str(problem.value)
+    else:
+        with pytest.raises(
+            SchemaError,
+            match=rf"(?s)n_public.*{name!r}.*schema\.declare\(n_public=\.\.\.\).*{re.escape(remedies.get(name, usual))}",
+        ):
+            case.fit(data)
 
 
 def test_each_second_remedy_works():
@@ -293,21 +287,9 @@ def test_a_fit_repeats_in_any_order_and_where_counts_are_shared(case, rng):
         assert case.fit(shared, seed=seed, epsilon=epsilon).to_json() == case.fit(data, seed=seed, epsilon=epsilon).to_json()
 
 
-@pytest.mark.slow
-@pytest.mark.verify
-@pytest.mark.parametrize("case", [case for case in SMALL if case.is_noisy], ids=str)
-def test_fits_of_many_seeds_that_share_counts_give_the_documents_of_fits_that_count_anew(case):
-    data = case.rows()
-    shared = data.with_cached_counts()
-    for seed, epsilon in product(range(2, 8), (0.1, 10.0)):
-        assert case.fit(shared, seed=seed, epsilon=epsilon).to_json() == case.fit(data, seed=seed, epsilon=epsilon).to_json()
-
-
-@every_task
+@pytest.mark.parametrize("case", [case for case in MIXED if case.is_noisy], ids=str)
 def test_seeds_and_releases_differ(case):
     # few rows at a small epsilon: one that drew from a fixed seed would predict the same every time
-    if not case.is_noisy:
-        return
     data = case.rows(40, n_classes=7)
     for seeds in (range(8), [None] * 8) if typical(case.learner).plan.is_exact else (range(8),):
         found = {case.fit(data, epsilon=0.01, seed=seed, accept_rows=True).model.predict(data).tobytes() for seed in seeds}
