@@ -104,5 +104,3 @@ def test_a_poll_that_waited_brings_nothing_back_that_was_changed_since_but_a_cli
         assert [one.widget_states for one in session.asked] == [None if is_poll else states]
 
     asyncio.run(story())
-
-

@@ -29,5 +29,3 @@ def test_points_come_while_it_computes_and_cancelling_keeps_them(page: Any, app:
     page.get_by_text("The curves below show what is done.").wait_for()
     page.locator(".js-plotly-plot").first.wait_for()
     page.get_by_role("button", name=re.compile("Go on with .* fits")).wait_for()
-
-

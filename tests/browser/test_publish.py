@@ -189,5 +189,3 @@ def test_two_sessions_together_stay_under_the_cap(visit: Any, app: str, patients
     for page in pages:
         page.get_by_text("Left: ε = 0.3 of 1").wait_for()
     assert [entry.loss.epsilon for entry in Register().releases("two sessions")] == [0.7]
-
-

@@ -69,5 +69,3 @@ def test_an_officer_reads_the_account_and_takes_the_report_away_without_the_rows
     assert "the authors</span>Author" in report
     assert len(register.releases()) == 2
     assert register.uncovered_uses() == ()
-
-
