@@ -12,7 +12,6 @@ import pytest
 from scipy.special import ndtr
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.figures.publish.release import composed_sentence, spent_sentence
 from dpviz.release.check import composed
 from dpviz.release.records import Balance, DataSet, ReleaseRecord, State, total
 from dpviz.table.role import DataRole
@@ -123,17 +122,6 @@ def test_a_person_with_several_rows_is_composed(pool):
     of_three = found.risk.for_rows(3).guesses()
     assert found.risk.guesses() + 0.02 < of_three
     assert of_three < total([pool[4].loss, pool[5].loss]).guesses_right + 0.2
-
-
-def test_the_sentence_says_which_account_holds_when(pool):
-    said = composed_sentence(balance([pool[4]] * 10, rows=2))
-    assert "one patient" in said
-    assert "This holds if no release was chosen by the results of earlier ones." in said
-    assert "The cap counts the sum, which always holds." in said
-    assert composed_sentence(balance([pool[4]])) == ""
-    lost = composed_sentence(balance([pool[0], replace(pool[0], file="")]))
-    assert "Files of 1 release are gone" in lost
-    assert spent_sentence(balance([pool[4]] * 10)).startswith("Permanently spent by 10 releases: ε = 1")
 
 
 def test_a_sum_holds_for_an_epsilon_that_was_chosen_by_what_came_before_and_a_composed_total_need_not():

@@ -1,6 +1,5 @@
 """The file: foreign, newer, damaged, locked and unreadable ones are refused in words; old ones are brought up to date."""
 
-import errno
 import hashlib
 import sqlite3
 from contextlib import closing
@@ -58,16 +57,43 @@ def test_what_is_no_register_of_this_version_is_refused_and_stays_as_it_is(tmp_p
         assert refused(path / "below" / "releases.db").code == "unreadable"
 
 
-def test_a_register_that_was_emptied_does_not_begin_anew(tmp_path):
+@pytest.mark.parametrize("how", ["removed", "emptied", "emptied with a chain"])
+def test_a_register_that_was_removed_or_emptied_does_not_begin_anew(tmp_path, how):
     path = tmp_path / "releases.db"
-    Register(path).declare("rows", epsilon_cap=1)
-    for end in ("-wal", "-shm"):
-        path.with_name(path.name + end).unlink(missing_ok=True)
-    path.write_bytes(b"")
+    if how == "emptied with a chain":
+        of_version(3, tmp_path)
+    else:
+        Register(path).declare("rows", epsilon_cap=1)
+        for end in ("", "-wal", "-shm"):
+            path.with_name(path.name + end).unlink(missing_ok=True)
+    if how != "removed":
+        path.write_bytes(b"")
+        path.chmod(0o600)
     with pytest.raises(RegisterError) as problem:
         Register(path).declare("rows", epsilon_cap=9)
     assert problem.value.code == "behind"
     assert findings(Register(path)) == ("The latest entry is missing: the register was truncated, or is an old copy.",)
+
+
+def overwritten(path):
+    content = bytearray(path.read_bytes())
+    content[200 : len(content)] = b"\xff" * (len(content) - 200)
+    path.write_bytes(bytes(content))
+
+
+def nonsense(path):
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("UPDATE data_set SET role = 'nonsense'")
+        other.commit()
+
+
+@pytest.mark.parametrize("spoil", [overwritten, nonsense])
+def test_a_damaged_file_is_said_to_be_damaged(tmp_path, spoil):
+    Register(tmp_path / "releases.db").declare("rows", epsilon_cap=1)
+    spoil(tmp_path / "releases.db")
+    problem = refused(tmp_path / "releases.db")
+    assert problem.code == "damaged"
+    assert "what was spent stays spent" in problem.remedy
 
 
 @pytest.mark.slow
@@ -115,41 +141,6 @@ def test_a_full_disk_is_said_and_nothing_is_half_done(tmp_path, monkeypatch):
     assert findings(register) == ()
 
 
-def test_a_full_disk_where_the_counter_is_kept_is_said_too(tmp_path, monkeypatch):
-    register = Register(tmp_path / "releases.db")
-
-    def full(*given):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(store, "keep_counter", full)
-    with pytest.raises(RegisterError) as problem:
-        register.declare("rows", epsilon_cap=1)
-    assert problem.value.code == "full"
-
-
-def test_a_damaged_file_is_said_to_be_damaged(tmp_path):
-    path = tmp_path / "releases.db"
-    Register(path).declare("rows", epsilon_cap=1)
-    content = bytearray(path.read_bytes())
-    content[200 : len(content)] = b"\xff" * (len(content) - 200)
-    path.write_bytes(bytes(content))
-    problem = refused(path)
-    assert problem.code == "damaged"
-    assert "what was spent stays spent" in problem.remedy
-
-
-def test_an_entry_that_makes_no_sense_is_damage(tmp_path):
-    path = tmp_path / "releases.db"
-    Register(path).declare("rows", epsilon_cap=1)
-    with closing(sqlite3.connect(path)) as other:
-        other.create_function("digest", -1, store.digest)
-        other.execute("UPDATE data_set SET role = 'nonsense'")
-        other.commit()
-    with pytest.raises(RegisterError) as problem:
-        Register(path).data_sets()
-    assert problem.value.code == "damaged"
-
-
 def test_a_register_somebody_else_holds_is_locked(tmp_path, monkeypatch):
     path = tmp_path / "releases.db"
     Register(path).data_sets()
@@ -163,21 +154,9 @@ def test_a_register_somebody_else_holds_is_locked(tmp_path, monkeypatch):
     assert problem.value.code == "locked"
 
 
-def test_it_is_written_ahead_and_known_by_its_mark(tmp_path):
-    path = tmp_path / "releases.db"
-    Register(path).data_sets()
-    with closing(sqlite3.connect(path)) as other:
-        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert other.execute("PRAGMA application_id").fetchone() == (store.APPLICATION,)
-
-
-@pytest.fixture
-def of_version_1(tmp_path):
-    return of_version(1, tmp_path)
-
-
-def test_a_register_of_the_first_version_opens_with_all_it_has_spent(of_version_1):
-    register = of_version_1
+def test_a_register_of_the_first_version_opens_with_all_it_has_spent_and_without_its_plain_fingerprints(tmp_path):
+    register, plain = of_version(1, tmp_path), hashlib.sha256(b"clinic").hexdigest()
+    assert plain.encode() in register.path.read_bytes()
     spent = [(entry.number, entry.data_set, entry.status, entry.learner, entry.loss) for entry in register.releases()]
     assert spent == [
         (1, "survey", "released", "pf-tree", PrivacyLoss(0.1)),
@@ -192,16 +171,16 @@ def test_a_register_of_the_first_version_opens_with_all_it_has_spent(of_version_
     assert (survey.unit, survey.rows_per_unit, survey.epsilon_cap, survey.delta_cap) == ("one household", 3, 1.0, 1e-6)
     assert [change.epsilon_cap for change in register.cap_changes("clinic")] == [0.3, 0.5]
     assert [(item.data_set, item.times) for item in register.uncovered_uses()] == [("", 1), ("survey", 7)]
-
-
-def test_no_fingerprint_without_its_key_stays_in_a_register_of_the_first_version(of_version_1):
-    plain = hashlib.sha256(b"clinic").hexdigest()
-    assert plain.encode() in of_version_1.path.read_bytes()
-    assert of_version_1.data_set_of(plain).name == "clinic"
-    files = [path for path in of_version_1.path.parent.iterdir() if path.is_file()]
-    assert of_version_1.path in files
-    assert not [path.name for path in files if plain.encode() in path.read_bytes()]
-    assert findings(of_version_1) == ()
+    assert register.data_set_of(plain).name == "clinic"
+    held = [path.name for path in tmp_path.iterdir() if path.is_file()]
+    assert "releases.db" in held
+    assert not [name for name in held if plain.encode() in (tmp_path / name).read_bytes()]
+    asked = {"fingerprint": plain, "learner": "pf-tree", "settings": {}, "file": Path("new.json")}
+    with pytest.raises(OverCap) as problem:
+        register.start("clinic", token="new", loss=PrivacyLoss(0.3), **asked)
+    assert problem.value.left == 0.25
+    assert register.start("clinic", token="new", loss=PrivacyLoss(0.25), **asked).number == 5
+    assert findings(register) == ()
 
 
 def test_a_register_without_its_key_or_with_another_one_is_refused(tmp_path):
@@ -216,16 +195,6 @@ def test_a_register_without_its_key_or_with_another_one_is_refused(tmp_path):
     assert refused(path).code == "key"
     store.key_path(path).write_text(kept)
     assert [found.name for found in Register(path).data_sets()] == ["rows"]
-
-
-def test_what_a_register_of_the_first_version_has_spent_counts_from_now_on(of_version_1):
-    fingerprint = hashlib.sha256(b"clinic").hexdigest()
-    assert of_version_1.data_set_of(fingerprint).name == "clinic"
-    asked = {"fingerprint": fingerprint, "learner": "pf-tree", "settings": {}, "file": Path("new.json")}
-    with pytest.raises(OverCap) as problem:
-        of_version_1.start("clinic", token="new", loss=PrivacyLoss(0.3), **asked)
-    assert problem.value.left == 0.25
-    assert of_version_1.start("clinic", token="new", loss=PrivacyLoss(0.25), **asked).number == 5
 
 
 def test_a_register_with_a_chain_keeps_what_it_holds_and_gets_a_counter(tmp_path):
@@ -253,13 +222,6 @@ def test_an_old_copy_of_a_register_with_a_chain_stays_one(tmp_path, head):
     resume(register, reason="the disk broke", made_by="the board")
     assert register.balance("survey").left.epsilon == 0.0
     assert register.declare("more", epsilon_cap=1).name == "more"
-
-
-def test_an_empty_file_in_the_place_of_a_register_with_a_chain_does_not_begin_anew(tmp_path):
-    of_version(3, tmp_path).path.write_bytes(b"")
-    with pytest.raises(RegisterError) as problem:
-        Register(tmp_path / "releases.db").declare("rows", epsilon_cap=9)
-    assert problem.value.code == "behind"
 
 
 def test_a_register_of_the_fourth_version_keeps_all_it_has(tmp_path):
