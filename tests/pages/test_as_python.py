@@ -4,7 +4,7 @@ import ast
 import contextlib
 import io
 import re
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,7 @@ from dpviz.release.register import Register
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.support.pages import PAGES, after_work, in_use, opened, shown, tree_on_screen, unfolded, values_in
-
-
-@cache
-def clinic() -> Loaded:
-    """The bundled sample, as a link names it."""
-    table, schema = dpviz.load_sample("clinic")
-    return Loaded(DataRole.SIMULATED, "Clinic", "clinic", table, schema, encode(table, schema))
+from tests.support.pages import PAGES, after_work, bundled, in_use, opened, shown, tree_on_screen, unfolded, values_in
 
 
 def code_of(test: AppTest) -> str:
@@ -50,25 +43,17 @@ def ran(code: str) -> dict[str, Any]:
     return names | {"said": said.getvalue()}
 
 
-def bare(page: str, **url: str) -> AppTest:
-    """A page that needs no rows."""
-    test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    for name, value in url.items():
-        test.query_params[name] = value
-    return unfolded(test).run()
-
-
 def tables(test: AppTest) -> str:
     return "\n".join((*(frame.value.to_csv() for frame in test.dataframe), *(found.proto.body for found in test.get("html"))))
 
 
 def test_a_model_from_a_file(tmp_path, monkeypatch):
-    result = dpviz.fit("pf-tree", clinic().data, epsilon=0.4, max_depth=2, seed=1)
+    result = dpviz.fit("pf-tree", bundled().data, epsilon=0.4, max_depth=2, seed=1)
     monkeypatch.chdir(tmp_path)
     result.save("ward's tree.json")
     test = unfolded(AppTest.from_file(str(PAGES / "tree.py"), default_timeout=60))
     test.session_state["loaded"], test.session_state["_opened_result"] = (
-        clinic(),
+        bundled(),
         with_our_verdict(dpviz.load_result("ward's tree.json")),
     )
     test.session_state["_opened_name"] = "ward's tree.json"
@@ -82,7 +67,7 @@ def test_a_model_from_a_file(tmp_path, monkeypatch):
 def test_compare():
     asked = {"draws": "3", "splits": "1", "steps": "1", "epsilons": ["0.1", "1"]}
     titles = ["PF-tree", "PF-tree (lookahead=1)", get_learner("cart").title]
-    test = after_work(opened("compare", rows=clinic(), learners=titles, **asked), "compare")  # type: ignore[arg-type]
+    test = after_work(opened("compare", rows=bundled(), learners=titles, **asked), "compare")  # type: ignore[arg-type]
     made, on_page = ran(code_of(test)), as_frame(values_in(test, "compare"))
     assert made["frame"].equals(on_page[made["frame"].columns])
     (metric,) = re.findall(r'\)\["(\w+)"\]\.median', code_of(test))
@@ -94,7 +79,7 @@ def test_compare():
 def test_robustness():
     asked = {"draws": "100", "epsilons": ["0.1"], "learners": [get_learner("pf-tree").title]}
     url = {f"robust-{key}": value for key, value in asked.items()}
-    test = after_work(opened("robustness", rows=clinic(), **url), "robustness")  # type: ignore[arg-type]
+    test = after_work(opened("robustness", rows=bundled(), **url), "robustness")  # type: ignore[arg-type]
     curve = ran(code_of(test))["curve"]
     assert f"{curve.tight_low[1]:.1%}" in tables(test)
 
@@ -112,7 +97,7 @@ def test_plan(monkeypatch, world):
     monkeypatch.setattr(planning, "EPSILONS", (0.1, 1.0))
     monkeypatch.setattr(planning, "GRIDS", {"epsilon": (0.1, 1.0)})
     url = {"world": world, "wish-accuracy": "60", "sure": "50"}
-    test = opened("compare", tab=PLAN_TAB, rows=clinic(), **url)
+    test = opened("compare", tab=PLAN_TAB, rows=bundled(), **url)
     for start in ("Find the answer", "Compute the three curves"):
         (button,) = [button for button in test.button if button.label.startswith(start)]
         test = after_work(button.click().run(), plan_tab.CURVES, plan_tab.ANSWER)
@@ -123,9 +108,7 @@ def test_plan(monkeypatch, world):
 
 @pytest.mark.slow
 def test_audit():
-    test = unfolded(AppTest.from_file(str(PAGES / "audit.py"), default_timeout=60))
-    test.query_params["audit-learner"] = get_learner("majority").title
-    test.run()
+    test = opened("audit", **{"audit-learner": get_learner("majority").title})
     found = ran(code_of(test))["result"]
     assert (found.learner, found.epsilon) == ("majority", 1.0)
     assert number_text(found.log_ratio) in shown(test)
@@ -133,15 +116,15 @@ def test_audit():
 
 @pytest.mark.slow
 def test_publish_and_register():
-    data, book = clinic().data, Register()
+    data, book = bundled().data, Register()
     book.declare("ward", epsilon_cap=0.9, unit="one stay", rows_per_unit=1, role=DataRole.SIMULATED)
     book.assign(data.identity, "ward")
-    test = opened("publish", rows=clinic(), epsilon="0.7")
+    test = opened("publish", rows=bundled(), epsilon="0.7")
     made = ran(code_of(test))
     assert made["register"].balance("ward").left.epsilon == 0.9
     assert "register.release('ward', request, data)" in code_of(test)
     assert rounded_up(100 * made["request"].risk(made["schema"]).guesses()) in tables(test)
-    register = bare("publish", **{"publish-view": "Register"})
+    register = opened("publish", **{"publish-view": "Register"})
     assert "ward PrivacyLoss(epsilon=0.0, delta=0.0) PrivacyLoss(epsilon=0.9" in ran(code_of(register))["said"]
     assert "all of ε = 0.9" in shown(register)
 
@@ -164,9 +147,9 @@ def test_no_lines_look_at_private_rows(page, url):
 
 
 def test_data_and_tree():
-    made = ran(code_of(opened("data", rows=clinic())))
-    assert made["data"].fingerprint == clinic().data.fingerprint
-    test = opened("tree", rows=clinic(), epsilon="0.7", draw="4", depth="3")
+    made = ran(code_of(opened("data", rows=bundled())))
+    assert made["data"].fingerprint == bundled().data.fingerprint
+    test = opened("tree", rows=bundled(), epsilon="0.7", draw="4", depth="3")
     made, on_page = ran(code_of(test)), tree_on_screen(test)
     measured = on_page.held_out.measures["accuracy"]
     assert made["result"].score(made["test"]) == measured
@@ -189,7 +172,7 @@ def test_tree_of_a_number_with_a_parameter():
 
 
 def test_learn_and_epsilon():
-    learn, epsilon = bare("learn"), bare("learn", lesson="What others use")
+    learn, epsilon = opened("learn"), opened("learn", lesson="What others use")
     right = float(ran(code_of(learn))["said"].split()[-1])
     (picture,) = learn.get("plotly_chart")
     assert f"at most {rounded_up(100 * right)} of 100 guesses" in picture.proto.alt
@@ -198,10 +181,10 @@ def test_learn_and_epsilon():
 
 def test_lines_for_a_file_run_and_names_from_strangers_end_no_text(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    dpviz.save_schema(clinic().schema, "my-clinic.schema.json")
-    columns = clinic().table.columns
+    dpviz.save_schema(bundled().schema, "my-clinic.schema.json")
+    columns = bundled().table.columns
     lines = [",".join(column.texts[column.codes[row]] for column in columns) for row in range(60)]
-    Path("My clinic.csv").write_text("\n".join((",".join(clinic().table.names), *lines, "")), encoding="utf-8")
+    Path("My clinic.csv").write_text("\n".join((",".join(bundled().table.names), *lines, "")), encoding="utf-8")
     assert ran(as_python.data(RowsRead(None, "My clinic.csv")))["table"].n_rows == 60
     name = "a'); import os\nos.remove('x') #\u202e.csv"
     code = as_python.tree(RowsRead(None, name, person='"\\', rows_per_person=3), FitRequest.of("pf-tree", epsilon=1.0), 1)
