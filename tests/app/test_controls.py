@@ -10,7 +10,9 @@ from dpviz.app.controls import EPSILONS, nearest_step
 from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
-from tests.support.pages import OF_EACH_KIND
+from tests.support.pages import OF_EACH_KIND, buttons, click
+
+RESET = "Reset to last tree"
 
 
 def settings():
@@ -46,14 +48,13 @@ def slider(test) -> tuple[float, float]:
     return sent["steps"][sent["at"]], sent["epsilon"]
 
 
-def ask_epsilon(test, epsilon):
+def request(test):
+    return test.session_state["asked"].request
+
+
+def with_epsilon(test, epsilon):
     test.session_state["epsilon"] = epsilon
-    ran(test)
-
-
-def button(test, label):
-    (found,) = [one for one in test.button if one.label == label]
-    return found
+    return ran(test)
 
 
 def url(test) -> dict[str, str]:
@@ -78,82 +79,60 @@ def test_what_is_chosen_on_a_slider_is_kept_and_nothing_else_is(monkeypatch):
 def test_the_slider_stands_at_the_nearest_step_and_the_exact_value_is_kept():
     test = opened()
     runs = test.session_state["runs"]
-    ask_epsilon(test, 0.37)
+    with_epsilon(test, 0.37)
     assert slider(test) == (0.4, 0.37)
-    assert test.session_state["asked"].request.settings.epsilon == 0.37
-    assert test.session_state["runs"] == runs + 1
-    assert ran(test).session_state["asked"].request.settings.epsilon == 0.37
-
-
-def test_a_link_sets_everything_it_holds():
-    given = {"privatree.bins": "7", "privatree.grow_complete": "true"}
-    test = opened(learner=get_learner("privatree").title, epsilon="0.05", depth="3", draw="9", **given)
-    asked = test.session_state["asked"]
-    assert (asked.request.learner, asked.request.seed, asked.draw) == ("privatree", 9, 9)
-    assert asked.request.arguments == {"epsilon": 0.05, "max_depth": 3, "depth": 3, "bins": 7, "grow_complete": True}
-    assert slider(test) == (0.05, 0.05)
+    assert (request(test).settings.epsilon, test.session_state["runs"]) == (0.37, runs + 1)
+    assert request(ran(test)).settings.epsilon == 0.37
+    for epsilon in (1e-9, 0.37, 0.4, 0.05, 1e9):
+        step = nearest_step(epsilon)
+        assert all(abs(math.log(step / epsilon)) <= abs(math.log(other / epsilon)) for other in EPSILONS)
 
 
 @pytest.mark.slow
-def test_nonsense_in_a_link_is_ignored():
+def test_a_link_sets_everything_it_holds_and_nonsense_in_it_is_ignored():
+    given = {"privatree.bins": "7", "privatree.grow_complete": "true"}
+    test = opened(learner=get_learner("privatree").title, epsilon="0.05", depth="3", draw="9", **given)
+    assert (request(test).learner, request(test).seed, test.session_state["asked"].draw) == ("privatree", 9, 9)
+    assert request(test).arguments == {"epsilon": 0.05, "max_depth": 3, "depth": 3, "bins": 7, "grow_complete": True}
+    assert slider(test) == (0.05, 0.05)
     asked = opened().session_state["asked"]
     for bad in ({"epsilon": "-3"}, {"epsilon": "x"}, {"depth": "99"}, {"learner": "none"}, {"draw": "0"}):
         assert opened(**bad).session_state["asked"] == asked, bad
 
 
-def test_reset_goes_back_further_each_time():
-    test = opened()
-    for step in (0.5, 0.3, 0.2):
-        ask_epsilon(test, step)
-    seen = []
-    for _ in range(3):
-        button(ran(test), "Reset to last tree").click()
-        seen.append(ran(test).session_state["asked"].request.settings.epsilon)
-    assert seen == [0.3, 0.5, 1.0]
-
-
-@pytest.mark.parametrize("epsilon", [1e-9, 0.37, 0.4, 0.05, 1e9])
-def test_the_nearest_step_is_nearest_on_a_log_scale(epsilon):
-    step = nearest_step(epsilon)
-    assert all(abs(math.log(step / epsilon)) <= abs(math.log(other / epsilon)) for other in EPSILONS)
-
-
 @pytest.mark.parametrize("name", OF_EACH_KIND)
 def test_every_parameter_of_a_learner_has_a_widget_that_says_the_default(name):
     test = opened(learner=get_learner(name).title)
-    assert test.session_state["asked"].request.learner == name
-    assert test.session_state["asked"].request.given == {}
+    assert (request(test).learner, request(test).given) == (name, {})
     labels = Counter(widget.label for kind in (test.toggle, test.number_input, test.selectbox) for widget in kind)
     for about in controls_of(get_learner(name).Params).values():
         assert labels[about.label] + labels[f"{about.label}: set by hand"] == 1
 
 
-def test_reset_brings_back_the_tree_before_with_learner_parameters_and_an_empty_address():
+def test_reset_goes_back_further_each_time_with_learner_parameters_and_an_empty_address():
+    test = opened()
+    for step in (0.5, 0.3, 0.2):
+        with_epsilon(test, step)
+    assert [request(click(ran(test), RESET)).settings.epsilon for _ in range(3)] == [0.3, 0.5, 1.0]
     test = opened(learner=get_learner("privatree").title, **{"privatree.bins": "5"})
     before = test.session_state["asked"]
-    assert not [one for one in test.button if one.label == "Reset to last tree"]
+    assert RESET not in buttons(test)
     test.selectbox(key="learner").set_value("pf-tree")
     test.session_state["epsilon"] = 2.5
     test.selectbox(key="depth").set_value("2")
     assert ran(test).session_state["asked"] != before
-    button(ran(test), "Reset to last tree").click()
-    assert ran(test).session_state["asked"] == before
-    test = opened()
-    button(test, "New noise").click()
-    assert url(ran(test)) == {"draw": "2"}
-    button(test, "Reset to last tree").click()
-    assert url(ran(test)) == {}
+    assert click(ran(test), RESET).session_state["asked"] == before
+    test = click(opened(), "New noise")
+    assert url(test) == {"draw": "2"}
+    assert url(click(test, RESET)) == {}
     test.session_state["never shown"] = True
-    ask_epsilon(test, 5.0)
-    button(test, "Reset to last tree").click()
-    assert ran(test).session_state["asked"].request.settings.epsilon == 1.0
+    assert request(click(with_epsilon(test, 5.0), RESET)).settings.epsilon == 1.0
 
 
 def test_depth_is_a_number_or_automatic_with_a_cap():
-    assert opened().session_state["asked"].request.settings.depth == 4  # the first sample shows what epsilon alone changes
+    assert request(opened()).settings.depth == 4  # the first sample shows what epsilon alone changes
     test = opened(depth="auto")
-    assert test.session_state["asked"].request.settings.depth == "auto"
-    assert test.session_state["asked"].request.settings.max_depth == 4
+    assert (request(test).settings.depth, request(test).settings.max_depth) == ("auto", 4)
     test.selectbox(key="depth").set_value("7")
-    assert ran(test).session_state["asked"].request.settings.depth == 7
-    assert opened(depth="12").session_state["asked"].request.settings.depth == 12
+    assert request(ran(test)).settings.depth == 7
+    assert request(opened(depth="12")).settings.depth == 12

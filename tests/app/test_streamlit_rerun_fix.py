@@ -59,48 +59,54 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Any:
     return one
 
 
-def test_a_poll_waits_for_the_messages_of_the_run_that_ended(session: Any) -> None:
-    async def story() -> None:
+def story(session: Any, *steps: Any) -> None:
+    """Each step changes the session, and a moment passes."""
+
+    async def told() -> None:
         session._event_loop = asyncio.get_running_loop()
-        ended = session._scriptrunner = _Runner(session.asked, runs=False)
-        session.request_rerun(POLL)
-        await asyncio.sleep(0.05)
+        for step in steps:
+            step()
+            await asyncio.sleep(0.05)
+
+    asyncio.run(told())
+
+
+def ran_by(session: Any, *, runs: bool) -> None:
+    session._scriptrunner = _Runner(session.asked, runs=runs)
+
+
+def test_a_poll_waits_for_the_messages_of_the_run_that_ended_and_a_whole_run_never_waits(session: Any) -> None:
+    ran_by(session, runs=False)
+    ended = session._scriptrunner
+
+    def taken() -> None:
         assert session._scriptrunner is ended  # so that its messages count
         assert session.asked == []
         session._scriptrunner = None  # its last message has been taken
-        await asyncio.sleep(0.05)
-        assert [one.fragment_id for one in session.asked] == ["poll"]
 
-    asyncio.run(story())
+    story(session, lambda: session.request_rerun(POLL), taken)
+    assert [one.fragment_id for one in session.asked] == ["poll"]
+    ran_by(session, runs=False)
+    session.request_rerun(ClientState())
+    assert len(session.asked) == 2
 
 
 def test_a_poll_that_waited_is_asked_of_the_next_run_and_dropped_with_its_fragment(session: Any) -> None:
-    async def story() -> None:
-        session._event_loop = asyncio.get_running_loop()
-        session._scriptrunner = _Runner(session.asked, runs=False)
-        session.request_rerun(POLL)
-        session._scriptrunner = _Runner(session.asked, runs=True)
-        await asyncio.sleep(0.05)
-        assert [one.fragment_id for one in session.asked] == ["poll"]
-        session._scriptrunner = _Runner(session.asked, runs=False)
+    def gone() -> None:
+        ran_by(session, runs=False)
         session.request_rerun(POLL)
         session._fragment_storage.clear()
         session._scriptrunner = None
-        await asyncio.sleep(0.05)
-        assert len(session.asked) == 1
 
-    asyncio.run(story())
+    ran_by(session, runs=False)
+    story(session, lambda: (session.request_rerun(POLL), ran_by(session, runs=True)), gone)
+    assert [one.fragment_id for one in session.asked] == ["poll"]
 
 
 @pytest.mark.parametrize("is_poll", [True, False])
 def test_a_poll_that_waited_brings_nothing_back_that_was_changed_since_but_a_click_is_kept(session: Any, is_poll: bool) -> None:
-    async def story() -> None:
-        session._event_loop = asyncio.get_running_loop()
-        session._scriptrunner = _Runner(session.asked, runs=False)
-        states = WidgetStates(widgets=[WidgetState(id="name", string_value="old")])
-        session.request_rerun(ClientState(fragment_id="poll", is_auto_rerun=is_poll, widget_states=states))
-        session._scriptrunner = _Runner(session.asked, runs=True)
-        await asyncio.sleep(0.05)
-        assert [one.widget_states for one in session.asked] == [None if is_poll else states]
-
-    asyncio.run(story())
+    states = WidgetStates(widgets=[WidgetState(id="name", string_value="old")])
+    asked = ClientState(fragment_id="poll", is_auto_rerun=is_poll, widget_states=states)
+    ran_by(session, runs=False)
+    story(session, lambda: (session.request_rerun(asked), ran_by(session, runs=True)))
+    assert [one.widget_states for one in session.asked] == [None if is_poll else states]

@@ -1,3 +1,5 @@
+"""The tree of the settings: stale until the new one is there, stopped and begun again, its key, and what it is trained on."""
+
 from dataclasses import replace
 from threading import Event
 
@@ -9,33 +11,16 @@ from dpviz.app.training import canonical_key
 from dpviz.learners import FitRequest
 from dpviz.privacy.random_assignment import PoissonSample
 from dpviz.table.role import DataRole
-from tests.support.pages import in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
+from tests.support.pages import click, in_use, job_of, opened, said_in_boxes, texts, tree_on_screen
 
 SOON = 240.0
 REQUEST = FitRequest.of("pf-tree", max_depth=2, depth=2, seed=1)
 
 
-class SlowFit:
-    """`fit` that waits to be let go, and says when it began."""
-
-    def __init__(self, fit) -> None:
-        self.fit, self.began, self.go = fit, Event(), Event()
-
-    def __call__(self, *args, **kwargs):
-        self.began.set()
-        assert self.go.wait(SOON)
-        return self.fit(*args, **kwargs)
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch):
-    """A tree that should be there at once is waited for, however busy the machine is."""
-    monkeypatch.setattr(training, "SHORT", SOON)
-
-
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    """Nothing but the tree is in the background."""
+    """Nothing but the tree is in the background, and one that should be there at once is waited for."""
+    monkeypatch.setattr(training, "SHORT", SOON)
     monkeypatch.setattr(training, "MOST_ROWS", 0)
     monkeypatch.setattr(training, "DRAWS", 1)
     monkeypatch.setattr(training, "SHORT_RERUNS", SOON)
@@ -43,94 +28,64 @@ def alone(monkeypatch):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """The next fits are slow, and no page waits for them."""
-    made = SlowFit(training._tree)
+    """Makes the next fits slow, and no page waits for them; (begun, go on)."""
+    fit, began, go = training._tree, Event(), Event()
+
+    def slowly(*args, **kwargs):
+        began.set()
+        assert go.wait(SOON)
+        return fit(*args, **kwargs)
 
     def begin():
-        monkeypatch.setattr(training, "_tree", made)
+        monkeypatch.setattr(training, "_tree", slowly)
         monkeypatch.setattr(training, "SHORT", 0.0)
-        return made
+        return began, go
 
     yield begin
-    made.go.set()
+    go.set()
 
 
-def button(test, label):
-    (found,) = [one for one in test.button if one.label == label]
-    return found
-
-
-def tree_job(test):
-    return job_of(test, training.TREE)
-
-
-def test_the_last_tree_stays_marked_stale_until_the_new_one_is_there(slow):
-    test = opened("tree", depth="1")
-    old = tree_on_screen(test)
-    gate = slow()
-    test.selectbox(key="depth").set_value("2").run()
-    assert gate.began.wait(SOON)
-    assert tree_on_screen(test) is old
-    assert [view.key for view in test.main.get("bidi_component")].count("tree-view") == 1
-    assert any("Showing the previous tree; training the new one" in bar.proto.text for bar in test.get("progress"))
-    gate.go.set()
-    assert tree_job(test).wait(SOON)
-    texts(test.run())
-    new = tree_on_screen(test)
-    assert new.asked.request.settings.depth == 2
-    assert not test.get("progress")
+def depth_on_screen(test):
+    return tree_on_screen(test).asked.request.settings.depth
 
 
 @pytest.mark.slow
-def test_cancel_keeps_the_last_tree_and_it_can_be_grown_after_all(slow):
-    test = opened("tree", depth="1")
-    gate = slow()
+def test_the_last_tree_stays_while_the_new_one_grows_in_a_job_of_its_session_and_when_that_is_cancelled(slow):
+    test, other = opened("tree", depth="1"), opened("tree", depth="1")
+    began, go = slow()
     test.selectbox(key="depth").set_value("2").run()
-    assert gate.began.wait(SOON)
-    button(test, "Cancel").click().run()
+    assert began.wait(SOON)
+    assert depth_on_screen(test) == 1
+    assert [view.key for view in test.main.get("bidi_component")].count("tree-view") == 1
+    assert any("Showing the previous tree" in bar.proto.text for bar in test.get("progress"))
+    other.selectbox(key="depth").set_value("2").run()
+    mine, others = (one.session_state["_work"].jobs[training.TREE] for one in (test, other))
+    assert mine[0] is not others[0]
+    assert mine[1] == others[1]
+    click(test, "Cancel")
+    assert not job_of(other, training.TREE).is_stopped
     assert any("Stopped." in text for kind, text in said_in_boxes(test) if kind == "warning")
-    assert tree_on_screen(test).asked.request.settings.depth == 1
+    assert depth_on_screen(test) == 1
     assert not test.get("progress")
-    gate.go.set()
-    button(test, "Train it after all").click().run()
-    assert tree_job(test).wait(SOON)
-    texts(test.run())
-    assert tree_on_screen(test).asked.request.settings.depth == 2
+    go.set()
+    click(test, "Train it after all")
+    for one in (test, other):
+        assert job_of(one, training.TREE).wait(SOON)
+        texts(one.run())
+        assert depth_on_screen(one) == 2
+        assert not one.get("progress")
 
 
-def test_sessions_have_jobs_of_their_own(slow):
-    mine, yours = opened("tree", depth="1"), opened("tree", depth="1")
-    gate = slow()
-    mine.selectbox(key="depth").set_value("2").run()
-    assert gate.began.wait(SOON)
-    yours.selectbox(key="depth").set_value("2").run()
-    assert tree_job(mine) is not tree_job(yours)
-    one, other = (test.session_state["_work"].jobs[training.TREE] for test in (mine, yours))
-    assert one[1] == other[1]
-    assert not tree_job(mine).is_stopped
-
-
-def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart():
+def test_the_key_tells_rows_roles_settings_parameters_and_draws_apart_by_a_single_cell():
     simulated, public = in_use(DataRole.SIMULATED), in_use(DataRole.PUBLIC)
-    private = replace(simulated, role=DataRole.PRIVATE)
-    keys = [
-        canonical_key(simulated, REQUEST, draw=1),
-        canonical_key(public, REQUEST, draw=1),
-        canonical_key(private, REQUEST, draw=1),
-        canonical_key(simulated, REQUEST, draw=2),
-        canonical_key(simulated, FitRequest("cart", REQUEST.settings), draw=1),
-        canonical_key(simulated, REQUEST.at(epsilon=2.0), draw=1),
-        canonical_key(simulated, REQUEST.at(level_shares=(1.0, 2.0)), draw=1),
-    ]
-    assert len(set(keys)) == len(keys)
-
-
-def test_one_changed_cell_changes_the_key_however_many_rows_there_are():
-    loaded = in_use(DataRole.SIMULATED)
-    target = loaded.data.target.copy()
+    target = simulated.data.target.copy()
     target[0] = 1 - target[0]
-    changed = replace(loaded, data=replace(loaded.data, target=target))
-    assert canonical_key(changed, REQUEST) != canonical_key(loaded, REQUEST)
+    one_cell = replace(simulated, data=replace(simulated.data, target=target))
+    rows = (simulated, public, replace(simulated, role=DataRole.PRIVATE), one_cell)
+    keys = [canonical_key(loaded, REQUEST, draw=1) for loaded in rows] + [canonical_key(simulated, REQUEST, draw=2)]
+    requests = FitRequest("cart", REQUEST.settings), REQUEST.at(epsilon=2.0), REQUEST.at(level_shares=(1.0, 2.0))
+    keys += [canonical_key(simulated, request, draw=1) for request in requests]
+    assert len(set(keys)) == len(keys) == 8
 
 
 def test_rows_kept_aside_are_not_trained_on():
@@ -140,8 +95,7 @@ def test_rows_kept_aside_are_not_trained_on():
     assert shown.to_json() == REQUEST.fit(train).to_json()
     found = held_out(shown.model, (train, test))
     assert found.n_rows == test.n_rows
-    label = train.class_counts().argmax()
-    assert found.measures["majority"] == pytest.approx((test.target == label).mean())
+    assert found.measures["majority"] == pytest.approx((test.target == train.class_counts().argmax()).mean())
     assert found.measures["accuracy"] == pytest.approx(found.confused.trace() / test.n_rows)
 
 
