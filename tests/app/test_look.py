@@ -22,7 +22,8 @@ COLUMNS = (
     ColumnDraft("y", Use.CATEGORIES, categories=("n", "p")),
     ColumnDraft("z", Use.CATEGORIES, categories=("n", "p")),
 )
-LOOKED = SchemaDraft(COLUMNS, "y", 800, person="who", rows_per_person=2).looked_at()
+UNSEEN = SchemaDraft(COLUMNS, "y", 800, person="who", rows_per_person=2)
+LOOKED = UNSEEN.looked_at()
 REQUEST = FitRequest.of("pf-tree", max_depth=3)
 Change = Callable[[SchemaDraft], SchemaDraft]
 
@@ -64,44 +65,29 @@ def test_a_look_alone_changes_nothing_that_was_declared() -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_changes_after_the_look_is_read_from_the_data_and_a_release_refuses_it(name: str) -> None:
+def test_what_changes_after_the_look_counts_as_read_until_it_is_put_back_and_without_a_look_it_is_declared(
+    name: str,
+) -> None:
     changed = CHANGES[name](LOOKED)
     assert changed.read_fields() >= 1
     assert changed.schema().read_fields()
     with pytest.raises(RefusedRelease, match="nothing that was read from the data"):
         preview_terms(changed.schema(), REQUEST)
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_without_a_look_the_same_change_is_a_declaration(name: str) -> None:
-    changed = CHANGES[name](SchemaDraft(COLUMNS, "y", 800, person="who", rows_per_person=2))
-    assert changed.read_fields() == 0
-    assert preview_terms(changed.schema(), REQUEST).claim.is_sound
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_what_is_put_back_is_declared_again_by_hand_or_at_once(name: str) -> None:
-    changed = CHANGES[name](LOOKED)
     assert changed.before_look() == LOOKED
-    by_hand = changed.with_columns(*(changed.column(old.name).edited(**_values(old)) for old in COLUMNS))
-    by_hand = by_hand.with_target("y").with_row_count(800).with_persons("who", 2)
-    assert by_hand == LOOKED
-
-
-def _values(old: ColumnDraft) -> dict[str, object]:
-    return {name: getattr(old, name) for name in ColumnDraft.__slots__ if name not in ("name", "read", "before")}
+    fields = [field for field in ColumnDraft.__slots__ if field not in ("name", "read", "before")]
+    by_hand = (changed.column(old.name).edited(**{field: getattr(old, field) for field in fields}) for old in COLUMNS)
+    assert changed.with_columns(*by_hand).with_target("y").with_row_count(800).with_persons("who", 2) == LOOKED
+    declared = CHANGES[name](UNSEEN)
+    assert declared.read_fields() == 0
+    assert preview_terms(declared.schema(), REQUEST).claim.is_sound
 
 
 def test_saying_that_one_knows_it_does_not_take_the_mark_away() -> None:
     for name in ("low", "categories", "classes"):
         changed = CHANGES[name](LOOKED)
+        assert changed.looked_at() == changed, "a second look remembers what was declared before the first"
         declared = changed.with_columns(*(item.declare() for item in changed.columns))
         assert declared == changed
-
-
-def test_a_second_look_remembers_what_was_declared_before_the_first() -> None:
-    changed = CHANGES["low"](LOOKED)
-    assert changed.looked_at() == changed
 
 
 def test_a_draft_from_outside_does_not_make_the_look_forgotten() -> None:

@@ -29,25 +29,17 @@ def test_a_name_is_code(name: str, shown: str) -> None:
     assert literal(name) == shown
 
 
-@pytest.mark.parametrize("letter", list("\\`*_{}[]()<>#+-.!|~$:&=^@/\"'"))
-def test_no_mark_of_markdown_stays_bare(letter: str) -> None:
-    assert plain(f"x {letter} y") == f"x \\{letter} y"
-
-
-@pytest.mark.parametrize(
-    "text", [":material/x:", ":streamlit:", "x -> y", "<=", "~= y", "_www.x.y", "WWW.x.y", "a@b.c", "ftp://x"]
-)
-def test_icons_arrows_and_links_are_broken_up(text: str) -> None:
-    assert "\u2060" in plain(text)
-
-
-@pytest.mark.parametrize("text", ["pf-tree", "add/remove", "a->b", "3-5", "12:30", ":red[b]", "1 - 2", "x = y", "at @ y"])
-def test_other_texts_carry_nothing_unseen(text: str) -> None:
-    assert "\u2060" not in plain(text)
-
-
-def test_lines_become_one_sentence() -> None:
+def test_no_mark_of_markdown_stays_bare_and_lines_become_one_sentence() -> None:
+    for letter in "\\`*_{}[]()<>#+-.!|~$:&=^@/\"'":
+        assert plain(f"x {letter} y") == f"x \\{letter} y"
     assert plain("one\n\n# two") == "one \\# two"
+
+
+def test_icons_arrows_and_links_are_broken_up_and_other_texts_carry_nothing_unseen() -> None:
+    for text in (":material/x:", ":streamlit:", "x -> y", "<=", "~= y", "_www.x.y", "WWW.x.y", "a@b.c", "ftp://x"):
+        assert "\u2060" in plain(text), text
+    for text in ("pf-tree", "add/remove", "a->b", "3-5", "12:30", ":red[b]", "1 - 2", "x = y", "at @ y"):
+        assert "\u2060" not in plain(text), text
 
 
 def test_many_names_are_counted() -> None:

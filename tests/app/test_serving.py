@@ -126,15 +126,11 @@ def test_a_link_elsewhere_leads_here_and_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize("twice", [("host", "evil.example"), ("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "iframe")])
-def test_two_values_at_once_are_as_good_as_the_worse(twice: tuple[str, str]) -> None:
+def test_two_values_at_once_are_as_good_as_the_worse_and_nobody_says_that_they_were_checked(twice: tuple[str, str]) -> None:
     first = [("host", "localhost"), ("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "empty")]
-    assert asked(first, None, "http")[0]
-    assert not asked([*first, twice], None, "http")[0]
-
-
-def test_nobody_says_that_they_were_checked() -> None:
-    (scope,), _ = asked([("host", "localhost"), (serving.CHECKED, "forged")], None, "http")
+    (scope,), _ = asked([*first, (serving.CHECKED, "forged")], None, "http")
     assert [value for name, value in scope["headers"] if name.decode() == serving.CHECKED] == [b"1"]
+    assert not asked([*first, twice], None, "http")[0]
 
 
 def test_an_answer_to_what_fails_forbids_frames_and_says_nothing_of_it(monkeypatch):
@@ -287,17 +283,12 @@ ENDPOINTS = {
 }
 
 
-def test_every_endpoint_of_streamlit_is_open_or_closed_on_purpose():
+def test_every_endpoint_of_streamlit_is_open_or_closed_on_purpose_to_our_own_page_too():
     """A new version may bring others: each is looked at first."""
     app: Any = App(str(ROOT / "app.py"))._build_starlette_app()
-    found = {getattr(route, "path", "") for route in app.routes}
-    assert found == set(ENDPOINTS)
-
-
-@pytest.mark.parametrize("before", ["", "/base"])
-@pytest.mark.parametrize("path", ENDPOINTS)
-def test_what_nobody_needs_is_closed_to_our_own_page_too(path, before):
-    for kind in ("http", "websocket"):
-        reached, sent = asked([("host", "localhost:8501")], None, kind, path=before + path)
-        assert bool(reached) is ENDPOINTS[path]
-        assert sent[0]["type"] == "websocket.accept" or sent[0]["status"] in (200, 403)
+    assert {getattr(route, "path", "") for route in app.routes} == set(ENDPOINTS)
+    for path, is_open in ENDPOINTS.items():
+        for place, kind in ((before + path, kind) for before in ("", "/base") for kind in ("http", "websocket")):
+            reached, sent = asked([("host", "localhost:8501")], None, kind, path=place)
+            assert bool(reached) is is_open, place
+            assert sent[0]["type"] == "websocket.accept" or sent[0]["status"] in (200, 403)

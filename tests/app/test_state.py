@@ -6,8 +6,7 @@ import pytest
 import streamlit as st
 
 from dpviz.app import state
-from dpviz.app.prepared import Prepared, prepared
-from dpviz.app.schema_draft import SchemaDraft
+from dpviz.app.prepared import prepared
 from dpviz.errors import SchemaError
 from dpviz.io.csv import read_csv
 from dpviz.table.proposal import propose_schema
@@ -23,18 +22,13 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return st.session_state  # type: ignore[return-value]
 
 
-def _upload() -> Prepared:
-    table = read_csv(b"age,y\n1,a\n2,b\n3,a\n4,b\n", name="mine.csv")
-    work = Prepared(DataRole.PUBLIC)
-    work.choose("mine.csv", table, SchemaDraft.of(propose_schema(table), table.names))
-    return work
-
-
-def test_a_new_session_uses_the_first_sample() -> None:
+def test_a_new_session_uses_the_first_sample_which_the_address_does_not_overrule() -> None:
     now = state.loaded()
     assert (now.sample, now.role, now.title) == ("health", DataRole.SIMULATED, "Health check")
-    assert state.loaded() is now
     assert not now.schema.read_fields()
+    st.query_params["data"] = "clinic"
+    state.follow_url()
+    assert state.loaded() is now
 
 
 def test_a_failed_encoding_leaves_the_data_in_use() -> None:
@@ -45,21 +39,12 @@ def test_a_failed_encoding_leaves_the_data_in_use() -> None:
     assert state.loaded() is before
 
 
-def test_the_address_never_overrules_the_data_in_use() -> None:
-    now = state.loaded()
-    st.query_params["data"] = "clinic"
-    state.follow_url()
-    assert state.loaded() is now
-
-
 def test_an_upload_leaves_no_trace_in_the_address() -> None:
     state.use_sample("clinic")
     state.write_url()
     assert dict(st.query_params) == {"data": "clinic"}
-    work = _upload()
-    assert work.table is not None
-    assert work.draft is not None
-    state.use(work.role, work.title, work.table, work.draft.schema())
+    table = read_csv(b"age,y\n1,a\n2,b\n3,a\n4,b\n", name="mine.csv")
+    state.use(DataRole.PUBLIC, "mine.csv", table, propose_schema(table))
     state.write_url()
     assert dict(st.query_params) == {}
 
