@@ -73,52 +73,47 @@ def at_most(epsilon, rows):
 
 
 @pytest.mark.slow
-def test_an_unseen_table_is_never_guessed_to_be_new(assigned):
-    _, schema = sample_of(DataRole.PRIVATE)
-    test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=120))
+def test_an_unseen_table_is_never_guessed_to_be_new_nor_an_old_one(assigned):
+    table, schema = sample_of(DataRole.PRIVATE)
+    other = schema.declare("age", low=0, high=120)
+    assigned.declare("another", epsilon_cap=1.0)
+    assigned.assign("another year", "another", columns=table.names)
+    test = opened("publish", DataRole.PRIVATE, schema=other)
     assert test.radio(key="publish-kind").value is None
+    test.radio(key="publish-kind").set_value("a new data set: nobody in it is in any other").run()
+    assert "These rows look like those of" in texts(test)
+    assert "publish-new-name" not in test.session_state
+    test.checkbox(key="publish-others").check().run()
+    assert test.text_input(key="publish-new-name").value == ""
     test.radio(key="publish-kind").set_value("a data set named before").run()
     test.selectbox(key="publish-name").set_value(NAME).run()
-    button(test, "Add them permanently").click().run()
+    assert button(test, "Add them permanently").disabled, "rows that look like those of another one"
+    test.checkbox(key="publish-others").check().run()
+    click(test, "Add them permanently")
     assert "cap ε = 2 (add/remove one patient, up to 2 rows; one row: ε = 1)" in shown(test)
-
-
-def assign_in_use(register) -> None:
-    data = in_use(DataRole.PRIVATE).data
-    register.assign(data.identity, NAME, sums=data.table_sums)
-
-
-def test_an_old_copy_of_a_register_is_an_error_where_the_page_would_write_to_it(register):
-    _, schema = sample_of(DataRole.PRIVATE)
-    register.declare(NAME, epsilon_cap=1.0)
-    assign_in_use(register)
-    store.keep_counter(register.path, 10**6)
+    store.keep_counter(assigned.path, 10**6)
     test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=122))
-    assert not test.exception
     assert "is an old copy" in texts(test)
     assert "Release" not in buttons(test)
 
 
-def test_rows_with_the_columns_of_a_known_data_set_are_new_only_when_somebody_says_so(register):
-    register.declare(NAME, epsilon_cap=1.0)
-    table, schema = sample_of(DataRole.PRIVATE)
-    register.assign("another year", NAME, columns=table.names)
-    test = opened("publish", DataRole.PRIVATE, schema=schema.declare("age", low=0, high=120))
-    test.radio(key="publish-kind").set_value("a new data set: nobody in it is in any other").run()
-    assert f"These rows look like those of `{NAME}`" in texts(test)
-    assert "publish-new-name" not in test.session_state
-    test.checkbox(key="publish-others").check().run()
-    assert test.text_input(key="publish-new-name").value == ""
-
-
 @pytest.mark.slow
-def test_looks_at_private_rows_are_noted_and_told_apart_from_releases(assigned):
-    opened("tree", DataRole.PRIVATE)
-    opened("tree", DataRole.PRIVATE, epsilon="0.5")
+def test_looks_are_noted_of_private_rows_alone_told_apart_from_releases_and_one_that_could_not_be_is_said(assigned, monkeypatch):
+    for role in (DataRole.SIMULATED, DataRole.PUBLIC):
+        opened("tree", role)
+    assert assigned.uncovered_uses() == ()
+    for epsilon in ("1", "0.5"):
+        opened("tree", DataRole.PRIVATE, epsilon=epsilon)
+    with monkeypatch.context() as broken:
+        (assigned.path.parent / "file").touch()
+        broken.setenv("DPVIZ_REGISTER", str(assigned.path.parent / "file" / "below"))
+        problem = opened("tree", DataRole.PRIVATE).session_state["_exploration_problem"]
     test = opened("publish", DataRole.PRIVATE)
     assert "settings were chosen after 2 looks at these rows" in shown(test)
     assert [item.label for item in test.expander if "not covered: keep to yourself" in item.label]
     assert assigned.balance(NAME).spent.epsilon == 0
+    test.session_state["_exploration_problem"] = problem
+    assert "Some explorations of these rows in this session are missing" in texts(test.run())
 
 
 @pytest.mark.slow
@@ -332,21 +327,6 @@ def test_what_hinders_a_release_is_said_with_what_to_do_and_nothing_is_spent(reg
     }
     assert words[why] in shown(test)
     assert "Release" not in buttons(test)
-
-
-@pytest.mark.slow
-def test_looks_are_noted_of_private_rows_alone_and_one_that_could_not_be_is_said(register, monkeypatch):
-    for role in (DataRole.SIMULATED, DataRole.PUBLIC):
-        opened("tree", role)
-    assert register.uncovered_uses() == ()
-    with monkeypatch.context() as broken:
-        broken.setenv("DPVIZ_REGISTER", str(register.path / "below a file"))
-        register.path.touch()
-        problem = opened("tree", DataRole.PRIVATE).session_state["_exploration_problem"]
-    register.path.unlink()
-    test = opened("publish", DataRole.PRIVATE)
-    test.session_state["_exploration_problem"] = problem
-    assert "Some explorations of these rows in this session are missing" in texts(test.run())
 
 
 @pytest.mark.slow

@@ -122,23 +122,15 @@ def test_every_measure_is_listed_and_every_class_has_its_error():
 
 
 @pytest.mark.slow
-def test_a_tree_of_other_rows_is_never_shown():
-    test = opened("tree")
+def test_the_card_follows_the_chosen_node_falls_back_to_one_that_exists_and_no_tree_of_other_rows_is_shown():
+    test = opened("tree", depth="2", tree="Complete")
+    for node, words in (("root.L", ": true"), ("root.R.R.R.R", "Leaf: predicts")):
+        test.session_state["_selected_node"] = node
+        assert words in texts(test.run())
     other = in_use(DataRole.PUBLIC)
-    test.session_state["loaded"] = replace(other, schema=other.schema, data=other.data)
+    test.session_state["loaded"] = replace(other)
     test.selectbox(key="depth").set_value("1").run()
     assert tree_on_screen(test).result.schema == other.schema.scaled(0.8)
-
-
-@pytest.mark.slow
-def test_the_card_follows_the_chosen_node_and_falls_back_to_one_that_exists():
-    test = opened("tree", depth="2", tree="Complete")
-    test.session_state["_selected_node"] = "root.L"
-    test.run()
-    assert ": true" in texts(test)
-    test.session_state["_selected_node"] = "root.R.R.R.R"
-    test.run()
-    assert "Leaf: predicts" in texts(test)
 
 
 def test_resampling_runs_in_the_background_and_their_count_reaches_the_card():
@@ -151,11 +143,9 @@ def test_resampling_runs_in_the_background_and_their_count_reaches_the_card():
 
 @pytest.mark.slow
 def test_where_a_release_from_all_rows_is_deeper_the_page_says_so():
-    assert "Automatic depth: 1 for these rows; a release, trained on all rows, would have 2." in texts(
-        opened("tree", epsilon="0.13")
-    )
-    assert "a release, trained on all rows" not in texts(opened("tree", epsilon="0.13", depth="2"))
-    assert "a release, trained on all rows" not in texts(opened("tree", epsilon="1"))
+    for asked, deeper in (({"epsilon": "0.13"}, True), ({"epsilon": "0.13", "depth": "2"}, False), ({"epsilon": "1"}, False)):
+        said = "Automatic depth: 1 for these rows; a release, trained on all rows, would have 2."
+        assert (said in texts(opened("tree", **asked))) is deeper
 
 
 @pytest.mark.slow
