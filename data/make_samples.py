@@ -230,7 +230,8 @@ def stays() -> tuple[Columns, Schema]:
     order = np.argsort(rng.random(len(patient)), kind="stable")
     columns = {"patient": _named({f"P{1000 + number}": 1 for number in range(CLINIC)}, patient), **columns}
     used = round(int(np.minimum(times, 2).sum()), -2)
-    return {name: cells[order] for name, cells in columns.items()}, replace(schema, n_public=used, person="patient")
+    schema = replace(schema, n_public=used, person="patient", rows_per_person=2)
+    return {name: cells[order] for name, cells in columns.items()}, schema
 
 
 def rents() -> tuple[Columns, Schema]:

@@ -76,8 +76,7 @@ def ask_sample() -> None:
     def use_sample() -> None:
         if st.session_state[key] is not None:
             now = state.use_sample(st.session_state[key])
-            most = now.data.rows_per_person
-            draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=most)
+            draft = SchemaDraft.of(now.schema, now.table.names, person=now.person)
             work.choose(now.title, now.table, draft, sample=now.sample)
 
     words = "A sample comes with its schema and is used at once."
@@ -154,7 +153,7 @@ def check(draft: SchemaDraft) -> None:
     """Encode the rows by the draft and keep the report. A look at private rows is noted. Raises DpvizError."""
     assert work.table is not None
     schema = draft.schema()
-    data = encode(work.table, schema, person=draft.person, rows_per_person=draft.rows_per_person)
+    data = encode(work.table, schema, person=draft.person)
     if not work.role.may_read:
         try:
             Register().note_inspection(INSPECTION, data)
@@ -226,8 +225,7 @@ def ask_source(draft: SchemaDraft) -> None:
 def is_in_use(draft: SchemaDraft) -> bool:
     """Whether the data in use are this table by this schema."""
     now = state.loaded()
-    persons = (now.person, now.data.rows_per_person) == (draft.person, draft.rows_per_person)
-    if now.table is not work.table or now.role is not work.role or not persons:
+    if now.table is not work.table or now.role is not work.role or now.person != draft.person:
         return False
     try:
         return draft.schema() == now.schema
@@ -241,8 +239,7 @@ def put_into_use(draft: SchemaDraft) -> None:
     schema, now = draft.schema(), state.loaded()
     # a sample with an edited schema is no longer what its name in the address would bring back
     sample = work.sample if (now.sample, now.schema) == (work.sample, schema) else None
-    persons = {"person": draft.person, "rows_per_person": draft.rows_per_person}
-    state.use(work.role, work.title, work.table, schema, sample, **persons)  # type: ignore[arg-type]
+    state.use(work.role, work.title, work.table, schema, sample, person=draft.person)
 
 
 def ask_to_use(draft: SchemaDraft, why_not: str) -> None:

@@ -188,7 +188,7 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, 
     except DpvizError as problem:
         error(problem, kept="Nothing was spent.")
         return
-    unit = protected(balance.data_set, loaded.data.rows_per_person)
+    unit = protected(balance.data_set, loaded.data)
     said = verdict(terms.claim, terms.loss, released=True, unit=unit, risk=terms.risk)
     left = short_text(PrivacyLoss(max(0.0, balance.left.epsilon - terms.loss.epsilon)), unit)
     words = f"**One tree by {asked.request.spec.title}, {plain(short_text(terms.loss, unit))}.**  \n"

@@ -98,6 +98,18 @@ def covers(cost: GaussianRounds) -> bool:
     return float(_sampled(noise, sampling, rounds, epsilon).get_delta(epsilon)) * (1 + _ROUNDING) <= delta
 
 
+def is_plain(cost: GaussianRounds) -> bool:
+    """Whether every row is in every round at full weight: then rows of one person move the sums by what each moves, added up."""
+    return cost.order is None and cost.sampling >= 1
+
+
+def epsilon_of_group(cost: GaussianRounds, rows: int) -> float:
+    """Epsilon at its delta for so many rows, of rounds that are `is_plain`; rounded up."""
+    noise = cost.noise_multiplier / rows * (1 - 1e-15)
+    loss = gaussian_epsilon(cost.delta / (1 + 2 * GRID_SLACK), math.sqrt(cost.rounds) / noise)
+    return loss + 2 * GRID_SLACK
+
+
 def _sampled(noise: float, sampling: float, rounds: int, epsilon: float) -> PLDAccountant:
     """The privacy loss distribution of sampled rounds, in steps fine enough for losses around `epsilon`; rounded up."""
     import dp_accounting as dp
@@ -175,11 +187,20 @@ def best_order(epsilon: float, delta: float, *, sampling: float, rounds: int) ->
     return min(usable, key=lambda order: noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order))
 
 
-def priced_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int, filtered: bool) -> GaussianRounds:
-    """The cost of so many rounds, with the least noise that keeps them within (epsilon, delta).
+def priced_rounds(
+    epsilon: float, delta: float, *, sampling: float, rounds: int, filtered: bool, rows: int = 1
+) -> GaussianRounds:
+    """The cost of so many rounds for one row, with the least noise that keeps `rows` of a person within (rows epsilon, delta).
 
-    `filtered` says whether each row has an individual filter. Raises ParameterError, DpvizError where there is no such noise.
+    `filtered` says whether each row has an individual filter. Rounds in which all rows take part at full weight need noise for
+    a move that is `rows` times as far; all others a delta that grows to `delta` with the rows. Raises ParameterError, DpvizError
+    where there is no such noise.
     """
+    if rows > 1 and sampling >= 1 and not filtered:
+        noise = rows * noise_multiplier(rows * epsilon, delta, sampling=sampling, rounds=rounds) * (1 + 1e-15)
+        return GaussianRounds(epsilon, delta, noise, sampling, rounds, None)
+    if rows > 1:
+        delta = delta / rows * math.exp(-(rows - 1) * epsilon) * (1 - 1e-12)
     order = best_order(epsilon, delta, sampling=sampling, rounds=rounds) if filtered else None
     noise = noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order)
     return GaussianRounds(epsilon, delta, noise, sampling, rounds, order)

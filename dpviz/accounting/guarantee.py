@@ -12,9 +12,10 @@ import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from heapq import nlargest
 
-from dpviz.accounting.events import Event, GaussianRounds, Sequential, Step
-from dpviz.accounting.gaussian import covers
+from dpviz.accounting.events import Event, GaussianRounds, RandomPartition, Sequential, Step
+from dpviz.accounting.gaussian import covers, epsilon_of_group, is_plain
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.table.checked_numbers import checked_count, checked_delta, checked_loss, is_loss, is_number
 
@@ -24,7 +25,7 @@ NEIGHBOURS = "add/remove one row"
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """(epsilon, delta) under add/remove one row. Epsilon is infinite where something was published exactly."""
+    """(epsilon, delta) under add/remove one row or one person. Epsilon is infinite where something was published exactly."""
 
     epsilon: float
     delta: float = 0.0
@@ -62,36 +63,47 @@ def for_unit(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
     return PrivacyLoss(epsilon, min(1.0, math.nextafter(grown, math.inf)))
 
 
-def guarantee(event: Event) -> PrivacyLoss:
-    """The smallest loss the composition theorems give for `event`, rounded up.
+def guarantee(event: Event, rows: int = 1) -> PrivacyLoss:
+    """The loss the composition theorems give for `event`, where a person has so many rows, rounded up.
 
-    No steps cost 0; publishing anything exactly costs infinity.
+    No steps cost 0; publishing anything exactly costs infinity. Pure steps and those of bounded range cost `rows` times their
+    epsilon. Rounds of Gaussian noise that are neither sampled nor filtered move `rows` times as far, at the same delta. Of all
+    others only their epsilon and delta are known: see `for_unit`. Raises ParameterError for fewer than one row.
     """
-    return PrivacyLoss(round_up(_cost(event)), min(1.0, round_up(_delta(event))))
+    epsilon, delta = _cost(event, checked_count("guarantee", "rows", rows))
+    return PrivacyLoss(round_up(epsilon), min(1.0, round_up(delta)))
 
 
-def _cost(event: Event) -> Fraction | float:
-    """The exact epsilon: a fraction, or the float infinity."""
-    if not isinstance(event, Step):
-        costs = map(_cost, event.events)
-        return sum(costs, Fraction(0)) if isinstance(event, Sequential) else max(costs, default=Fraction(0))
-    cost = event.cost
+def _cost(event: Event, rows: int) -> tuple[Fraction | float, Fraction]:
+    """(epsilon, exact or the float infinity; the exact delta) of so many rows of one person."""
+    if isinstance(event, Step):
+        return _cost_of_step(event, rows)
+    costs = [_cost(one, rows) for one in event.events]
+    epsilons, deltas = [epsilon for epsilon, _ in costs], [delta for _, delta in costs]
+    if isinstance(event, Sequential):
+        return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))
+    # The rows of a person may be in as many disjoint parts: j of them cost a part at most j / rows of the epsilon of all, and no
+    # larger delta. Of Gaussian noise that is so because the delta at c mu of a move by mu grows with mu.
+    together = isinstance(event, RandomPartition) and event.shared
+    return max(epsilons, default=Fraction(0)), sum(nlargest(1 if together else rows, deltas), Fraction(0))
+
+
+def _cost_of_step(step: Step, rows: int) -> tuple[Fraction | float, Fraction]:
+    cost, delta = step.cost, getattr(step.cost, "delta", 0)
     if not is_loss(cost.epsilon):
-        raise DpvizError(f"An event must cost a non-negative epsilon. Got {event!r}.")
-    if isinstance(cost, GaussianRounds) and not covers(cost):
-        raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {event!r}.")
-    return math.inf if math.isinf(cost.epsilon) else Fraction(cost.epsilon)
-
-
-def _delta(event: Event) -> Fraction:
-    """The exact delta: added up in sequence, the largest over disjoint rows, 0 for pure steps."""
-    if not isinstance(event, Step):
-        deltas = map(_delta, event.events)
-        return sum(deltas, Fraction(0)) if isinstance(event, Sequential) else max(deltas, default=Fraction(0))
-    delta = getattr(event.cost, "delta", 0)
+        raise DpvizError(f"An event must cost a non-negative epsilon. Got {step!r}.")
     if not (is_number(delta) and 0 <= delta <= 1):
-        raise DpvizError(f"An event must cost a delta in [0, 1]. Got {event!r}.")
-    return Fraction(delta)
+        raise DpvizError(f"An event must cost a delta in [0, 1]. Got {step!r}.")
+    if isinstance(cost, GaussianRounds) and not covers(cost):
+        raise DpvizError(f"Rounds of Gaussian noise cost more than they say: {step!r}.")
+    if math.isinf(cost.epsilon):
+        return math.inf, Fraction(delta)
+    if rows == 1 or not delta:
+        return Fraction(cost.epsilon) * rows, Fraction(delta)
+    if isinstance(cost, GaussianRounds) and is_plain(cost):
+        return Fraction(epsilon_of_group(cost, rows)), Fraction(delta)
+    loss = for_unit(PrivacyLoss(cost.epsilon, delta), rows)
+    return Fraction(loss.epsilon), Fraction(loss.delta)
 
 
 def round_up(value: Fraction | float) -> float:

@@ -97,7 +97,7 @@ def prepared() -> Prepared:
 def _in_use() -> Prepared:
     """The data in use, to work on."""
     now = loaded()
-    draft = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
+    draft = SchemaDraft.of(now.schema, now.table.names, person=now.person)
     return Prepared(now.role, now.title, now.sample, now.table, draft, delivered=draft)
 
 
@@ -120,7 +120,7 @@ def note_refused_release(now: Loaded) -> None:
     if now.role.may_read:
         return
     work = prepared()
-    in_use = SchemaDraft.of(now.schema, now.table.names, person=now.person, rows_per_person=now.data.rows_per_person)
+    in_use = SchemaDraft.of(now.schema, now.table.names, person=now.person)
     declared = work.draft if work.draft is not None and work.table is now.table else in_use.after(work.looked)
     work.looked = declared.looked_at()
     if work.draft is not None:

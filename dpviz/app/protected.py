@@ -9,7 +9,7 @@ from dpviz.results.verdict import Unit
 
 def unit_in_use() -> Unit:
     """The unit of the table in use, also while a page shows rows simulated from its schema."""
-    return protected(_known(), loaded().data.rows_per_person)
+    return protected(_known(), loaded().data)
 
 
 def _known() -> DataSet | None:

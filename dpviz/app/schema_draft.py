@@ -57,9 +57,7 @@ class SchemaDraft:
         return cls(tuple(known.get(name, ColumnDraft(name)) for name in names), target, person=person)
 
     @classmethod
-    def of(
-        cls, schema: Schema, names: Sequence[str], *, person: str | None = None, rows_per_person: int | None = None
-    ) -> SchemaDraft:
+    def of(cls, schema: Schema, names: Sequence[str], *, person: str | None = None) -> SchemaDraft:
         """The draft that says what `schema` says; columns it does not name are left out.
 
         Raises SchemaError when it names a column that is not in `names`.
@@ -74,7 +72,7 @@ class SchemaDraft:
             schema.n_public,
             is_read,
             person,
-            rows_per_person,
+            None if person is None and schema.rows_per_person == 1 else schema.rows_per_person,
             decimal=schema.decimal,
             source=schema.source,
         )
@@ -203,7 +201,8 @@ class SchemaDraft:
         target = target_of(columns[str(self.target)])
         marks = {"n_public": self.count_read, "features": self.columns_read}
         read = tuple(name for name, is_read in marks.items() if is_read)
-        return Schema(features, target, self.n_public, read, decimal=self.decimal, source=self.source)
+        rows = self.rows_per_person or 1
+        return Schema(features, target, self.n_public, read, None, self.decimal, self.source, rows)
 
 
 def _require_columns(named: Iterable[str], names: Sequence[str]) -> None:

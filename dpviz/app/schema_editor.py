@@ -4,7 +4,6 @@ Values that were read from the data wear that badge; giving a value oneself take
 filled in from the data.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -35,13 +34,11 @@ from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Provenance
-from dpviz.table.schema_json import schema_from_dict
-from dpviz.table.strict_json import parse_json, read_entry
+from dpviz.table.schema_json import schema_from_json
 
 _MOST_MEGABYTES, _MOST_PROBLEMS = 10, 5
 #: Rows of the grid that are shown without scrolling; the half row says that more follow.
 _MOST_ROWS = 12.5
-_ROWS = "rows_per_person"
 
 
 def ask_schema(work: Prepared) -> None:
@@ -330,10 +327,8 @@ def _take(file: Any) -> None:
         return
     names = work.draft.names
     if file.name.lower().endswith(".json"):
-        said = parse_json(file.getvalue())
-        schema = schema_from_dict(said)
-        most = read_entry(int, said, _ROWS) if _ROWS in said else 1
-        draft = SchemaDraft.of(schema, names, person=schema.person, rows_per_person=most if schema.person else None)
+        schema = schema_from_json(file.getvalue())
+        draft = SchemaDraft.of(schema, names, person=schema.person)
         work.aside = ""
     else:
         book = read_codebook(file, target=work.draft.target)
@@ -359,16 +354,11 @@ def codebook(draft: SchemaDraft) -> str:
 
 
 def document(draft: SchemaDraft) -> tuple[str, str]:
-    """(the schema as JSON, "") where the draft makes one; else ("", why it makes none, as Markdown).
-
-    It names the column that says whose row it is; how many rows are kept of each person is for this page alone.
-    """
+    """(the schema as JSON, "") where the draft makes one; else ("", why it makes none, as Markdown)."""
     why_not = missing_text(draft)
     if why_not:
         return "", why_not
     try:
-        schema = replace(draft.schema(), person=draft.person)
+        return replace(draft.schema(), person=draft.person).to_json(), ""
     except DpvizError as problem:
         return "", plain(str(problem))
-    said = {} if draft.person is None else {_ROWS: draft.rows_per_person}
-    return json.dumps({**schema.to_dict(), **said}, indent=2, ensure_ascii=False, allow_nan=False) + "\n", ""

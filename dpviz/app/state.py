@@ -77,14 +77,13 @@ def use(
     sample: str | None = None,
     *,
     person: str | None = None,
-    rows_per_person: int | None = None,
 ) -> Loaded:
     """Encode and put into use. Raises DpvizError and leaves what was in use when that fails.
 
-    `person` and `rows_per_person` are those of `encode`.
+    `person` is that of `encode`.
     Private rows may all be unusable: whether one is may not be told by an error.
     """
-    data = encode(table, schema, person=person, rows_per_person=rows_per_person)
+    data = encode(table, schema, person=person)
     if sample is None:
         require_not_private(role, table.fingerprint)
         require_not_private(role, data.identity, data.table_sums)
@@ -135,7 +134,7 @@ def _read_sample(name: str) -> tuple[RawTable, Schema, EncodedDataset]:
     table, schema = load_sample(name)
     sample = sample_of(name)
     assert sample is not None
-    return table, schema, encode(table, schema, rows_per_person=sample.rows_per_person)
+    return table, schema, encode(table, schema)
 
 
 def follow_url() -> DpvizError | None:

@@ -294,7 +294,7 @@ def region(schema: Schema, *, n_rows: int, base_rate: float, strength: float, se
     if not 0 < base_rate < 1:
         raise ParameterError("what to expect", "base_rate", base_rate, "between 0 and 1")
     share = min(base_rate, 1 - base_rate)
-    known = Schema(schema.features, schema.target, n_public=n_rows)
+    known = Schema(schema.features, schema.target, n_public=n_rows, rows_per_person=schema.rows_per_person)
     rng = generator(seed)
     rule = Tree(known, _inside(known, share, rng))
     columns = drawn_columns(known, {}, 50_000, rng)

@@ -61,7 +61,7 @@ def load_sample(name: str) -> tuple[RawTable, Schema]:
     -------
     (RawTable, Schema)
         The rows, and what is public about them; of the last three ranges are read from the rows, and marked so. The schema of
-        "stays" names persons: `encode` then asks how many rows of each are used.
+        "stays" names persons, of whom `encode` uses two rows each.
 
     Raises
     ------

@@ -166,7 +166,7 @@ class FitRequest:
             noise=noise_of(noise, ledger),
             seed=getattr(noise, "seed", None),
             test_report=grown.test_report,
-            unit=unit_of(rows.rows_per_person),
+            unit=unit_of(schema.rows_per_person, is_bounded=rows.rows_per_person is not None),
             releasable=plan.is_exact,
             planned=plan.event(shared=rows.rows_per_person is not None),
         )
@@ -225,8 +225,7 @@ def fit(
     source : NoiseSource, optional
         Used instead of `seed`.
     schema : Schema, optional
-        What is public about rows that are not encoded yet: the same as `encode` first. Rows of several per person are encoded
-        with `encode(..., person=, rows_per_person=)`.
+        What is public about rows that are not encoded yet: the same as `encode` first.
     test_share : float, optional
         Part of the rows, at most half, held out at random for a private test result (`test_report`). It costs no further
         epsilon. None is the learner's rule: 5% where it has honest leaves (10% for a number), otherwise 0.
@@ -327,7 +326,9 @@ def rows_of(rows: Any, schema: Schema | None = None) -> Rows:
             raise ParameterError("dpviz", "schema", None, allowed)
         load_for(rows)
         return read_rows(rows, schema)
-    if schema is not None and replace(schema, person=None) != rows.schema:
+    most = rows.schema.rows_per_person
+    same = schema is None or replace(schema, person=None, rows_per_person=most) == rows.schema
+    if schema is not None and not (same and schema.rows_per_person in (1, most)):
         raise ParameterError("dpviz", "schema", schema, "left out, or the one by which the rows were encoded")
     if schema is not None and schema.person is not None and rows.rows_per_person is None:
         require_no_persons(schema)

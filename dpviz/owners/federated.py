@@ -124,7 +124,7 @@ def train_federated(
         disclosures=schema_disclosures(schema),
         noise=noise_of(sources[0], ledger),
         seed=seed,
-        unit=unit_of(_rows_per_person(parts)),
+        unit=unit_of(_rows_per_person(parts), is_bounded=all(part.rows_per_person is not None for part in parts)),
     )
     warn_of_disclosures(result)
     return result
@@ -170,10 +170,10 @@ def _require_row_wise(parts: Sequence[EncodedDataset]) -> None:
             raise NotRowWise(part.not_row_wise)
 
 
-def _rows_per_person(parts: Sequence[EncodedDataset]) -> int | None:
-    """A person may be known to every owner."""
+def _rows_per_person(parts: Sequence[EncodedDataset]) -> int:
+    """A person with bounded rows may be known to every owner; else nobody's rows are with two of them."""
     bounds = [part.rows_per_person for part in parts]
-    return None if None in bounds else sum(filter(None, bounds))
+    return parts[0].schema.rows_per_person if None in bounds else sum(filter(None, bounds))
 
 
 def _chosen(params: Mapping[str, Any]) -> s_gbdt.Params:

@@ -18,6 +18,7 @@ from dpviz.results.verdict import Unit, loss_text, unit_of
 from dpviz.results.wording import number_text, signs_spelled
 from dpviz.table.checked_numbers import checked_count, is_number
 from dpviz.table.role import DataRole
+from dpviz.training.counted_rows import Rows
 
 #: An epsilon that exceeds what is left by less than this share counts as what is left: 0.1 is not exactly a tenth.
 _ROUNDING = Fraction(1, 10**9)
@@ -61,11 +62,12 @@ class DataSet:
         return Unit(self.rows_per_unit, self.unit)
 
 
-def protected(data_set: DataSet | None, rows_per_person: int | None) -> Unit:
+def protected(data_set: DataSet | None, rows: Rows) -> Unit:
     """Whom rows protect: in the register's words, and bounded where the encoder kept no more rows of a person."""
+    is_bounded = rows.rows_per_person is not None
     if data_set is None:
-        return unit_of(rows_per_person)
-    return replace(data_set.protects, is_bounded=rows_per_person is not None)
+        return unit_of(rows.schema.rows_per_person, is_bounded=is_bounded)
+    return replace(data_set.protects, is_bounded=is_bounded)
 
 
 @dataclass(frozen=True, slots=True)

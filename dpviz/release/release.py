@@ -206,10 +206,12 @@ def release(
     require_counts(request.spec, data, request.settings.test_share)
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)
-    if data.rows_per_person not in (None, known.rows_per_unit):
-        declared, used = known.rows_per_unit, data.rows_per_person
-        what = f"The data set declares at most {declared:,} rows for {known.unit!r}; of each person at most {used:,} are used."
-        raise RefusedRelease(what, where=data_set, remedy="Keep as many rows of each person as the data set declares.")
+    is_said = data.rows_per_person is not None or data.schema.rows_per_person > 1
+    if is_said and data.schema.rows_per_person != known.rows_per_unit:
+        declared, used = known.rows_per_unit, data.schema.rows_per_person
+        what = f"The data set declares at most {declared:,} rows for {known.unit!r}; the schema of these rows says {used:,}."
+        remedy = f"Declare rows_per_person = {declared} in the schema, or another data set."
+        raise RefusedRelease(what, where=data_set, remedy=remedy)
     require_source(register, data)
     if not accept_rows and (doubtful := doubts(data)):
         if known.role is DataRole.PRIVATE:
@@ -233,7 +235,7 @@ def release(
         add_rows=add_rows,
     )
     tell(0.1)
-    result = replace(request.fit(data, ExactNoise()), unit=protected(known, data.rows_per_person))
+    result = replace(request.fit(data, ExactNoise()), unit=protected(known, data))
     _require_as_promised(result, terms)
     tell(0.9)
     register.keep_text(token, released_document(result, terms, register.reference_of(token)))

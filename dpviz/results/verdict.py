@@ -63,9 +63,9 @@ class Unit:
 ROW = Unit()
 
 
-def unit_of(rows_per_person: int | None) -> Unit:
-    """The unit of rows that were bound to persons while they were encoded; a row where they were not."""
-    return ROW if rows_per_person is None else Unit(rows_per_person, is_bounded=True)
+def unit_of(rows_per_person: int, *, is_bounded: bool) -> Unit:
+    """The unit of rows under a schema; bounded where no more rows of a person were kept while they were encoded."""
+    return Unit(rows_per_person, is_bounded=is_bounded)
 
 
 def right_guesses(row: PrivacyLoss, unit: Unit = ROW, risk: Risk | None = None) -> float:

@@ -19,7 +19,7 @@ from dpviz.rows.address import Address, parse_address
 from dpviz.rows.databases import Database, DuckDB, PostgreSQL, batches_at, checked_columns
 from dpviz.rows.files import batches_of, is_large
 from dpviz.rows.sources import LocalRows, SourceRows
-from dpviz.table.encode import check_persons, encode
+from dpviz.table.encode import encode, limit_of
 from dpviz.table.schema import Schema
 from dpviz.training.counted_rows import Rows
 
@@ -78,7 +78,7 @@ def encode_large(
     SchemaError
         A column of the schema, or the person's, is not in the table; or as in `encode`.
     ParameterError
-        Only one of `person`, or the schema's, and `rows_per_person` is given.
+        `rows_per_person` is given without a person column, or contradicts the schema.
     MissingExtra
         What reads this kind of file is not installed.
     DpvizError
@@ -136,12 +136,12 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
     SchemaError
         The table lacks a column, or a column's type cannot be read; or as in `encode`.
     ParameterError
-        Only one of `person`, or the schema's, and `rows_per_person` is given.
+        `rows_per_person` is given without a person column, or contradicts the schema.
     MissingExtra
         The engine's driver is not installed.
     """
     found = parse_address(address)
-    check_persons(schema, schema.person if person is None else person, rows_per_person)
+    limit_of(schema, person, rows_per_person)
     require_driver(found)
     if found.engine == "spark":
         from dpviz.rows.spark import spark_rows

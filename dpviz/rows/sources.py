@@ -21,7 +21,7 @@ from dpviz.rows.records import Encoding, numbers_of, report_of, sums_of
 from dpviz.table.candidates import CandidateGrid, key_of
 from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset, EncodingReport
-from dpviz.table.encode import appearance, check_persons, chosen_rows, several_spellings, warn_of_marks
+from dpviz.table.encode import appearance, chosen_rows, limit_of, several_spellings, warn_of_marks
 from dpviz.table.notes import Doubt, Unread, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import Schema
@@ -38,9 +38,7 @@ class SourceRows(CountedRows):
 
     def __init__(self, schema: Schema, person: str | None = None, rows_per_person: int | None = None) -> None:
         """`person` and `rows_per_person` as in `encode`. Nothing is read yet. Raises SchemaError or ParameterError."""
-        person = schema.person if person is None else person
-        check_persons(schema, person, rows_per_person)
-        self.schema, self.rows_per_person = replace(schema, person=None), rows_per_person
+        self.schema, person, self.rows_per_person = limit_of(schema, person, rows_per_person)
         self._encoding = Encoding(self.schema, person or "", is_binned=True)
         self._numbers: np.ndarray | None = None
         self._n_kept, self._is_closed, self._unread = 0, False, tuple[Unread, ...]()
@@ -123,8 +121,8 @@ class SourceRows(CountedRows):
 
         SHA-256 over the schema, the sums of the table and, unless of each person some rows were chosen, sums over hashes of rows.
         """
-        sums = self.table_sums
-        found = hashlib.sha256(f"{self.schema.key} {sums.n_rows} {[one.text for one in sums.columns]}".encode())
+        sums, schema = self.table_sums, replace(self.schema, rows_per_person=1)
+        found = hashlib.sha256(f"{schema.key} {sums.n_rows} {[one.text for one in sums.columns]}".encode())
         if self.rows_per_person is None:
             add = partial(add_digest, None if self._held().is_binned else self._encoding.candidates)
             low, high, low_squared, high_squared = self._sum(np.zeros(4, dtype=np.int64), add).tolist()

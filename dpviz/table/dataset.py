@@ -133,10 +133,12 @@ class EncodedDataset:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
-    @property
+    @cached_property
     def identity(self) -> str:
-        """What the register knows these rows by: the same whichever of a person's rows were chosen. Private."""
-        return self.identity_before or self.fingerprint
+        """What the register knows these rows by: the same whichever of a person's rows were chosen, and how many. Private."""
+        if self.identity_before or self.schema.rows_per_person == 1:
+            return self.identity_before or self.fingerprint
+        return replace(self, schema=replace(self.schema, rows_per_person=1)).fingerprint
 
     @cached_property
     def table_sums(self) -> TableSums:
@@ -156,7 +158,7 @@ class EncodedDataset:
         report = self.report and replace(self.report, rows_kept=kept, over_limit=self.n_rows - kept)
         columns, target = tuple(column[chosen] for column in self.columns), self.target[chosen]
         whose = persons[chosen].astype(np.int64)
-        about = {"rows_per_person": rows_per_person, "persons": whose, "identity_before": self.fingerprint}
+        about = {"rows_per_person": rows_per_person, "persons": whose, "identity_before": self.identity}
         about |= {"source_sums": self.table_sums}
         return EncodedDataset(self.schema, columns, target, report, self.not_row_wise, **about)  # type: ignore[arg-type]
 

@@ -36,6 +36,7 @@ from dpviz.table.kinds import (
 from dpviz.table.notes import SAME_DIGITS, Doubt, Unread, decimal_notes, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
+    MOST_ROWS_PER_PERSON,
     CategoricalFeature,
     ClassTarget,
     Feature,
@@ -106,8 +107,9 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
         of a typed column have the same). It becomes no feature and goes into no file. Rows where it is missing or cannot be read
         are dropped.
     rows_per_person : int, optional
-        Of each person at most so many usable rows are kept, chosen at random (`dpviz.table.encode`). The unit of
-        protection is then a person: results and files say what they cost one.
+        By default that of the schema, which it may not contradict; it takes the place of the schema's 1. With a person column so
+        many usable rows at most are kept of each, chosen at random (`dpviz.table.encode`). The unit of protection is then a
+        person: results and files say what they cost one.
 
     Returns
     -------
@@ -120,7 +122,7 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
         A column of the schema, or the person's, is not in the table; the person's column is part of the schema, or holds several
         spellings of what seems to be one person ("7", "007", "7.0").
     ParameterError
-        Only one of `person`, or the schema's, and `rows_per_person` is given, or the latter is no whole number above 0.
+        `rows_per_person` is given without a person column, contradicts the schema, or is no whole number above 0.
     """
     data = encode_quietly(rows, schema, person=person, rows_per_person=rows_per_person)
     warn_of(data.report.unread if data.report else (), stacklevel=3)
@@ -130,9 +132,7 @@ def encode(rows: Any, schema: Schema, *, person: str | None = None, rows_per_per
 def encode_quietly(rows: Any, schema: Schema, *, person: str | None = None, rows_per_person: int | None = None) -> EncodedDataset:
     """As `encode`; cells that cannot be read stand in the report and are not warned of, for the rows may be some of many."""
     require_schema(schema)
-    person = schema.person if person is None else person
-    check_persons(schema, person, rows_per_person)
-    schema = replace(schema, person=None)  # from here on the rows are limited
+    schema, person, rows_per_person = limit_of(schema, person, rows_per_person)
     table = table_of(rows, [*schema.feature_names, schema.target.name, *([] if person is None else [person])])
     table = table.with_decimal(schema.decimal)
     warn_of_marks(table, (*schema.features, schema.target))
@@ -409,17 +409,24 @@ def _categories(
 # --- at most so many rows of each person
 
 
-def check_persons(schema: Schema, person: str | None, rows_per_person: int | None) -> None:
-    """Raise ParameterError or SchemaError unless both or none are given, and the column is not part of the schema."""
-    if schema.person is not None and rows_per_person is None:
-        allowed = f"given: the schema says that {schema.person!r:.60} tells whose row it is"
-        raise ParameterError("encode", "rows_per_person", None, allowed)
-    if (person is None) != (rows_per_person is None):
-        raise ParameterError("encode", "rows_per_person", rows_per_person, "given together with person, or not at all")
-    if rows_per_person is not None:
-        checked_count("encode", "rows_per_person", rows_per_person)
+def limit_of(schema: Schema, person: str | None, rows_per_person: int | None) -> tuple[Schema, str | None, int | None]:
+    """(the schema of the limited rows, the column that says whose each is, how many are kept of each; None twice without one).
+
+    Raises ParameterError or SchemaError where what is given contradicts the schema, or itself.
+    """
+    person = schema.person if person is None else person
+    if rows_per_person is None:
+        rows_per_person = schema.rows_per_person
+    else:
+        checked_count("encode", "rows_per_person", rows_per_person, 1, MOST_ROWS_PER_PERSON)
+        if person is None:
+            raise ParameterError("encode", "rows_per_person", rows_per_person, "given together with person, or in the schema")
+        if schema.rows_per_person not in (1, rows_per_person):
+            raise ParameterError("encode", "rows_per_person", rows_per_person, f"{schema.rows_per_person}, as in the schema")
     if person is not None:
         require_no_column(schema, person)
+    limited = replace(schema, person=None, rows_per_person=rows_per_person)
+    return limited, person, None if person is None else rows_per_person
 
 
 def chosen_rows(persons: np.ndarray, most: int) -> np.ndarray:

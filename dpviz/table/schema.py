@@ -77,6 +77,7 @@ def _plain(value: Any) -> Any:
 
 FORMAT = "dpviz-schema/1"
 LONGEST_NAME = 10_000
+MOST_ROWS_PER_PERSON = 2**31 - 1
 MAX_CLASSES, LEAST_WIDTH = 100, 1e-290  # narrower ranges take quotients of differences beyond the floating-point range
 
 
@@ -212,13 +213,16 @@ class Schema:
     read_from_data : tuple of str
         "n_public" when the row count was read from the data, "features" when the choice of columns was.
     person : str or None
-        The column that says whose row it is. `dpviz.encode` then needs `rows_per_person`; the schema of encoded rows has none.
+        The column that says whose row it is: `dpviz.encode` keeps at most `rows_per_person` of each, and the schema of encoded
+        rows has no such column any more.
     decimal : "." or "," or None
         The mark before decimals of numbers in cells of text; the other one groups thousands. None: where commas separate cells
         it is the point, and elsewhere a comma before three digits is no number (`dpviz.table.cells`).
     source : str
         The public source of what was corrected after a look at how the rows fit, one line; empty where nothing was. A release
         prints it.
+    rows_per_person : int
+        The most rows of one person. Without a person column it is the owner's word: nothing enforces it.
     """
 
     features: tuple[Feature, ...]
@@ -228,6 +232,7 @@ class Schema:
     person: str | None = None
     decimal: str | None = None
     source: str = ""
+    rows_per_person: int = 1
 
     def __post_init__(self) -> None:
         features = (self.features,) if isinstance(self.features, Sourced) else tuple(self.features)
@@ -245,6 +250,11 @@ class Schema:
             object.__setattr__(self, "n_public", int(count))
         if self.person is not None:
             require_no_column(self, self.person)
+        if not is_whole(self.rows_per_person) or not 1 <= self.rows_per_person <= MOST_ROWS_PER_PERSON:
+            what = f"rows_per_person = {shown(self.rows_per_person)} is no number of rows."
+            remedy = f"Give a whole number from 1 to {MOST_ROWS_PER_PERSON:,}."
+            raise SchemaError(what, field="rows_per_person", remedy=remedy)
+        object.__setattr__(self, "rows_per_person", int(self.rows_per_person))
         if self.decimal not in (None, ".", ","):
             what = f"decimal = {shown(self.decimal)} is no decimal mark."
             raise SchemaError(what, field="decimal", remedy="Give '.' or ',', or leave it out.")
@@ -257,6 +267,7 @@ class Schema:
         read, n_public = len(self.read_fields()), _READ if "n_public" in self.read_from_data else self.n_public
         known = f"; {read:,} value{'s'[: read != 1]} read from the data" if read else ""
         whose = f"; person {self.person!r:.40}" if self.person else ""
+        whose += f"; rows_per_person={self.rows_per_person:,}" if self.rows_per_person > 1 else ""
         return f"Schema({listed_names(self.feature_names)}; target {self.target.name!r:.40}; n_public={n_public}{whose}{known})"
 
     @property
@@ -267,6 +278,7 @@ class Schema:
         more += f", person={self.person!r}" if self.person else ""
         more += f", decimal={self.decimal!r}" if self.decimal else ""
         more += f", source={self.source!r}" if self.source else ""
+        more += f", rows_per_person={self.rows_per_person!r}" if self.rows_per_person > 1 else ""
         return f"Schema(features=({features}), target={self.target.key}, {more})"
 
     @property
@@ -328,6 +340,7 @@ class Schema:
             **({"person": self.person} if self.person else {}),
             **({"decimal": self.decimal} if self.decimal else {}),
             **({"source": self.source} if self.source else {}),
+            **({"rows_per_person": self.rows_per_person} if self.rows_per_person > 1 else {}),
         }
 
     def to_json(self) -> str:
@@ -371,7 +384,7 @@ def require_no_persons(schema: Schema) -> None:
     """Raise SchemaError where the schema says whose row each is: only `dpviz.encode` limits the rows of a person."""
     if schema.person is not None:
         what = "This column says whose row it is, and the rows of each person are not limited here."
-        remedy = "Limit them beforehand and take person out of the schema, or encode the table in memory with rows_per_person."
+        remedy = "Limit them beforehand and take person out of the schema, or encode the table by this schema."
         raise SchemaError(what, field=schema.person[:60], remedy=remedy)
 
 

@@ -29,6 +29,7 @@ class SchemaDocument:
     person: str | None = None
     decimal: str | None = None
     source: str = ""
+    rows_per_person: int = 1
 
 
 def schema_from_json(text: str | bytes) -> Schema:
@@ -43,7 +44,8 @@ def schema_from_dict(document: Any, *, path: str = "") -> Schema:
     _require_known(found.read_from_data, ("n_public", "features"), path)
     features = tuple(_column(FEATURES, item, f"{path}.features[{k}]") for k, item in enumerate(found.features))
     target = _column(TARGETS, found.target, f"{path}.target")
-    return Schema(features, target, found.n_public, found.read_from_data, found.person, found.decimal, found.source)
+    said = found.read_from_data, found.person, found.decimal, found.source, found.rows_per_person
+    return Schema(features, target, found.n_public, *said)
 
 
 def _column(kinds: Mapping[str, type], document: Any, path: str) -> Any:

@@ -109,7 +109,8 @@ def test_the_page_about_a_tree_leads_with_the_patient(monkeypatch, tmp_path, agr
 def test_a_tree_of_rows_bound_to_persons_leads_with_the_person(monkeypatch, tmp_path):
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))
     now = in_use(DataRole.SIMULATED)
-    bound = replace(now, data=replace(now.data, rows_per_person=3))
+    schema = replace(now.schema, rows_per_person=3)
+    bound = replace(now, schema=schema, data=replace(now.data, schema=schema, rows_per_person=3))
     leads(without_rules(after_work(opened("tree", rows=bound, epsilon="1"), "tree")))
 
 

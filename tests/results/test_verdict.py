@@ -169,7 +169,7 @@ def test_files_and_terminal_say_what_the_banner_says():
 
 
 def test_documents_of_before_say_whom_they_protect():
-    document = json.loads(replace(tree(), unit=unit_of(3)).to_json())
+    document = json.loads(replace(tree(), unit=unit_of(3, is_bounded=True)).to_json())
     del document["privacy"]["per_person"]["bounded"]
     assert result_from_json(json.dumps(document)).unit == Unit(3, is_bounded=True)
     del document["privacy"]["per_person"]

@@ -22,6 +22,7 @@ from dpviz.io.results import result_from_json
 from dpviz.privacy.random_assignment import RandomAssignment
 from dpviz.randomness import generator
 from dpviz.results.document import statement_of
+from dpviz.results.verdict import Unit
 from dpviz.table import encode as module
 from dpviz.table.columns import Column
 from dpviz.table.encode import chosen_rows
@@ -179,7 +180,6 @@ def test_a_result_says_what_it_costs_a_person_and_is_read_back():
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        ({"person": "who"}, ParameterError),
         ({"rows_per_person": 2}, ParameterError),
         ({"person": "who", "rows_per_person": 0}, ParameterError),
         ({"person": "who", "rows_per_person": True}, ParameterError),
@@ -235,30 +235,47 @@ WHOSE = replace(SCHEMA, person="who")
 
 def test_a_schema_with_persons_is_never_used_on_all_rows(tmp_path):
     (tmp_path / "rows.csv").write_bytes(ROWS)
-    with pytest.raises(ParameterError, match=r"rows_per_person.*'who' tells whose row it is"):
-        dpviz.encode(ROWS, WHOSE)
-    with pytest.raises(ParameterError, match="rows_per_person"):
-        dpviz.fit("pf-tree", ROWS, epsilon=1, schema=WHOSE, seed=0)
-    for unlimited in (
-        lambda: dpviz.encode_large(tmp_path / "rows.csv", WHOSE),
-        lambda: dpviz.open_table("duckdb:///nowhere/file?table=rows", WHOSE),
-    ):
-        with pytest.raises(ParameterError, match="rows_per_person"):
-            unlimited()
+    for schema, kept in ((WHOSE, 100), (replace(WHOSE, rows_per_person=3), 300)):
+        assert dpviz.encode(ROWS, schema).n_rows == kept
+        assert dpviz.fit("pf-tree", ROWS, epsilon=1, schema=schema, seed=0).unit.rows == schema.rows_per_person
+        with dpviz.encode_large(tmp_path / "rows.csv", schema) as rows:
+            assert rows.n_rows == kept
+    with pytest.raises(ParameterError, match="3, as in the schema"):
+        dpviz.encode(ROWS, schema, rows_per_person=2)
+    with pytest.raises(ParameterError, match="rows were encoded"):
+        dpviz.fit("pf-tree", dpviz.encode(ROWS, WHOSE), epsilon=1, schema=schema, seed=0)
     with pytest.raises(SchemaError, match=r"who: .*are not limited here"):
         dpviz.fit("pf-tree", dpviz.encode(ROWS, SCHEMA), epsilon=1, schema=WHOSE, seed=0)  # encoded without a limit
 
 
 def test_it_needs_no_other_word_for_the_column_and_only_its_own_file_holds_its_name(tmp_path):
     data = dpviz.encode(ROWS, WHOSE, rows_per_person=2)
-    assert (data.n_rows, data.rows_per_person, data.schema) == (200, 2, SCHEMA)
+    assert (data.n_rows, data.rows_per_person, data.schema) == (200, 2, replace(SCHEMA, rows_per_person=2))
     result = dpviz.fit("pf-tree", data, epsilon=1, schema=WHOSE, seed=0)
     assert (result.unit.rows, '"who"' in result.to_json()) == (2, False)
     WHOSE.save(tmp_path / "s.json")
     assert dpviz.load_schema(tmp_path / "s.json") == WHOSE
     assert WHOSE.key != SCHEMA.key
-    assert "person" not in SCHEMA.to_dict()
+    assert {"person", "rows_per_person"}.isdisjoint(SCHEMA.to_dict())
+    several = replace(SCHEMA, rows_per_person=3)
+    several.save(tmp_path / "k.json")
+    assert dpviz.load_schema(tmp_path / "k.json") == several
+    assert several.key != SCHEMA.key
     assert "person 'who'" in repr(WHOSE)
+
+
+def test_without_such_a_column_the_number_of_rows_is_the_owners_word():
+    data = dpviz.encode(ROWS, replace(SCHEMA, rows_per_person=3))
+    assert (data.n_rows, data.rows_per_person) == (500, None)
+    assert dpviz.fit("pf-tree", data, epsilon=1, seed=0).unit == Unit(3, is_bounded=False)
+    assert data.identity == dpviz.encode(ROWS, SCHEMA).identity
+    assert data.fingerprint != dpviz.encode(ROWS, SCHEMA).fingerprint
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5, True, None, "2", 2**31])
+def test_what_is_no_number_of_rows_is_refused(rows):
+    with pytest.raises(SchemaError, match="rows_per_person"):
+        replace(SCHEMA, rows_per_person=rows)
 
 
 # --- several spellings of a person
