@@ -14,7 +14,7 @@ import streamlit as st
 
 from dpviz.app import background
 from dpviz.evaluation.audit.evidence import AuditResult, worst_of
-from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun, stored_run
+from dpviz.evaluation.audit.verdicts import LearnerEvidence, SearchedPlace, StoredRun, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify_each
 from dpviz.figures.audit import AuditLine, setting_text
 from dpviz.learners import get_learner, registry
@@ -56,13 +56,13 @@ class Known:
     now: Mapping[str, Results]
 
     @cached_property
-    def _by_subject(self) -> dict[str, list[Facts]]:
-        found: dict[str, list[Facts]] = {}
+    def _by_subject(self) -> dict[str, list[LearnerEvidence]]:
+        found: dict[str, list[LearnerEvidence]] = {}
         for facts in self.stored.facts if self.stored else ():
             found.setdefault(subject_key(facts.learner, facts.params), []).append(facts)
         return found
 
-    def facts(self, subject: str, epsilon: float) -> Facts | None:
+    def facts(self, subject: str, epsilon: float) -> LearnerEvidence | None:
         """The stored entry of a subject at the epsilon nearest to this one."""
         return min(self._by_subject.get(subject, ()), key=lambda facts: abs(math.log(facts.epsilon / epsilon)), default=None)
 

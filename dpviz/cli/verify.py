@@ -25,7 +25,7 @@ from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, output, parse_parameters, shared
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import AuditResult, worst_of
-from dpviz.evaluation.audit.verdicts import Facts, StoredRun, run_to_json, stored_run, verify_all
+from dpviz.evaluation.audit.verdicts import LearnerEvidence, StoredRun, run_to_json, stored_run, verify_all
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, verify_each
 from dpviz.figures.audit import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
 from dpviz.learners import get_learner
@@ -101,7 +101,7 @@ def show_facts(found: StoredRun) -> None:
     console.show_table("facts", _FACTS, list(map(_fact_cells, found.facts)))
 
 
-def _fact_cells(facts: Facts) -> Sequence[str]:
+def _fact_cells(facts: LearnerEvidence) -> Sequence[str]:
     claim, seconds = facts.claim, f"{facts.processor_seconds:.1f}"
     attacked = facts.attacked
     shares = (strength_text(attacked) or "-", f"{attacked.perfect:.3g}") if attacked is not None else ("-", "-")
@@ -109,7 +109,7 @@ def _fact_cells(facts: Facts) -> Sequence[str]:
     return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *bounds_in_words(facts), *numbers
 
 
-def bounds_in_words(facts: Facts | None) -> tuple[str, str]:
+def bounds_in_words(facts: LearnerEvidence | None) -> tuple[str, str]:
     """What was searched and attacked, as in (">= 1.402, beyond", "not attacked")."""
     searched = facts.searched if facts is not None else None
     attacked = facts.attacked if facts is not None else None

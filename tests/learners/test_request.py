@@ -86,4 +86,4 @@ def test_the_risk_of_a_plan_is_that_of_its_mechanisms():
     tree = FitRequest.of("pf-tree", epsilon=1, max_depth=3, depth=3, leaves="labels").risk(small_rows().schema)
     assert 100 * tree.guesses() < 66
     for name in ("fs-tree", "pf-tree"):  # an audit of steps that depend on the rows
-        assert typical(name, epsilon=1.0).composed_on_any().epsilon == 1.0
+        assert typical(name, epsilon=1.0).composed.epsilon == 1.0

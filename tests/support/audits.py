@@ -10,7 +10,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.evidence import AuditResult, WorstPair
-from dpviz.evaluation.audit.verdicts import Facts, SearchedPlace, StoredRun
+from dpviz.evaluation.audit.verdicts import LearnerEvidence, SearchedPlace, StoredRun
 from dpviz.figures.audit import AuditLine
 
 
@@ -76,11 +76,11 @@ BOUND = LowerBound(
 )
 
 
-def facts(result: AuditResult, attacked: LowerBound | None = None, **changed: Any) -> Facts:
+def facts(result: AuditResult, attacked: LowerBound | None = None, **changed: Any) -> LearnerEvidence:
     """An entry whose search found this; its plan has the same verdict, its evidence is a file."""
     verdict = "holds" if result.verdict == "ledger violated" else result.verdict
     evidence = "dpviz/training/scores.py" if verdict in ("holds", "violated") else ""
-    entry = Facts(
+    entry = LearnerEvidence(
         learner=result.learner,
         params=result.params,
         epsilon=result.epsilon,

@@ -370,7 +370,7 @@ def audit(
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
     show: Callable[[Seeds], list[Any]] = replace(task).show  # without what was computed here
     shown = [one for chunk in in_chunks(show, _seeds(for_draws, draws), CHUNK, **how) for one in chunk]
-    claim, composed = task.planned.claim, task.planned.composed_on_any()  # not of one fit, which may have stopped early
+    claim, composed = task.planned.claim, task.planned.composed  # not of one fit, which may have stopped early
     delta = max(claim.delta, composed.delta)
     guesses = task.guess(*_arrays(shown, canaries), beta=beta, delta=delta)
     right = task.planned.request.risk(task.planned.schema).guesses()
@@ -549,7 +549,7 @@ def _chosen(tasks: Sequence[_OneCanary], seeds: Seeds, draws: int, beta: float, 
         raise problem
     most = max(promises, key=lambda one: one[:2])
     known = [one for one in promises if one[2].observed == RATIO]
-    proved = most[2].planned.composed_on_any().epsilon
+    proved = most[2].planned.composed.epsilon
     if known and math.isfinite(proved) and most[0] <= proved:
         most = max(known, key=lambda one: one[0])
     return most[2]

@@ -11,12 +11,11 @@ import numpy as np
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss, guarantee
-from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import NotEnumerable, ParameterError, SchemaError
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.learners import FitRequest, get_learner
-from dpviz.privacy.source import NoiseSource, Simulation
+from dpviz.privacy.source import NoiseSource
 from dpviz.table.checked_numbers import checked_loss, checked_number
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
@@ -214,16 +213,12 @@ class PlannedLearner:
             )
         return growth
 
-    def composed(self, *trained_on: EncodedDataset) -> PrivacyLoss:
-        """The largest loss that the ledgers of simulated fits compose to."""
-        losses = [Ledger(self.fit(data, Simulation(0)).event).guarantee for data in trained_on]
-        return max(losses, key=lambda loss: loss.epsilon)
-
-    def composed_on_any(self) -> PrivacyLoss:
-        """The most that a fit's ledger composes to, whatever the rows: what `FitRequest.risk` rests on."""
+    @cached_property
+    def composed(self) -> PrivacyLoss:
+        """What its steps compose to, whatever the rows: a fit that stopped early costs less, and says nothing of others."""
         return guarantee(self.request.risk(self.schema).event)
 
-    def result(self, found: Separation, composed: PrivacyLoss, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
+    def result(self, found: Separation, *, searched: str, n_sets: int, n_pairs: int) -> AuditResult:
         """The result with its verdict."""
         log_ratio = 0.0 if found.log_ratio < 0 else found.log_ratio  # where little is certified; not-a-number stays what it is
         return AuditResult(
@@ -232,8 +227,8 @@ class PlannedLearner:
             params=self.request.given,
             log_ratio=log_ratio,
             claimed=self.claim.epsilon,
-            composed=composed.epsilon,
-            verdict=judge(log_ratio, self.claim, composed),
+            composed=self.composed.epsilon,
+            verdict=judge(log_ratio, self.claim, self.composed),
             because=self.claim.because,
             worst_pair=found.pair if found.log_ratio > 0 else None,
             output=found.output if found.log_ratio > 0 else {},

@@ -43,7 +43,7 @@ class SearchedPlace:
 
 
 @dataclass(frozen=True)
-class Facts:
+class LearnerEvidence:
     """What is known of one plan: a learner with its parameters at one epsilon (add/remove one row)."""
 
     learner: str
@@ -75,7 +75,7 @@ class Facts:
 class StoredRun:
     """All entries, renewed ones last."""
 
-    facts: tuple[Facts, ...]
+    facts: tuple[LearnerEvidence, ...]
 
     @property
     def has_broken_ledger(self) -> bool:
@@ -93,7 +93,7 @@ class StoredRun:
         """The days of the entries, each once, the first one first."""
         return tuple(sorted({fact.date for fact in self.facts}))
 
-    def of(self, learner: str, epsilon: float) -> Facts | None:
+    def of(self, learner: str, epsilon: float) -> LearnerEvidence | None:
         """The entry of a learner with its defaults; None where there is none."""
         return next((fact for fact in self.facts if (fact.learner, fact.params, fact.epsilon) == (learner, {}, epsilon)), None)
 
@@ -219,20 +219,20 @@ class _Plan:
     epsilon: float
     params: dict[str, Any]
 
-    def facts(self, date: str, quick: bool, stop: Stop | None) -> Facts:
+    def facts(self, date: str, quick: bool, stop: Stop | None) -> LearnerEvidence:
         started = time.process_time()
         planned = typical(self.spec, epsilon=self.epsilon, **self.params)
         found, not_searched = _or_reason(lambda: self._search(quick, stop))
         attacked, not_attacked = _or_reason(lambda: self._attack(stop)) if not quick else (None, "Not asked for.")
-        return Facts(
+        return LearnerEvidence(
             self.spec.name,
             self.params,
             self.epsilon,
             VERSION,
             date,
             planned.claim,
-            planned.composed_on_any(),
-            right_guesses(planned.composed_on_any(), risk=planned.request.risk(planned.schema)),
+            planned.composed,
+            right_guesses(planned.composed, risk=planned.request.risk(planned.schema)),
             worst_of(found) if found else None,
             tuple(SearchedPlace(item.searched, item.n_sets, item.n_pairs, item.log_ratio) for item in found or ()),
             not_searched,

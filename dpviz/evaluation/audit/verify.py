@@ -161,7 +161,7 @@ def verify_pair(
     found = NodeLaws(planned, kinds).largest([(tuple(counts.tolist()), kind)])
     if found.pair is not None:
         found = replace(found, pair=WorstPair.of(smaller, larger, found.pair.probabilities))
-    return planned.result(found, planned.composed(smaller, larger), searched=title, n_sets=2, n_pairs=1)
+    return planned.result(found, searched=title, n_sets=2, n_pairs=1)
 
 
 def require_neighbours(first: EncodedDataset, second: EncodedDataset) -> None:
@@ -293,5 +293,4 @@ def _search(spec: LearnerSpec, epsilon: float, place: Place, given: dict[str, An
     else:
         smaller, kinds = np.nonzero(place.plus_one >= 0)
         found = laws(place, tick).largest(zip(map(tuple, place.counts[smaller].tolist()), kinds.tolist(), strict=True))
-    composed = planned.composed(place.kinds, place.dataset(0))
-    return planned.result(found, composed, searched=place.title, n_sets=n_sets, n_pairs=n_pairs)
+    return planned.result(found, searched=place.title, n_sets=n_sets, n_pairs=n_pairs)

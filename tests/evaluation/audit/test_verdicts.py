@@ -103,7 +103,7 @@ def test_what_is_stored_as_proved_is_what_every_learner_says_of_its_plan(epsilon
         again = f"run: dpviz verify --all {entry.learner} --out data/benchmarks/verdicts.json --force"
         planned = typical(entry.learner, epsilon=entry.epsilon, **entry.params)
         assert entry.claim == _as_stored(planned.claim), again
-        composed = planned.composed_on_any()
+        composed = planned.composed
         assert entry.composed.epsilon == pytest.approx(composed.epsilon, rel=1e-9), again
         assert entry.guesses == pytest.approx(right_guesses(composed, risk=planned.request.risk(planned.schema)), abs=0.01), again
 
