@@ -12,7 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from unicodedata import normalize
@@ -27,6 +27,7 @@ from dpviz.table.schema import CategoricalFeature, Feature, NumericFeature, Nume
 
 TABLE = "rows_to_predict"
 _GROUP = 100
+_LONG = 20_000
 _LARGEST = sys.float_info.max
 #: What `str.strip` takes off, and digits beyond 0 to 9 that `float` reads: places of letters.
 _STRIPPED = [place for place in range(0x3001) if chr(place).isspace()]
@@ -36,29 +37,157 @@ _OTHER_DIGITS = "".join(f"{chr(place)}-{chr(place + 9)}" for place in _DIGITS if
 _MOST_ACCENTS = 4
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How an engine says what a statement needs."""
+_POWER = "([eE][+-]?[0-9]+)?"
+_BY_COMMAS = "([1-9][0-9]{0,2}(,[0-9]{3})+|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3})"
+_BY_POINTS = "[1-9][0-9]{0,2}([.][0-9]{3})+"
 
-    has_types: bool  #: Each column has one type, which the engine names. Else (SQLite) each cell has one
-    has_exp: bool  #: Every build has the exponential function, without which scores are no probabilities
-    char: str  #: The function from a letter's place to the letter
-    comma: str  #: What joins letters: a function of several, or an operator
-    number: Callable[[float], str]  #: Written so that the engine reads it back as the same one
-    double: Callable[[str], str]  #: (number) -> of 64 bits
-    #: (text, marks) -> the number it spells; NULL where it spells none
-    read: Callable[[str, Marks], str]
-    is_plain: Callable[[str], str]  #: (text) -> it is a number in plain form: no exponent, no leading zero
-    refuse: Callable[[str], str]  #: (text) -> what ends the statement with an error
-    #: (text, order) -> it is a date; (text, which) -> a part of it
-    is_date: Callable[[str, str], str]
-    part: Callable[[str, int], str]
+
+def quotient(value: float) -> str:
+    """The number as whole number divided by a power of two: exact in every engine that reads whole numbers below 2^63."""
+    mantissa, exponent = math.frexp(value)
+    whole, power = int(mantissa * 2**53), 53 - exponent
+    while whole % 2 == 0 and power > 0:
+        whole, power = whole // 2, power - 1
+    return f"({whole} * 1.0 / {2**power})" if 0 <= power <= 62 else repr(value)
+
+
+def _dashed(text: str) -> str:
+    for end in "T ":
+        text = f"substr({text}, 1, instr({text} || '{end}', '{end}') - 1)"
+    return f"replace(replace({text}, '/', '-'), '.', '-')"
+
+
+class _Sqlite:
+    """Each cell has a type of its own; not every build has exp, without which scores are no probabilities."""
+
+    has_types, has_exp, char, comma = False, False, "char", ", "
+
+    @staticmethod
+    @lru_cache(maxsize=65_536)
+    def number(value: float) -> str:
+        """SQLite misreads about one in a thousand numbers of 17 digits by a last bit; those are written as a quotient."""
+        written = repr(value)
+        if float(f"{value:.15g}") == value:  # every engine reads 15 digits exactly
+            return written
+        with closing(sqlite3.connect(":memory:")) as base:
+            is_read = base.execute(f"SELECT {written}").fetchone()[0] == value
+        return written if is_read else quotient(value)
+
+    @staticmethod
+    def double(number: str) -> str:
+        """A number of 64 bits, as all are."""
+        return number
+
+    @staticmethod
+    def read(text: str, marks: Marks) -> str:
+        """A text is a number where it is up to infinity once it is compared as one; any that is none is above all numbers."""
+        signed = f"replace({text}, char(8722), '-')"
+        bare, point, most = f"ltrim({signed}, '+-')", f"replace({signed}, ',', '.')", "CAST(9e999 AS REAL)"
+        cases = [f"typeof({text}) <> 'text' THEN CAST({text} AS REAL)"]
+        if marks is not Marks.COMMA:
+            cases.append(f"instr({text}, ',') = 0 AND {signed} <= {most} THEN CAST({signed} AS REAL)")
+        if marks is not Marks.POINT:
+            is_unknown = marks is Marks.UNKNOWN
+            doubt = [f"{bare} NOT GLOB '{'[0-9]' * n},[0-9][0-9][0-9]'" for n in (1, 2, 3) if is_unknown]
+            one = f"instr({text}, '.') = 0 AND length({text}) - length(replace({text}, ',', '')) < 2"
+            cases.append(f"{' AND '.join([one, *doubt])} AND {point} <= {most} THEN CAST({point} AS REAL)")
+        groups = f"{bare} NOT GLOB '*[^0-9 .,''’eE+-]*' AND {bare} GLOB '[1-9]*[ .,''’][0-9][0-9]*'"
+        groups += f" AND {bare} NOT GLOB '*[ .,''’][0-9][ .,''’]*' AND {bare} NOT GLOB '*[ .,''’][ .,''’]*'"
+        cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {_Sqlite.refuse(text)}")
+        return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
+
+    @staticmethod
+    def refuse(text: str) -> str:
+        """The smallest whole number has no absolute value."""
+        return f"abs(-9223372036854775807 - ({text} IS NOT NULL))"
+
+    @staticmethod
+    def is_plain(text: str) -> str:
+        digits = f"(CASE WHEN substr({text}, 1, 1) = '-' THEN substr({text}, 2) ELSE {text} END)"
+        globs = f"{digits} NOT GLOB '*[^0-9.]*' AND {digits} NOT GLOB '*.*.*' AND {digits} NOT GLOB '0[0-9]*'"
+        return f"typeof({text}) = 'text' AND {digits} GLOB '[0-9]*' AND {digits} NOT GLOB '*.' AND {globs}"
+
+    @staticmethod
+    def is_date(text: str, order: str) -> str:
+        digits = [("[0-9][0-9][0-9][0-9]",) if letter == "y" else ("[0-9]", "[0-9][0-9]") for letter in order]
+        tests = (f"{_dashed(text)} GLOB '{'-'.join(form)}'" for form in product(*digits))
+        return f"typeof({text}) = 'text' AND ({' OR '.join(tests)})"
+
+    @staticmethod
+    def part(text: str, which: int) -> str:
+        rest = _dashed(text)
+        for _ in range(which):
+            rest = f"substr({rest}, instr({rest}, '-') + 1)"
+        return rest  # CAST reads up to the next dash
+
+
+class _Typed:
+    """DuckDB and PostgreSQL: each column has one type, which the engine names."""
+
+    has_types, has_exp, char, comma = True, True, "chr", " || "
+
+    @staticmethod
+    def number(value: float) -> str:
+        """With an exponent: DuckDB reads 0.1 as a decimal number and 0.1e0 as the floating-point number that a column holds."""
+        written = repr(value)
+        return written if "e" in written else f"{written}e0"
+
+    @staticmethod
+    def double(number: str) -> str:
+        """A number of 64 bits."""
+        return f"CAST({number} AS double precision)"
+
+    @staticmethod
+    def read(text: str, marks: Marks) -> str:
+        """The cases of `dpviz.table.cells.number_of`, in its order; digits beyond 0 to 9 are refused by the engine."""
+        signed = f"replace({text}, chr(8722), '-')"
+        with_point, with_comma = marks is not Marks.COMMA, marks is not Marks.POINT
+        written = [(f"([0-9]+[.]?[0-9]*|[.][0-9]+){_POWER}", signed)] if with_point else []
+        written += [("[1-9][0-9]{0,2},[0-9]{3}", "")] if marks is Marks.UNKNOWN else []  # may be two numbers
+        if with_comma:
+            written.append((f"([0-9]+,?[0-9]*|,[0-9]+){_POWER}", f"replace({signed}, ',', '.')"))
+            written.append((f"{_BY_POINTS}(,[0-9]*{_POWER})?", f"replace(replace({signed}, '.', ''), ',', '.')"))
+        if with_point:
+            written.append((f"{_BY_COMMAS}([.][0-9]*{_POWER})?", f"replace({signed}, ',', '')"))
+        decimals = "." * with_point + "," * with_comma
+        for blank in (" ", "\u2009", "''", "’"):
+            grouped = f"[1-9][0-9]{{0,2}}({blank}[0-9]{{3}})+([{decimals}][0-9]*)?"
+            written.append((grouped, f"replace(replace({signed}, '{blank}', ''), ',', '.')"))
+        cases = [
+            f"{signed} ~ '^[+-]?({form})$' THEN {f'CAST({plain} AS double precision)' if plain else 'NULL'}"
+            for form, plain in written
+        ]
+        cases.append(f"{text} ~ '^(.|\\n)*[{_OTHER_DIGITS}](.|\\n)*$' THEN CAST({text} || ' ' AS double precision)")
+        return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
+
+    @staticmethod
+    def refuse(text: str) -> str:
+        """What ends the statement with an error: no text that is asked for is a number."""
+        return f"CAST({text} AS double precision)"
+
+    @staticmethod
+    def is_plain(text: str) -> str:
+        """It is a number in plain form: no exponent, no leading zero."""
+        return f"{text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'"
+
+    @staticmethod
+    def is_date(text: str, order: str) -> str:
+        digits = "[-./]".join("[0-9]{4}" if letter == "y" else "[0-9]{1,2}" for letter in order)
+        return f"{text} ~ '^{digits}([T ](.|\\n)*)?$'"
+
+    @staticmethod
+    def part(text: str, which: int) -> str:
+        dashed = f"translate(split_part(split_part({text}, 'T', 1), ' ', 1), './', '--')"
+        return f"split_part({dashed}, '-', {which + 1})"
+
+
+_Dialect = type[_Sqlite] | type[_Typed]
 
 
 # --- the statement
 
 
-def _select(given: Exportable, dialect: Dialect) -> str:
+def _select(given: Exportable, dialect: _Dialect) -> str:
     """The whole statement: a row per row of the table, in its order, with `prediction` and, where there are any, `p_CLASS`."""
     function = given.function
     if not dialect.has_exp and function.chances == "odds":
@@ -72,7 +201,7 @@ def _select(given: Exportable, dialect: Dialect) -> str:
 class _Writer:
     """One function in one dialect."""
 
-    def __init__(self, function: Function, dialect: Dialect, key: str) -> None:
+    def __init__(self, function: Function, dialect: _Dialect, key: str) -> None:
         self.function, self.dialect, self.number = function, dialect, dialect.number
         self.key = identifier(key) if key else ""
         schema = function.schema
@@ -226,7 +355,7 @@ def _listed(items: Sequence[str], source: str, pad: str = "  ") -> Iterator[str]
 class _Cell:
     """How one column is read: its text, what that spells, and the value that a model is given."""
 
-    def __init__(self, place: int, declared: Feature, marks: Marks, dialect: Dialect) -> None:
+    def __init__(self, place: int, declared: Feature, marks: Marks, dialect: _Dialect) -> None:
         self.place, self.declared, self.marks, self.dialect = place, declared, marks, dialect
         self.text, self.kind = f"x.t{place}", f"x.k{place}"
         codes = dict.fromkeys(declared.missing_codes, MISSING)
@@ -425,157 +554,12 @@ def _require_names(function: Function) -> None:
             raise NotExported(what, remedy="Rename one of them.")
 
 
-# --- SQLite
-
-
-@lru_cache(maxsize=65_536)
-def _sqlite_number(value: float) -> str:
-    """SQLite misreads about one in a thousand numbers of 17 digits by a last bit; those are written as a quotient."""
-    written = repr(value)
-    if float(f"{value:.15g}") == value:  # every engine reads 15 digits exactly
-        return written
-    with closing(sqlite3.connect(":memory:")) as base:
-        is_read = base.execute(f"SELECT {written}").fetchone()[0] == value
-    return written if is_read else quotient(value)
-
-
-def quotient(value: float) -> str:
-    """The number as whole number divided by a power of two: exact in every engine that reads whole numbers below 2^63."""
-    mantissa, exponent = math.frexp(value)
-    whole, power = int(mantissa * 2**53), 53 - exponent
-    while whole % 2 == 0 and power > 0:
-        whole, power = whole // 2, power - 1
-    return f"({whole} * 1.0 / {2**power})" if 0 <= power <= 62 else repr(value)
-
-
-def _sqlite_read(text: str, marks: Marks) -> str:
-    """A text is a number where it is up to infinity once it is compared as one; any that is none is above all numbers."""
-    signed = f"replace({text}, char(8722), '-')"
-    bare, point, most = f"ltrim({signed}, '+-')", f"replace({signed}, ',', '.')", "CAST(9e999 AS REAL)"
-    cases = [f"typeof({text}) <> 'text' THEN CAST({text} AS REAL)"]
-    if marks is not Marks.COMMA:
-        cases.append(f"instr({text}, ',') = 0 AND {signed} <= {most} THEN CAST({signed} AS REAL)")
-    if marks is not Marks.POINT:
-        is_unknown = marks is Marks.UNKNOWN
-        doubt = [f"{bare} NOT GLOB '{'[0-9]' * n},[0-9][0-9][0-9]'" for n in (1, 2, 3) if is_unknown]
-        one = f"instr({text}, '.') = 0 AND length({text}) - length(replace({text}, ',', '')) < 2"
-        cases.append(f"{' AND '.join([one, *doubt])} AND {point} <= {most} THEN CAST({point} AS REAL)")
-    groups = f"{bare} NOT GLOB '*[^0-9 .,''’eE+-]*' AND {bare} GLOB '[1-9]*[ .,''’][0-9][0-9]*'"
-    groups += f" AND {bare} NOT GLOB '*[ .,''’][0-9][ .,''’]*' AND {bare} NOT GLOB '*[ .,''’][ .,''’]*'"
-    cases.append(f"{groups} OR {text} GLOB '*[{_OTHER_DIGITS}]*' THEN {_sqlite_refusal(text)}")
-    return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
-
-
-def _sqlite_refusal(text: str) -> str:
-    """The smallest whole number has no absolute value."""
-    return f"abs(-9223372036854775807 - ({text} IS NOT NULL))"
-
-
-def _sqlite_is_plain(text: str) -> str:
-    digits = f"(CASE WHEN substr({text}, 1, 1) = '-' THEN substr({text}, 2) ELSE {text} END)"
-    globs = f"{digits} NOT GLOB '*[^0-9.]*' AND {digits} NOT GLOB '*.*.*' AND {digits} NOT GLOB '0[0-9]*'"
-    return f"typeof({text}) = 'text' AND {digits} GLOB '[0-9]*' AND {digits} NOT GLOB '*.' AND {globs}"
-
-
-def _sqlite_is_date(text: str, order: str) -> str:
-    digits = [("[0-9][0-9][0-9][0-9]",) if letter == "y" else ("[0-9]", "[0-9][0-9]") for letter in order]
-    tests = (f"{_sqlite_dashed(text)} GLOB '{'-'.join(form)}'" for form in product(*digits))
-    return f"typeof({text}) = 'text' AND ({' OR '.join(tests)})"
-
-
-def _sqlite_dashed(text: str) -> str:
-    for end in "T ":
-        text = f"substr({text}, 1, instr({text} || '{end}', '{end}') - 1)"
-    return f"replace(replace({text}, '/', '-'), '.', '-')"
-
-
-def _sqlite_part(text: str, which: int) -> str:
-    rest = _sqlite_dashed(text)
-    for _ in range(which):
-        rest = f"substr({rest}, instr({rest}, '-') + 1)"
-    return rest  # CAST reads up to the next dash
-
-
-SQLITE_DIALECT = Dialect(
-    has_types=False,
-    has_exp=False,
-    char="char",
-    comma=", ",
-    number=_sqlite_number,
-    double=lambda number: number,
-    read=_sqlite_read,
-    is_plain=_sqlite_is_plain,
-    refuse=_sqlite_refusal,
-    is_date=_sqlite_is_date,
-    part=_sqlite_part,
-)
-
-
-# --- DuckDB and PostgreSQL
-
-_LONG = 20_000
-_POWER = "([eE][+-]?[0-9]+)?"
-_BY_COMMAS = "([1-9][0-9]{0,2}(,[0-9]{3})+|[1-9][0-9]?(,[0-9]{2})+,[0-9]{3})"
-_BY_POINTS = "[1-9][0-9]{0,2}([.][0-9]{3})+"
-
-
-def _typed_number(value: float) -> str:
-    """With an exponent: DuckDB reads 0.1 as a decimal number and 0.1e0 as the floating-point number that a column holds."""
-    written = repr(value)
-    return written if "e" in written else f"{written}e0"
-
-
-def _typed_read(text: str, marks: Marks) -> str:
-    """The cases of `dpviz.table.cells.number_of`, in its order; digits beyond 0 to 9 are refused by the engine."""
-    signed = f"replace({text}, chr(8722), '-')"
-    with_point, with_comma = marks is not Marks.COMMA, marks is not Marks.POINT
-    written = [(f"([0-9]+[.]?[0-9]*|[.][0-9]+){_POWER}", signed)] if with_point else []
-    written += [("[1-9][0-9]{0,2},[0-9]{3}", "")] if marks is Marks.UNKNOWN else []  # may be two numbers
-    if with_comma:
-        written.append((f"([0-9]+,?[0-9]*|,[0-9]+){_POWER}", f"replace({signed}, ',', '.')"))
-        written.append((f"{_BY_POINTS}(,[0-9]*{_POWER})?", f"replace(replace({signed}, '.', ''), ',', '.')"))
-    if with_point:
-        written.append((f"{_BY_COMMAS}([.][0-9]*{_POWER})?", f"replace({signed}, ',', '')"))
-    decimals = "." * with_point + "," * with_comma
-    for blank in (" ", "\u2009", "''", "’"):
-        grouped = f"[1-9][0-9]{{0,2}}({blank}[0-9]{{3}})+([{decimals}][0-9]*)?"
-        written.append((grouped, f"replace(replace({signed}, '{blank}', ''), ',', '.')"))
-    cases = [
-        f"{signed} ~ '^[+-]?({form})$' THEN {f'CAST({plain} AS double precision)' if plain else 'NULL'}"
-        for form, plain in written
-    ]
-    cases.append(f"{text} ~ '^(.|\\n)*[{_OTHER_DIGITS}](.|\\n)*$' THEN CAST({text} || ' ' AS double precision)")
-    return f"CASE {' '.join(f'WHEN {case}' for case in cases)} END"
-
-
-def _typed_is_date(text: str, order: str) -> str:
-    digits = "[-./]".join("[0-9]{4}" if letter == "y" else "[0-9]{1,2}" for letter in order)
-    return f"{text} ~ '^{digits}([T ](.|\\n)*)?$'"
-
-
-def _typed_part(text: str, which: int) -> str:
-    dashed = f"translate(split_part(split_part({text}, 'T', 1), ' ', 1), './', '--')"
-    return f"split_part({dashed}, '-', {which + 1})"
-
-
-TYPED_DIALECT = Dialect(
-    has_types=True,
-    has_exp=True,
-    char="chr",
-    comma=" || ",
-    number=_typed_number,
-    double=lambda number: f"CAST({number} AS double precision)",
-    read=_typed_read,
-    is_plain=lambda text: f"{text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$'",
-    refuse=lambda text: f"CAST({text} AS double precision)",
-    is_date=_typed_is_date,
-    part=_typed_part,
-)
+# --- the forms
 
 
 def _write_typed(given: Exportable) -> str:
     """DuckDB's optimizer takes seconds to minutes over a statement of a hundred trees, for nothing."""
-    content = _select(given, TYPED_DIALECT)
+    content = _select(given, _Typed)
     note = "-- Long: in DuckDB, after PRAGMA disable_optimizer it starts at once.\n"
     return f"{note}{content}" if len(content) > _LONG else content
 
@@ -586,7 +570,7 @@ SQLITE = WrittenForm(
     suffix=".sql",
     media_type="application/sql",
     about="One SELECT with CASE. Reads cells as dpviz does, whatever type their column has; no answer: NULL.",
-    write=lambda given: _select(given, SQLITE_DIALECT),
+    write=lambda given: _select(given, _Sqlite),
     language="sql",
     most_ends=25_000,
     order=30,
