@@ -21,7 +21,7 @@ from dpviz.errors import DpvizError, UnansweredRows
 from dpviz.evaluation.metrics import metric_intervals, metrics
 from dpviz.figures import as_python
 from dpviz.figures.budget import spending_rows
-from dpviz.figures.publish import account
+from dpviz.figures.publish import release as account
 from dpviz.figures.publish.exports import report_to_sign
 from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
 from dpviz.figures.publish.release import ACCOUNT, composed_sentence, history_rows, odds_rows, spent_chart, spent_sentence

@@ -33,7 +33,7 @@ from dpviz.figures import as_python
 from dpviz.figures import budget as budget_figures
 from dpviz.figures.split import split_of, split_sentence
 from dpviz.figures.tree import labels, text
-from dpviz.figures.tree import resampling as resampling_figures
+from dpviz.figures.tree import model as model_figures
 from dpviz.figures.tree.pair import Side, draw_pair
 from dpviz.figures.tree.paths import shape_in_words
 from dpviz.figures.tree.svg import NodeNotes, draw_tree
@@ -131,7 +131,7 @@ def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, *, 
     )
     said = {"shape": shape_in_words(result.plan)}
     if drawn is not None and not loaded.is_made_up:
-        said["survives"] = resampling_figures.survival_sentence(now.tree.schema, drawn)
+        said["survives"] = model_figures.survival_sentence(now.tree.schema, drawn)
     if trained.held_out is not None:
         said |= said_of(trained.held_out, loaded, asked, drawn)
     if loaded.is_made_up:
@@ -206,7 +206,7 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
                 for problem in background.state(training.resampling_task(trained.asked.request, loaded)).problems:
                     st.caption(plain(str(problem)))
                 if drawn is not None:
-                    st.markdown(f":material/replay: {plain(resampling_figures.came_back_sentence(drawn, shown, path))}")
+                    st.markdown(f":material/replay: {plain(model_figures.came_back_sentence(drawn, shown, path))}")
                     if drawn.n_done < drawn.n_asked:
                         st.caption(f"Stopped after {drawn.n_done} of {drawn.n_asked} draws.")
 
@@ -259,13 +259,13 @@ def show_reruns(trained: training.Trained) -> None:
     st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with new noise. Simulations.")
     rows = rows_of_the_tree(loaded)
     agreeing = agreement(trained.tree.predict(rows), drawn, rows)
-    root = resampling_figures.root_sentence(schema, drawn)
-    st.markdown(plain(f"{root} {resampling_figures.agreement_sentence(agreeing, drawn.n_done)}"))
+    root = model_figures.root_sentence(schema, drawn)
+    st.markdown(plain(f"{root} {model_figures.agreement_sentence(agreeing, drawn.n_done)}"))
     st.header("Which features are asked", anchor=False)
     uses = feature_use(drawn)
-    st.markdown(plain(resampling_figures.feature_sentence(schema, uses, drawn.n_done)))
+    st.markdown(plain(model_figures.feature_sentence(schema, uses, drawn.n_done)))
     if uses:
-        show_chart(resampling_figures.feature_chart(schema, uses, drawn.n_done), "resampling-features")
+        show_chart(model_figures.feature_chart(schema, uses, drawn.n_done), "resampling-features")
 
 
 # --- taking it away

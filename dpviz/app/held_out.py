@@ -33,8 +33,7 @@ from dpviz.evaluation.metrics import (
 from dpviz.evaluation.paths import references, scored
 from dpviz.evaluation.resampling import Resamples
 from dpviz.figures.compare import interval_text, measure_text
-from dpviz.figures.publish.groups import WIDE, group_chart
-from dpviz.figures.publish.test_result import has_rare_classes, result_sentences, says_nothing
+from dpviz.figures.publish.test_result import WIDE, group_chart, has_rare_classes, result_sentences, says_nothing
 from dpviz.figures.tree.labels import visible
 from dpviz.figures.tree.paths import headline, measure_of, strip_svg
 from dpviz.figures.wording import capital, percent

@@ -12,8 +12,17 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import once_of, show_chart, whole_number
-from dpviz.figures.tree.boosted import score_name, scores_in_words, steps_chart, steps_of
-from dpviz.figures.tree.effects import asked_by, asked_in_words, by_size, effect_chart, effect_rows
+from dpviz.figures.tree.model import (
+    asked_by,
+    asked_in_words,
+    by_size,
+    effect_chart,
+    effect_rows,
+    score_name,
+    scores_in_words,
+    steps_chart,
+    steps_of,
+)
 from dpviz.figures.wording import counted
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees

@@ -21,7 +21,7 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, protect
 from dpviz.app.widgets import rows_table
 from dpviz.errors import DpvizError, UnansweredRows
-from dpviz.figures.publish.account import cap_rows
+from dpviz.figures.publish.release import cap_rows
 from dpviz.figures.publish.released_file import CheckedFile, checked_file, title
 from dpviz.learners import FitRequest
 from dpviz.learners.request import doubts

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import NotExported
-from dpviz.figures.publish.account import account_html, accounts
+from dpviz.figures.publish.release import account_html, accounts
 from dpviz.release import store
 from dpviz.release.register import Register
 from tests.support.pages import PAGES, said_in_boxes, shown, texts, whole_app

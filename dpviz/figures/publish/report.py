@@ -17,8 +17,14 @@ from typing import Any
 from dpviz.accounting.claim import Disclosure
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.figures.charts import Rows
-from dpviz.figures.publish.groups import WIDE, group_rows
-from dpviz.figures.publish.test_result import beside_always, is_better_than_always, percent_with_interval, result_sentences
+from dpviz.figures.publish.test_result import (
+    WIDE,
+    beside_always,
+    group_rows,
+    is_better_than_always,
+    percent_with_interval,
+    result_sentences,
+)
 from dpviz.figures.tree.labels import text_width, visible
 from dpviz.figures.tree.layout import layout_within
 from dpviz.figures.tree.svg import draw_tree

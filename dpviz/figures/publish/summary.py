@@ -1,8 +1,7 @@
 """A trained model in a few lines of text: what is guaranteed, what its source claims, what was disclosed."""
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.figures.publish.groups import group_sentences
-from dpviz.figures.publish.test_result import accuracy_sentence, beside_always
+from dpviz.figures.publish.test_result import accuracy_sentence, beside_always, group_sentences
 from dpviz.learners import get_learner, result_verdict
 from dpviz.models.tree import Tree
 from dpviz.results.result import FitResult

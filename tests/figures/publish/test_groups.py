@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.figures.publish.groups import group_chart, group_rows, group_sentences
+from dpviz.figures.publish.test_result import group_chart, group_rows, group_sentences
 from dpviz.models.tree import Leaf
 from dpviz.results.exports import export
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Schema

@@ -5,8 +5,15 @@ import math
 import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
-from dpviz.figures.publish.account import Account, over_time_chart
-from dpviz.figures.publish.release import history_rows, odds_rows, spent_chart, spent_segments, spent_sentence
+from dpviz.figures.publish.release import (
+    Account,
+    history_rows,
+    odds_rows,
+    over_time_chart,
+    spent_chart,
+    spent_segments,
+    spent_sentence,
+)
 from dpviz.learners import FitRequest
 from dpviz.release.records import Balance, CapChange, DataSet, ReleaseRecord, State
 from dpviz.table.role import DataRole

@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.resampling import Resamples, agreement, feature_use
-from dpviz.figures.tree.boosted import scores_in_words, steps_chart, steps_of
-from dpviz.figures.tree.effects import asked_by, asked_in_words, effect_chart, effect_rows
-from dpviz.figures.tree.resampling import (
+from dpviz.figures.tree.model import (
     agreement_sentence,
+    asked_by,
+    asked_in_words,
+    effect_chart,
+    effect_rows,
     feature_chart,
     feature_sentence,
     root_sentence,
+    scores_in_words,
+    steps_chart,
+    steps_of,
     survival_sentence,
 )
 from dpviz.models.constant import Constant
