@@ -209,11 +209,14 @@ _WRITTEN = re.compile(r"(\d{1,4})[-./](\d{1,2})[-./](\d{1,4})(?:[T ].*)?", re.DO
 
 
 def date_of(text: str, order: str) -> dt.date | None:
-    """The day that a text is, written in this order, with a year of four digits; None where it is none."""
+    """The day that a text is, written in this order, with a year of four digits; None where it is none.
+
+    One that begins with its year is read whatever the order, as cells with a type are written.
+    """
     found = _WRITTEN.fullmatch(text.strip())
     if found is None:
         return None
-    of = dict(zip(order, found.groups(), strict=True))
+    of = dict(zip("ymd" if len(found[1]) == 4 else order, found.groups(), strict=True))
     if len(of["y"]) != 4 or max(len(of["m"]), len(of["d"])) > 2:
         return None
     try:

@@ -28,8 +28,8 @@ class DateFeature(NumericFeature):
     """A date that counts as a whole number in [low, high].
 
     `part` is "year", "month" (1 to 12), "weekday" (1 is Monday) or "days" since the declared day `since` (ISO). `order` is how
-    dates are written: "ymd" (2024-03-01), "dmy" (01.03.2024) or "mdy" (3/1/2024). The year has four digits; a time behind the
-    date is ignored.
+    dates are written: "ymd" (2024-03-01), "dmy" (01.03.2024) or "mdy" (3/1/2024). The year has four digits; a date that
+    begins with it is read whatever the order, as those with a type are. A time behind the date is ignored.
     """
 
     kind: ClassVar[str] = "date"

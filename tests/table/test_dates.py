@@ -8,6 +8,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError, SchemaError
+from dpviz.table.cells import ORDERS
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.table.schema_json import schema_from_json
@@ -23,6 +24,8 @@ def test_each_part_of_a_date_is_a_number_in_the_declared_order():
         assert numbers(["29.02.2024", "29/2/2024"], part=part, order="dmy") == [number] * 2
         assert numbers(["2/29/2024 1 pm"], part=part, order="mdy") == [number]
     assert numbers(["2024-02-29"], part="days", since="2024-03-01") == [-1]
+    for order in ORDERS:  # as dates of a workbook or a frame are written, beside those of its copy in CSV
+        assert numbers(["2024-02-03", "2024-02-03T00:00"], part="month", order=order) == [2, 2]
 
 
 def test_what_is_no_date_is_no_number():

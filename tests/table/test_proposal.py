@@ -274,7 +274,7 @@ MONTHS = ["01-MAR-24", "02-MAR-24", "03-APR-24"]
         (["01/02/2024", "13/02/2024", "02/01/2024"], ""),  # the day is first
         (["01/02/2024", "02/13/2024", "02/01/2024"], ""),  # the month is
         (["2024-03-01", "2024-04-02", "2024-05-03"], ""),
-        ([*(f"{day:02d}.03.2024" for day in range(1, 31)), "2024-03-31"], "none in the order of the others"),
+        ([*(f"{day:02d}.03.2024" for day in range(1, 31)), "3/31/2024"], "none in the order of the others"),
         (MONTHS, "the name of its month"),
         (["95%", "95 %", "0.5‰", "12 percent"], "is not read: write 12.5"),
         (["$1,037.50", "12 €", "USD 12", "-$3.50"], "is not read: write 12.5"),

@@ -399,10 +399,12 @@ class _Cell:
             return
         yield f"{self._canonical()} AS t{self.place}"
         if isinstance(self.declared, DateFeature):
-            order = self.declared.order
             for letter in "ymd":
-                part = f"CAST({dialect.part(text, order.index(letter))} AS integer)"
-                yield f"CASE WHEN {dialect.is_date(text, order)} THEN {part} END AS {letter}{self.place}"
+                cases = [
+                    f"WHEN {dialect.is_date(text, order)} THEN CAST({dialect.part(text, order.index(letter))} AS integer)"
+                    for order in dict.fromkeys((self.declared.order, "ymd"))
+                ]
+                yield f"CASE {' '.join(cases)} END AS {letter}{self.place}"
 
     def _canonical(self) -> str:
         """In an engine with types: the text that `dpviz.table.cells` gives a number or a moment."""
