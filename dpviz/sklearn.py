@@ -367,8 +367,8 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     random_state : int, RandomState, Generator or None
         None releases: exact samplers, no seed. A number simulates: repeatable, and protects nobody.
     rows_per_person : int or None
-        Needed where the schema names a column of X that says whose row it is: of each person at most so many rows are kept, by
-        chance, and the ledger says what they cost a person.
+        Where the schema names a column of X that says whose row it is: of each person at most so many rows are kept, by chance,
+        and the ledger says what they cost a person. None takes the number of the schema.
     accept_rows : bool
         Release although few of the rows can be used as they are, or far from `n_public` of them.
 

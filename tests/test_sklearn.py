@@ -306,8 +306,9 @@ def test_a_person_of_the_schema_keeps_so_many_rows():
     fitted = PrivateTreeClassifier(schema=schema, rows_per_person=2, epsilon=1.0).fit(X, y)
     assert fitted.result_.unit.rows == 2
     assert fitted.predict(X[["x"]]).shape == (400,)
+    assert PrivateTreeClassifier(schema=schema, random_state=0).fit(X, y).result_.unit.rows == 1, "as the schema says"
     with pytest.raises(ValueError, match="rows_per_person"):
-        PrivateTreeClassifier(schema=schema, random_state=0).fit(X, y)
+        PrivateTreeClassifier(schema=replace(schema, rows_per_person=3), rows_per_person=2, random_state=0).fit(X, y)
 
 
 def test_it_is_a_part_of_tools_that_copy_pickle_route_and_name():

@@ -99,10 +99,10 @@ _SHARED: Options = {
     "--person": option(
         str,
         "COLUMN",
-        "column that says whose row it is (default: that of the schema); no feature. Then --rows-per-person is needed",
+        "column that says whose row it is (default: that of the schema); no feature",
     ),
     "--rows-per-person": option(
-        whole(), "K", "of each person keep at most K rows, chosen at random; epsilon for a person is K times that for a row"
+        whole(), "K", "of each person keep at most K rows, chosen at random (default: as the schema says, else 1)"
     ),
     "--learner": option(str, "NAME", f"see `dpviz learners` (default: {DEFAULT})", default=DEFAULT),
     "--epsilon": option(number, "E", f"privacy loss, {NEIGHBOURS}", required=True),

@@ -169,7 +169,7 @@ def _report(args: Namespace, given: OpenRows, request: FitRequest) -> None:
     warn_of_read_values(data.schema, named=args.schema is not None)
     console.done(f"Encoded {data.n_rows:,} rows.")
     if data.report and data.report.over_limit:
-        beyond = f"{data.report.over_limit:,} rows beyond {args.rows_per_person:,} of a person"
+        beyond = f"{data.report.over_limit:,} rows beyond {data.rows_per_person or 1:,} of a person"
         console.warn(f"{beyond} are left out. This count is private.")
     if data.n_rows < given.n_read:
         console.warn(f"{given.n_read - data.n_rows:,} rows were dropped: missing or undeclared values. These counts are private.")
