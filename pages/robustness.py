@@ -15,7 +15,7 @@ from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, 
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import hidden_seed, rows_read
-from dpviz.app.widgets import learner_title, linked, on_demand, one_of, show_chart, table
+from dpviz.app.widgets import learner_title, linked, on_demand, show_chart, table
 from dpviz.errors import SchemaError
 from dpviz.evaluation.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.poisoning import certify
@@ -68,7 +68,6 @@ spending = [name for name in FIRST_LEARNERS if name in loaded.learners and get_l
 first = (spending or list(loaded.learners[:1])) + [name for name in loaded.learners if get_learner(name).disjoint_voters]
 more_draws = "More draws prove more. They prove something up to about as many rows k as e^(kε) is well below the draws."
 more_splits = "Rows are split so many times into a part to train on and a part held out; each is certified, then averaged."
-units: dict[figures.Unit, str] = {"rows": "rows", "share": "% of the rows"}
 wanted = None
 with settings_row():
     learners = st.multiselect(
@@ -84,7 +83,6 @@ with settings_row():
         options = {"format_func": "{:,}".format, "help": more_draws, **linked("robust-draws")}
         draws = int(st.select_slider("Draws", (100, 300, 1000, 3000, 10_000), value=300, **options))
         n_splits = int(st.select_slider("Splits", (1, 3, 5), value=1, help=more_splits, **linked("robust-splits")))
-        unit = one_of("Poisoned rows as", tuple(units), format_func=units.__getitem__, **linked("robust-unit"))
         options = {"format_func": lambda share: f"{100 * share:g}%", **linked("robust-up-to")}
         up_to = float(st.select_slider("Up to", (0.0005, 0.001, 0.002, 0.005, 0.01), value=0.01, **options))
 if not learners or not epsilons:
@@ -143,8 +141,7 @@ def attacked(attack: str, cell: Cell, **how: Any) -> pd.DataFrame:
     n_poisoned = sorted({max(2, round(share * n_train)) for share in ATTACKED})
     runs = RUNS if cell[1] is not None else 1  # without noise a run says all there is to say
     how |= {"draws": draws // runs, "runs": runs, "seed": seed, "workers": background.WORKERS}
-    found = attack_curve(attack, fit_of(cell), train, test, poisoned_rows=n_poisoned, **how)
-    return found.assign(poisoned_share=found["poisoned_rows"] / n_train)
+    return attack_curve(attack, fit_of(cell), train, test, poisoned_rows=n_poisoned, **how)
 
 
 def key_of(kind: str, cell: Cell) -> Hashable:
@@ -200,7 +197,7 @@ if found:
         if not status.is_current:
             st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
     attacks = measured if status.is_current else None
-    chart = figures.guarantee_chart(found, up_to=up_to, unit=unit, wanted=wanted, attacks=attacks)
+    chart = figures.guarantee_chart(found, up_to=up_to, wanted=wanted, attacks=attacks)
     show_chart(chart, "robust-curves")
     st.caption(prose("robustness", "counted"))
     st.caption(figures.marks_text(found, wanted, are_attacked=attacks is not None))

@@ -71,8 +71,6 @@ def is_noisy(item: Certified) -> bool:
     return isinstance(item.table.bounds[0], Certificate)
 
 
-Unit = Literal["rows", "share"]
-
 #: What is proved, and the estimate from the same draws.
 HEAVY, THIN = 3.5, 1.2
 #: Learners at one epsilon share its hue and differ in these.
@@ -81,14 +79,13 @@ DASHES = ("solid", "dash", "dashdot", "longdash")
 BELOW = 0.25
 #: Up to so many rows every number of them is named below the axis.
 FEW = 8
-AXES = {"rows": "poisoned rows (a changed row counts as two)", "share": "poisoned rows, share of the training rows"}
 _ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 
 
 def guarantee_chart(
-    found: Sequence[Certified], *, up_to: float, unit: Unit, wanted: float | None = None, attacks: pd.DataFrame | None = None
+    found: Sequence[Certified], *, up_to: float, wanted: float | None = None, attacks: pd.DataFrame | None = None
 ) -> Chart:
-    """Guaranteed accuracy from 0 to `up_to` (a share of the training rows) poisoned rows, counted as `unit` says.
+    """Guaranteed accuracy from 0 to `up_to` (a share of the training rows) poisoned rows.
 
     `wanted` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or more.
     """
@@ -100,16 +97,16 @@ def guarantee_chart(
         highs += [] if frame is None else list(frame.high)
     bottom, top = max(0.0, min(lows)), min(1.0, max(highs) + 0.03)
     up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
-    end = up_to if unit == "share" else max(item.table.n_train for item in found) * up_to
-    ticks = {"tickformat": ".2~%"} if unit == "share" else {"tickformat": ",d"} | ({"dtick": 1} if end < FEW else {})
-    across = {"title": AXES[unit], "zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
+    end = max(item.table.n_train for item in found) * up_to
+    ticks = {"tickformat": ",d", "title": "poisoned rows (a changed row counts as two)"} | ({"dtick": 1} if end < FEW else {})
+    across = {"zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
     figure = chart(600 + 22 * len(found), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
     styles = _lines(found)
     for item, style in zip(found, styles, strict=True):
-        _add(figure, item, up_to, unit, style, wanted)
+        _add(figure, item, up_to, style, wanted)
     for item, style, frame in zip(found, styles, measured, strict=True):
         if frame is not None:
-            _add_attacks(figure, item, frame, unit, style["color"])
+            _add_attacks(figure, item, frame, style["color"])
     majority = found[0].table.majority
     area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
     figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=majority, **area)  # what is worth nothing
@@ -139,14 +136,14 @@ def _lines(found: Sequence[Certified]) -> list[Style]:
     ]
 
 
-def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style, wanted: float | None) -> None:
+def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: float | None) -> None:
     """A curve, and a ring where what is proved falls to the line to stay above; the legend says with how many rows."""
     table, name, rows = item.table, item.name, np.array(curve_rows(item.table.n_train, up_to))
     shares = rows / max(1, table.n_train)
     low, tight, published = (np.array([bound(int(k)) for k in rows]) for bound in (table.low, table.tight, table.published))
     has_published = not np.isnan(published).any()
     about = {
-        "x": shares if unit == "share" else rows,
+        "x": rows,
         "legendgroup": name,
         "mode": "lines",
         "customdata": np.column_stack((rows, shares, low, tight, published)),
@@ -181,12 +178,12 @@ def _add(figure: Figure, item: Certified, up_to: float, unit: Unit, style: Style
             point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": alone}
             figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
     if withstood is not None and item.share(withstood) <= up_to:
-        x, y = item.share(withstood) if unit == "share" else withstood, table.majority if wanted is None else wanted
+        level = table.majority if wanted is None else wanted
         ring = {"mode": "markers", "marker": marker(style["color"], "circle-open", 11, 3), "cliponaxis": False}
-        figure.add_scatter(x=[x], y=[y], name="crossing", legendgroup=name, **ring, **SILENT)
+        figure.add_scatter(x=[withstood], y=[level], name="crossing", legendgroup=name, **ring, **SILENT)
 
 
-def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, unit: Unit, colour: str) -> None:
+def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour: str) -> None:
     symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
     for attack, frame in attacks.groupby("attack", sort=False):
         title = ATTACKS[str(attack)].title
@@ -195,8 +192,7 @@ def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, unit: U
         spread = limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4)
         look = {"error_y": spread, "name": f"{item.name}: {title.lower()}", "mode": "markers", "marker": dots}
         hover = f"<b>{item.name}</b><br>{title}<br>%{{customdata}}<extra></extra>"
-        x = frame.poisoned_share if unit == "share" else frame.poisoned_rows
-        figure.add_scatter(x=x, y=frame.accuracy, customdata=said, hovertemplate=hover, **look)
+        figure.add_scatter(x=frame.poisoned_rows, y=frame.accuracy, customdata=said, hovertemplate=hover, **look)
 
 
 def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from tests.support.golden_charts import assert_golden
 
 
 def attack_line(attack, learner, epsilon, rows, accuracy):
-    about = {"attack": attack, "learner": learner, "epsilon": epsilon, "poisoned_rows": rows, "poisoned_share": rows / 1000}
+    about = {"attack": attack, "learner": learner, "epsilon": epsilon, "poisoned_rows": rows}
     return about | {"accuracy": accuracy, "low": accuracy - 0.05, "high": accuracy + 0.05, "n_draws": 100}
 
 
@@ -29,9 +29,9 @@ ATTACKS = pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.3), attack_l
 #: No better than always saying the most frequent class.
 HOPELESS = certified(draws=DRAWS - 0.2)
 REVIEWED = {
-    "all": lambda: guarantee_chart(ALL, up_to=0.005, unit="rows"),
-    "wanted": lambda: guarantee_chart([PROVED], up_to=0.003, unit="share", wanted=0.77, attacks=ATTACKS),
-    "few-rows": lambda: guarantee_chart([certified(n_train=50)], up_to=0.1, unit="rows"),
+    "all": lambda: guarantee_chart(ALL, up_to=0.005),
+    "wanted": lambda: guarantee_chart([PROVED], up_to=0.003, wanted=0.77, attacks=ATTACKS),
+    "few-rows": lambda: guarantee_chart([certified(n_train=50)], up_to=0.1),
     "words": lambda: [
         *(headline(*given) for given in ((ALL, None), ([voted(), REFUSED], None), ([REFUSED, SILENT], None), (ALL, 0.99))),
         *(f"{verdict_text(item, None)} {struck_text(item, None)}" for item in (*ALL, HOPELESS)),
@@ -47,7 +47,7 @@ def test_picture_words_and_table_are_the_reviewed_ones(name):
 
 
 def drawn(*found, up_to: float = 0.01, **how):
-    return guarantee_chart(found, up_to=up_to, **{"unit": "rows"} | how).figure
+    return guarantee_chart(found, up_to=up_to, **how).figure
 
 
 def test_the_heavy_line_is_proved_the_thin_one_the_estimate_and_corollary_2_beside():
@@ -66,12 +66,11 @@ def test_the_heavy_line_is_proved_the_thin_one_the_estimate_and_corollary_2_besi
     assert PROVED.published_rows(0.7) == expected < PROVED.table.protected_rows()
 
 
-@pytest.mark.parametrize("unit", ["rows", "share"])
-def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows(unit):
-    figure = drawn(PROVED, voted(), REFUSED, up_to=0.05, unit=unit)
+def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows():
+    figure = drawn(PROVED, voted(), REFUSED, up_to=0.05)
     withstood = [item.table.protected_rows() for item in (PROVED, voted())]
     rings = lines(figure, "crossing")
-    assert [ring.x[0] for ring in rings] == (withstood if unit == "rows" else [rows / 1000 for rows in withstood])
+    assert [ring.x[0] for ring in rings] == withstood
     assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
     assert [int(trace.name.rpartition("up to ")[2].split()[0]) for trace in lines(figure, ", up to ")] == withstood
     assert not lines(drawn(PROVED, wanted=0.99), "crossing")
