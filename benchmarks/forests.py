@@ -21,9 +21,10 @@ from benchmarks.forest_trace import forest_trace
 from benchmarks.measured import means
 from benchmarks.synthetic import TABLE_1, synthetic
 from dpviz.cli import console
-from dpviz.evaluation.audit.smooth_leaf import flip_probability
 from dpviz.evaluation.metrics import metrics
 from dpviz.learners import FitRequest
+from dpviz.privacy.selection import PermuteAndFlip
+from dpviz.privacy.sensitivity import COUNT
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import Simulation
 from dpviz.table.dataset import EncodedDataset
@@ -198,7 +199,7 @@ def table_6() -> list[tuple[int, int, float, float, float, float, float]]:
     """
     rows = []
     for small, large, original, new in TABLE_6:
-        gap = np.array([large - small])
-        smooth, pf = (100 * (1 - flip_probability(rule, 0.1, gap)[0]) for rule in ("smooth", "permute-and-flip"))
-        rows.append((small, large, original, new, float(smooth), float(100 / (1 + np.exp(-0.1 * gap[0]))), float(pf)))
+        counts, choices = np.array([large - small, 0]), (SmoothMajority(0.1), PermuteAndFlip(0.1, COUNT))
+        smooth, pf = (100 * float(choice.probabilities(counts)[0]) for choice in choices)
+        rows.append((small, large, original, new, smooth, float(100 / (1 + np.exp(-0.1 * counts[0]))), pf))
     return rows

@@ -17,7 +17,6 @@ from dpviz.accounting.guarantee import PrivacyLoss, for_unit, guarantee, split_b
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import exceeds, judge
-from dpviz.evaluation.audit.smooth_leaf import delta_needed, first_violation, leaf_curve
 from dpviz.evaluation.poisoning import group_delta, published_bound, survival, tight_bound
 from dpviz.learners.request import FitRequest
 from dpviz.privacy.gaussian import GaussianNoise, NoiseGrid
@@ -85,9 +84,6 @@ DOORS: dict[str, Callable[[Any], Any]] = {
     "tight bound delta": lambda x: tight_bound(DRAWS, 3, 1.0, x),
     "published bound": lambda x: published_bound(0.9, 3, x),
     "published mean": lambda x: published_bound(x, 3, 1.0),
-    "smooth leaf": lambda x: leaf_curve("smooth", x),
-    "smooth violation": lambda x: first_violation("smooth", x),
-    "smooth delta": lambda x: delta_needed("smooth", x),
     "multiplier epsilon": lambda x: noise_multiplier(x, 1e-6, sampling=1.0, rounds=1),
     "multiplier delta": lambda x: noise_multiplier(1.0, x, sampling=1.0, rounds=1),
     "multiplier sampling": lambda x: noise_multiplier(1.0, 1e-6, sampling=x, rounds=1),

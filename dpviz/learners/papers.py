@@ -258,7 +258,7 @@ STATEMENTS: Mapping[str, tuple[Statement, ...]] = {
             "withdrawn",
             "The exponential mechanism releases a leaf's largest class with smooth sensitivity exp(-j epsilon). No finite "
             "epsilon covers it; the author's addendum of August 2021 asks for a one-sided noisy arg max instead, which holds.",
-            "data/counterexamples/smooth_sensitivity.py; dpviz/evaluation/audit/smooth_leaf.py",
+            "data/counterexamples/smooth_sensitivity.py",
         ),
         Statement(
             "Theorem 2",

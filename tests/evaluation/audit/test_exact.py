@@ -10,21 +10,11 @@ import pytest
 from dpviz.errors import NotEnumerable, ParameterError
 from dpviz.evaluation.audit.evidence import PlannedLearner
 from dpviz.evaluation.audit.exact import NodeLaws, Universe, whole_distribution
-from dpviz.evaluation.audit.smooth_leaf import (
-    RULES,
-    delta_needed,
-    first_violation,
-    flip_probability,
-    log_flip,
-    neighbour_log_ratio,
-)
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.learners import get_learner
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.leaf_labels import GlobalMajority
 from dpviz.privacy.selection import PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT
-from dpviz.privacy.smooth import SmoothMajority
 from dpviz.table.schema import NumericTarget, Schema
 from tests.support.planted import GROWING, LOOKS_AT_ALL_ROWS
 
@@ -191,38 +181,3 @@ def test_what_has_no_exact_law_is_refused_with_a_reason():
     for epsilon in (1e-4, 21.0, float("nan")):
         with pytest.raises(ParameterError, match="'epsilon' parameter of verify"):
             ask("pf-tree", epsilon=epsilon)
-
-
-# --- one leaf, smooth or global
-
-MECHANISMS = {"smooth": SmoothMajority, "global": GlobalMajority, "permute-and-flip": lambda eps: PermuteAndFlip(eps, COUNT)}
-
-
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("epsilon", [0.01, 0.05, 1.0, 2.0, 5.0])
-def test_a_label_flips_as_the_mechanism_makes_it_and_the_sound_rules_need_no_delta(rule, epsilon):
-    gaps = np.arange(12)
-    distribution = MECHANISMS[rule](epsilon).probabilities(np.column_stack([gaps + 3, np.full_like(gaps, 3)]))[:, 1]
-    np.testing.assert_allclose(flip_probability(rule, epsilon, gaps), distribution, rtol=1e-9, atol=1e-300)
-    is_sound = rule != "smooth"
-    assert (first_violation(rule, epsilon, most=2000) is None) == is_sound
-    assert (delta_needed(rule, epsilon, most=2000) == (0.0, 0)) == is_sound
-    assert (neighbour_log_ratio(rule, epsilon, np.arange(1000)).max() <= epsilon * (1 + 1e-9)) == is_sound
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "times", "delta", "gap", "first"),
-    [
-        (0.01, None, 0.0010, 617, 554),
-        (0.1, (50, 7.8), 0.0105, 38, 32),
-        (1.0, (5, 128), 0.138, 1, 1),
-        (2.0, (1, 23.6), 0.4954, 0, 0),
-    ],
-)
-def test_smooth_odds_grow_without_limit_and_an_honest_delta_is_a_tenth_of_epsilon(epsilon, times, delta, gap, first):
-    assert delta_needed("smooth", epsilon) == (pytest.approx(delta, rel=0.03), gap)
-    assert first_violation("smooth", epsilon) == first
-    for far, ratio in [times] if times else []:
-        assert neighbour_log_ratio("smooth", epsilon, np.array([far]))[0] / epsilon == pytest.approx(ratio, rel=0.02)
-    assert log_flip("smooth", 1.0, np.array([100]))[0] == pytest.approx(-0.5 * np.exp(100))
-    assert np.isfinite(log_flip("smooth", 1.0, np.array([10_000]))).all()
