@@ -1,10 +1,15 @@
-"""What an attacker learns from draws on two data sets: a distinguishing event, and a lower confidence bound on epsilon.
+"""Audit code that is not ours: a lower confidence bound on epsilon from what it puts out on two neighbouring tables.
 
-The event is chosen on one half of the draws and tested on the other, so that choosing costs no confidence. So is the way in which
-it is tested. Either by the ratio of its two probabilities, each of which gets half of beta; that is stronger for rare events. Or
-by guessing: who takes every draw that shows the event for one of the likelier table is right with probability at most
-(e^eps + delta) / (1 + e^eps), on average over both tables. One limit is enough for that, at beta, and both errors count; that is
+Nothing of the algorithm need be known but what it shows: its outputs, one per independent run on each table. The event that tells
+the tables apart is chosen on one half of the outputs and tested on the other, so that choosing costs no confidence. So is the way
+in which it is tested. Either by the ratio of its two probabilities, each of which gets half of beta; that is stronger for rare
+events. Or by guessing: who takes every output that shows the event for one of the likelier table is right with probability at
+most (e^eps + delta) / (1 + e^eps), on average over both tables. One limit is enough for that, at beta, and both errors count; that is
 stronger where each is common, as for randomised response.
+
+What the bound says: with the stated confidence this code keeps no guarantee below it, where neighbours are what the two tables
+are to each other (add/remove one row). What it does not say: that a guarantee at or above it holds. Other tables, other outputs
+and more runs may show more, and so may whoever reads the code.
 
 Source: Clopper & Pearson 1934; Jagielski, Ullman & Oprea 2020 for epsilon >= ln((P(event) - delta) / P'(event)); Kairouz, Oh &
 Viswanath 2015 for the two errors; Hoeffding 1956, Theorem 4: draws of two tables, whose guesses are right with different
@@ -16,7 +21,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -30,124 +35,14 @@ from dpviz.randomness import generator
 from dpviz.results.wording import number_text
 from dpviz.table.checked_numbers import checked_number, checked_share, is_number
 
-#: What one draw shows: observable ("the rule at the root") -> its outcome. Floats are told apart by cells.
-Shown = dict[str, Hashable]
-#: Cells for an observable that is a float; their limits are quantiles of the half that chooses.
-CELLS = 20
-
-
-@dataclass(frozen=True)
-class DistinguishingEvent:
-    """An event, and how often it happened in the half of the draws it was tested on."""
-
-    observed: str  #: The observable; empty when there were too few draws
-    outcomes: frozenset[Hashable]  #: The event: the observable takes one of these values
-    likelier_on: int  #: 0 or 1: the data set on which the event is likelier
-    hits: tuple[int, int]  #: How often it happened on each data set
-    n_draws: int  #: Draws it was tested on, per data set
-    bound: float  #: Lower confidence bound on epsilon, at least 0
-
-
-def distinguish(first: Sequence[Shown], second: Sequence[Shown], *, beta: float, delta: float = 0.0) -> DistinguishingEvent:
-    """Choose an event on the first halves of the draws and bound epsilon on the second halves.
-
-    `first`, `second`: independent draws on each data set, the same number.
-    `beta`: the bound exceeds the true epsilon with at most this probability.
-    `delta`: of the (epsilon, delta) guarantee under attack.
-    """
-    half = len(first) // 2
-    if not half:
-        return DistinguishingEvent("", frozenset(), 0, (0, 0), 0, 0.0)
-    first, second = _in_cells(first, second, half)
-    observed, outcomes, likelier_on, way = _choose(first[:half], second[:half], beta, delta)
-    hits = [sum(shown[observed] in outcomes for shown in draws[half:]) for draws in (first, second)]
-    n = len(first) - half
-    bound = float(way(hits[likelier_on], hits[1 - likelier_on], n, beta=beta, delta=delta))
-    return DistinguishingEvent(observed, outcomes, likelier_on, (hits[0], hits[1]), n, bound)
-
-
-def _in_cells(first: Sequence[Shown], second: Sequence[Shown], half: int) -> tuple[list[Shown], list[Shown]]:
-    """The same draws with the number of a cell for every float."""
-    limits = {}
-    for observed in (name for name, value in first[0].items() if isinstance(value, float)):
-        values = np.array([shown[observed] for shown in (*first[:half], *second[:half])], dtype=np.float64)
-        limits[observed] = np.unique(np.quantile(values, np.linspace(0, 1, CELLS + 1)))
-    if not limits:
-        return list(first), list(second)
-
-    def cells(shown: Shown) -> Shown:
-        numbers = {name: value for name, value in shown.items() if isinstance(value, float)}
-        return shown | {name: int((limits[name] <= value).sum()) for name, value in numbers.items()}
-
-    return list(map(cells, first)), list(map(cells, second))
-
-
-def lower_bound(up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0) -> np.ndarray:
-    """max(0, ln((lower limit of up - delta) / upper limit of down)) for hits among n draws each, each limit at beta / 2."""
-    at_least, _ = clopper_pearson(up, n, beta / 2)
-    _, at_most = clopper_pearson(down, n, beta / 2)
-    return np.log(np.maximum((at_least - delta) / at_most, 1.0))
-
-
-def bound_by_guesses(up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0) -> np.ndarray:
-    """max(0, ln((m - delta) / (1 - m))) for a lower limit m, at beta, of the share of right guesses: `up` and n - `down` of n."""
-    right = np.asarray(up) + (n - np.asarray(down))
-    at_least, _ = clopper_pearson(right, 2 * n, beta)
-    share = np.minimum(at_least, np.maximum(right - 1, 0) / (2 * n))  # at least 1 above the mean, as the theorem asks
-    return np.log(np.maximum((share - delta) / (1 - share), 1.0))
-
-
-class _Way(Protocol):
-    """How a bound follows from the hits on the likelier table and on the other, of n draws each."""
-
-    def __call__(
-        self, up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0
-    ) -> np.ndarray: ...
-
-
-_WAYS: tuple[_Way, ...] = (lower_bound, bound_by_guesses)
-
-
-def most_that_shows(n: int, *, beta: float, delta: float = 0.0) -> float:
-    """The largest bound n draws can give: that of an event that always happens on one data set and never on the other."""
-    return max(float(way(n, 0, n, beta=beta, delta=delta)) for way in _WAYS) if n else 0.0
-
-
-def _choose(
-    first: Sequence[Shown], second: Sequence[Shown], beta: float, delta: float
-) -> tuple[str, frozenset[Hashable], int, _Way]:
-    best = (-math.inf, "", frozenset[Hashable](), 0, _WAYS[0])
-    for observed in first[0]:
-        counts = [Counter(shown[observed] for shown in draws) for draws in (first, second)]
-        for likelier_on, way in product((0, 1), _WAYS):
-            worth, outcomes = _best_prefix(counts[likelier_on], counts[1 - likelier_on], len(first), beta, delta, way)
-            best = max(best, (worth, observed, outcomes, likelier_on, way), key=lambda item: item[0])
-    return best[1:]
-
-
-def _best_prefix(
-    up: Counter[Hashable], down: Counter[Hashable], n: int, beta: float, delta: float, way: _Way
-) -> tuple[float, frozenset[Hashable]]:
-    """The event {likelihood ratio >= t} with the largest bound on these draws."""
-    ranked = sorted(up, key=lambda outcome: ((up[outcome] + 0.5) / (down[outcome] + 0.5), up[outcome]), reverse=True)
-    ups, downs = (np.cumsum([counts[outcome] for outcome in ranked]) for counts in (up, down))
-    worth = way(ups, downs, n, beta=beta, delta=delta)
-    last = int(worth.argmax())
-    return float(worth[last]), frozenset(ranked[: last + 1])
-
-
-# --- Audit code that is not ours: a lower confidence bound on epsilon from what it puts out on two neighbouring tables.
-
-# Nothing of the algorithm need be known but what it shows: its outputs, one per independent run on each table.
-#
-# What the bound says: with the stated confidence this code keeps no guarantee below it, where neighbours are what the two tables
-# are to each other (add/remove one row). What it does not say: that a guarantee at or above it holds. Other tables, other outputs
-# and more runs may show more, and so may whoever reads the code.
-
 #: An output: a number, a text, anything hashable; or several things that a run shows, by name.
 Output = Hashable | Mapping[str, Hashable]
 #: One output per run, or a file of them.
 Outputs = Sequence[Hashable] | Sequence[Mapping[str, Hashable]] | str | Path
+#: What one run shows, by name; floats are told apart by cells.
+Shown = dict[str, Hashable]
+#: Cells for a number with more values than this; their limits are quantiles of the half that chooses.
+CELLS = 20
 
 
 @dataclass(frozen=True)
@@ -210,42 +105,30 @@ def audit_outputs(
     DpvizError
         Fewer than two outputs on a table, a file that cannot be read, or outputs that show different things.
     """
-    delta = _delta(delta)
-    checked_share("audit_outputs", "beta", beta)
-    _checked_claim(claimed)
-    shown = [_shown(_outputs(given)) for given in (first, second)]
-    n = min(map(len, shown))
-    if n < 2:
-        raise DpvizError("There are fewer than two outputs on a table.", remedy="Give one output per independent run.")
-    if len({frozenset(one) for side in shown for one in side}) > 1:
-        raise DpvizError("Not every output shows the same things.", remedy="Give every run's output the same names.")
-    # a file may be sorted: which half chooses and which one tests is drawn
-    mixed = [[side[place] for place in generator(seed).permutation(len(side))[:n]] for seed, side in enumerate(shown)]
-    found = distinguish(*_told_apart(*mixed), beta=beta, delta=delta)
-    return OutputBound(
-        bound=found.bound,
-        delta=delta,
-        confidence=1 - beta,
-        largest=most_that_shows(found.n_draws, beta=beta, delta=delta),
-        event=found.observed,
-        hits=found.hits,
-        n_tested=found.n_draws,
-        claimed=claimed,
-    )
-
-
-def _delta(delta: float) -> float:
     if not is_number(delta) or not 0 <= delta < 1:
         raise ParameterError("audit_outputs", "delta", delta, "a number of at least 0 and below 1")
-    return float(delta)
-
-
-def _checked_claim(claimed: float | None) -> None:
+    checked_share("audit_outputs", "beta", beta)
     if claimed is not None:
         checked_number("audit_outputs", "claimed", claimed, least=0, allowed="a number of at least 0, or None")
+    tables = [[dict(one) if isinstance(one, Mapping) else {"": one} for one in _outputs(given)] for given in (first, second)]
+    n = min(map(len, tables))
+    if n < 2:
+        raise DpvizError("There are fewer than two outputs on a table.", remedy="Give one output per independent run.")
+    if len({frozenset(one) for side in tables for one in side}) > 1:
+        raise DpvizError("Not every output shows the same things.", remedy="Give every run's output the same names.")
+    # a file may be sorted: which half chooses and which one tests is drawn
+    mixed = [[side[at] for at in generator(seed).permutation(len(side))[:n]] for seed, side in enumerate(tables)]
+    half = n // 2
+    _tell_apart(mixed[0], mixed[1], half)
+    event, outcomes, likelier_on, way = _choose(mixed[0][:half], mixed[1][:half], beta, delta)
+    hits = [sum(one[event] in outcomes for one in side[half:]) for side in mixed]
+    n_tested, how = n - half, {"beta": beta, "delta": float(delta)}
+    bound = float(way(hits[likelier_on], hits[1 - likelier_on], n_tested, **how))
+    largest = max(float(way(n_tested, 0, n_tested, **how)) for way in _WAYS)
+    return OutputBound(bound, float(delta), 1 - beta, largest, event, (hits[0], hits[1]), n_tested, claimed)
 
 
-def _outputs(given: Outputs) -> Sequence[Hashable] | Sequence[Mapping[str, Hashable]]:
+def _outputs(given: Outputs) -> Sequence[Any]:
     if not isinstance(given, (str, Path)):
         return given
     try:
@@ -272,17 +155,60 @@ def _hashable(value: Any) -> Hashable:
     return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
 
 
-def _shown(outputs: Iterable[Output]) -> list[Shown]:
-    return [dict(output) if isinstance(output, Mapping) else {"": output} for output in outputs]
-
-
-def _told_apart(first: list[Shown], second: list[Shown]) -> tuple[list[Shown], list[Shown]]:
-    """Numbers with few values as they are, with many as floats, which are told apart by cells; NaN and infinities as texts."""
+def _tell_apart(first: list[Shown], second: list[Shown], half: int) -> None:
+    """Numbers with few values stay as they are, with many they become cells; NaN and infinities become texts."""
     for name in first[0]:
         values = [one[name] for one in (*first, *second)]
-        numbers = [float(value) for value in values if isinstance(value, (int, float, np.integer, np.floating))]
-        is_scale = len(numbers) == len(values) and bool(np.all(np.isfinite(numbers))) and len(set(numbers)) > CELLS
-        for one in (*first, *second):
-            value = one[name]
-            one[name] = float(value) if is_scale else repr(value) if isinstance(value, (float, np.floating)) else value  # type: ignore[arg-type]
-    return first, second
+        numbers = np.array([float(value) for value in values if isinstance(value, (int, float, np.integer, np.floating))])
+        if len(numbers) == len(values) and np.all(np.isfinite(numbers)) and len(np.unique(numbers)) > CELLS:
+            chosen = np.concatenate([numbers[:half], numbers[len(first) : len(first) + half]])
+            limits = np.unique(np.quantile(chosen, np.linspace(0, 1, CELLS + 1)))
+            told: Sequence[Hashable] = np.searchsorted(limits, numbers, side="right").tolist()
+        else:
+            told = [repr(value) if isinstance(value, (float, np.floating)) else value for value in values]
+        for one, value in zip((*first, *second), told, strict=True):
+            one[name] = value
+
+
+def bound_by_ratio(up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0) -> np.ndarray:
+    """max(0, ln((lower limit of up - delta) / upper limit of down)) for hits among n draws each, each limit at beta / 2."""
+    at_least, _ = clopper_pearson(up, n, beta / 2)
+    _, at_most = clopper_pearson(down, n, beta / 2)
+    return np.log(np.maximum((at_least - delta) / at_most, 1.0))
+
+
+def bound_by_guesses(up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0) -> np.ndarray:
+    """max(0, ln((m - delta) / (1 - m))) for a lower limit m, at beta, of the share of right guesses: `up` and n - `down` of n."""
+    right = np.asarray(up) + (n - np.asarray(down))
+    at_least, _ = clopper_pearson(right, 2 * n, beta)
+    share = np.minimum(at_least, np.maximum(right - 1, 0) / (2 * n))  # at least 1 above the mean, as the theorem asks
+    return np.log(np.maximum((share - delta) / (1 - share), 1.0))
+
+
+class _Way(Protocol):
+    """How a bound follows from the hits on the likelier table and on the other, of n draws each."""
+
+    def __call__(
+        self, up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0
+    ) -> np.ndarray: ...
+
+
+_WAYS: tuple[_Way, ...] = (bound_by_ratio, bound_by_guesses)
+
+
+def _choose(
+    first: Sequence[Shown], second: Sequence[Shown], beta: float, delta: float
+) -> tuple[str, frozenset[Hashable], int, _Way]:
+    """What to look at, the event {likelihood ratio >= t} of it, the table on which that is likelier, and how to test it."""
+    n, best = len(first), (-math.inf, "", frozenset[Hashable](), 0, _WAYS[0])
+    for name in first[0]:
+        counts = [Counter(one[name] for one in side) for side in (first, second)]
+        for likelier_on, way in product((0, 1), _WAYS):
+            up, down = counts[likelier_on], counts[1 - likelier_on]
+            ranked = sorted(up, key=lambda seen: ((up[seen] + 0.5) / (down[seen] + 0.5), up[seen]), reverse=True)
+            ups, downs = (np.cumsum([side[seen] for seen in ranked]) for side in (up, down))
+            worth = way(ups, downs, n, beta=beta, delta=delta)
+            last = int(worth.argmax())
+            found = (float(worth[last]), name, frozenset(ranked[: last + 1]), likelier_on, way)
+            best = max(best, found, key=lambda item: item[0])
+    return best[1:]
