@@ -4,8 +4,8 @@ Nothing of the algorithm need be known but what it shows: its outputs, one per i
 the tables apart is chosen on one half of the outputs and tested on the other, so that choosing costs no confidence. So is the way
 in which it is tested. Either by the ratio of its two probabilities, each of which gets half of beta; that is stronger for rare
 events. Or by guessing: who takes every output that shows the event for one of the likelier table is right with probability at
-most (e^eps + delta) / (1 + e^eps), on average over both tables. One limit is enough for that, at beta, and both errors count; that is
-stronger where each is common, as for randomised response.
+most (e^eps + delta) / (1 + e^eps), on average over both tables. One limit is enough for that, at beta, and both errors count;
+that is stronger where each is common, as for randomised response.
 
 What the bound says: with the stated confidence this code keeps no guarantee below it, where neighbours are what the two tables
 are to each other (add/remove one row). What it does not say: that a guarantee at or above it holds. Other tables, other outputs
