@@ -78,14 +78,3 @@ def test_many_classes_and_few_rows_keep_one_tree_and_nothing_is_said_without_eps
             which_learner(schema(100, 1), epsilon=epsilon)
     with pytest.raises(SchemaError, match="public row count"):
         which_learner(schema(None, 1), epsilon=1)
-
-
-def test_the_majority_class_is_nowhere_ahead() -> None:
-    """Why a constant is never recommended."""
-    with (ROOT / "data" / "benchmarks" / "accuracy.csv").open(encoding="utf-8") as file:
-        means = {(line["data"], line["epsilon"], line["learner"]): float(line["mean"]) for line in csv.DictReader(file)}
-    pairs = [
-        (means[*place, "PF-tree: holds"], mean) for (*place, learner), mean in means.items() if learner.startswith("Majority")
-    ]
-    assert len(pairs) > 60
-    assert all(ours >= constant for ours, constant in pairs)

@@ -90,7 +90,7 @@ def without_rules(test) -> str:
     return "\n".join(line for line in shown(test).split("\n") if not line.startswith("- "))
 
 
-@pytest.mark.parametrize("agreed", [False, True])
+@pytest.mark.parametrize("agreed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_page_about_a_tree_leads_with_the_patient(monkeypatch, tmp_path, agreed):
     """Also while rows simulated from the schema stand in for private ones."""
     monkeypatch.setenv("DPVIZ_REGISTER", str(tmp_path / "releases.db"))

@@ -105,16 +105,6 @@ def test_one_row_changes_all_trees_within_the_width(n_classes, weights, correct,
     assert np.ptp(moved, axis=1).max() > 0.55 * score.width.value, "half the width would do"
 
 
-@pytest.mark.slow
-def test_a_plain_sum_of_both_terms_or_one_for_some_trees_would_be_noticed(monkeypatch):
-    """Of the test above: both have up to twice the width."""
-    monkeypatch.setattr(two_levels, "SCALE", 2 * SCALE)  # impurity in full beside correct rows in full
-    assert np.ptp(changes(TreeScore(Weighing(), SCALE, 2), 2), axis=1).max() > 1.5 * SCALE
-    monkeypatch.undo()
-    mixed = np.hstack([changes(TreeScore(Weighing(), 0, 2), 2), changes(TreeScore(Weighing(), SCALE, 2), 2)])
-    assert np.ptp(mixed, axis=1).max() > 1.5 * SCALE
-
-
 @pytest.mark.parametrize(("n_classes", "weights"), [(2, WEIGHTS[0]), (2, WEIGHTS[1]), (3, WEIGHTS[2])])
 @pytest.mark.parametrize(("correct", "repeats"), [*SCORES, (700, None)])
 @pytest.mark.parametrize("closeness", [two_levels._CLOSE_IN_FLOAT32, 0.0], ids=["float32", "float64"])

@@ -128,12 +128,6 @@ def test_where_rows_are_few_the_first_score_gets_more_of_epsilon_and_noise_may_m
     assert few.smoothing > many.smoothing
 
 
-def test_without_a_start_it_begins_in_the_middle() -> None:
-    data = EncodedDataset(Schema(NUMBER.features, NUMBER.target), prices().columns, prices().target)
-    result = fit(data, initial_share=0)
-    assert (result.ledger.guarantee.epsilon, result.model.initial) == (1.0, 20.0)
-
-
 # --- the shape of its trees
 
 

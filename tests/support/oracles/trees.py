@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dpviz.models.tree import Branch, Leaf, Node, Tree, said_by
+from dpviz.models.tree import Branch, Node, Tree, said_by
 from dpviz.table.dataset import EncodedDataset
 from tests.support.oracles import counts
 
@@ -46,8 +46,3 @@ def utility_of(rule, data: EncodedDataset, rows, utility: Callable):
     """The utility of one rule at a node."""
     left = counts.left_counts([rule], data, rows)[0]
     return utility(left, counts.class_counts(data, rows) - left)
-
-
-def correct(leaf: Leaf, data: EncodedDataset, rows) -> int:
-    """Rows a leaf classifies right."""
-    return sum(int(data.target[row]) == leaf.label for row in rows)

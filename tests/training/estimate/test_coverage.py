@@ -143,13 +143,16 @@ def test_intervals_of_a_fit_hold_the_truth_everywhere(kind):
     require_cover(kind, ALL, tries=25, n_cells=8 * 8 * len(ALL))
 
 
-@pytest.mark.parametrize("learner", OTHERS)
+@pytest.mark.parametrize(
+    "learner", ["cart", "dp-mean", *(pytest.param(name, marks=pytest.mark.slow) for name in ("s-gbdt", "pf-forest"))]
+)
 def test_intervals_of_other_learners_hold_the_truth(learner):
     """Bands of probabilities leave open what a model does within them; the window of a mean is bought with the test."""
     kind, few = OTHERS[learner]
     require_cover(kind, [(2000, 1.0, 1)], tries=12, n_cells=8 * len(OTHERS), learner=learner, test_share=0.3, **few)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "widths"),
     [
