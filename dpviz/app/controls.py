@@ -63,14 +63,16 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
     widgets: dict[str, Any] = {}
     st.session_state["_drawn_settings"] = widgets
     with row or settings_row():
-        epsilon = _ask_epsilon()
+        epsilon = _noted("epsilon", epsilon_in_use())
+        epsilon_slider(epsilon, paths.EPSILONS, key=_SLIDER, on_epsilon=partial(take_epsilon, _SLIDER))
         words = f"Levels of rules. {auto_in_words()}"
         first = DEPTHS.index(first_depth())
         depth = _noted("depth", st.selectbox("Depth", DEPTHS, first, help=words, width=96, **linked("depth")))
         learner = _ask_learner()
         draw = _ask_draw(loaded().role) if with_noise else _noted("draw", st.session_state.get("draw", 1))
         with st.popover("More", icon=":material/tune:"):
-            params = _ask_params(learner, depth)
+            known = controls_of(get_learner(learner).Params)
+            params = {name: ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in known.items()}
             groups = _ask_groups(learner)
             if more is not None:
                 more()
@@ -111,21 +113,11 @@ def _noted(key: str, value: Any) -> Any:
 
 def _ask_learner() -> str:
     """Those that predict this kind of target; each kind has its own key, so that going back to a table finds its learner."""
-    key = _learner_key()
-    known = get_learner(st.session_state.get(key) if st.session_state.get(key) in loaded().learners else loaded().learners[0])
+    names = loaded().learners
+    key = "learner-of-numbers" if isinstance(loaded().schema.target, NumericTarget) else "learner"
+    known = get_learner(st.session_state.get(key) if st.session_state.get(key) in names else names[0])
     words = f"{known.title}: {known.idea} {known.citation}."
-    name = st.selectbox("Algorithm", loaded().learners, format_func=learner_title, help=words, width=200, **linked(key))
-    return _noted(key, name)
-
-
-def _learner_key() -> str:
-    return "learner-of-numbers" if isinstance(loaded().schema.target, NumericTarget) else "learner"
-
-
-def _ask_epsilon() -> float:
-    epsilon = epsilon_in_use()
-    epsilon_slider(epsilon, paths.EPSILONS, key=_SLIDER, on_epsilon=partial(take_epsilon, _SLIDER))
-    return _noted("epsilon", epsilon)
+    return _noted(key, st.selectbox("Algorithm", names, format_func=learner_title, help=words, width=200, **linked(key)))
 
 
 def nearest_step(epsilon: float) -> float:
@@ -133,30 +125,18 @@ def nearest_step(epsilon: float) -> float:
     return nearest(epsilon, EPSILONS)
 
 
-def _ask_params(learner: str, depth: str) -> dict[str, Any]:
-    controls = controls_of(get_learner(learner).Params)
-    if not controls:
-        return {}
-    return {name: ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in controls.items()}
-
-
 def _ask_groups(learner: str) -> str | None:
     """The feature by which the test of classes counts, where there is one; not in the link, for names belong to a table."""
-    able = _groups_for(learner)
-    if not able:
+    schema = loaded().schema
+    is_tested = get_learner(learner).tests_itself and not isinstance(schema.target, NumericTarget)
+    if not is_tested or not groups_of(schema):
         return None
+    able = ("", *groups_of(schema))
     if st.session_state.get(_GROUPS) not in able:  # of the table before
         st.session_state.pop(_GROUPS, None)
     words = "The private test then tells error and found share per category, at no further ε and with wider intervals."
     named: dict[str, Any] = {"format_func": lambda name: visible(name or "none"), "help": words, "key": _GROUPS}
     return _noted(_GROUPS, st.selectbox("Test by group", able, persist_state="session", **named)) or None
-
-
-def _groups_for(learner: str) -> tuple[str, ...]:
-    """None of them first; empty where there is nothing to choose."""
-    schema = loaded().schema
-    is_tested = get_learner(learner).tests_itself and not isinstance(schema.target, NumericTarget)
-    return ("", *groups_of(schema)) if is_tested and groups_of(schema) else ()
 
 
 def ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
@@ -229,19 +209,13 @@ def note_shown(asked: Sidebar) -> None:
 
 def _reset_button(now: dict[str, Any]) -> None:
     """Back to the settings of the tree that was on screen before the last change, where there was one."""
-    place = last_other(st.session_state.get(_SHOWN, []), now)
+    shown: list[dict[str, Any]] = st.session_state.get(_SHOWN, [])
+    place = next((place for place in reversed(range(len(shown))) if shown[place] != now), None)
+
+    def go_back() -> None:
+        st.session_state.update(shown[place or 0])
+        del shown[(place or 0) + 1 :]
+
     if place is not None:
         words = "All settings as they were for the tree before the last change."
-        st.button("Reset to last tree", on_click=_go_back, args=(place,), icon=":material/undo:", help=words)
-
-
-def last_other(shown: list[dict[str, Any]], now: dict[str, Any]) -> int | None:
-    """Position of the latest settings that differ from `now`; None when there are none."""
-    return next((place for place in reversed(range(len(shown))) if shown[place] != now), None)
-
-
-def _go_back(place: int) -> None:
-    shown = st.session_state[_SHOWN]
-    for key, value in shown[place].items():
-        st.session_state[key] = value
-    del shown[place + 1 :]
+        st.button("Reset to last tree", on_click=go_back, icon=":material/undo:", help=words)

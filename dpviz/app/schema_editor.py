@@ -254,7 +254,7 @@ def _number_in(text: str) -> float | None:
 def _ask_several(work: Prepared, columns: list[ColumnDraft]) -> None:
     """The same cells for several columns at once."""
     key = f"several-{work.revision}-"
-    with st.popover("Set several columns at once", icon=":material/content_copy:"):
+    with st.popover("Set several columns at once", icon=":material/content_copy:", key=f"{key}box"):  # closed once they are set
         names = st.multiselect("Columns", [column.name for column in columns], key=f"{key}names", format_func=in_list)
         use = st.selectbox("Use as", _USES, None, key=f"{key}use", placeholder="as it is")
         if use == Use.CATEGORIES.value:

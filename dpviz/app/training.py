@@ -154,32 +154,28 @@ def tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
 
     Its result says whom the rows in use protect, whatever rows stand in for them.
     """
-    trained = _tree_on_page(asked, loaded)
-    return trained and replace(trained, result=replace(trained.result, unit=unit_in_use()))
-
-
-def _tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
+    trained: Trained | None
     try:
         task = tree_task(asked, loaded)
     except DpvizError as problem:
-        before = last_tree(loaded)
-        error(problem, kept=BEFORE if before else "")
-        return before
-    status = background.autostart(task, SHORT)
-    trained: Trained | None = status.result
-    if trained is not None and status.is_current:
-        note_shown(asked)
-        keep_unnoted(trained.unnoted)
-        return trained
-    kept = BEFORE if status.shown else ""
-    if status.job is not None:
-        background.watch(task, "Showing the previous tree; training the new one" if status.shown else "Training the tree")
-    elif status.was_stopped:
-        st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
-        st.button("Train it after all", icon=":material/play_arrow:", on_click=background.start, args=(task,))
-    for one in status.problems:
-        error(one, kept=kept)
-    return trained
+        trained = last_tree(loaded)
+        error(problem, kept=BEFORE if trained else "")
+    else:
+        status = background.autostart(task, SHORT)
+        trained, kept = status.result, BEFORE if status.shown else ""
+        if trained is not None and status.is_current:
+            note_shown(asked)
+            keep_unnoted(trained.unnoted)
+        else:
+            if status.job is not None:
+                words = "Showing the previous tree; training the new one" if status.shown else "Training the tree"
+                background.watch(task, words)
+            elif status.was_stopped:
+                st.warning(f"Stopped. {kept}", icon=":material/pause_circle:")
+                st.button("Train it after all", icon=":material/play_arrow:", on_click=background.start, args=(task,))
+            for one in status.problems:
+                error(one, kept=kept)
+    return trained and replace(trained, result=replace(trained.result, unit=unit_in_use()))
 
 
 # --- the same tree with fresh noise, never of private rows: every rerun would spend epsilon again
