@@ -209,9 +209,8 @@ def release(
     is_said = data.rows_per_person is not None or data.schema.rows_per_person > 1
     if is_said and data.schema.rows_per_person != known.rows_per_unit:
         declared, used = known.rows_per_unit, data.schema.rows_per_person
-        what = f"The data set declares at most {declared:,} rows for {known.unit!r}; the schema of these rows says {used:,}."
-        remedy = f"Declare rows_per_person = {declared} in the schema, or another data set."
-        raise RefusedRelease(what, where=data_set, remedy=remedy)
+        what = f"The data set declares at most {declared:,} rows for {known.unit!r}; of each person at most {used:,} are used."
+        raise RefusedRelease(what, where=data_set, remedy="Keep as many rows of each person as the data set declares.")
     require_source(register, data)
     if not accept_rows and (doubtful := doubts(data)):
         if known.role is DataRole.PRIVATE:

@@ -125,7 +125,8 @@ def test_train_counts_in_the_engine_and_writes_the_tree_of_memory(filled: Path, 
 
 def test_what_an_engine_cannot_do_is_refused(filled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for more, said in (
-        (("--person", "x"), "rows_per_person"),
+        (("--person", "x"), "cannot be a feature"),
+        (("--rows-per-person", "2"), "rows_per_person"),
         (("--target", "y"), "--target"),
         (("--learner", "privatree"), "needs the rows themselves"),
     ):
