@@ -85,17 +85,15 @@ class ColumnDraft:
 
     def since_look(self) -> ColumnDraft:
         """A copy in which whatever differs from before the look counts as read from the data, and what is as before does not."""
-        if self.before is None:
-            return self
-        changed = {field for field in _EVERY if getattr(self, _name(field)) != getattr(self.before, _name(field))}
-        return replace(self, read=(self.before.read - changed) | changed)
+        return self if self.before is None else replace(self, read=self.before.read | self._changed)
 
     def with_source(self) -> ColumnDraft:
         """A copy in which what changed since the look counts as declared: its owner names a public source of it."""
-        if self.before is None:
-            return self
-        changed = {field for field in _EVERY if getattr(self, _name(field)) != getattr(self.before, _name(field))}
-        return replace(self, read=self.before.read - changed)
+        return self if self.before is None else replace(self, read=self.before.read - self._changed)
+
+    @property
+    def _changed(self) -> set[str]:
+        return {field for field in _EVERY if getattr(self, _name(field)) != getattr(self.before, _name(field))}
 
     def without_read(self) -> ColumnDraft:
         """A copy in which whatever was read from the data is empty again."""

@@ -123,15 +123,11 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("n_tables", "seed"), [(25, 1), pytest.param(600, 2, marks=pytest.mark.verify)])
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_row_is_what_it_is_by_itself_in_every_source(source: str, tmp_path: Path) -> None:
-    assert broken_tables(SOURCES[source], FEW.get(source, 25), 1, tmp_path) == []
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize("source", SOURCES)
-def test_a_row_is_what_it_is_by_itself_in_600_tables_of_every_source(source: str, tmp_path: Path) -> None:
-    assert broken_tables(SOURCES[source], 600, 2, tmp_path) == []
+def test_a_row_is_what_it_is_by_itself_in_every_source(source: str, n_tables: int, seed: int, tmp_path: Path) -> None:
+    n_tables = FEW.get(source, n_tables) if n_tables == 25 else n_tables
+    assert broken_tables(SOURCES[source], n_tables, seed, tmp_path) == []
 
 
 def test_a_source_that_lets_a_row_decide_is_found(tmp_path: Path) -> None:
@@ -199,25 +195,18 @@ def broken_texts(n_tables: int, seed: int, read: Callable[..., Encoded] = read_l
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("large_table", [False, True], ids=["small", "large"])
-def test_a_line_is_what_it_is_by_itself(large_table: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if large_table:
-        monkeypatch.setattr(columns, "MANY", 1)
-    assert broken_texts(500, seed=1) == []
+@pytest.mark.parametrize(
+    ("n_files", "seed"), [(500, 1), *(pytest.param(5_000, 100 + seed, marks=pytest.mark.verify) for seed in range(5))]
+)
+@pytest.mark.parametrize("many", [columns.MANY, 1], ids=["small", "large"])
+def test_a_line_is_what_it_is_by_itself(many: int, n_files: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "MANY", many)
+    assert broken_texts(n_files, seed) == []
 
 
 @pytest.mark.slow
 def test_a_line_is_what_it_is_by_itself_in_every_encoding() -> None:
     assert [encoding for encoding in ENCODINGS if broken_texts(10, seed=2, encoding=encoding)] == []
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize("large_table", [False, True], ids=["small", "large"])
-@pytest.mark.parametrize("seed", range(5))
-def test_a_line_is_what_it_is_by_itself_in_50000_files(seed: int, large_table: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if large_table:
-        monkeypatch.setattr(columns, "MANY", 1)
-    assert broken_texts(5_000, seed=100 + seed) == []
 
 
 @pytest.mark.slow
@@ -269,19 +258,12 @@ def class_counts(text: bytes) -> list[int]:
     return dpviz.encode(read_csv(text), schema).class_counts().tolist()
 
 
-def test_a_stray_quote_reaches_no_other_row() -> None:
+def test_neither_a_stray_quote_nor_bytes_of_another_encoding_reach_another_row() -> None:
     rows = "Sao,ok,yes\n" * 3_000 + 'Rio,"fine",no\n'
-    assert class_counts(f"town,note,ok\n{rows}".encode().replace(b"Sao", "São".encode())) == [1, 3_000]
-    stray = f'town,note,ok\nRio,"oops,no\n{rows}'.encode().replace(b"Sao", "São".encode())
-    assert class_counts(stray) == [1, 3_000]
-
-
-def test_bytes_of_another_encoding_reach_no_other_row() -> None:
-    rows = "São,no\nSão,yes\n".encode() * 300
-    assert class_counts(b"town,ok\n" + rows) == [300, 300]
-    assert class_counts(b"town,ok\n" + b"\xe9" * 400 + b",no\n" + rows) == [300, 300]
-
-
-def test_no_row_is_read_and_encoded() -> None:
+    for first in ("", 'Rio,"oops,no\n'):
+        assert class_counts(f"town,note,ok\n{first}{rows}".encode().replace(b"Sao", "São".encode())) == [1, 3_000]
+    rows = "São,no\nSão,yes\n" * 300
+    for odd in (b"", b"\xe9" * 400 + b",no\n"):
+        assert class_counts(b"town,ok\n" + odd + rows.encode()) == [300, 300]
     assert class_counts(b"town,ok\n") == [0, 0]
     assert dpviz.encode(read_csv(b"", names=["age", "town", "ok"]), STRICT).class_counts().tolist() == [0, 0]

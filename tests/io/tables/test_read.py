@@ -282,25 +282,23 @@ def test_labels_of_stata_spss_and_parquet_are_read_where_a_row_has_them(tmp_path
     assert [row[0] for row in cells(read_table(tmp_path / "a.dta"))] == ["ja", "nein", "3", "k.A."]
 
 
-def test_stata_files_of_every_version_are_read(tmp_path):
+def test_stata_files_of_every_version_and_texts_of_any_length_of_spss_are_read(tmp_path):
+    frame = pd.DataFrame({"s": ["é", "", "z"], "f": [0.1, 2, None], "d": pd.to_datetime(["2020-01-02", None, "1950-01-01"])})
     for version in [114, 117, 118, 119]:
-        frame = pd.DataFrame({"s": ["é", "", "z"], "f": [0.1, 2, None], "d": pd.to_datetime(["2020-01-02", None, "1950-01-01"])})
-        path = tmp_path / "t.dta"
-        frame.astype({"f": "float32"}).to_stata(path, write_index=False, version=version)
-        assert cells(read_table(path)) == [
-            ["é", "0.10000000149011612", "2020-01-02"],
-            [None, "2", None],
-            ["z", None, "1950-01-01"],
-        ]
-
-
-def test_texts_of_any_length_and_their_labels_come_out_of_an_spss_file(tmp_path):
+        frame.astype({"f": "float32"}).to_stata(tmp_path / "t.dta", write_index=False, version=version)
+        rows = [["é", "0.10000000149011612", "2020-01-02"], [None, "2", None], ["z", None, "1950-01-01"]]
+        assert cells(read_table(tmp_path / "t.dta")) == rows
+    frame = pd.DataFrame({"short": ["a", "b"], "long": ["c" * 9, ""], "very": ["d" * 700, "e" * 256], "answer": [1.0, 2.0]})
+    labels = {"short": {"a": "first"}, "answer": {2.0: "no"}}
+    about = {"variable_value_labels": labels, "missing_ranges": {"answer": [{"lo": 5, "hi": 9}, 4]}}
     for compress in [False, True]:
-        frame = pd.DataFrame({"short": ["a", "b"], "long": ["c" * 9, ""], "very": ["d" * 700, "e" * 256], "answer": [1.0, 2.0]})
-        labels = {"short": {"a": "first"}, "answer": {2.0: "no"}}
-        about = {"variable_value_labels": labels, "missing_ranges": {"answer": [{"lo": 5, "hi": 9}, 4]}, "compress": compress}
-        pyreadstat.write_sav(frame, tmp_path / "a.sav", column_labels=["", "A longer label", "", ""], **about)
+        pyreadstat.write_sav(frame, tmp_path / "a.sav", column_labels=["", "A longer label", "", ""], compress=compress, **about)
         assert cells(read_table(tmp_path / "a.sav")) == [["first", "c" * 9, "d" * 700, "1"], ["b", None, "e" * 256, "no"]]
+    frame = pd.DataFrame({"s": ["éa", "b"], "x": [1, 2]})  # bytes that are no text spoil their own cell
+    for write in (pyreadstat.write_dta, pyreadstat.write_sav):
+        write(frame, tmp_path / "t")
+        spoiled = (tmp_path / "t").read_bytes().replace("éa".encode(), b"\xff\xe9a")
+        assert cells(read_table(spoiled)) == [["\ufffd\ufffda", "1"], ["b", "2"]]
 
 
 def test_what_ends_a_reader_of_spss_files_is_refused_in_words(tmp_path):
@@ -313,14 +311,6 @@ def test_what_ends_a_reader_of_spss_files_is_refused_in_words(tmp_path):
         assert error.value.code in ("crashed", "damaged")
 
 
-def test_bytes_that_are_no_text_spoil_their_own_cell(tmp_path):
-    for kind in ["dta", "sav"]:
-        frame, path = pd.DataFrame({"s": ["éa", "b"], "x": [1, 2]}), tmp_path / f"t.{kind}"
-        {"dta": pyreadstat.write_dta, "sav": pyreadstat.write_sav}[kind](frame, path)
-        spoiled = path.read_bytes().replace("éa".encode(), b"\xff\xe9a")
-        assert cells(read_table(spoiled)) == [["\ufffd\ufffda", "1"], ["b", "2"]]
-
-
 def test_no_problem_quotes_a_cell(tmp_path):
     secret = [(7, 0.5, "secret", None, "no")] * 3
     for kind, write in WRITERS.items():
@@ -329,15 +319,14 @@ def test_no_problem_quotes_a_cell(tmp_path):
             assert "secret" not in said_about(content[:place] + b"\xff" + content[place + 1 :]), kind
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_column_of_lists_is_named_where_a_schema_wants_it(whole, tmp_path):
+def test_a_column_of_lists_is_named_where_a_schema_wants_it(tmp_path):
     rows = pa.table({"x": [1, 2], "many": [[1], [2]], "of": [{"a": 1}, {"a": 2}], "y": ["n", "y"]})
-    parquet.write_table(rows, tmp_path / "t.parquet")
-    target = dpviz.ClassTarget("y", ("n", "y"))
+    parquet.write_table(rows, path := tmp_path / "t.parquet")
     for name in ("many", "of"):
-        schema = dpviz.Schema((dpviz.NumericFeature(name, 0, 3),), target)
-        with pytest.raises(SchemaError, match=f"The column '{name}' of t.parquet holds lists, records or views"):
-            dpviz.encode(tmp_path / "t.parquet" if whole else read_table(tmp_path / "t.parquet"), schema)
+        schema = dpviz.Schema((dpviz.NumericFeature(name, 0, 3),), dpviz.ClassTarget("y", ("n", "y")))
+        for form in (path, read_table(path)):
+            with pytest.raises(SchemaError, match=f"The column '{name}' of t.parquet holds lists, records or views"):
+                dpviz.encode(form, schema)
 
 
 @pytest.mark.parametrize("names", [["k"], [None], [None, None]])
