@@ -19,7 +19,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.metrics import clopper_pearson, mean_limits
-from dpviz.evaluation.repeat import in_chunks, kept_here, light
+from dpviz.evaluation.repeat import fit_each, light
 from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.models.tree import Forest
 from dpviz.progress import Progress, Stop, part_of, steps
@@ -134,11 +134,15 @@ def draw(
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
     count = draws if request.spec.spends_epsilon else 1
     seeds = child_seeds(seed, count)
-    rows = light(train) if workers > 1 else train.with_cached_counts()
-    fits = partial(_fits, request, rows, tuple(map(light, tests)), workers > 1)
-    found = in_chunks(fits, seeds, CHUNK, workers=workers, progress=progress, stop=stop, at_least=1)
-    accuracies, losses = zip(*found, strict=True)
-    return Draws(np.concatenate(accuracies), request.at(seed=seeds[0]).fit(train), max(losses), count)
+    measure, how = partial(_scores, tuple(map(light, tests))), {"workers": workers, "progress": progress, "stop": stop}
+    found = fit_each([request], train, seeds, measure, CHUNK, at_least=1, **how)
+    accuracies, losses = zip(*(one for [one] in found), strict=True)
+    return Draws(np.array(accuracies), request.at(seed=seeds[0]).fit(train), max(losses), count)
+
+
+def _scores(tests: Sequence[EncodedDataset], result: FitResult, _: EncodedDataset) -> tuple[list[float], float]:
+    """Accuracy on each test set, and what the ledger composes to."""
+    return [score(result.model, test) for test in tests], result.ledger.guarantee.epsilon
 
 
 def poisoned_draws(
@@ -168,20 +172,6 @@ def limits(found: np.ndarray, name: str, beta: float) -> tuple[float, float]:
     if not get_learner(name).spends_epsilon:
         return float(found.mean()), float(found.mean())
     return mean_limits(found, beta)
-
-
-def _fits(
-    request: FitRequest, train: EncodedDataset, tests: Sequence[EncodedDataset], away: bool, seeds: Sequence[int]
-) -> tuple[np.ndarray, float]:
-    """(accuracies of shape (n_seeds, n_tests), largest composed epsilon)."""
-    train = kept_here(train) if away else train
-    found = np.empty((len(seeds), len(tests)))
-    composed = 0.0
-    for row, seed in enumerate(seeds):
-        result = request.at(seed=seed).fit(train)
-        composed = max(composed, result.ledger.guarantee.epsilon)
-        found[row] = [score(result.model, test) for test in tests]
-    return found, composed
 
 
 # --- What privacy proves about poisoning: bounds on a mean after an attacker added or removed k rows.

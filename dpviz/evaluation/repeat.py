@@ -11,14 +11,16 @@ import tempfile
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice, takewhile
 from threading import Event, Thread
 from time import sleep
 from typing import Any, TypeVar
 
 from dpviz.errors import WorkersEnded
+from dpviz.learners import FitRequest
 from dpviz.progress import Progress, Stop, steps
+from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.nodes import NodeCache
 
@@ -99,6 +101,30 @@ def in_chunks(
         if progress is not None:
             progress(min(1.0, len(results) * size / len(items)))
     return results
+
+
+#: What is measured of a fit, on the rows it was trained on.
+Measure = Callable[[FitResult, EncodedDataset], R]
+
+
+def fit_each(
+    requests: Sequence[FitRequest], data: EncodedDataset, seeds: Sequence[int], measure: Measure[R], size: int, **how: Any
+) -> list[list[R]]:
+    """What is measured of every request, fitted with every seed: a list per seed, in order; fewer after a stop.
+
+    `measure`: a function of a module, or a partial of one.
+    `size`: seeds between two looks at `stop`; `how` is for `in_chunks`.
+    """
+    away = how.get("workers", 1) > 1
+    fits = partial(_fits, tuple(requests), light(data) if away else data.with_cached_counts(), measure, away)
+    return [found for chunk in in_chunks(fits, seeds, size, **how) for found in chunk]
+
+
+def _fits(
+    requests: Sequence[FitRequest], data: EncodedDataset, measure: Measure[R], away: bool, seeds: Sequence[int]
+) -> list[list[R]]:
+    rows = kept_here(data) if away else data
+    return [[measure(request.at(seed=seed).fit(rows), rows) for request in requests] for seed in seeds]
 
 
 def start_workers(workers: int) -> None:

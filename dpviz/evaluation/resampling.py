@@ -9,18 +9,18 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.repeat import in_chunks, kept_here, light
+from dpviz.evaluation.repeat import fit_each
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Rule, ThresholdRule, Tree
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
+from dpviz.results.result import FitResult
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 
@@ -138,19 +138,14 @@ def resample(
     `stop`: asked before each draw, or each share. After a stop the draws done so far are returned.
     """
     checked_count("resampling", "draws", draws)
-    together, fits = 1, partial(_fits, request, data)
-    if workers > 1:
-        together, fits = math.ceil(draws / workers), partial(_fits_away, request, light(data))
-    found = in_chunks(fits, child_seeds(seed, draws), together, workers=workers, progress=progress, stop=stop)
-    return Resamples(tuple(chain.from_iterable(found)), draws)
+    how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
+    together = math.ceil(draws / workers) if workers > 1 else 1
+    found = fit_each([request], data, child_seeds(seed, draws), _model, together, **how)
+    return Resamples(tuple(model for [model] in found), draws)
 
 
-def _fits(request: FitRequest, data: EncodedDataset, seeds: Sequence[int]) -> list[Model]:
-    return [request.at(seed=seed).fit(data).model for seed in seeds]
-
-
-def _fits_away(request: FitRequest, data: EncodedDataset, seeds: Sequence[int]) -> list[Model]:
-    return _fits(request, kept_here(data), seeds)
+def _model(result: FitResult, _: EncodedDataset) -> Model:
+    return result.model
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import accumulate, product
 from typing import Any
 
@@ -14,7 +13,7 @@ from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.accounting.gaussian import epsilon_after
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import Cancelled
-from dpviz.evaluation.repeat import in_chunks
+from dpviz.evaluation.repeat import fit_each
 from dpviz.learners import FitRequest, require_task
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
@@ -276,16 +275,15 @@ def _scores(
 ) -> np.ndarray:
     """Accuracy on the training rows, shape (n_points, n_draws). Raises Cancelled when nothing was done."""
     checked_count("the budget lab", "draws", draws)
-    fits = partial(_fits, data, [movable.asked(point) for point in points])
-    found = in_chunks(fits, child_seeds(seed, draws), _CHUNK, **how)
+    asked = [movable.asked(point) for point in points]
+    found = fit_each(asked, data, child_seeds(seed, draws), _score, _CHUNK, **how)
     if not found:
         raise Cancelled
-    return np.concatenate(found, axis=1)
+    return np.array(found).T
 
 
-def _fits(data: EncodedDataset, requests: Sequence[FitRequest], seeds: Sequence[int]) -> np.ndarray:
-    rows = data.with_cached_counts()
-    return np.array([[request.at(seed=seed).fit(rows).score(rows) for seed in seeds] for request in requests])
+def _score(result: FitResult, rows: EncodedDataset) -> float:
+    return result.score(rows)
 
 
 # --- Where the budget of boosting goes: what the first rounds cost.
