@@ -17,18 +17,9 @@ def tree(schema=SCHEMA, ends=LABELS):
     return Tree(schema, Branch(ThresholdRule(0, 54.5), ends[0], Branch(SubsetRule(1, (1,)), ends[1], ends[2])))
 
 
-@pytest.mark.parametrize(
-    ("cells", "path"),
-    [
-        ({"age": 30, "ward": "south"}, "L"),
-        ({"age": 80.0, "ward": "south"}, "RL"),
-        ({"age": 1000, "ward": "north"}, "RR"),
-        ({"age": None, "ward": "north"}, None),
-        ({"age": 30, "ward": "west"}, None),
-    ],
-)
-def test_the_leaf_is_the_one_the_row_reaches(cells, path):
-    assert leaf_reached(tree(), cells) == path
+def test_the_leaf_is_the_one_the_row_reaches():
+    cells = {(30, "south"): "L", (80.0, "south"): "RL", (1000, "north"): "RR", (None, "north"): None, (30, "west"): None}
+    assert {row: leaf_reached(tree(), {"age": row[0], "ward": row[1]}) for row in cells} == cells
 
 
 def test_the_answer_has_probabilities_where_the_model_holds_them_or_a_number():
