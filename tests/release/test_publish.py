@@ -22,7 +22,6 @@ from dpviz.release.check import findings
 from dpviz.release.files import is_file_with
 from dpviz.release.records import State
 from dpviz.release.register import Register
-from dpviz.release.release import preview_terms
 from dpviz.table.schema import Schema
 from tests.support.release_rows import SCHEMA, publish, requested, small_numbers, small_rows
 
@@ -64,32 +63,23 @@ def test_the_file_says_what_it_rests_on_and_holds_neither_seed_nor_count_nor_fin
     assert "rows_kept" not in text
 
 
-def test_two_releases_of_the_same_rows_differ_in_noise_and_add_up(register):
-    first, second = (publish(register, small_rows(), requested(0.25)) for _ in range(2))
-    assert first.file != second.file
-    assert register.balance("rows").spent.epsilon == 0.5
-
-
-def test_the_same_token_is_released_once(register):
-    first = publish(register, small_rows(), requested(0.5), token="abc")
-    assert publish(register, small_rows(), requested(0.5), token="abc") == first
-    assert len(register.releases()) == 1
-
-
-def test_over_the_cap_is_refused_with_what_is_left_and_costs_nothing(register):
-    publish(register, small_rows(), requested(0.75))
-    with pytest.raises(OverCap, match=r"epsilon = 0.25 is left of the cap of 1"):
-        publish(register, small_rows(), requested(0.3))
-    assert len(register.releases()) == 1
-    assert publish(register, small_rows(), requested(0.25)).state is State.RELEASED
-
-
-def test_a_learner_that_needs_a_delta_is_refused_where_none_may_be_spent(register):
+def test_what_is_refused_costs_nothing_and_a_token_is_released_once(register):
+    """Over the cap, without a delta, of rows that nobody knows, or that others may have changed."""
     data = small_numbers()
     register.assign(data.fingerprint, "rows")
-    with pytest.raises(OverCap, match=r"delta = 0 is left of the cap of 1 and 0\."):
-        publish(register, data, requested(0.5, "s-gbdt"))
-    assert register.releases() == ()
+    for rows, request, refused, said in (
+        (small_rows(), requested(1.5), OverCap, r"epsilon = 1 is left of the cap of 1"),
+        (data, requested(0.5, "s-gbdt"), OverCap, r"delta = 0 is left of the cap of 1 and 0\."),
+        (small_rows(seed=1), requested(), RefusedRelease, "not assigned to this data set yet"),
+        (replace(small_rows(), not_row_wise="its rows were chosen by their positions"), requested(), NotRowWise, "positions"),
+    ):
+        with pytest.raises(refused, match=said):
+            publish(register, rows, request)
+        assert register.releases() == ()
+    first, other = (publish(register, small_rows(), requested(0.5), token=token) for token in ("abc", "d"))
+    assert first.file != other.file
+    assert publish(register, small_rows(), requested(0.5), token="abc") == first
+    assert (len(register.releases()), register.balance("rows").left.epsilon) == (2, 0.0)
 
 
 def test_what_only_rounding_has_left_is_said_to_be_nothing(register):
@@ -98,12 +88,6 @@ def test_what_only_rounding_has_left_is_said_to_be_nothing(register):
         publish(register, small_rows(), requested(0.3))
     with pytest.raises(OverCap, match=r"epsilon = 0 is left of the cap of 0\.9"):
         publish(register, small_rows(), requested(0.3))
-
-
-def test_unassigned_rows_are_refused_before_anything_is_spent(register):
-    with pytest.raises(RefusedRelease, match="not assigned to this data set yet"):
-        publish(register, small_rows(seed=1), requested())
-    assert register.releases() == ()
 
 
 #: In the fast tests a claim that holds, one that does not, one without exact noise, and one for numbers.
@@ -189,64 +173,35 @@ def test_a_file_that_comes_while_training_is_never_written_over(register, tmp_pa
     assert register.balance("rows").spent.epsilon == 0.5
 
 
-def _in_a_place_of(kind: str, folder: Path) -> Path:
-    place = folder / "tree.json"
-    if kind == "file":
-        place.write_text("{}")
-    elif kind == "folder":
-        place.mkdir()
-    elif kind == "link to nothing":
-        place.symlink_to(folder / "nowhere")
-    elif kind == "no folder":
-        return folder / "none" / "tree.json"
-    elif kind == "below a file":
-        (folder / "a").write_text("")
-        return folder / "a" / "tree.json"
-    elif kind == "other suffix":
-        return folder / "tree.txt"
-    elif kind == "no suffix":
-        return folder / "tree"
-    elif kind == "long name":
-        return folder / f"{'x' * 300}.json"
-    elif kind == "NUL":
-        return folder / "a\0.json"
-    return place
-
-
-PLACES = ["file", "folder", "link to nothing", "no folder", "below a file", "other suffix", "no suffix", "long name", "NUL"]
+#: What stands there -> the name that is asked for.
+PLACES = {
+    "file": "file.json",
+    "folder": "folder.json",
+    "link to nothing": "link.json",
+    "no folder": "none/tree.json",
+    "below a file": "file.json/tree.json",
+    "other suffix": "tree.txt",
+    "no suffix": "tree",
+    "long name": f"{'x' * 300}.json",
+    "NUL": "a\0.json",
+    "no right": "tree.json",
+}
 
 
 @pytest.mark.parametrize("kind", PLACES)
-def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(register, tmp_path, kind):
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(register, tmp_path, monkeypatch, kind):
+    (tmp_path / "file.json").write_text("{}")
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "nowhere")
+    if kind == "no right":
+        monkeypatch.setattr(
+            "dpviz.release.files.TemporaryFile", lambda **given: (_ for _ in ()).throw(PermissionError(13, "Denied"))
+        )
     with pytest.raises(DpvizError) as refused:
-        publish(register, small_rows(), requested(0.5), file=_in_a_place_of(kind, tmp_path))
+        publish(register, small_rows(), requested(0.5), file=tmp_path / PLACES[kind])
     assert "stays spent" not in str(refused.value)
     assert register.releases() == ()
     assert register.balance("rows").left == register.data_set("rows").cap
-
-
-def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_spent(register, tmp_path, monkeypatch):
-    def refuses(*args, **more):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("dpviz.release.files.TemporaryFile", refuses)
-    with pytest.raises(DpvizError, match=r"Permission denied.*Nothing was spent"):
-        publish(register, small_rows(), requested(0.5), file=tmp_path / "tree.json")
-    assert register.releases() == ()
-
-
-def test_the_promise_uses_no_row():
-    made = preview_terms(SCHEMA, FitRequest.of("pf-tree", epsilon=0.5, max_depth=2, depth=2))
-    assert made.loss == dpviz.PrivacyLoss(0.5)
-    assert made.claim.is_sound
-
-
-@pytest.mark.parametrize("reason", ["its reader let cells in quotes span lines", "its rows were chosen by their positions"])
-def test_rows_that_others_may_have_changed_are_refused_before_anything_is_spent(register, reason):
-    rows = replace(small_rows(), not_row_wise=reason)
-    with pytest.raises(NotRowWise, match=reason):
-        publish(register, rows, requested())
-    assert register.balance("rows").spent.epsilon == 0
 
 
 def removed(register, monkeypatch):

@@ -153,23 +153,14 @@ def test_a_known_table_needs_no_word_under_its_own_data_set(register, tmp_path, 
         assert release(register, "one", other, by, add_rows=False).data_set == "one"
 
 
-def test_rows_of_nobody_known_need_the_word(register):
-    with pytest.raises(UnansweredRows, match=r"not assigned to this data set yet\. Pass add_rows=True") as asked:
-        release(register, "one", FRAME, schema(), add_rows=False)
-    assert asked.value.code == "unassigned"
-    assert register.releases() == ()
-
-
 def test_other_rows_of_the_same_columns_and_count_are_not_asked_about(register):
     release(register, "one", FRAME, schema())
     register.change_caps("two", epsilon_cap=5, reason="a test", made_by="a test")
-    for seed in range(1, 6):
-        assert release(register, "two", frame_of(seed), schema()).data_set == "two"
-
-
-def test_an_edited_copy_is_not_recognised_as_is_said(register):
-    release(register, "one", FRAME, schema())
-    assert release(register, "two", FRAME[:-1], schema()).data_set == "two"
+    for other in (*map(frame_of, range(1, 6)), FRAME[:-1]):  # an edited copy is not recognised, as is said
+        with pytest.raises(UnansweredRows) as asked:
+            release(register, "two", other, schema(), add_rows=False)
+        assert asked.value.code == "unassigned"
+        assert release(register, "two", other, schema()).data_set == "two"
 
 
 @pytest.mark.slow
@@ -215,13 +206,6 @@ def test_rows_known_from_before_there_were_sums_are_recognised_once_they_are_rel
         release(register, "two", FRAME.sample(frac=1, random_state=0), schema())
 
 
-def test_a_second_register_knows_nothing_of_the_first(register, tmp_path):
-    release(register, "one", FRAME, schema())
-    other = dpviz.open_register(tmp_path / "other.db")
-    other.declare("two", epsilon_cap=0.5)
-    assert release(other, "two", FRAME, schema()).data_set == "two"
-
-
 def test_neither_file_nor_register_nor_error_holds_a_sum(register):
     data = dpviz.encode(FRAME, schema())
     entry = release(register, "one", data)
@@ -253,27 +237,19 @@ def test_two_registers_keep_different_digests(register, tmp_path):
 # --- what is asked for
 
 
-@pytest.mark.parametrize(
-    "given", [{"nonsense": 3}, {"epsilon": 0.1}, {"max_depth": 2}, {"seed": None}, {"delta": None}, {"assigned": 1}]
-)
-def test_nothing_is_taken_beside_a_request(register, given):
-    with pytest.raises(ParameterError, match=next(iter(given))):
-        register.release("one", FitRequest.of("pf-tree", epsilon=0.5), FRAME, schema=schema(), add_rows=True, **given)
-    assert register.releases() == ()
-
-
-@pytest.mark.parametrize("given", [{"nonsense": 3}, {"epsilom": 0.1}, {"source": None}, {"schema_": None}])
-def test_an_unknown_keyword_is_refused_beside_a_name(register, given):
-    with pytest.raises(DpvizError):
-        register.release("one", "pf-tree", FRAME, schema=schema(), add_rows=True, **{"epsilon": 0.5} | given)
-    assert register.releases() == ()
-
-
-@pytest.mark.parametrize("seed", [0, 7])
-def test_a_seed_is_refused(register, seed):
-    for learner, more in ((FitRequest.of("majority", seed=seed), {}), ("majority", {"seed": seed, "epsilon": 0.5})):
-        with pytest.raises(RefusedRelease, match="A seeded run protects nobody"):
-            register.release("one", learner, FRAME, schema=schema(), add_rows=True, **more)
+def test_keywords_are_checked_and_a_seed_is_refused(register):
+    """Nothing is taken beside a request, nothing unknown beside a name."""
+    request, more = FitRequest.of("pf-tree", epsilon=0.5), {"schema": schema(), "add_rows": True}
+    for given in ({"nonsense": 3}, {"epsilon": 0.1}, {"max_depth": 2}, {"seed": None}, {"delta": None}, {"assigned": 1}):
+        with pytest.raises(ParameterError, match=next(iter(given))):
+            register.release("one", request, FRAME, **more, **given)
+    for given in ({"nonsense": 3}, {"epsilom": 0.1}, {"source": None}, {"schema_": None}):
+        with pytest.raises(DpvizError):
+            register.release("one", "pf-tree", FRAME, **more, **{"epsilon": 0.5} | given)
+    for seed in (0, 7):
+        for learner, asked in ((FitRequest.of("majority", seed=seed), {}), ("majority", {"seed": seed, "epsilon": 0.5})):
+            with pytest.raises(RefusedRelease, match="A seeded run protects nobody"):
+                register.release("one", learner, FRAME, **more, **asked)
     assert register.releases() == ()
 
 
