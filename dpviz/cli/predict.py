@@ -26,12 +26,12 @@ from dpviz.cli.rows import reading_of, require_plain, table_of
 from dpviz.io.answers import Answers, answers_to, is_formula, keys_of, parts
 from dpviz.io.options import ReadOptions
 from dpviz.io.results import read_model_file
+from dpviz.io.tables.arrow import table_of_batch
 from dpviz.io.text import UNREADABLE
 from dpviz.models.base import Model
 from dpviz.models.document import model_from_json
 from dpviz.models.new_rows import Unanswered
 from dpviz.rows.address import parse_address
-from dpviz.rows.databases import table_of_batch
 from dpviz.rows.files import IN_BATCHES, batches_of, is_large
 from dpviz.rows.opening import read_rows
 from dpviz.table.encode import encode_new

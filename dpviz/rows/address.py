@@ -68,3 +68,8 @@ def parse_address(text: str) -> Address:
         what = "The address of a Spark table holds no place: the session's own configuration says where the cluster is."
         raise EngineError("address", what, remedy=_FORM)
     return Address(engine, table, given.get("order", ""), user, host, port, path)
+
+
+def identifier(name: str) -> str:
+    """A quoted name: quotes inside are doubled, so that a column called `x"; DROP TABLE` stays a column."""
+    return '"' + name.replace('"', '""') + '"'

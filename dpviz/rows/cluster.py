@@ -1,6 +1,6 @@
 """Rows of a cluster: encoded and counted where they are, by functions that map Arrow batches; what comes here are counts.
 
-An executor's Python needs NumPy, Arrow and msgspec, and this package as a file (`dpviz.rows.spark`). What a function gives is
+An executor's Python needs NumPy and Arrow, and this package as a file (`dpviz.rows.spark`). What a function gives is
 small and adds up: the counts that are not zero, each with its place.
 """
 
@@ -157,7 +157,7 @@ def _dense(cells: pa.Table, size: int) -> np.ndarray:
 def encoded(encoding: Encoding, part: int, batches: Batches) -> Batches:
     """The records of a part: of some rows together, or one by one where each is a person's."""
     from dpviz.io.options import ReadOptions
-    from dpviz.rows.databases import table_of_batch
+    from dpviz.io.tables.arrow import table_of_batch
 
     numbers, n_rows = np.zeros(encoding.n_numbers, dtype=np.int64), part * WITHIN
     for batch in batches:

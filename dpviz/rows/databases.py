@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from dpviz.errors import DpvizError, EngineError, SchemaError, TableError, cells_stay_inside, place
-from dpviz.io.exports.sql import identifier
 from dpviz.io.options import ReadOptions
-from dpviz.io.tables.arrow import as_bytes, flat_columns, table_of_arrow
+from dpviz.io.tables.arrow import flat_columns, table_of_batch
 from dpviz.progress import Progress
-from dpviz.rows.address import Address
+from dpviz.rows.address import Address, identifier
 from dpviz.rows.sources import Batches
 from dpviz.table.raw import RawTable
 from dpviz.training.nodes import rows_at_once
@@ -98,13 +97,6 @@ def batches_at(database: Database, address: Address, wanted: Sequence[str], opti
             yield table_of_batch(schema.empty_table().select(columns), reading)
 
     return Batches(reading.title, tuple(schema.names), read, end=database.close)
-
-
-def table_of_batch(batch: Any, options: ReadOptions) -> RawTable:
-    """The rows of a batch, or of a table."""
-    import pyarrow as pa
-
-    return table_of_arrow(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([as_bytes(batch)]), options)
 
 
 class DuckDB(Database):

@@ -1,6 +1,6 @@
 """Encoded rows as records of a few bytes, and what is said about the table they came from as numbers that add up.
 
-Both are made batch by batch by `dpviz.table.encode`, here or on an executor, whose Python needs NumPy, Arrow and msgspec.
+Both are made batch by batch by `dpviz.table.encode`, here or on an executor, whose Python needs NumPy and Arrow.
 """
 
 from __future__ import annotations

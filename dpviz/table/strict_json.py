@@ -13,7 +13,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-import msgspec
+try:
+    import msgspec
+except ImportError:  # on an executor, which reads no documents
+    msgspec = None  # type: ignore[assignment]
 
 from dpviz.errors import DocumentError
 
@@ -21,7 +24,7 @@ T = TypeVar("T")
 #: A parameter as JSON holds it, its lists as tuples.
 PlainValue = bool | int | float | str | None | tuple[Any, ...]
 #: A text that is not empty.
-FilledText = Annotated[str, msgspec.Meta(min_length=1)]
+FilledText = Annotated[str, msgspec.Meta(min_length=1)] if msgspec else str
 
 #: Only texts that match this can hold a value that `_require_storable` refuses.
 _SUSPICIOUS = re.compile(r"NaN|Infinity|[eE]\+?\d{3}|\d{100}|\\u[dD][89a-fA-F]|[\ud800-\udfff]")
@@ -92,7 +95,7 @@ def read(kind: type[T], value: Any, path: str = "") -> T:
         raise DocumentError("It is nested too deep.", where=path, remedy="Use a file saved by dpviz.") from error
 
 
-def given(value: T | msgspec.UnsetType, path: str) -> T:
+def given(value: "T | msgspec.UnsetType", path: str) -> T:
     """An entry that may be left out, where it may not."""
     if isinstance(value, msgspec.UnsetType):
         raise wrong("This entry is missing.", path)

@@ -374,7 +374,7 @@ def test_a_kill_of_spark_itself_is_a_typed_error_and_the_next_tree_has_a_fresh_s
 
 @pytest.mark.verify
 @pytest.mark.engine
-def test_executors_need_numpy_arrow_and_msgspec_alone(tmp_path: Path) -> None:
+def test_executors_need_numpy_and_arrow_alone(tmp_path: Path) -> None:
     """In processes of their own, whose Python has no dpviz and which share no folder with whoever counts."""
     servers.require_spark()
     run = subprocess.run(

@@ -1,6 +1,6 @@
 """Counts on executors in processes of their own: `python -m tests.support.bare_executors FOLDER [EXECUTORS [ROWS]]`.
 
-Their Python has NumPy, Arrow and msgspec, and no dpviz. Told are whether the tree is that of memory and what the executors have;
+Their Python has NumPy and Arrow, and no dpviz. Told are whether the tree is that of memory and what the executors have;
 with a number of rows also seconds.
 """
 
@@ -24,11 +24,11 @@ from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
 
 def bare_python(folder: Path) -> Path:
-    """A Python that has NumPy, Arrow and msgspec alone."""
+    """A Python that has NumPy and Arrow alone."""
     venv.create(folder, symlinks=True)
     (site,) = folder.glob("lib/python*/site-packages")
     theirs = Path(np.__file__).parents[1]
-    for name in ("numpy", "numpy.libs", "pyarrow", "pyarrow.libs", "msgspec"):
+    for name in ("numpy", "numpy.libs", "pyarrow", "pyarrow.libs"):
         if (theirs / name).exists():
             (site / name).symlink_to(theirs / name)
     return folder / "bin/python"

@@ -329,3 +329,10 @@ def _column(table: pa.Table, place: int, spent: _Spent) -> Column:
         return plain
     label_of = json.loads(labels)
     return plain.labelled(lambda text: str(label_of.get(text, "")))
+
+
+def table_of_batch(batch: Any, options: ReadOptions) -> RawTable:
+    """The rows of a batch, or of a table."""
+    import pyarrow as pa
+
+    return table_of_arrow(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([as_bytes(batch)]), options)
