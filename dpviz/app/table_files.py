@@ -12,7 +12,7 @@ from dpviz.app.prepared import Prepared
 from dpviz.app.prose import prose
 from dpviz.app.server_tables import tables_on_server
 from dpviz.app.state import require_not_private
-from dpviz.errors import DpvizError, TableError
+from dpviz.errors import DpvizError
 from dpviz.io.csv import DELIMITERS
 from dpviz.io.limits import MAX_BYTES, in_words
 from dpviz.io.tables.read import PACKINGS, TEXTS, TYPED, WORKBOOKS, has_header_line, read_table
@@ -97,25 +97,13 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
 
 
 def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
-    read = partial(file.read, **reading)
-    task = background.in_one(
-        "reading", ("reading", file.file_id, repr(sorted(reading.items()))), read, priority="short", patience=_PATIENCE
-    )
+    key = "reading", file.file_id, repr(sorted(reading.items()))
+    task = background.in_one("reading", key, partial(file.read, **reading), priority="short", patience=_PATIENCE)
     st.session_state[_BEGUN] = (file.file_id, reading)
     status = background.autostart(task, _SECONDS)
     if status.job is not None:
         background.watch(task, "Reading the file")
         return
-    _take(work, file, status)
-    background.forget(task)
-    del st.session_state[_BEGUN]
-    st.session_state[_TRIED] = (file.file_id, reading)
-    if _code(work.problem) not in _ASKS:
-        st.session_state["upload-count"] += 1
-    st.rerun()
-
-
-def _take(work: Prepared, file: _Given, status: background.Status) -> None:
     stopped = DpvizError("Reading was stopped.", remedy="Choose the file again to read it.")
     work.problem = next(iter(status.problems), None if status.values else stopped)
     for table in status.values:
@@ -124,19 +112,21 @@ def _take(work: Prepared, file: _Given, status: background.Status) -> None:
             work.take(file.name, table)
         except DpvizError as problem:
             work.problem = problem
-
-
-def _code(problem: DpvizError | None) -> str:
-    return problem.code if isinstance(problem, TableError) else ""
+    background.forget(task)
+    del st.session_state[_BEGUN]
+    st.session_state[_TRIED] = (file.file_id, reading)
+    if getattr(work.problem, "code", "") not in _ASKS:
+        st.session_state["upload-count"] += 1
+    st.rerun()
 
 
 def _ask_about(problem: DpvizError | None, file_id: str, tried: dict[str, Any]) -> dict[str, Any]:
     """What the problem of this file asks its owner for, beside what was answered before: arguments of `read_table`."""
     answers: dict[str, Any] = {name: tried[name] for name in ("sheet", "rename_duplicates") if name in tried}
-    if _code(problem) in _NO_SHEET:
+    if getattr(problem, "code", "") in _NO_SHEET:
         sheet = st.text_input("Which sheet? Its name, or its place: 1, 2, …", key=f"sheet-{file_id}").strip()
         answers |= {"sheet": sheet} if sheet else {}
-    if _code(problem) == _REPEATED and "names" not in tried:
+    if getattr(problem, "code", "") == _REPEATED and "names" not in tried:
         st.caption("The names are in the first line. Renamed, the second “age” becomes “age (2)”, and so on.")
         if st.button("Rename them", key=f"rename-{file_id}", icon=":material/edit:"):
             answers["rename_duplicates"] = True
