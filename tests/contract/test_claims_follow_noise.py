@@ -116,9 +116,11 @@ def require_exact_samplers(name, rows, asked, drawn):
     assert ("Guaranteed" in repr(result)) == (result.released and result.claim.is_sound)
     assert (result.noise, result.seed) == ("release", None)
     if result.model.kind != "hashed forest":
+        document, seeded = (json.loads(one.to_json())["privacy"] for one in (result, simulated))
         assert result_from_json(result.to_json()).released == result.released
-        noise = json.loads(result.to_json())["privacy"]["noise"]
-        assert noise == {"source": "release"} if covered else noise["warning"].startswith("Not a release: ")
+        assert document["noise"] == {"source": "release"} if covered else document["noise"]["warning"].startswith("Not a release: ")
+        assert "seed" not in json.dumps(document).replace("no seed", "")
+        assert (seeded["noise"]["seed"], seeded["noise"]["warning"]) == (3, "A simulation, not a release.")
 
 
 @pytest.mark.parametrize(("name", "kind"), [case for case in CASES if get_learner(case[0]).spends_epsilon])

@@ -9,7 +9,6 @@ import dpviz
 from dpviz.errors import NotRowWise
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.learners import get_learner
-from dpviz.privacy.source import Simulation
 from dpviz.table.candidates import multiscale_grid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
@@ -105,16 +104,3 @@ def test_a_bound_read_from_the_rows_is_named_and_makes_no_release(name):
             assert not result.released
             assert privacy["noise"]["source"] != "release"
             assert privacy["noise"]["warning"].startswith("Not a release: ")
-
-
-@releasable
-def test_a_release_has_no_seed_and_what_has_one_is_a_simulation(name):
-    data = table(schema_of("categories"), 40)
-    document = json.loads(release(name, data).to_json())
-    assert (document["privacy"]["noise"] == {"source": "release"}) == (document["privacy"]["disclosures"] == [])
-    assert "seed" not in json.dumps(document).replace("no seed", "")
-    seeded = [fit(name, data, depth=2, seed=5), fit(name, data, depth=2, seed=5), fit(name, data, depth=2, source=Simulation(5))]
-    assert seeded[0].to_json() == seeded[1].to_json()
-    for result in seeded:
-        assert not result.released
-        assert json.loads(result.to_json())["privacy"]["noise"]["warning"] == "A simulation, not a release."

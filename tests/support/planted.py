@@ -10,7 +10,7 @@ from dpviz.learners.native import pf_tree
 from dpviz.training.contract import fit_by_growing
 from dpviz.training.growing import INCLUDED, Label, Split
 
-#: pf-tree that grows from all rows, whatever else is asked: coins have their own tests (`test_held_out_parts.py`).
+#: pf-tree that grows from all rows, whatever else is asked: coins have their own tests.
 GROWING = replace(
     get_learner("pf-tree"),
     plan=lambda schema, settings, params: pf_tree.plan(schema, settings, replace(params, leaves="labels")),
