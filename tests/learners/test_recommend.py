@@ -1,14 +1,18 @@
-"""Which learner to take: the rule agrees with the stored pages that it comes from."""
+"""Stored measurements: the rule for which learner to take agrees with them, and learners repeat the tables of their papers."""
+
+from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import dpviz
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.learners import recommend
+from dpviz.learners.papers import COLUMNS
 from dpviz.learners.recommend import FROM, MeasuredAdvantage, which_learner
 from tests.support.paths import ROOT
 
@@ -78,3 +82,28 @@ def test_many_classes_and_few_rows_keep_one_tree_and_nothing_is_said_without_eps
             which_learner(schema(100, 1), epsilon=epsilon)
     with pytest.raises(SchemaError, match="public row count"):
         which_learner(schema(None, 1), epsilon=1)
+
+
+PAPERS = ROOT / "data" / "benchmarks" / "papers.csv"
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_learner_with_a_column_in_the_papers_tables_repeats_most_of_it(name):
+    _, method = COLUMNS[name]
+    with PAPERS.open(encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if line["paper"].startswith("PrivaTree")]
+    found = [line["found"] for line in lines if method.lower() in line["what"].lower()]
+    assert found.count("same") > len(found) / 2
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize(("epsilon", "least"), [(0.1, 0.828), (1.0, 0.838)])
+def test_pf_tree_reaches_its_mark_on_adult(shared_data, epsilon, least):
+    table = dpviz.read_csv(shared_data / "adult.csv.gz")
+    data = dpviz.encode(table, dpviz.propose_schema(table))
+    accuracies = [
+        dpviz.fit("pf-tree", train, epsilon=epsilon, max_depth=4, seed=100 * fold + draw).score(test)
+        for fold, (train, test) in enumerate(data.folds(5, seed=1))
+        for draw in range(2)
+    ]
+    assert np.mean(accuracies) >= least

@@ -1,4 +1,6 @@
-"""One form of what is to be trained, from every place that asks for it."""
+"""What is to be trained, in one form from every place that asks for it, and as one text that is read as it was written."""
+
+from __future__ import annotations
 
 import json
 import pickle
@@ -12,7 +14,9 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import ParameterError, UnknownName
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.learners import FitRequest, get_learner, learner_names
+from dpviz.learners.variants import parse_variant, place_of, variant, variant_of_title, variant_title
 from dpviz.table.strict_json import parse_json
+from dpviz.training.params import Control, controls_of
 from tests.support.release_rows import SCHEMA, small_numbers, small_rows
 
 REQUEST = FitRequest.of("pf-tree", epsilon=0.5, max_depth=3, level_shares=(1, 2, 3), seed=7)
@@ -86,3 +90,46 @@ def test_the_risk_of_a_plan_is_that_of_its_mechanisms():
     assert 100 * tree.guesses() < 66
     for name in ("fs-tree", "pf-tree"):  # an audit of steps that depend on the rows
         assert typical(name, epsilon=1.0).composed.epsilon == 1.0
+
+
+def _another(about: Control, default: object) -> object:
+    """A value that is allowed and not the default."""
+    match about.kind:
+        case "flag":
+            return not default
+        case "choice":
+            return next(option for option in about.options if option != default)
+        case "whole":
+            return int(about.low if default != about.low else about.high)
+        case "number":
+            return float(about.low if default != about.low else about.high)
+        case _:
+            return (1.0, 2.5, *[1.0] * (len(about.parts) - 2))
+
+
+@pytest.mark.parametrize("name", learner_names())
+def test_every_parameter_is_read_as_it_was_written(name) -> None:
+    others = {
+        key: _another(about, getattr(get_learner(name).Params(), key))
+        for key, about in controls_of(get_learner(name).Params).items()
+    }
+    for given in ({}, others):
+        text = variant(name, given)
+        assert parse_variant(text) == (name, given)
+        assert variant_of_title(variant_title(text)) == variant_of_title(text) == text
+    assert variant_title(name) == get_learner(name).title
+
+
+def test_several_parameters_stand_between_semicolons_and_anything_else_is_refused() -> None:
+    assert parse_variant("pf-tree(lookahead=1;  leaves = labels)") == ("pf-tree", {"lookahead": "1", "leaves": "labels"})
+    for text in ("pf-tree(lookahead=1", "pf-tree(lookahead=7)", "pf-tree(level_shares=1/two)"):
+        with pytest.raises(ParameterError):
+            parse_variant(text)
+    for text in ("pf-tree(lookahaed=1)", "pf-tree()", "pf-trea"):
+        with pytest.raises(UnknownName):
+            parse_variant(text)
+
+
+def test_a_variant_stands_behind_its_learner() -> None:
+    names = ["pf-tree(lookahead=1)", "cart", "pf-tree", "privatree"]
+    assert sorted(names, key=place_of) == ["pf-tree", "pf-tree(lookahead=1)", "privatree", "cart"]
