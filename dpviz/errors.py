@@ -216,13 +216,13 @@ class DocumentError(DpvizError):
     """A JSON document is not one dpviz wrote, or is of an unknown version. `where` is the path inside it."""
 
 
-class _OfAKind(DpvizError):
+class _CodedError(DpvizError):
     def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
         self.code = code
         super().__init__(what, where=where, remedy=remedy)
 
 
-class RegisterError(_OfAKind):
+class RegisterError(_CodedError):
     """The release register cannot be used.
 
     `code` is the kind: locked, foreign, damaged, unreadable, full, open, lessons, newer, key, behind or changed.
@@ -255,7 +255,7 @@ class OverCap(RefusedRelease):
         super().__init__(what, where=where, remedy=remedy)
 
 
-class EngineError(_OfAKind):
+class EngineError(_CodedError):
     """A table in an engine cannot be used. `code`: address, password, table, lost, failed, uncounted or unrecognised."""
 
 

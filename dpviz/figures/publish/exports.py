@@ -13,8 +13,7 @@ from dpviz.figures.publish.report import Signed, drawn_tree, report_html
 from dpviz.figures.tree.svg import draw_tree
 from dpviz.io.exports.contract import Exportable, WrittenForm, export
 from dpviz.models.document import model_body
-from dpviz.results.exports import Exported, Form
-from dpviz.results.verdict import Unit
+from dpviz.results.exports import Exported
 
 
 def report_to_sign(given: Exportable, signed: Signed) -> Exported:
@@ -93,20 +92,16 @@ REPORT = WrittenForm(
 # --- what a notebook shows
 
 
-class _ForNotebooks(Form):
-    def export(self, document: str, unit: Unit | None = None, key: str = "") -> Exported:
-        """The picture stands beside the result itself."""
-        return Exported(self, notebook_html(Exportable(document, unit)))
-
-
-NOTEBOOK = _ForNotebooks(
+NOTEBOOK = WrittenForm(
     name="notebook",
     title="In a notebook",
     suffix=".html",
     media_type="text/html",
     about="The tree as a picture, and its guarantee, as a part of another page.",
+    write=notebook_html,
     group="words",
     language="html",
+    any_model=True,
     is_listed=False,
 )
 FORMS = (SVG, REPORT, NOTEBOOK)
