@@ -21,7 +21,7 @@ class Choices:
     target: str | None
     n_public: int | None
     person: str | None
-    rows_per_person: int | None
+    rows_per_person: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class SchemaDraft:
     n_public: int | None = None
     n_public_read: bool = False
     person: str | None = None
-    rows_per_person: int | None = None
+    rows_per_person: int = 1
     before: Choices | None = None
     decimal: str | None = None
     source: str = ""
@@ -72,7 +72,7 @@ class SchemaDraft:
             schema.n_public,
             is_read,
             person,
-            None if person is None and schema.rows_per_person == 1 else schema.rows_per_person,
+            schema.rows_per_person,
             decimal=schema.decimal,
             source=schema.source,
         )
@@ -126,7 +126,7 @@ class SchemaDraft:
         n_public = proposed.n_public if read else self.n_public
         return replace(self, columns=columns, target=proposed.target, n_public=n_public, n_public_read=read)
 
-    def with_persons(self, person: str | None, rows_per_person: int | None) -> SchemaDraft:
+    def with_persons(self, person: str | None, rows_per_person: int) -> SchemaDraft:
         """A copy in which this column says whose row it is; it is then no feature."""
         return replace(self, person=person, rows_per_person=rows_per_person)
 
@@ -201,7 +201,7 @@ class SchemaDraft:
         target = target_of(columns[str(self.target)])
         marks = {"n_public": self.count_read, "features": self.columns_read}
         read = tuple(name for name, is_read in marks.items() if is_read)
-        rows = self.rows_per_person or 1
+        rows = self.rows_per_person
         return Schema(features, target, self.n_public, read, None, self.decimal, self.source, rows)
 
 

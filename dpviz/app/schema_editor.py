@@ -33,7 +33,7 @@ from dpviz.table.column_draft import HOW_TO_USE, MIDDLE, ColumnDraft, Use, numbe
 from dpviz.table.dates import ORDERS, PARTS
 from dpviz.table.proposal import left_out, propose_schema
 from dpviz.table.role import DataRole
-from dpviz.table.schema import Provenance
+from dpviz.table.schema import MOST_ROWS_PER_PERSON, Provenance
 from dpviz.table.schema_json import schema_from_json
 
 _MOST_MEGABYTES, _MOST_PROBLEMS = 10, 5
@@ -59,14 +59,12 @@ def ask_schema(work: Prepared) -> None:
         index = names.index(draft.person) if draft.person in names else None
         words = "At most this many rows per person are used, chosen at random. The column goes into no tree and no file."
         options = {"placeholder": "every row is a different person", "format_func": in_list, "help": words}
-        person, most = st.selectbox("Person ID column", names, index, key=f"person-{revision}", **options), None
-        if person is not None:
-            words = "A guarantee for one row, times this number, is the guarantee for one person."
-            kept = draft.rows_per_person or 1
-            most = int(
-                st.number_input("Rows kept of each person, at most", 1, 1_000_000, kept, key=f"rows-{revision}", help=words)
-            )
-        draft = draft.with_persons(person, most)
+        person = st.selectbox("Person ID column", names, index, key=f"person-{revision}", **options)
+        label = "Rows of one person, at most" if person is None else "Rows kept of each person, at most"
+        words = "A guarantee for one row, times this number, is the guarantee for one person."
+        words += " Without a column nothing enforces it: it rests on your word." if person is None else ""
+        most, key = draft.rows_per_person, f"rows-{revision}" if person is not None else f"rows-word-{revision}"
+        draft = draft.with_persons(person, int(st.number_input(label, 1, MOST_ROWS_PER_PERSON, most, key=key, help=words)))
     with left:
         names = [name for name in draft.names if name != draft.person]
         index = names.index(draft.target) if draft.target in names else None
@@ -334,7 +332,7 @@ def _take(file: Any) -> None:
         book = read_codebook(file, target=work.draft.target)
         draft = SchemaDraft.of_codebook(book, names).with_row_count(work.draft.n_public)
         person = work.draft.person or draft.person
-        draft = draft.with_persons(person, work.draft.rows_per_person or (1 if person else None))
+        draft = draft.with_persons(person, work.draft.rows_per_person)
         work.aside = _aside(book, names)
     work.replace_draft(draft)
 

@@ -53,7 +53,7 @@ CHANGES: dict[str, Change] = {
     "row count": lambda draft: draft.with_row_count(400),
     "rows per person": lambda draft: draft.with_persons("who", 5),
     "another person": lambda draft: draft.with_persons("who2", 2),
-    "no person": lambda draft: draft.with_persons(None, None),
+    "no person": lambda draft: draft.with_persons(None, 1),
 }
 
 

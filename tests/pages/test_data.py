@@ -366,6 +366,10 @@ def test_rows_are_bound_to_persons() -> None:
     assert now.schema.feature_names == ("x",)
     assert "40 rows of persons who have more" in shown(at)
     assert button(at, USE).disabled
+    at = upload(data_page(), visits)
+    at.number_input(key=f"rows-word-{work_of(at).revision}").set_value(3).run()
+    now = click(click(at, "Fill in from the data"), USE).session_state["loaded"]
+    assert (now.person, now.data.rows_per_person, now.schema.rows_per_person, now.data.n_rows) == (None, None, 3, 80)
 
 
 def test_hostile_names_reach_the_page_as_they_are_turn_nothing_and_are_bounded_wherever_they_are_listed() -> None:
