@@ -31,21 +31,12 @@ def test_dropped_clipped_rounded_and_replaced_rows_are_not_used_unchanged(line):
     assert "Fewer than 10%" in said(91, line)[0]
 
 
-def test_a_row_with_two_changed_cells_counts_once():
+def test_rows_are_counted_once_and_no_sentence_holds_an_exact_count():
+    """A row with two changed cells, rows over the limit of a person, and a count far from the declared one."""
     assert said(10, "1,30,z,n") == ()
-
-
-@pytest.mark.parametrize(("declared", "word"), [(70, "more"), (80, ""), (125, ""), (130, "fewer")])
-def test_a_declared_count_far_from_the_used_one_is_said(declared, word):
-    found = said(0, "", declared)
-    assert [f"Far {word} rows" in sentence for sentence in found] == ([True] if word else [])
-
-
-def test_rows_over_the_limit_of_a_person_are_used_as_they_are():
     assert said(50, "1,3,a,n", person="who", rows_per_person=1) == ()
-
-
-def test_no_sentence_holds_an_exact_count():
+    for declared, word in ((70, "more"), (80, ""), (125, ""), (130, "fewer")):
+        assert [f"Far {word} rows" in sentence for sentence in said(0, "", declared)] == ([True] if word else [])
     (sentence,) = said(37, "1,3,a,ja")
     assert re.findall(r"\d+", sentence) == ["75"]
 
@@ -67,13 +58,10 @@ def test_python_refuses_a_release_from_few_rows_until_they_are_accepted(lines):
     assert not dpviz.fit("pf-tree", data, epsilon=1.0, max_depth=1, seed=0).released
 
 
-def test_a_release_from_good_rows_needs_no_word():
+def test_a_release_from_good_rows_needs_no_word_nor_does_a_learner_that_spends_nothing():
     assert dpviz.fit("pf-tree", rows_of(GOOD), epsilon=1.0, max_depth=1).released
-
-
-@pytest.mark.parametrize("name", ["cart", "random-forest"])
-def test_a_learner_that_spends_nothing_needs_no_word_on_any_rows(name):
-    assert not dpviz.fit(name, rows_of(SPOILED), epsilon=1.0, max_depth=1).released
+    for name in ("cart", "random-forest"):
+        assert not dpviz.fit(name, rows_of(SPOILED), epsilon=1.0, max_depth=1).released
 
 
 def test_an_estimator_refuses_them_too():
