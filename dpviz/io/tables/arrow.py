@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 #: Bytes that a cell counts for, at least: in memory most take eight.
 LEAST_CELL = 4
-#: Bytes of a value of each kind of a Parquet column. Decimals take 32 in memory, however few they have in the file.
+#: Bytes of a value of each kind of a Parquet column.
 _WIDTHS = {"INT64": 8, "DOUBLE": 8, "INT96": 12}
-_DECIMAL = 32
 #: How texts are stored that Arrow cannot read as a dictionary.
 _DELTA = frozenset(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"))
 #: Columns that a note names.
