@@ -93,9 +93,9 @@ def said(result, new):
     yield "confusion", report.confusion[0][0], (right & (new.target == 0)).mean()
     yield from ((f"recall {code}", report.recalls[code], recalls[code]) for code in codes)
     shares = result.model.predict_proba(new)
-    yield "log loss", report.log_loss, measures.log_loss(new.target, shares)
+    yield "log loss", report.estimates["log_loss"], measures.log_loss(new.target, shares)
     if len(codes) == 2:
-        yield "auc", report.auc, measures.auc(new.target, shares)
+        yield "auc", report.estimates["auc"], measures.auc(new.target, shares)
     if leaf_of is not None:
         ends = [
             (low, high) for _, low, high in intervals(result.model, result.model, result.plan, report.rows_per_person).values()
