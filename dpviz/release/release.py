@@ -28,6 +28,7 @@ from dpviz.results.document import AssumptionEntry, Booking, Recorded
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+from dpviz.training.counted_rows import CountedRows
 
 #: A public row count with more digits than this, or not rounded to tens, looks counted rather than known.
 MOST_DIGITS = 3
@@ -49,7 +50,8 @@ class Status(StrEnum):
 class Assumption:
     """One thing taken as public; `column` is empty where it belongs to none, `fix` where nothing needs fixing.
 
-    `kind` is "range", "categories", "classes", "kind", "reading", "choice of columns", "row count", "correction" or "tuning".
+    `kind` is "range", "categories", "classes", "kind", "reading", "choice of columns", "row count", "correction", "tuning" or
+    "place".
     What was read from the rows blocks a release: no epsilon covers it. What was declared only has to be true.
     """
 
@@ -203,6 +205,9 @@ def release(
     data, known = rows_of(rows, schema), balance.data_set
     request = request.at(epsilon=balance.fitting(request.settings.epsilon))  # or what is left, where only rounding differs
     terms = preview_terms(data.schema, request)
+    if isinstance(data, CountedRows) and data.whereabouts:
+        place = Assumption("place", "", data.whereabouts, Status.DECLARED)
+        terms = replace(terms, assumptions=(*terms.assumptions, place))
     require_counts(request.spec, data, request.settings.test_share)
     if data.not_row_wise:
         raise NotRowWise(data.not_row_wise)

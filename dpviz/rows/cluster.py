@@ -79,6 +79,8 @@ class Source(Protocol):
 class ClusterRows(SourceRows):
     """Rows of a source, of which counts come here."""
 
+    whereabouts = "rows stayed on the machines of a cluster, from which counts came"
+
     def __init__(self, source: Source, schema: Schema, person: str | None = None, rows_per_person: int | None = None) -> None:
         """Nothing is read yet. Raises SchemaError where a column is missing."""
         super().__init__(schema, person, rows_per_person)

@@ -149,10 +149,12 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
         return spark_rows(found, schema, person, rows_per_person)
     database = _database(found)
     try:
-        return LocalRows(lambda wanted: batches_at(database, found, wanted), schema, person, rows_per_person)
+        rows = LocalRows(lambda wanted: batches_at(database, found, wanted), schema, person, rows_per_person)
     except BaseException:
         database.close()
         raise
+    rows.whereabouts = "rows came from a database to the computer that trained, in batches that were not kept"
+    return rows
 
 
 def _database(address: Address) -> Database:

@@ -57,6 +57,7 @@ class CountedRows(ABC):
 
     schema: Schema
     not_row_wise: str = ""  #: Why one row of the source may have changed others; nothing is released from such rows
+    whereabouts: str = ""  #: Where rows of a database or a cluster went to be counted, in words
     rows_per_person: int | None = None  #: The most rows of one person; None where the rows are not bound to persons
     persons: np.ndarray | None = None  #: Whose row each is, shape (n_rows,), private; None where they are not bound to persons
     report: EncodingReport | None = None  #: What encoding did, for the owner's eyes only; None where that is not known

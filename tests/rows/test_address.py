@@ -144,6 +144,7 @@ def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored
     assert "not assigned to this data set yet" in capsys.readouterr().err
     assert main([*asked, "--add-rows"]) == 0
     assert dpviz.load_result(filled / "tree.json").released
+    assert "rows came from a database to the computer that trained" in (filled / "tree.json").read_text()
     _again(filled, "ORDER BY x DESC")
     (filled / "tree.json").unlink()
     assert main(asked) == 0
