@@ -5,10 +5,7 @@ Nothing is trained, read or drawn again because a tree is pinned, swapped or unp
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -138,22 +135,19 @@ def _paired(pinned: Trained, trained: Trained, loaded: Loaded) -> str:
 
 def delta_rows(pinned: Trained, trained: Trained, sides: tuple[Side, Side]) -> list[dict[str, str]]:
     """Epsilon, size and every measure of both trees with the difference."""
-    both = pinned, trained
-    epsilons = [one.result.settings.epsilon for one in both]
-    rows = [_row(f"ε ({NEIGHBOURS})", epsilons, number_text, lambda gap: f"{'+' * (gap > 0)}{number_text(gap)}")]
-    rows.append(_row("Leaves on screen", [side.tree.n_leaves for side in sides], str, lambda gap: f"{'+' * (gap > 0)}{gap}"))
-    first, second = (one.held_out.measures if one.held_out is not None else {} for one in both)
-    for name in METRICS:
-        values = [first.get(name, math.nan), second.get(name, math.nan)]
-        if not any(map(math.isnan, values)):
-            rows.append(_row(capital(METRICS[name]), values, partial(measure_text, metric=name), partial(_gap, name)))
-    return rows
+    epsilons = [one.result.settings.epsilon for one in (pinned, trained)]
+    leaves = [side.tree.n_leaves for side in sides]
+    rows = [(f"ε ({NEIGHBOURS})", *map(number_text, epsilons), _signed(epsilons[1] - epsilons[0]))]
+    rows.append(("Leaves on screen", *map(str, leaves), _signed(leaves[1] - leaves[0])))
+    before, now = (one.held_out.measures if one.held_out is not None else {} for one in (pinned, trained))
+    for name, title in METRICS.items():
+        if not any(math.isnan(found.get(name, math.nan)) for found in (before, now)):
+            gap = now[name] - before[name]
+            has_unit = name in ("accuracy", "balanced_accuracy", "rmse", "mae")
+            words = f"{gap_text(gap, name)} {gap_unit(name)}" if has_unit else f"{gap:+.3f}"
+            rows.append((capital(title), measure_text(before[name], name), measure_text(now[name], name), words))
+    return [dict(zip(("Measure", "Pinned", "Now", "Difference"), row, strict=True)) for row in rows]
 
 
-def _row(name: str, values: list[Any], text: Callable[[Any], str], gap: Callable[[Any], str]) -> dict[str, str]:
-    return {"Measure": name, "Pinned": text(values[0]), "Now": text(values[1]), "Difference": gap(values[1] - values[0])}
-
-
-def _gap(name: str, gap: float) -> str:
-    unit = gap_unit(name)
-    return f"{gap:+.3f}" if name not in ("accuracy", "balanced_accuracy", "rmse", "mae") else f"{gap_text(gap, name)} {unit}"
+def _signed(gap: float) -> str:
+    return f"{'+' * (gap > 0)}{number_text(gap)}"
