@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 try:
     import msgspec
@@ -23,8 +23,11 @@ from dpviz.errors import DocumentError
 T = TypeVar("T")
 #: A parameter as JSON holds it, its lists as tuples.
 PlainValue = bool | int | float | str | None | tuple[Any, ...]
-#: A text that is not empty.
-FilledText = Annotated[str, msgspec.Meta(min_length=1)] if msgspec else str
+if TYPE_CHECKING or msgspec:
+    #: A text that is not empty.
+    FilledText = Annotated[str, msgspec.Meta(min_length=1)]
+else:
+    FilledText = str
 
 #: Only texts that match this can hold a value that `_require_storable` refuses.
 _SUSPICIOUS = re.compile(r"NaN|Infinity|[eE]\+?\d{3}|\d{100}|\\u[dD][89a-fA-F]|[\ud800-\udfff]")
