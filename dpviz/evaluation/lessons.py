@@ -169,7 +169,7 @@ def _node(data: EncodedDataset, keys: dict[str, Any], path: str) -> Node:
 
 # --- What the lessons compute: exact distributions on small made-up tables, so exact numbers may be shown.
 
-# Every distribution is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step). `growing.py` draws.
+# Every distribution is a mechanism's or a learner's own (`.pmf`, `.probabilities`, its enumerated step).
 
 #: Noisy counts further out than this many steps are not drawn; those left out have little probability, and the same ratio.
 MOST_STEPS = 30

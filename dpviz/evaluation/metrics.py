@@ -273,7 +273,7 @@ def answered_by_leaf(tree: Tree, rows: CountedRows) -> Answered:
 def metrics(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[str, float]:
     """The metrics of a model on `test`, and what a constant prediction reaches.
 
-    For classes those of `dpviz.evaluation.measures` and majority: the accuracy of train's largest class. For a number r2 (NaN
+    For classes `OF_CLASSES`; majority is the accuracy of the largest class of train. For a number r2 (NaN
     where all test rows are equal), rmse and mae in the target's units, and mean_rmse: the rmse of train's mean.
     """
     target = test.schema.target

@@ -360,7 +360,7 @@ def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
 # --- three consequences of an epsilon: accuracy, what can be inferred about one row, and how many poisoned rows are withstood
 
 # Accuracy and protection refer to one training set and one test set of the world, held fixed while the noise varies, as the
-# poisoning certificate does (`evaluation/robustness/poisoning.py`).
+# poisoning certificate does (`poisoning.py`).
 #
 # Attack models (Lee & Clifton 2011, "How much is enough?"). *Fair prior*: guess whether a row was used, at even odds. *One of n*:
 # the attacker knows all rows, and that one of n people was left out, but not which. Whom they name for each output splits the

@@ -395,7 +395,7 @@ Bounds = Certificate | VoteCertificate
 
 # The training rows are held fixed while the learner's noise varies; the test rows are clean and fixed; schema and n_public do
 # not change with the poison. k counts additions and removals, so a changed row counts as two. With several splits each is
-# certified at its share of beta, and the curves are averaged. Mathematics: `certificates.py`.
+# certified at its share of beta, and the curves are averaged.
 #
 # A curve is computed from exact rows and covered by no epsilon: it is for the owner of the rows.
 
@@ -498,7 +498,7 @@ def certify(
     `splits`: sequence of (train, test); each is certified at beta / n_splits, then curves are averaged.
     `max_poisoned`: largest share of the training rows that is added or removed, in [0, 1].
     `draws`: per split. The band is useful up to a k where e^(k eps) is well below it.
-    `seed`, `workers`, `progress`, `stop`: as for `dpviz.evaluation.robustness.draws.draw`.
+    `seed`, `workers`, `progress`, `stop`: as for `draw`.
     `beta`: the band may fail with this probability, in (0, 1).
     """
     if not splits:

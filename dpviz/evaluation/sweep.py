@@ -216,7 +216,7 @@ def sweep(
     -------
     DataFrame
         Columns `learner, epsilon, max_depth, n_rows, fold, repeat` (n_rows 0 = all rows of the fold), then `depth` used,
-        `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.compare.metrics`. The metrics are
+        `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.metrics`. The metrics are
         computed from exact rows: private if the rows are, and not covered by any epsilon in the frame.
     """
     checked_count("sweep", "workers", workers)

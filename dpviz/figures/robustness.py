@@ -1,7 +1,7 @@
 """Robustness in pictures and words: guaranteed accuracy against poisoned rows, measured attacks beside it.
 
 Proved is a heavy line, the estimate thin, Corollary 2 thin and dotted; refused curves are struck through. One hue per epsilon,
-one dash per learner. Bounds come from `evaluation.robustness.poisoning`.
+one dash per learner. Bounds come from `evaluation.poisoning`.
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> 
 # on draws of its own.
 #
 # The best guess is by the ratio of the probabilities of everything released, with the canary and without it (Neyman & Pearson
-# 1933; `likelihood.py`), where these are known; else by what the model says. A learner that boosts is too slow for so many
+# 1933; `LikelihoodRatios`), where these are known; else by what the model says. A learner that boosts is too slow for so many
 # draws, and has many canaries in each (`canaries`): canary i differs from all other rows in feature i, and is guessed by the
 # score of its rows.
 #

@@ -179,7 +179,7 @@ def _rows_of(data: EncodedDataset) -> np.ndarray:
 
 # --- Exhaustive verification: the exact distribution of outputs on every data set of small universes, against the claim.
 
-# The search is in `exact.py`, what a universe is in `universe.py`; chosen pairs are in `candidate_pairs.py`.
+# The search is in `exact.py`, what a universe is too; chosen pairs stand above.
 
 #: Where to search.
 Place = Universe | CandidatePair

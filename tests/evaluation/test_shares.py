@@ -1,0 +1,169 @@
+"""Shares of epsilon: what the rule chooses, what moving them brings, and where rounds of boosting spend theirs."""
+
+from threading import Event
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.accounting.events import GaussianRounds
+from dpviz.accounting.gaussian import epsilon_after, gaussian_delta, gaussian_epsilon
+from dpviz.errors import Cancelled, ParameterError
+from dpviz.evaluation.shares import (
+    GROWTHS,
+    MovableShares,
+    ShareMap,
+    epsilon_over_rounds,
+    level_shares,
+    move_share,
+    one_step_more,
+    rounds_event,
+    share_map,
+    share_points,
+)
+from dpviz.learners import FitRequest, learners_for
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
+from tests.support.tables import schema_of, table
+
+SCHEMA = Schema(
+    (NumericFeature("a", 0, 16), NumericFeature("b", 0, 16), CategoricalFeature("c", ("x", "y", "z"))),
+    ClassTarget("y", ("no", "yes")),
+    n_public=400,
+)
+
+
+def rows(n: int = 400) -> EncodedDataset:
+    a = np.arange(n) % 16 + 0.5
+    return EncodedDataset(SCHEMA, (a, np.roll(a, 5), (np.arange(n) % 3).astype(np.uint8)), (a > 8).astype(np.uint8))
+
+
+def movable(name: str = "privatree", **given) -> MovableShares | None:
+    return MovableShares.of(FitRequest.of(name, **{"epsilon": 1.0, "max_depth": 3, "depth": 3} | given), SCHEMA)
+
+
+MOVABLE = [name for name in learners_for(SCHEMA) if movable(name) is not None]
+
+
+@pytest.mark.parametrize("name", MOVABLE)
+def test_the_automatic_shares_given_by_hand_make_the_plan_of_the_rule(name):
+    asked = movable(name)
+    assert sum(asked.automatic) == pytest.approx(1)
+    rule, by_hand = asked.request.plan(SCHEMA), asked.asked(asked.automatic).plan(SCHEMA)
+    for share in (share for share in rule.shares if share.group != "categorical"):
+        assert by_hand.of(share.part, share.level, share.group) == pytest.approx(share.epsilon)
+
+
+def test_named_shares_have_every_point_of_a_triangle_and_many_levels_one_factor_or_move_together():
+    assert {"privatree", "privatree-corrected", "pf-tree"} <= set(MOVABLE)
+    assert movable("majority") is movable("pf-tree", depth=1) is movable("pf-tree", depth=2) is None
+    assert (movable("pf-tree").by_level, movable("privatree").parts) == (True, ("quantile", "node", "leaf"))
+    assert len(share_points(3, 10)) == 36
+    assert (0.2, 0.3, 0.5) in share_points(3, 10)
+    deep = movable("pf-tree", depth=5, max_depth=5, lookahead=1)
+    assert len(deep.points) == len(GROWTHS)
+    assert deep.automatic == pytest.approx(level_shares(1.4, 5))
+    assert deep.points[GROWTHS.index(1.4)] == pytest.approx(deep.automatic)
+    asked = movable("pf-tree", depth=5, max_depth=5)
+    assert asked.parts == ("depth 0", "depth 1 and 2", "depth 3 and 4")
+    assert asked.asked((0.2, 0.3, 0.5)).params.level_shares == (0.2, 0.15, 0.15, 0.25, 0.25)
+    assert asked.of_weights((0.2, 0.1, 0.2, 0.25, 0.25)) == pytest.approx((0.2, 0.3, 0.5))
+    assert [share.epsilon for share in asked.asked((0.2, 0.3, 0.5)).plan(SCHEMA).shares] == pytest.approx([0.2, 0.3, 0.5])
+
+
+@given(st.lists(st.floats(0.05, 1), min_size=3, max_size=3), st.integers(0, 2))
+def test_one_step_takes_from_the_others_in_proportion(weights, to):
+    start = tuple(weight / sum(weights) for weight in weights)
+    assume(start[to] + 0.1 < 1)
+    after = move_share(start, to, 0.1)
+    assert sum(after) == pytest.approx(1)
+    assert after[to] == pytest.approx(start[to] + 0.1)
+    first, second = (at for at in range(3) if at != to)
+    assert after[first] / after[second] == pytest.approx(start[first] / start[second])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("workers_run_in")
+def test_the_map_repeats_more_draws_only_add_and_workers_change_nothing():
+    few = share_map(movable(), rows(), draws=2, seed=4)
+    assert few.scores.shape == (36, 2)
+    for draws, workers in ((3, 1), (4, 2)):
+        assert np.array_equal(few.scores, share_map(movable(), rows(), draws=draws, seed=4, workers=workers).scores[:, :2])
+    assert not np.array_equal(share_map(movable(), rows(), draws=1, seed=5).scores, few.scores[:, :1])
+    assert not few.has_twins
+
+
+def test_shares_that_lead_to_the_same_plan_are_fitted_once():
+    twins = share_map(movable("privatree-star"), rows(), draws=2, seed=1)
+    assert twins.has_twins
+    for at, first in enumerate(twins.same_as):
+        assert np.array_equal(twins.scores[at], twins.scores[first])
+        assert twins.points[at][2] == pytest.approx(twins.points[first][2])
+
+
+def test_a_stop_keeps_what_is_done_and_wrong_questions_are_refused():
+    stop, how = Event(), {"draws": 8, "seed": 1}
+    found = share_map(movable("pf-tree"), rows(), **how, progress=lambda _: stop.set(), stop=stop.is_set)
+    assert 0 < found.n_draws < found.n_asked == 8
+    with pytest.raises(Cancelled):
+        share_map(movable("pf-tree"), rows(), **how, stop=lambda: True)
+    with pytest.raises(ParameterError, match="'draws'"):
+        share_map(movable(), rows(), draws=0, seed=1)
+
+
+def test_points_the_draws_cannot_tell_from_the_best_are_as_good():
+    for scores, as_good in (
+        ([[0.9, 0.8, 0.85, 0.9], [0.89, 0.81, 0.84, 0.91], [0.2, 0.1, 0.2, 0.1]], (0, 1)),
+        ([[0.9], [0.2]], (0, 1)),
+    ):
+        points = share_points(3)[: len(scores)]
+        found = ShareMap(movable(), 400, points, np.array(scores), tuple(range(len(scores))), len(scores[0]))
+        assert found.best in found.as_good == as_good
+        assert found.centre() == pytest.approx(np.mean(points[:2], axis=0))
+
+
+@pytest.mark.slow
+def test_labels_for_many_leaves_are_worth_one_step_more():
+    """Hardly anything for the leaves: moving epsilon there must help, and is shown to."""
+    gains = {g.part: g for g in one_step_more(movable(), rows(), (0.2, 0.795, 0.005), draws=30, seed=3)}
+    assert gains["leaf"].kind == "gain"
+    assert gains["leaf"].low < gains["leaf"].gain < gains["leaf"].high
+    assert gains["leaf"].shares[2] == pytest.approx(0.105)
+
+
+@pytest.mark.verify
+def test_the_interval_of_a_step_holds_what_many_more_draws_say():
+    asked = movable("pf-tree")
+    few, many = (one_step_more(asked, rows(), asked.automatic, draws=n, seed=n) for n in (60, 300))
+    for first, second in zip(few, many, strict=True):
+        reach = 3 / 1.96 * np.hypot(first.high - first.gain, second.high - second.gain)
+        assert abs(first.gain - second.gain) <= max(reach, 1e-12)
+
+
+# --- rounds of boosting
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.1, 1.0, 5.0])
+def test_epsilon_inverts_delta(mu):
+    epsilon = gaussian_epsilon(1e-6, mu)
+    assert gaussian_delta(epsilon, mu) <= 1e-6
+    assert epsilon == 0 or gaussian_delta(0.999 * epsilon, mu) > 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [{"filter": False, "sampling": 1.0}, {"extra_rounds": 3}, {"filter": False}])
+def test_all_rounds_cost_what_the_ledger_says(given):
+    data = table(schema_of("mixed"), 100)
+    event = rounds_event(dpviz.fit("s-gbdt-published", data, epsilon=1.0, delta=1e-5, rounds=20, seed=3, **given))
+    rounds, epsilons = epsilon_over_rounds(event, event.rounds)
+    assert (rounds[0], rounds[-1], epsilons[0]) == (0, 20, 0)
+    assert (np.diff(epsilons) >= 0).all()
+    assert epsilons[-1] == pytest.approx(event.epsilon, rel=0.02)
+    assert epsilons[-1] <= event.epsilon * (1 + 1e-6)
+
+
+def test_with_a_filter_rounds_beyond_the_full_ones_are_free():
+    event = GaussianRounds(1.0, 1e-5, 30.0, 1.0, 20, 16.0)
+    assert epsilon_after(event, 200) == epsilon_after(event, 20) > epsilon_after(event, 10)
