@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.mutants import ROOT, Mutant, table, unnoticed
 
-NOTICED = Mutant("accounting/guarantee.py", "_cost", "not is_loss(cost.epsilon)", "cost.epsilon < -1", "accounting")
+NOTICED = Mutant("accounting/guarantee.py", "_cost_of_step", "not is_loss(cost.epsilon)", "cost.epsilon < -1", "accounting")
 HARMLESS = NOTICED._replace(new="is_loss(cost.epsilon) is False", tests="accounting/test_composition.py")
 FIRST = "import math"
 BROKEN = NOTICED._replace(function="", old=FIRST, new=f"{FIRST}\nnonsense")
