@@ -1,6 +1,6 @@
-"""Take the pictures of every page: `python -m tests.browser.screenshots [PAGE ...]` writes data/screenshots/.
+"""Take the pictures of every page: `python -m tests.browser.screenshots [PAGE ...]` writes data/screenshots/, which is not kept.
 
-1440 and 390 px wide, light and dark, on the first sample, whose register holds two releases. README shows some of them. `report`
+1440 and 390 px wide, light and dark, on the first sample, whose register holds two releases. `report`
 is the printed report of the second: page one, and the first page of the annexes, on A4. Needs a Chromium (DPVIZ_BROWSER, one on
 the path, or Playwright's own).
 """
