@@ -60,7 +60,7 @@ def ask_schema(work: Prepared) -> None:
         words = "At most this many rows per person are used, chosen at random. The column goes into no tree and no file."
         options = {"placeholder": "every row is a different person", "format_func": in_list, "help": words}
         person = st.selectbox("Person ID column", names, index, key=f"person-{revision}", **options)
-        label = "Rows of one person, at most" if person is None else "Rows kept of each person, at most"
+        label = "Rows per person" if person is None else "Rows kept of each person, at most"
         words = "A guarantee for one row, times this number, is the guarantee for one person."
         words += " Without a column nothing enforces it: it rests on your word." if person is None else ""
         most, key = draft.rows_per_person, f"rows-{revision}" if person is not None else f"rows-word-{revision}"
@@ -78,7 +78,7 @@ def _ask_fill_in(work: Prepared) -> None:
         st.info(prose("private", "nothing filled in"), icon=":material/lock:")
         return
     clicked = st.button("Fill in from the data", icon=":material/visibility:", disabled=work.table is None)
-    st.caption("Fills whatever is empty. Each value read this way is marked, because no epsilon covers it.")
+    st.caption("Fills what is empty. Such values are marked: no epsilon covers them.")
     if clicked:
         try:
             fill_in(work)
@@ -151,7 +151,8 @@ def ask_columns(work: Prepared) -> None:
         _ask_several(work, edited)
         read = [column.name for column in edited if column.read_now and column.before is None]
         if read:  # after a look at private rows nobody knows anything without them
-            text = f"I know what was read of {len(read):,} column{'s'[: len(read) != 1]} without the data"
+            these = "this column" if len(read) == 1 else f"these {len(read):,} columns"
+            text = f"I know {these} without the data"
             st.button(text, key="declare", icon=":material/edit:", on_click=_declare, args=(read,))
 
 

@@ -85,7 +85,7 @@ def test_a_link_to_a_fresh_server_opens_its_page_with_its_sample_and_grids_keep_
         page.goto(f"{address}/data?data=wine")
         page.get_by_role("heading", name="Data", exact=True).wait_for()
         page.get_by_test_id("stSidebarNav").get_by_text("Explore").wait_for()
-        read = "I know what was read of {} columns"
+        read = "I know these {} columns"
         page.get_by_text(read.format(13)).wait_for()
         for row in (1, 2, 3):  # below the column to predict
             _type(page, 0, 410, (3, row), str(-row))

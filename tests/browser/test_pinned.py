@@ -38,6 +38,7 @@ def test_a_pinned_tree_stands_beside_the_next(visit: Any, app: str) -> None:
     page = visit(viewport={"width": 1440, "height": 1400}).new_page()
     _pinned(page, f"{app}/?data=clinic&depth=2&epsilon=2", "0.5")
     assert _trees(page) == ["Pinned: PF-tree, ε = 2, depth 2, seed 1", "Now: PF-tree, ε = 0.5, depth 2, seed 1"]
+    settled(page)  # the two are measured one after the other
     first, second = (tree.bounding_box() for tree in page.get_by_role("tree").all())
     assert first["x"] + first["width"] <= second["x"]
 
@@ -60,7 +61,7 @@ def test_a_pinned_tree_stands_beside_the_next(visit: Any, app: str) -> None:
     narrow = visit(viewport={"width": 390, "height": 1400}, color_scheme="dark", reduced_motion="reduce").new_page()
     _pinned(narrow, f"{app}/?data=clinic&depth=2&epsilon=0.5", "2")
     assert [name.partition(":")[0] for name in _trees(narrow)] == ["Now", "Pinned"]
-    settled(narrow)  # the two are measured one after the other
+    settled(narrow)
     above, below = (tree.bounding_box() for tree in narrow.get_by_role("tree").all())
     assert above["y"] + above["height"] <= below["y"]
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 390

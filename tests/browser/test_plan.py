@@ -50,7 +50,8 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
         page.keyboard.press("ArrowLeft")
     page.get_by_text("at ε = 0.5").first.wait_for()
     assert slider.get_attribute("aria-valuetext") != before
-    assert page.get_by_text("stale").count() == 0  # the cursor moves, nothing is computed anew
+    settled(page)
+    assert page.get_by_text("what is shown is stale").count() == 0  # the cursor moves, nothing is computed anew
 
 
 def test_a_cell_of_the_share_map_is_used_by_list_and_by_mouse(page: Any, app: str) -> None:

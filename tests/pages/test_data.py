@@ -254,7 +254,7 @@ def test_what_someone_types_or_vouches_for_is_declared() -> None:
     edit(at, city={"groups": "A"})
     assert "'A' does not say which category it counts as" in shown(at)
     assert draft_of(at).column("city").groups == ()
-    again = click(filled(), "I know what was read")
+    again = click(filled(), "I know these")
     assert not [column for column in draft_of(again).columns if column.read]
 
 
