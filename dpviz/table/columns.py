@@ -538,7 +538,7 @@ def _of_arrow(values: Any, charge: Callable[[int], None] | None) -> Typed:
     distinct: Any = _as_bytes(chunks[0].dictionary) if chunks else ()
     if charge is not None:
         charge(_TEXT * len(distinct) + (distinct.nbytes if chunks else 0))
-    decimals = [cell.as_py() for cell in distinct] if types.is_decimal(kind) else []
+    decimals = list(map(_decimal, distinct)) if types.is_decimal(kind) else []
     return map(_scalar_text, distinct), places, _fractions(decimals)
 
 
@@ -567,6 +567,13 @@ def _as_bytes(values: Any) -> Any:
     if is_view(values.type):
         values = values.cast(pa.large_string() if str(values.type) == "string_view" else pa.large_binary())
     return values.cast(pa.large_binary()) if is_text(values.type) else values
+
+
+def _decimal(scalar: Any) -> Decimal | None:
+    try:
+        return scalar.as_py()
+    except ArithmeticError:  # of more digits than Python's hold; its text is unreadable too
+        return None
 
 
 def _scalar_text(scalar: Any) -> str:

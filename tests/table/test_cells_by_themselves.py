@@ -21,7 +21,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DpvizError
-from dpviz.table.cells import text_of
+from dpviz.table.cells import UNREADABLE, text_of
 from dpviz.table.columns import Column
 from dpviz.table.encode import encode_new
 from dpviz.table.raw import table_of
@@ -258,6 +258,12 @@ def test_cells_of_arrow_pandas_and_polars_mean_what_the_same_objects_mean(kind: 
         column = table_of(form).column("x")
         assert texts_of(column) == [*map(text_of, objects)], type(form)
     assert Column.from_values("x", cells).texts == column.texts
+
+
+def test_a_decimal_that_no_decimal_of_python_holds_is_unreadable_and_no_error():
+    """Of a scale that Arrow allows; by itself it does not become a value of Python's."""
+    cells = pa.Array.from_buffers(pa.decimal128(5, -300_000), 2, [None, pa.py_buffer(np.array([7, 0, 0, 0], np.int64))])
+    assert set(texts_of(Column.from_values("x", cells))) <= {UNREADABLE, "0"}
 
 
 def test_types_of_polars_mean_what_the_same_objects_mean() -> None:
