@@ -20,11 +20,11 @@ from benchmarks.arguments import add_data, add_workers
 from benchmarks.learners import learners_page
 from benchmarks.measured import remark, seconds_used
 from dpviz.__main__ import Parser, finish
+from dpviz.charts.departures import departures_page
 from dpviz.cli import console
 from dpviz.cli.files import write_whole
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.verdicts import stored_run
-from dpviz.figures.departures import departures_page
 from dpviz.learners import declared
 
 #: Topic -> what it measures. A module of this name has `add_arguments(parser)` and `measure(args) -> DataFrame`.

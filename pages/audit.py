@@ -13,13 +13,13 @@ from dpviz.app.parts import error, plain
 from dpviz.app.prose import prose, sections
 from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import download, learner_title, linked, on_demand, show_chart
+from dpviz.charts import as_python
+from dpviz.charts import audit as charts
+from dpviz.charts.departures import statement_rows
+from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import AuditResult, PlannedLearner
 from dpviz.evaluation.audit.verdicts import script_of
-from dpviz.figures import as_python
-from dpviz.figures import audit as figures
-from dpviz.figures.departures import statement_rows
-from dpviz.figures.wording import counted
 from dpviz.learners import get_learner, learner_names
 from dpviz.learners.papers import DIFFERENCES
 from dpviz.results.wording import number_text
@@ -111,7 +111,7 @@ def ask_search(learner: str, epsilon: float) -> Search:
     return search
 
 
-def fact(badge: figures.Badge, kind: str, words: str) -> None:
+def fact(badge: charts.Badge, kind: str, words: str) -> None:
     """One of the three facts, with its verdict."""
     st.markdown(f":{badge.tone}-badge[{badge.icon} {kind}: {badge.word}] {words}")
 
@@ -122,31 +122,31 @@ def evidence(search: Search, known: Known) -> None:
     st.subheader(", ".join(filter(None, audit.title_of(search.subject))), anchor=False)
     lines = []
     if facts is not None:
-        badge = figures.BADGES[facts.claim.verdict]
+        badge = charts.BADGES[facts.claim.verdict]
         BOXES[badge.tone](f"**Proved: {badge.word}.** {plain(facts.claim.because)}", icon=ICONS[facts.claim.verdict])
         if facts.claim.evidence:
             lines.append(f"Proved: to be read in `{facts.claim.evidence}`.")
     if result is not None:
-        found = figures.SEARCHED[figures.against_claim(result.log_ratio, result)]
-        fact(found, "Searched", plain(figures.search_sentence(result)))
+        found = charts.SEARCHED[charts.against_claim(result.log_ratio, result)]
+        fact(found, "Searched", plain(charts.search_sentence(result)))
         if result.epsilon != search.epsilon:
             asked = number_text(search.epsilon)
             st.caption(f":material/history: Stale for ε = {asked}: what is shown is from another ε. Search again.")
         source = "Searched now" if search.subject in known.now else "From the stored run"
         size = f"{result.n_sets:,} data sets, {counted(result.n_pairs, 'neighbouring pair')}"
-        lines.append(plain(figures.pair_sentence(result)))
+        lines.append(plain(charts.pair_sentence(result)))
         lines.append(f"{source}, at ε = {number_text(result.epsilon)}. Found in: {plain(result.searched)} ({size}).")
     else:
         reason = facts.not_searched if facts is not None else "These settings were not searched yet. Search again to do it now."
-        fact(figures.SEARCHED["not"], "Searched", plain(reason))
+        fact(charts.SEARCHED["not"], "Searched", plain(reason))
     if facts is not None and facts.attacked is not None:
-        shown, attacked = facts.attacked, figures.ATTACKED[figures.against_claim(facts.attacked.bound, facts.attacked)]
-        fact(attacked, "Attacked", plain(figures.attack_sentence(shown)))
+        shown, attacked = facts.attacked, charts.ATTACKED[charts.against_claim(facts.attacked.bound, facts.attacked)]
+        fact(attacked, "Attacked", plain(charts.attack_sentence(shown)))
         minutes = number_text(round(facts.processor_seconds / 60, 1))
-        lines.append(f"Attacked: {plain(figures.attack_source(shown))} Seen: {plain(shown.event)}.")
+        lines.append(f"Attacked: {plain(charts.attack_source(shown))} Seen: {plain(shown.event)}.")
         lines.append(f"Search and attack took {minutes} processor minutes.")
     elif facts is not None:
-        fact(figures.ATTACKED["not"], "Attacked", plain(facts.not_attacked))
+        fact(charts.ATTACKED["not"], "Attacked", plain(facts.not_attacked))
     if result is not None:
         why(result)
         worst_pair(result)
@@ -173,10 +173,10 @@ def why(result: AuditResult) -> None:
     numbers = {
         "claimed": f"{number_text(result.claimed)} ({NEIGHBOURS})",
         "composed": number_text(result.composed),
-        "times": figures.times_text(result.log_ratio),
-        "allowed": figures.times_text(result.claimed),
-        "low": figures.chance_text(low),
-        "high": figures.chance_text(high),
+        "times": charts.times_text(result.log_ratio),
+        "allowed": charts.times_text(result.claimed),
+        "low": charts.chance_text(low),
+        "high": charts.chance_text(high),
         "direction": "adding the marked row" if adds else "taking the marked row away",
         "because": plain(result.because),
     }
@@ -191,15 +191,15 @@ def worst_pair(result: AuditResult) -> None:
     if result.worst_pair is None:
         return
     st.subheader("The worst pair", anchor=False)
-    rows = figures.pair_rows(result.worst_pair)
+    rows = charts.pair_rows(result.worst_pair)
     st.dataframe(rows, hide_index=True, alt="Both data sets, the row that is added last.")
     st.markdown("**What tells them apart**")
-    tree, words = figures.output_tree(result), figures.output_in_words(result)
+    tree, words = charts.output_tree(result), charts.output_in_words(result)
     if tree is None:
         st.caption(plain(words))
     else:
         show_tree(tree, title=words, key="audit-output", height=260)
-    bars = figures.chance_chart(result)
+    bars = charts.chance_chart(result)
     st.markdown("**How likely is this tree?**", help=plain(bars.summary))
     show_chart(bars, "audit-chances")
 
@@ -212,7 +212,7 @@ except DpvizError as problem:
     known = audit.all_findings(with_stored=False)
 stored = known.stored
 at = float(st.session_state.get(EPSILON, 1.0))  # what the slider says, before it is drawn
-st.header(figures.lead_sentence(audit.audit_lines(known, at)), anchor=False)
+st.header(charts.lead_sentence(audit.audit_lines(known, at)), anchor=False)
 left, right = st.columns([1.3, 1], gap="medium")
 
 with left:
@@ -229,7 +229,7 @@ with left:
         near = min(of_run or {epsilon}, key=lambda stored: abs(math.log(stored / epsilon)))
         st.caption(f"Stored at ε = {number_text(near)}.")
         every = audit.audit_lines(known, epsilon)
-        chart = figures.audit_chart(every, epsilon=near, selected=search.subject)
+        chart = charts.audit_chart(every, epsilon=near, selected=search.subject)
         show_chart(chart, PICTURE, on_select=partial(choose, known))
 with right:
     evidence(search, known)
@@ -255,7 +255,7 @@ with left:
                         "where": one.where,
                         "data sets": f"{one.n_sets:,}",
                         "neighbouring pairs": f"{one.n_pairs:,}",
-                        f"found ε ({NEIGHBOURS})": figures.at_least_text(one.log_ratio),
+                        f"found ε ({NEIGHBOURS})": charts.at_least_text(one.log_ratio),
                     }
                     for one in found
                 ]

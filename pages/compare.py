@@ -20,13 +20,13 @@ from dpviz.app.parts import plain
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import hidden_seed, loaded, rows_read
 from dpviz.app.widgets import download, learner_title, linked, one_of, show_chart
+from dpviz.charts import as_python
+from dpviz.charts import compare as charts
+from dpviz.charts.wording import capital
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.evaluation import comparison
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, pending, run_batches
-from dpviz.figures import as_python
-from dpviz.figures import compare as figures
-from dpviz.figures.wording import capital
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import get_learner
 from dpviz.learners.recommend import which_learner
@@ -67,7 +67,7 @@ class Asked:
     metric: str
     grid: SweepGrid
     n_train: int
-    axis: figures.Axis
+    axis: charts.Axis
 
     @property
     def places(self) -> tuple[float, ...]:
@@ -189,7 +189,7 @@ def ask() -> Asked:
     )
     guesses += " risk: what an algorithm does may tell less than its ε allows."
     unknown = None if len(sizes) > 1 else "Over number of rows: needs a public row count. Declare one on the Data page."
-    axes: dict[figures.Axis, str] = {"asked": "ε asked for", "guesses": "right guesses of 100"}
+    axes: dict[charts.Axis, str] = {"asked": "ε asked for", "guesses": "right guesses of 100"}
     majority = 0.0 if of_numbers or is_private or not data.n_rows else float(data.class_counts().max() / data.n_rows)
     with controls.settings_row():
         chosen = ask_learners()
@@ -317,7 +317,7 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
         words = f"None of these algorithms gives probabilities, so there is no {METRICS[metric]}."
         st.info(words, icon=":material/info:")
         return found
-    banded, bandable = None, figures.bandable(found)
+    banded, bandable = None, charts.bandable(found)
     if chosen is not None and bandable:  # several bands would hide each other
         sound = [curve.learner for curve in found if curve.is_sound and curve.learner in bandable]
         start = 1 + bandable.index((sound or bandable)[0])
@@ -326,24 +326,24 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     level = comparison.majority_level(frame, metric)
     x = chosen if chosen is not None else asked.places[len(asked.places) // 2]
     about = unit.words if axis == "guesses" else None
-    words = figures.headline(found, along=along, x=x, metric=metric, level=level, about=about)
+    words = charts.headline(found, along=along, x=x, metric=metric, level=level, about=about)
     if chosen is None and not any(curve.is_sound and curve.at(x) for curve in found):
         words = "Points appear as they are computed."
     words = f"On made-up rows: {words}" if rows.is_made_up else words
     st.markdown(plain(words))
     look: dict[str, Any] = {"level": level, "axis": axis, "chosen": chosen, "banded": banded, "styles": styles_of(asked, found)}
-    show_chart(figures.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
-    if figures.is_cut(found, metric):
-        st.caption(f"R² below −{-figures.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
-    st.caption(figures.lines_text(found, banded, axis))
+    show_chart(charts.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
+    if charts.is_cut(found, metric):
+        st.caption(f"R² below −{-charts.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
+    st.caption(charts.lines_text(found, banded, axis))
     return found
 
 
-def styles_of(asked: Asked, found: Sequence[comparison.Curve]) -> dict[str, figures.LineStyle]:
+def styles_of(asked: Asked, found: Sequence[comparison.Curve]) -> dict[str, charts.LineStyle]:
     """As they were in this session: neither another learner nor the order in which curves come changes anybody's colour."""
     before = st.session_state.setdefault("_compare_styles", {})
     verdicts = dict.fromkeys(asked.grid.learners, "none") | {curve.learner: curve.verdict for curve in found}
-    styles = figures.line_styles(verdicts, before)
+    styles = charts.line_styles(verdicts, before)
     before.update(styles)
     return styles
 
@@ -372,7 +372,7 @@ def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
 def draw_boxes(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
     """What single draws may give; nothing until there are enough of every learner."""
     known = there.dropna(subset=[shown.metric])
-    if known[np.isfinite(known.epsilon)].groupby("learner").size().min() < figures.ENOUGH:
+    if known[np.isfinite(known.epsilon)].groupby("learner").size().min() < charts.ENOUGH:
         return
     styles = styles_of(shown, found)
     outcomes = {name: np.asarray(known.loc[known.learner == name, shown.metric], dtype=float) for name in styles}
@@ -380,8 +380,8 @@ def draw_boxes(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Cur
     if outcomes:
         st.divider()
         st.header("What a single draw may give", anchor=False)
-        st.markdown(figures.WHAT_A_BOX_IS)
-        show_chart(figures.box_chart(outcomes, styles, shown.metric), "boxes", png=saved_as("draws"))
+        st.markdown(charts.WHAT_A_BOX_IS)
+        show_chart(charts.box_chart(outcomes, styles, shown.metric), "boxes", png=saved_as("draws"))
 
 
 def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Curve]) -> None:
@@ -389,7 +389,7 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     st.divider()
     st.header("Who beats whom on the same splits", anchor=False)
     styles = styles_of(shown, found)
-    if shown.axis == "guesses" and (without := figures.unbounded(found, "guesses")):
+    if shown.axis == "guesses" and (without := charts.unbounded(found, "guesses")):
         named = plain(", ".join(map(learner_title, without)))
         st.caption(f"Nothing bounds them, so they are not compared at equal risk: {named}.")
     names = [name for name in styles if (there.learner == name).any()]
@@ -399,10 +399,10 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     ours = st.selectbox("Algorithm", names, format_func=learner_title, key="ours")
     pairs = [comparison.difference(there, ours, other, shown.metric) for other in names if other != ours]
     known = [pair for pair in pairs if pair is not None]
-    lines = (f"- beats {plain(learner_title(p.other))} with probability **{figures.probability_text(p)}**" for p in known)
+    lines = (f"- beats {plain(learner_title(p.other))} with probability **{charts.probability_text(p)}**" for p in known)
     st.markdown("\n".join([plain(learner_title(ours)), "", *lines]))
-    show_chart(figures.difference_chart(known, styles, shown.metric), "differences", png=saved_as("differences"))
-    st.caption(figures.WHAT_A_PROBABILITY_IS)
+    show_chart(charts.difference_chart(known, styles, shown.metric), "differences", png=saved_as("differences"))
+    st.caption(charts.WHAT_A_PROBABILITY_IS)
 
 
 def draw(shown: Asked, frame: pd.DataFrame) -> None:

@@ -18,10 +18,10 @@ from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.server_tables import is_configured
 from dpviz.app.table_files import ask_file, ask_on_server
 from dpviz.app.widgets import one_of, show_chart
+from dpviz.charts import as_python
+from dpviz.charts.data import column_chart, overview
 from dpviz.errors import DpvizError
 from dpviz.evaluation.columns import look_at
-from dpviz.figures import as_python
-from dpviz.figures.data import column_chart, overview
 from dpviz.io.samples import samples
 from dpviz.learners.request import doubts
 from dpviz.release.records import INSPECTION

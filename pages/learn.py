@@ -17,9 +17,9 @@ from dpviz.app.learn.view import ANSWER, ANSWERED, QUESTION, LessonView
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.widgets import linked, one_of, show_chart
+from dpviz.charts import as_python
+from dpviz.charts import learn as charts
 from dpviz.evaluation.deployments import deployments
-from dpviz.figures import as_python
-from dpviz.figures import learn as figures
 from dpviz.installation import lessons_only
 from dpviz.learners import FitRequest, get_learner
 from dpviz.results.wording import number_text
@@ -104,11 +104,11 @@ def others() -> None:
         st.header("What it means", anchor=False, width="content")
         with st.popover("How to choose", type="tertiary"):
             st.markdown(prose("epsilon", "odds"))
-    odds = figures.guesses_chart(epsilon, ODDS_EPSILONS)
+    odds = charts.guesses_chart(epsilon, ODDS_EPSILONS)
     st.markdown(f"**{plain(odds.summary)}**")
     show_chart(odds, "epsilon-odds")
     st.header("What others published with", anchor=False)
-    published = figures.deployments_chart(deployments(), mine=epsilon)
+    published = charts.deployments_chart(deployments(), mine=epsilon)
     st.markdown(f"**{plain(published.summary)}**")
     show_chart(published, "epsilon-others")
     st.caption(prose("epsilon", "others"))

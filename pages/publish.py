@@ -17,18 +17,18 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_chart, table
+from dpviz.charts import as_python
+from dpviz.charts.budget import spending_rows
+from dpviz.charts.publish import release as account
+from dpviz.charts.publish.exports import report_to_sign
+from dpviz.charts.publish.proof import Proof, proof_of, proof_sentence
+from dpviz.charts.publish.release import ACCOUNT, composed_sentence, history_rows, odds_rows, spent_chart, spent_sentence
+from dpviz.charts.publish.released_file import sentences
+from dpviz.charts.publish.report import Signed, drawn_tree, not_promised
+from dpviz.charts.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
+from dpviz.charts.wording import capital, counted
 from dpviz.errors import DpvizError, UnansweredRows
 from dpviz.evaluation.metrics import metric_intervals, metrics
-from dpviz.figures import as_python
-from dpviz.figures.budget import spending_rows
-from dpviz.figures.publish import release as account
-from dpviz.figures.publish.exports import report_to_sign
-from dpviz.figures.publish.proof import Proof, proof_of, proof_sentence
-from dpviz.figures.publish.release import ACCOUNT, composed_sentence, history_rows, odds_rows, spent_chart, spent_sentence
-from dpviz.figures.publish.released_file import sentences
-from dpviz.figures.publish.report import Signed, drawn_tree, not_promised
-from dpviz.figures.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
-from dpviz.figures.wording import capital, counted
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import test_result_of

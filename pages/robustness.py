@@ -16,12 +16,12 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import hidden_seed, rows_read
 from dpviz.app.widgets import learner_title, linked, on_demand, show_chart, table
+from dpviz.charts import as_python
+from dpviz.charts import robustness as charts
+from dpviz.charts.robustness import Certified
 from dpviz.errors import SchemaError
 from dpviz.evaluation.attacks import ATTACKS, attack_curve
 from dpviz.evaluation.poisoning import certify
-from dpviz.figures import as_python
-from dpviz.figures import robustness as figures
-from dpviz.figures.robustness import Certified
 from dpviz.learners import FitRequest, get_learner
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
@@ -193,24 +193,24 @@ measured = attacks_there()
 if found:
     up_to = max(up_to, FEWEST / max(1, found[0].table.n_train))
     with verdict:
-        st.markdown(f"**{plain(figures.headline(found, wanted))}**")
+        st.markdown(f"**{plain(charts.headline(found, wanted))}**")
         if not status.is_current:
             st.info("The curves below are stale: they are for the settings before.", icon=":material/history:")
     attacks = measured if status.is_current else None
-    chart = figures.guarantee_chart(found, up_to=up_to, wanted=wanted, attacks=attacks)
+    chart = charts.guarantee_chart(found, up_to=up_to, wanted=wanted, attacks=attacks)
     show_chart(chart, "robust-curves")
     st.caption(prose("robustness", "counted"))
-    st.caption(figures.marks_text(found, wanted, are_attacked=attacks is not None))
+    st.caption(charts.marks_text(found, wanted, are_attacked=attacks is not None))
     icons = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
     lines = []
     for item in found:
         stands = item.kind not in icons or item.table.protected_rows(wanted) is not None
         icon = icons.get(item.kind, ":material/gpp_bad:") if stands else ":material/help:"
-        struck = figures.struck_text(item, wanted)
+        struck = charts.struck_text(item, wanted)
         crossed = f"~~{plain(struck)}~~ " if struck else ""
-        lines.append(f"- {icon} **{plain(figures.full_name(item))}**: {crossed}{plain(figures.verdict_text(item, wanted))}")
+        lines.append(f"- {icon} **{plain(charts.full_name(item))}**: {crossed}{plain(charts.verdict_text(item, wanted))}")
     st.markdown("\n".join(lines))
-    if any(figures.is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
+    if any(charts.is_noisy(item) and item.table.n_done < item.table.n_asked for item in found):
         st.caption("Some curves were stopped early: fewer draws, and less is proved.")
     if is_private:
         st.caption("Computed on private rows without noise, not to be published.")
@@ -234,10 +234,10 @@ if chosen and not n_missing:
 background.show(task, "Attacking")
 measured = attacks_there()
 if measured is not None:
-    weaker = figures.attacked_sentence(measured)
+    weaker = charts.attacked_sentence(measured)
     if weaker:
         st.warning(plain(weaker), icon=":material/trending_down:")
-    table(figures.attack_table(found, measured), "Every measured attack beside what is proved.", key="robust-attacked")
+    table(charts.attack_table(found, measured), "Every measured attack beside what is proved.", key="robust-attacked")
 
 meaning()
 frame.go_on("robustness")

@@ -26,18 +26,18 @@ from dpviz.app.split_view import split_view
 from dpviz.app.state import rows_read
 from dpviz.app.tree_view import chosen_in, tree_text, tree_view
 from dpviz.app.widgets import linked, on_demand, show_chart
+from dpviz.charts import as_python
+from dpviz.charts import budget as budget_charts
+from dpviz.charts.split import split_of, split_sentence
+from dpviz.charts.tree import labels, text
+from dpviz.charts.tree import model as model_figures
+from dpviz.charts.tree.pair import Side, draw_pair
+from dpviz.charts.tree.paths import shape_in_words
+from dpviz.charts.tree.svg import NodeNotes, draw_tree
+from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
 from dpviz.evaluation.resampling import Resamples, agreement, feature_use
 from dpviz.evaluation.shares import epsilon_over_rounds, rounds_event
-from dpviz.figures import as_python
-from dpviz.figures import budget as budget_figures
-from dpviz.figures.split import split_of, split_sentence
-from dpviz.figures.tree import labels, text
-from dpviz.figures.tree import model as model_figures
-from dpviz.figures.tree.pair import Side, draw_pair
-from dpviz.figures.tree.paths import shape_in_words
-from dpviz.figures.tree.svg import NodeNotes, draw_tree
-from dpviz.figures.wording import counted
 from dpviz.learners import get_learner
 from dpviz.learners.recommend import which_learner
 from dpviz.learners.request import few_usable, remarks_on_settings
@@ -228,13 +228,13 @@ def show_spending(result: FitResult) -> None:
     """What one row pays on its way down, beside the claim; rounds of boosting; who set each share."""
     plan = result.plan
     st.markdown(f"**{plain(split_sentence(split_of(result)))}**")
-    rows = budget_figures.spending_rows(plan, result.ledger.spent())
+    rows = budget_charts.spending_rows(plan, result.ledger.spent())
     st.dataframe(rows, hide_index=True, alt="What one row pays for every part and level.")
     st.caption(prose("tree", "one row pays", because=plain(result.claim.because)))
     event = rounds_event(result)
     if event is not None:
         st.subheader("Round by round", anchor=False)
-        chart = budget_figures.rounds_chart(*epsilon_over_rounds(event, event.rounds), event.delta)
+        chart = budget_charts.rounds_chart(*epsilon_over_rounds(event, event.rounds), event.delta)
         st.markdown(chart.summary)
         show_chart(chart, "rounds")
     st.subheader("Who set each share", anchor=False)
@@ -242,7 +242,7 @@ def show_spending(result: FitResult) -> None:
     if by_hand:
         st.markdown(f"**{', '.join(by_hand)}**: set by you")
     st.markdown("\n".join(f"- {plain(note)}" for note in plan.notes))
-    st.dataframe(budget_figures.share_rows(plan), hide_index=True, alt="Every share of the plan with who set it.")
+    st.dataframe(budget_charts.share_rows(plan), hide_index=True, alt="Every share of the plan with who set it.")
 
 
 # --- reruns, on request

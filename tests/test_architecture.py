@@ -73,7 +73,7 @@ def exact_counts_seen(path: str, text: str) -> Iterator[str]:
 
 def colours_typed(path: str, text: str) -> Iterator[str]:
     """Colours of charts and screens stand in the theme."""
-    if path.startswith(("app.py", "pages/", "dpviz/app/", "dpviz/figures/")) and path != "dpviz/figures/theme.py":
+    if path.startswith(("app.py", "pages/", "dpviz/app/", "dpviz/charts/")) and path != "dpviz/charts/theme.py":
         texts = [node.value for node in nodes(text) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         yield from (f"{path}: {found}" for part in texts for found in COLOUR.findall(part))
 

@@ -22,13 +22,13 @@ OFFENDERS = (
     ("A room imports", "dpviz/attic/__init__.py", ""),
     ("Benchmarks stand", "dpviz/cli/roles.py", "from benchmarks import page"),
     ("No room imports", "dpviz/learners/roles.py", "from dpviz import fit"),
-    ("Streamlit stays", "dpviz/figures/roles.py", "import streamlit as st"),
+    ("Streamlit stays", "dpviz/charts/roles.py", "import streamlit as st"),
     ("Streamlit stays", "dpviz/app/roles.py", "import plotly.graph_objects as go"),
     ("Streamlit stays", "dpviz/learners/roles.py", "def f():\n    import opendp.prelude as dp"),
     ("Rooms that compute", "dpviz/table/roles.py", "def f():\n    import pandas as pd"),
     ("Capabilities", "dpviz/app/learn/roles.py", "import dpviz.app.publish"),
     ("Questions", "dpviz/evaluation/audit/roles.py", "import dpviz.evaluation.plan"),
-    ("Figures", "dpviz/figures/tree/roles.py", "from dpviz.figures.robustness import headline"),
+    ("Figures", "dpviz/charts/tree/roles.py", "from dpviz.charts.robustness import headline"),
 )
 
 
@@ -47,7 +47,7 @@ def test_every_contract_is_kept() -> None:
     assert (code, [name for name, is_kept in kept.items() if not is_kept]) == (0, []), "run: lint-imports"
 
 
-@pytest.mark.parametrize("room", ["app", "evaluation", "figures"])
+@pytest.mark.parametrize("room", ["app", "evaluation", "charts"])
 def test_every_capability_is_under_contract(room: str) -> None:
     declared = {name for contract in CONTRACTS for name in contract.get("modules", ()) if name.startswith(f"dpviz.{room}.")}
     folders = {file.parent.name for file in (ROOT / "dpviz" / room).glob("*/__init__.py")}

@@ -13,10 +13,10 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background
+from dpviz.charts.audit import AuditLine, setting_text
 from dpviz.evaluation.audit.evidence import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import LearnerEvidence, SearchedPlace, StoredRun, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify_each
-from dpviz.figures.audit import AuditLine, setting_text
 from dpviz.learners import get_learner, registry
 from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.figures.theme import LIGHT, role_variables
+from dpviz.charts.theme import LIGHT, role_variables
 
 #: The theme, for every style sheet. Streamlit's own colours may be set on the host or on what it holds.
 COLOURS = f":host,:host>*{{{role_variables(LIGHT)}}}\n"

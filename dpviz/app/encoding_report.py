@@ -5,7 +5,7 @@ import streamlit as st
 from dpviz.app import parts
 from dpviz.app.prose import prose
 from dpviz.app.widgets import rows_table
-from dpviz.figures.wording import percent
+from dpviz.charts.wording import percent
 from dpviz.table.dataset import EncodingReport
 from dpviz.table.dates import DateFeature
 from dpviz.table.notes import Interface, said

@@ -12,8 +12,8 @@ from dpviz.app.parts import literal, plain
 from dpviz.app.state import Loaded
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
+from dpviz.charts.plan import expected_chart, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.evaluation.simulate import DRAWS, MOST_ROWS, Expected, expected_steps
-from dpviz.figures.plan import expected_chart, expected_headline, expected_sentence, is_worth_it, strengths_text
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 

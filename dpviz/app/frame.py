@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpviz.app.serving import CHECKED
 from dpviz.app.widgets import on_demand
+from dpviz.charts.theme import LIGHT
 from dpviz.errors import DpvizError
-from dpviz.figures.theme import LIGHT
 from dpviz.installation import bundled, lessons_only
 
 _DRAWING = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">

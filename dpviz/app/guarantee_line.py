@@ -8,7 +8,7 @@ from dpviz.accounting.claim import Disclosure
 from dpviz.app import frame
 from dpviz.app.component import component
 from dpviz.app.parts import plain, plain_bound
-from dpviz.figures.tree.paths import PENDING, guarantee_said
+from dpviz.charts.tree.paths import PENDING, guarantee_said
 from dpviz.learners import get_learner, result_verdict
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole

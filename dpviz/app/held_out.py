@@ -17,6 +17,11 @@ from dpviz.app.parts import literal, plain
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import on_demand, once_of, rows_table, show_chart
+from dpviz.charts.compare import interval_text, measure_text
+from dpviz.charts.publish.test_result import WIDE, group_chart, has_rare_classes, result_sentences, says_nothing
+from dpviz.charts.tree.labels import visible
+from dpviz.charts.tree.paths import headline, measure_of, strip_svg
+from dpviz.charts.wording import capital, percent
 from dpviz.errors import NoProbabilities
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.metrics import (
@@ -32,11 +37,6 @@ from dpviz.evaluation.metrics import (
 )
 from dpviz.evaluation.paths import references, scored
 from dpviz.evaluation.resampling import Resamples
-from dpviz.figures.compare import interval_text, measure_text
-from dpviz.figures.publish.test_result import WIDE, group_chart, has_rare_classes, result_sentences, says_nothing
-from dpviz.figures.tree.labels import visible
-from dpviz.figures.tree.paths import headline, measure_of, strip_svg
-from dpviz.figures.wording import capital, percent
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model
 from dpviz.models.tree import format_value

@@ -12,7 +12,7 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import once_of, show_chart, whole_number
-from dpviz.figures.tree.model import (
+from dpviz.charts.tree.model import (
     asked_by,
     asked_in_words,
     by_size,
@@ -23,7 +23,7 @@ from dpviz.figures.tree.model import (
     steps_chart,
     steps_of,
 )
-from dpviz.figures.wording import counted
+from dpviz.charts.wording import counted
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.effects import effects

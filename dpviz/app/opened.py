@@ -14,11 +14,11 @@ from dpviz.app.state import Loaded
 from dpviz.app.training import Trained, last_tree
 from dpviz.app.tree_view import chosen_in, show_tree
 from dpviz.app.widgets import on_demand, rows_table
+from dpviz.charts.compare import measure_text
+from dpviz.charts.wording import capital
 from dpviz.errors import DpvizError
 from dpviz.evaluation.comparison import METRICS
 from dpviz.evaluation.metrics import metrics
-from dpviz.figures.compare import measure_text
-from dpviz.figures.wording import capital
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.learners import get_learner
 from dpviz.models.base import require_same_columns

@@ -13,9 +13,9 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
+from dpviz.charts.tree.labels import visible
+from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
-from dpviz.figures.tree.labels import visible
-from dpviz.figures.wording import counted
 from dpviz.table.notes import Doubt, Interface, said
 from dpviz.table.raw import RawTable
 from dpviz.table.role import DataRole

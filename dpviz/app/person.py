@@ -11,8 +11,8 @@ import streamlit as st
 from dpviz.app.parts import plain
 from dpviz.app.tree_view import SELECTED
 from dpviz.app.widgets import on_demand
-from dpviz.figures.tree.person import Cells, answer_sentence, leaf_reached, typical_person
-from dpviz.figures.tree.text import path_in_words
+from dpviz.charts.tree.person import Cells, answer_sentence, leaf_reached, typical_person
+from dpviz.charts.tree.text import path_in_words
 from dpviz.models.base import Model
 from dpviz.models.tree import Branch, Tree
 from dpviz.table.dates import DateFeature

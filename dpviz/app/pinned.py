@@ -16,13 +16,13 @@ from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.training import RERUNS, Trained, about, canonical_key, is_resampled, resampling_task, tree_task
+from dpviz.charts.compare import gap_text, gap_unit, measure_text
+from dpviz.charts.tree.pair import Side, pair_rows, pair_sentence
+from dpviz.charts.tree.svg import NodeNotes
+from dpviz.charts.wording import capital
 from dpviz.evaluation.comparison import METRICS
 from dpviz.evaluation.metrics import paired_difference
 from dpviz.evaluation.resampling import Resamples
-from dpviz.figures.compare import gap_text, gap_unit, measure_text
-from dpviz.figures.tree.pair import Side, pair_rows, pair_sentence
-from dpviz.figures.tree.svg import NodeNotes
-from dpviz.figures.wording import capital
 from dpviz.learners import get_learner
 from dpviz.models.tree import Tree
 from dpviz.results.wording import number_text

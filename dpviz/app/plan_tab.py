@@ -25,14 +25,14 @@ from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded, rows_read
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import linked, one_of, show_chart, whole_number
+from dpviz.charts import as_python
+from dpviz.charts import plan as charts
+from dpviz.charts.wording import percent
 from dpviz.errors import DpvizError
 from dpviz.evaluation import plan as planning
 from dpviz.evaluation.plan import Along, Goal, SearchAnswer
 from dpviz.evaluation.repeat import start_workers
 from dpviz.evaluation.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
-from dpviz.figures import as_python
-from dpviz.figures import plan as figures
-from dpviz.figures.wording import percent
 from dpviz.learners import FitRequest, require_task
 from dpviz.results.verdict import short_text
 from dpviz.table.role import DataRole
@@ -178,7 +178,7 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded, curves: ba
     sure = right.select_slider("Required reliability, trees of 100", (50, 80, 90, 95), 90, **options)
     goal = Goal("labels" if name in ("labels", "depth") else "accuracy", target / 100, sure / 100)
     search = Search(place, request, QUESTIONS[name][1], goal)
-    st.caption(plain(f"Held fixed: {figures.held_fixed_text(request, search.along, unit_in_use())}. {place.title}."))
+    st.caption(plain(f"Held fixed: {charts.held_fixed_text(request, search.along, unit_in_use())}. {place.title}."))
     other = {"max_depth": 1, "depth": 1} if search.along == "max_depth" else {"epsilon": 1.0} if search.along == "epsilon" else {}
     key = canonical_key(
         loaded, request.at(**other), world=place.key, wanted=repr((name, goal))
@@ -209,7 +209,7 @@ def _found(search: Search, **how: Any) -> Iterator[tuple[Search, SearchAnswer]]:
 
 def _so_far(status: background.Status) -> None:
     (search, answer), *_ = status.values
-    words = figures.so_far_headline(answer, search.along, _at_risk(search))
+    words = charts.so_far_headline(answer, search.along, _at_risk(search))
     st.info(f"**{plain(words)}**", icon=":material/hourglass_top:")
     _picture(search, answer, words)
 
@@ -218,8 +218,8 @@ def _answer(search: Search, answer: SearchAnswer, key: str) -> None:
     """The answer in a box, its figure and table, and the check. No key: the answer is stale and cannot be checked."""
     world, along, goal = search.place.world, search.along, search.goal
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
-    sentence = figures.answer_sentence(answer, along, goal, unit_in_use())
-    box(f"**{plain(figures.answer_headline(answer, along, _at_risk(search)))}.**  \n{plain(sentence)}")
+    sentence = charts.answer_sentence(answer, along, goal, unit_in_use())
+    box(f"**{plain(charts.answer_headline(answer, along, _at_risk(search)))}.**  \n{plain(sentence)}")
     most = max(map(max, world.chances)) if isinstance(world, Planted) else 1.0  # the class of a row is drawn at these chances
     if goal.measure == "accuracy" and goal.target > most:
         st.caption(f"Nothing could: in this world {percent(round(most, 3))} is the most anybody reaches.")
@@ -233,16 +233,16 @@ def _answer(search: Search, answer: SearchAnswer, key: str) -> None:
     status = background.start_button(task, f"Check it on {planning.CHECK_DRAWS} fresh simulations", ":material/replay:")
     background.show(task, "Training fresh trees")
     if status.is_current:
-        words = figures.check_sentence(status.result, along, goal, unit_in_use())
+        words = charts.check_sentence(status.result, along, goal, unit_in_use())
         st.markdown(f":material/fact_check: {plain(words)}")
 
 
 def _picture(search: Search, answer: SearchAnswer, words: str) -> None:
-    show_chart(figures.search_chart(answer, search.along, words, _at_risk(search)), "plan-answer")
+    show_chart(charts.search_chart(answer, search.along, words, _at_risk(search)), "plan-answer")
     st.caption(prose("plan", "marks"))
 
 
-def _at_risk(search: Search) -> figures.AtRisk:
+def _at_risk(search: Search) -> charts.AtRisk:
     """What a release of the world's rows would let others guess about whom they protect."""
     unit = unit_in_use()
 
@@ -250,7 +250,7 @@ def _at_risk(search: Search) -> figures.AtRisk:
         said = search.fixed.at(epsilon=epsilon).verdict(search.place.world.schema, unit)
         return said.right_guesses if said.proven.is_finite else math.inf
 
-    return figures.AtRisk(guesses, unit)
+    return charts.AtRisk(guesses, unit)
 
 
 def _answer_poison(n_poisoned: int, curves: background.Status) -> None:
@@ -259,7 +259,7 @@ def _answer_poison(n_poisoned: int, curves: background.Status) -> None:
         st.info("The answer is read off the certificates of the consequences below. Compute them first.", icon=":material/south:")
         return
     found: planning.Consequences = curves.result
-    headline, explanation = figures.protecting_sentence(found, n_poisoned, found.majority)
+    headline, explanation = charts.protecting_sentence(found, n_poisoned, found.majority)
     reachable = not found.reason and bool(found.protecting(n_poisoned, found.majority))
     stale = "" if curves.is_current else " (For the settings before.)"
     (st.success if reachable else st.warning)(f"**{plain(headline)}.**  \n{plain(explanation)}{stale}")
@@ -293,10 +293,10 @@ def _three(found: planning.Consequences, cursor: float, n_people: int) -> None:
     item, unit = found.at(cursor), unit_in_use()
     asked: dict[str, Any] = {"candidates": n_people, "above": found.majority, "unit": unit}
     titles = (":material/target: Accuracy", ":material/visibility: Privacy", ":material/shield: Poisoning")
-    sentences = figures.consequence_sentences(item, found, **asked)
+    sentences = charts.consequence_sentences(item, found, **asked)
     for column, title, words in zip(st.columns(3, gap="medium"), titles, sentences, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{title}** at {short_text(PrivacyLoss(item.epsilon), unit)}  \n{plain(words)}")
     st.caption(f"Move ε ({unit.neighbours}): the line goes through all drawn.")
-    show_chart(figures.consequences_chart(found, cursor=item.epsilon, **asked), "plan-three")
+    show_chart(charts.consequences_chart(found, cursor=item.epsilon, **asked), "plan-three")
     st.caption(prose("plan", "three consequences", trees=str(found.n_draws), rows=f"{found.n_train:,}"))

@@ -20,9 +20,9 @@ from dpviz.app.parts import error, file_line, literal, names_text, plain, role_b
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded, protect
 from dpviz.app.widgets import rows_table
+from dpviz.charts.publish.release import cap_rows
+from dpviz.charts.publish.released_file import CheckedFile, checked_file, title
 from dpviz.errors import DpvizError, UnansweredRows
-from dpviz.figures.publish.release import cap_rows
-from dpviz.figures.publish.released_file import CheckedFile, checked_file, title
 from dpviz.learners import FitRequest
 from dpviz.learners.request import doubts
 from dpviz.progress import Progress, Stop

@@ -16,9 +16,9 @@ from dpviz.app.prepared import Prepared, prepared
 from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.widgets import download
+from dpviz.charts.as_python import file_stem
+from dpviz.charts.tree.labels import visible
 from dpviz.errors import DpvizError
-from dpviz.figures.as_python import file_stem
-from dpviz.figures.tree.labels import visible
 from dpviz.io.codebook import (
     Codebook,
     codebook_template,

@@ -12,9 +12,9 @@ from dpviz.app.split_view import use_shares
 from dpviz.app.state import Loaded, encoded_sample
 from dpviz.app.training import canonical_key
 from dpviz.app.widgets import show_chart
+from dpviz.charts import budget as charts
 from dpviz.errors import DpvizError
 from dpviz.evaluation.shares import MovableShares, ShareMap, Shares, one_step_more, share_map
-from dpviz.figures import budget as figures
 from dpviz.io.samples import samples
 from dpviz.learners import FitRequest
 from dpviz.table.dataset import EncodedDataset
@@ -110,8 +110,8 @@ def _maps(found: tuple[tuple[str, ShareMap], ...], current: Shares | None) -> No
     shares = here.movable.of_weights(current) if current and len(current) == sum(here.movable.levels) else None
     others = [(name, there) for name, there in others if there.movable.parts == here.movable.parts]
     for _, there in others:
-        st.markdown(f"**{plain(figures.crossover_sentence(here, there))}**")
-    spread = figures.common_spread([here, *(there for _, there in others)])
+        st.markdown(f"**{plain(charts.crossover_sentence(here, there))}**")
+    spread = charts.common_spread([here, *(there for _, there in others)])
     columns = st.columns(2, gap="large") if others else [st.container()]
     with columns[0]:
         _map(here, shares, title, _PICTURE, spread)
@@ -122,11 +122,11 @@ def _maps(found: tuple[tuple[str, ShareMap], ...], current: Shares | None) -> No
 
 def _map(found: ShareMap, current: Shares | None, title: str, key: str, spread: float) -> None:
     st.markdown(f"**{plain(title)}, {found.n_rows:,} rows**")
-    chart = figures.map_chart(found, current=current, spread=spread)
+    chart = charts.map_chart(found, current=current, spread=spread)
     st.caption(plain(chart.summary))
     stopped = f"Stopped after {found.n_draws} of {found.n_asked} draws. " if found.n_draws < found.n_asked else ""
     if len(found.movable.parts) == 3:
-        st.caption(f"{stopped}Numbers: % right. {figures.scale_text(spread)} Click a cell to use its shares.")
+        st.caption(f"{stopped}Numbers: % right. {charts.scale_text(spread)} Click a cell to use its shares.")
         show_chart(chart, key, on_select=partial(_use_cell, found, key))
     else:
         show_chart(chart, key)
@@ -134,7 +134,7 @@ def _map(found: ShareMap, current: Shares | None, title: str, key: str, spread: 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         places = sorted(range(len(found.points)), key=lambda at: -found.means[at])
         at = st.selectbox(
-            "Shares, the most accurate first", places, format_func=partial(figures.point_words, found), key=f"{key}-point"
+            "Shares, the most accurate first", places, format_func=partial(charts.point_words, found), key=f"{key}-point"
         )
         chosen = (found.movable, found.points[at])
         st.button("Use these shares", key=f"{key}-use", on_click=use_shares, args=chosen)
@@ -153,13 +153,13 @@ def _gains(movable: MovableShares, loaded: Loaded, current: Shares | None) -> No
     start = movable.of_weights(current) if current else movable.automatic
     task = background.in_one(GAINS, f"{_key(movable, loaded)} {start}", partial(_gains_of, movable, loaded.data, start))
     whose = "the shares you set" if current else "the automatic choice"
-    st.markdown(plain(f"From {whose}: {figures.shares_words(movable.parts, tuple(s / sum(start) for s in start))}."))
+    st.markdown(plain(f"From {whose}: {charts.shares_words(movable.parts, tuple(s / sum(start) for s in start))}."))
     status = background.start_button(task, f"Try one step more of each ({GAIN_DRAWS} draws)", ":material/play_arrow:")
     background.show(task, "Trying one step more of each share")
     if not status.shown:
         return
     of, gains = status.result
-    chart = figures.gains_chart(of, gains)
+    chart = charts.gains_chart(of, gains)
     st.markdown(plain(chart.summary))
     show_chart(chart, "lab-gains-figure")
 

@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.component import component, event_in, ignore
+from dpviz.charts.split import STYLE, part_name, split_html, split_of, widths
 from dpviz.errors import DpvizError
 from dpviz.evaluation.shares import MovableShares, Shares
-from dpviz.figures.split import STYLE, part_name, split_html, split_of, widths
 from dpviz.learners import FitRequest
 from dpviz.results.result import FitResult
 

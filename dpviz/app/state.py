@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from dpviz.charts.as_python import RowsRead
 from dpviz.errors import DpvizError, SchemaError
-from dpviz.figures.as_python import RowsRead
 from dpviz.io.samples import Sample, load_sample, samples
 from dpviz.learners import get_learner, learners_for
 from dpviz.randomness import random_128_bits

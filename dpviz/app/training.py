@@ -21,12 +21,12 @@ from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of
 from dpviz.app.parts import error
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
+from dpviz.charts.tree.pair import Side
+from dpviz.charts.tree.paths import DrawnStep, PathSteps, beside_pinned, measure_of, packed_steps
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation import paths
 from dpviz.evaluation.repeat import light, spread
 from dpviz.evaluation.resampling import Resamples, resample
-from dpviz.figures.tree.pair import Side
-from dpviz.figures.tree.paths import DrawnStep, PathSteps, beside_pinned, measure_of, packed_steps
 from dpviz.learners import FitRequest
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Tree

@@ -1,4 +1,4 @@
-// The tree drawing in the dashboard: zoom, pan, click, keyboard. The drawing itself is made in Python (dpviz/figures/tree/svg.py).
+// The tree drawing in the dashboard: zoom, pan, click, keyboard. The drawing itself is made in Python (dpviz/charts/tree/svg.py).
 //
 // Streamlit calls the default export again whenever data or theme change, on the same elements; everything that must outlive
 // a rerun therefore stands in a View kept beside its element, and where it was looking in `memory`, beside the widget's key.
@@ -7,7 +7,7 @@ const NARROW = 520, SHORTEST = 340, SMALLEST = 0.2, LARGEST = 3, STEP = 1.25;
 const READABLE = 0.93, ROOMY = 1.4;  // of a fitted tree: its text has 13 pixels at least, and a wide screen is used
 const ABOVE = 330;  // pixels that a window needs for what is above and below the frame
 const TALL = 1.5;  // times the height of its frame: such a tree has an overview beside it
-const ROW = 33, INDENT = 16, WORTH_CLOSING = 3;  // from row to row of an outline, as in dpviz/figures/tree/layout.py; leaves
+const ROW = 33, INDENT = 16, WORTH_CLOSING = 3;  // from row to row of an outline, as in dpviz/charts/tree/layout.py; leaves
 const views = new WeakMap();
 const memory = new Map();
 

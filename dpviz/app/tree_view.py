@@ -9,8 +9,8 @@ import streamlit as st
 from dpviz.app.component import component, event_in, ignore
 from dpviz.app.parts import plain
 from dpviz.app.widgets import on_demand
-from dpviz.figures.tree.svg import NodeNotes, draw_tree
-from dpviz.figures.tree.text import rule_list
+from dpviz.charts.tree.svg import NodeNotes, draw_tree
+from dpviz.charts.tree.text import rule_list
 from dpviz.models.tree import Tree
 
 
@@ -27,7 +27,7 @@ def tree_view(
 ) -> str | None:
     """Show a tree; return the id of the node that was chosen just now ("root.L"), None on every other run.
 
-    `svg_wide` and `svg_narrow` are drawings of one tree by `dpviz.figures.tree.svg`; the narrow one is shown below 520 px. A tree
+    `svg_wide` and `svg_narrow` are drawings of one tree by `dpviz.charts.tree.svg`; the narrow one is shown below 520 px. A tree
     of the same shape as the one before keeps zoom, place and focus. Choosing a node is one rerun: the widget marks it at once, so
     the drawings may be made without a selection. `selected` is the node to mark, as the page knows it; a choice made just now
     goes before it.

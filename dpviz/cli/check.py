@@ -10,10 +10,10 @@ Example: dpviz check release.json
 from argparse import Namespace
 from pathlib import Path
 
+from dpviz.charts.publish.released_file import checked_file, sentences, title, values
 from dpviz.cli import console
 from dpviz.cli.options import option, shared
 from dpviz.errors import DpvizError, place
-from dpviz.figures.publish.released_file import checked_file, sentences, title, values
 from dpviz.io.results import read_model_file
 from dpviz.release.check import findings
 from dpviz.release.register import Register

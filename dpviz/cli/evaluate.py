@@ -14,14 +14,14 @@ from argparse import Namespace
 
 import numpy as np
 
+from dpviz.charts.compare import interval_text, measure_text
+from dpviz.charts.wording import capital, percent
 from dpviz.cli import console
 from dpviz.cli.options import READING, shared, table_or_address
 from dpviz.cli.rows import open_rows
 from dpviz.errors import DpvizError, EngineError, place
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.metrics import Answered, answered_by_leaf, classifier_answers, metric_intervals, metrics, recalls
-from dpviz.figures.compare import interval_text, measure_text
-from dpviz.figures.wording import capital, percent
 from dpviz.io.results import read_model_file
 from dpviz.models.base import Model
 from dpviz.models.constant import as_tree

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.charts.departures import statement_rows
 from dpviz.cli import console
 from dpviz.cli.options import number, option, shared
 from dpviz.cli.verify import bounds_in_words
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
-from dpviz.figures.departures import statement_rows
 from dpviz.io.schemas import load_schema
 from dpviz.learners import get_learner, registry
 from dpviz.learners.catalogue import parameters

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.charts.publish.release import ACCOUNT, composed_sentence
 from dpviz.cli import console
 from dpviz.cli.check import NOT_AS_WRITTEN
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, shared, whole
 from dpviz.errors import DpvizError, RefusedRelease, place
-from dpviz.figures.publish.release import ACCOUNT, composed_sentence
 from dpviz.io.csv_text import csv_text
 from dpviz.release.check import findings, reference_in, resume
 from dpviz.release.export import COLUMNS, register_json, register_lines, register_record

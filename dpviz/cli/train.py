@@ -10,6 +10,8 @@ Example: dpviz train loans.csv --schema loans.schema.json --epsilon 1 --out tree
 from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
+from dpviz.charts.publish.proof import proof_of, proof_sentence
+from dpviz.charts.publish.summary import summary
 from dpviz.cli import console
 from dpviz.cli.files import STDOUT, check_output, write_whole
 from dpviz.cli.options import (
@@ -27,8 +29,6 @@ from dpviz.cli.options import (
 from dpviz.cli.register import balance_pairs
 from dpviz.cli.rows import OpenRows, declared_schema, open_rows, warn_of_proposal, warn_of_read_values
 from dpviz.errors import DpvizError, UnansweredRows, place
-from dpviz.figures.publish.proof import proof_of, proof_sentence
-from dpviz.figures.publish.summary import summary
 from dpviz.learners import FitRequest, get_learner
 from dpviz.learners.request import check_row_count, remarks
 from dpviz.release.files import require_new_file

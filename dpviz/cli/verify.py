@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.charts.audit import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
 from dpviz.cli import console
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, output, parse_parameters, shared
@@ -27,7 +28,6 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import LearnerEvidence, StoredRun, run_to_json, stored_run, verify_all
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, verify_each
-from dpviz.figures.audit import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
 from dpviz.learners import get_learner
 
 BROKEN = 1

@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from dpviz.figures.publish.report import Signed, report_html
+from dpviz.charts.publish.report import Signed, report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dpviz
-from dpviz.figures.publish.report import Signed, report_html
+from dpviz.charts.publish.report import Signed, report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.samples import load_sample
 

@@ -13,7 +13,7 @@ import pytest
 
 from dpviz.app import tree_view as module
 from dpviz.app.component import COLOURS, markup
-from dpviz.figures.tree.svg import draw_tree
+from dpviz.charts.tree.svg import draw_tree
 from dpviz.models.tree import Branch, Leaf, Node, ThresholdRule, Tree
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 

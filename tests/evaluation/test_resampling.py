@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import dpviz
+from dpviz.charts.tree.pair import differences
 from dpviz.errors import DpvizError, ParameterError, UnknownName
 from dpviz.evaluation.paths import EPSILONS, path_step, references, scored
 from dpviz.evaluation.resampling import Resamples, agreement, feature_use, node_at, resample
-from dpviz.figures.tree.pair import differences
 from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.models.constant import Constant

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpviz.charts.plan import expected_headline, is_worth_it
 from dpviz.errors import Cancelled, DpvizError, ParameterError, SchemaError, UnknownName
 from dpviz.evaluation.simulate import (
     FIRST_DRAWS,
@@ -17,7 +18,6 @@ from dpviz.evaluation.simulate import (
     plant,
     region,
 )
-from dpviz.figures.plan import expected_headline, is_worth_it
 from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Leaf
 from dpviz.table.dataset import EncodedDataset

@@ -20,8 +20,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dpviz.charts.publish.exports import SVG
 from dpviz.errors import NotExported
-from dpviz.figures.publish.exports import SVG
 from dpviz.io.exports import FORMS, contract
 from dpviz.io.exports.contract import Exportable, WrittenForm, require_fit
 from dpviz.io.exports.reading import source

@@ -15,11 +15,11 @@ import dpviz
 from dpviz.app import plan_tab
 from dpviz.app.frame import PLAN_TAB
 from dpviz.app.state import Loaded
+from dpviz.charts import as_python
+from dpviz.charts.as_python import RowsRead
+from dpviz.charts.compare import measure_text
 from dpviz.evaluation import plan as planning
 from dpviz.evaluation.sweep import as_frame
-from dpviz.figures import as_python
-from dpviz.figures.as_python import RowsRead
-from dpviz.figures.compare import measure_text
 from dpviz.io.results import with_our_verdict
 from dpviz.learners import FitRequest, get_learner
 from dpviz.release.register import Register

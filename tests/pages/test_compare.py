@@ -7,9 +7,9 @@ from threading import Event
 import pytest
 
 from dpviz.app.background import Job, Pool
+from dpviz.charts.compare import line_styles
 from dpviz.evaluation import comparison, sweep
 from dpviz.evaluation.sweep import as_frame, columns_of
-from dpviz.figures.compare import line_styles
 from dpviz.learners import get_learner
 from dpviz.table.role import DataRole
 from tests.support.pages import (

@@ -7,8 +7,8 @@ import pytest
 from dpviz.app.frame import PLAN_TAB
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
-from dpviz.figures.split import split_of, split_sentence
-from dpviz.figures.tree.model import steps_of
+from dpviz.charts.split import split_of, split_sentence
+from dpviz.charts.tree.model import steps_of
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner, learners_for
 from dpviz.models.tree import format_value

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.app.tree_view import SELECTED
-from dpviz.figures.tree.person import answer_sentence, leaf_reached
+from dpviz.charts.tree.person import answer_sentence, leaf_reached
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
 from tests.support.pages import opened, shown, tree_on_screen, unfolded

@@ -17,8 +17,8 @@ from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import publish as page_state
 from dpviz.app.expected import SLOT
 from dpviz.app.state import Loaded
+from dpviz.charts.publish import proof
 from dpviz.errors import RefusedRelease
-from dpviz.figures.publish import proof
 from dpviz.learners import fit
 from dpviz.release import store
 from dpviz.release.export import register_json, register_lines

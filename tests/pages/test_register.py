@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.charts.publish.release import account_html, accounts
 from dpviz.errors import NotExported
-from dpviz.figures.publish.release import account_html, accounts
 from dpviz.release import store
 from dpviz.release.register import Register
 from tests.support.pages import PAGES, said_in_boxes, shown, texts, whole_app
@@ -113,7 +113,7 @@ def test_the_report_of_a_release_is_offered_with_its_author_unless_it_cannot_be_
         raise NotExported("The report does not predict as the model does.", remedy="-")
 
     if is_refused:
-        monkeypatch.setattr("dpviz.figures.publish.exports.export", refuse)
+        monkeypatch.setattr("dpviz.charts.publish.exports.export", refuse)
     publish(book, small_rows(), requested(0.5))
     test = opened()
     test.session_state["report 1"] = True

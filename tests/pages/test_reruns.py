@@ -14,9 +14,9 @@ from dpviz.app import background, training
 from dpviz.app.background import Job, Result, Status
 from dpviz.app.held_out import TEST_SHARE
 from dpviz.app.training import PATH, RERUNS
+from dpviz.charts.tree.text import node_in_words
 from dpviz.evaluation import paths
 from dpviz.evaluation.resampling import Resamples
-from dpviz.figures.tree.text import node_in_words
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 from tests.support.pages import after_work, in_use, opened, steps_of, texts, tree_on_screen, values_in

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import share_map, split_view
 from dpviz.app.parts import plain
+from dpviz.charts.split import split_of, split_sentence
 from dpviz.evaluation.shares import MovableShares
-from dpviz.figures.split import split_of, split_sentence
 from dpviz.learners import FitRequest, get_learner
 from dpviz.table.role import DataRole
 from tests.support.pages import (

@@ -11,7 +11,7 @@ from dpviz import model_from_json
 from dpviz.app.held_out import HeldOut
 from dpviz.app.parts import plain
 from dpviz.app.training import RERUNS as SLOT
-from dpviz.figures.publish.test_result import result_sentences
+from dpviz.charts.publish.test_result import result_sentences
 from dpviz.learners import get_learner
 from dpviz.results.verdict import ROW
 from dpviz.table.role import DataRole

@@ -14,7 +14,7 @@ import pytest
 import dpviz
 from dpviz.app import opened as opened_model
 from dpviz.app.explorations import AGREED
-from dpviz.figures.publish.report import report_html
+from dpviz.charts.publish.report import report_html
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import result_from_json, with_our_verdict
 from dpviz.release.register import Register

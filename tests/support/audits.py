@@ -8,10 +8,10 @@ from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import PrivacyLoss
+from dpviz.charts.audit import AuditLine
 from dpviz.evaluation.audit.attack import LowerBound
 from dpviz.evaluation.audit.evidence import AuditResult, WorstPair
 from dpviz.evaluation.audit.verdicts import LearnerEvidence, SearchedPlace, StoredRun
-from dpviz.figures.audit import AuditLine
 
 
 def split(left: str, right: str, feature: str = "a", value: str = "a=0") -> dict[str, Any]:

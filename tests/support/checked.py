@@ -20,8 +20,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 
+from dpviz.charts.tree.text import node_in_words
 from dpviz.errors import NoProbabilities, NotExported
-from dpviz.figures.tree.text import node_in_words
 from dpviz.io.exports import contract
 from dpviz.io.exports.contract import Exportable, WrittenForm
 from dpviz.io.exports.function import Split, steps

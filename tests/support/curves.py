@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from dpviz.charts.robustness import Certified
 from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate
-from dpviz.figures.robustness import Certified
 from dpviz.learners import get_learner, learner_names
 from dpviz.randomness import generator
 

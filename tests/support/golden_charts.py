@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.figures.charts import Chart
+from dpviz.charts.chart import Chart
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "tests" / "golden" / "charts"

@@ -14,6 +14,9 @@ from dpviz.app.learn.view import LessonView, Numbers
 from dpviz.app.state import encoded_sample
 from dpviz.app.tree_view import chosen_node, show_tree
 from dpviz.app.widgets import show_chart
+from dpviz.charts import learn as charts
+from dpviz.charts.tree.svg import NodeNotes
+from dpviz.charts.wording import chance
 from dpviz.evaluation.audit.evidence import AuditResult
 from dpviz.evaluation.lessons import (
     FEATURE_ROWS,
@@ -32,9 +35,6 @@ from dpviz.evaluation.lessons import (
     noisy_counts,
     poisoned_stump,
 )
-from dpviz.figures import learn as figures
-from dpviz.figures.tree.svg import NodeNotes
-from dpviz.figures.wording import chance
 from dpviz.randomness import generator
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.schema import CategoricalFeature
@@ -49,13 +49,13 @@ ODDS_EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 def odds_question() -> Numbers:
     """What a larger epsilon allows; the other options are what it is at other epsilons."""
     values = {name: rounded_up(guesses(at)) for name, at in {"low": 0.2, "high": 2.2, "top": 4.5, "right": 1.0}.items()}
-    fixed = {"coin": str(figures.COIN), "hundred": "100", "tree": rounded_up(guesses_by_tree(1.0))}
+    fixed = {"coin": str(charts.COIN), "hundred": "100", "tree": rounded_up(guesses_by_tree(1.0))}
     return values | fixed | {"epsilon": number_text(1.0), "odds": number_text(math.exp(1.0))}
 
 
 def show_odds(view: LessonView) -> None:
     """A hundred guesses."""
-    view.picture(figures.guesses_chart(view.slider("epsilon", EPSILON_LABEL, ODDS_EPSILONS, 0.1), ODDS_EPSILONS))
+    view.picture(charts.guesses_chart(view.slider("epsilon", EPSILON_LABEL, ODDS_EPSILONS, 0.1), ODDS_EPSILONS))
 
 
 # --- noise on a count, and two neighbouring tables of one's own
@@ -80,7 +80,7 @@ def show_noise(view: LessonView) -> None:
     words = f"The tables differ in {distance} rows, so they are not neighbours: {allowed} times is allowed."
     known = {0: "The tables are the same.", 1: "The tables are neighbours: they differ in one row."}
     st.caption(known.get(distance, words))
-    view.picture(figures.counts_chart(noisy, counts))
+    view.picture(charts.counts_chart(noisy, counts))
     with st.expander("The two tables", icon=":material/grid_on:"):
         rows = [
             {
@@ -114,7 +114,7 @@ def show_choosing(view: LessonView) -> None:
     epsilon = view.slider("epsilon", EPSILON_LABEL, (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.1)
     with st.container(horizontal=True):
         counts = tuple(view.number(name, name.capitalize(), 0, 1000, start) for name, start in OPTIONS.items())
-    view.picture(figures.choice_chart(list(OPTIONS), noisy_choice(counts, epsilon), epsilon))
+    view.picture(charts.choice_chart(list(OPTIONS), noisy_choice(counts, epsilon), epsilon))
     seed, shown = st.session_state.setdefault(_GAME, (3, 0))  # three coins at the epsilon asked about
     flips = coin_by_coin(counts, epsilon, rng=generator(seed))
     shown = min(shown, len(flips))
@@ -124,7 +124,7 @@ def show_choosing(view: LessonView) -> None:
         none = "" if shown else "No coin was flipped yet."
         view.button("Another choice", "counts", _turn, seed + 1, 0, reason=none, icon=":material/restart_alt:")
     if shown:
-        coins = figures.coins_chart(list(OPTIONS), flips[:shown])
+        coins = charts.coins_chart(list(OPTIONS), flips[:shown])
         show_chart(coins, "choosing-coins")
         st.markdown(coins.summary)
 
@@ -169,7 +169,7 @@ def show_adding(view: LessonView) -> None:
     def every() -> list[tuple[int, AuditResult]]:
         return [(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)]
 
-    view.picture(figures.adding_chart(found, own, n_features, every))
+    view.picture(charts.adding_chart(found, own, n_features, every))
     if found.worst_pair is None or found.verdict != "violated":
         return
     pair = found.worst_pair
@@ -231,7 +231,7 @@ def show_growing(view: LessonView) -> None:
     place = " then ".join("“true”" if step == "L" else "“false”" for step in node.path)
     where = f"after {place}" if place else "at the root"
     st.subheader(f"What could be drawn {where}" if node in now.waiting else f"What was drawn {where}", anchor=False)
-    view.picture(figures.options_chart(node))
+    view.picture(charts.options_chart(node))
     with st.expander(f"The {len(node.rows)} rows here", icon=":material/grid_on:"):
         st.dataframe(list(map(_row, node.rows)), hide_index=True, alt=f"The {len(node.rows)} made-up rows at this node.")
 
@@ -275,7 +275,7 @@ def poisoning_question() -> Numbers:
 def show_poisoning(view: LessonView) -> None:
     """Accuracy that is certain, by poisoned rows."""
     epsilon = view.slider("epsilon", EPSILON_LABEL, (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0), 0.05)
-    view.picture(figures.poison_chart(stump(epsilon), tuple(range(0, 101, 2))))
+    view.picture(charts.poison_chart(stump(epsilon), tuple(range(0, 101, 2))))
 
 
 # --- their order

@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.app.epsilon_slider import live_slider
 from dpviz.app.prose import prose, sections
 from dpviz.app.widgets import in_address, linked, show_chart, whole_number
-from dpviz.figures.charts import Chart
+from dpviz.charts.chart import Chart
 from dpviz.results.wording import number_text
 
 QUESTION, ANSWER = "question", "answer"

@@ -1,4 +1,4 @@
-"""Forms of a model that are written down: the JSON document, code, rules. Pictures are in `dpviz/figures/publish/exports.py`."""
+"""Forms of a model that are written down: the JSON document, code, rules. Pictures are in `dpviz/charts/publish/exports.py`."""
 
 from dpviz.io.exports.contract import JSON
 from dpviz.io.exports.python import PYTHON

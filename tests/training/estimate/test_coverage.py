@@ -15,8 +15,8 @@ import pytest
 from scipy.stats import binom
 
 import dpviz
+from dpviz.charts.publish.test_result import result_sentences
 from dpviz.evaluation import metrics as measures
-from dpviz.figures.publish.test_result import result_sentences
 from dpviz.io.results import result_from_json
 from dpviz.models.tree import Leaf
 from dpviz.results.verdict import ROW

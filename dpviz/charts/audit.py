@@ -1,0 +1,437 @@
+"""Audit in pictures and words: every learner on one axis, the worst pair, the tree that separates it.
+
+Pure functions of what was searched and attacked. A verdict is always an icon, a word and a colour together; a number is rounded
+for eyes only.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, SILENT, Chart, Style, bars, chart, hatched_bar, line
+from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, UNSOUND, translucent
+from dpviz.charts.tree.text import rule_list
+from dpviz.errors import DocumentError
+from dpviz.evaluation.audit.attack import LowerBound
+from dpviz.evaluation.audit.evidence import SLACK, AuditResult, WorstPair, columns_of, exceeds
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES
+from dpviz.models.document import FORMAT, model_from
+from dpviz.models.tree import Tree
+from dpviz.results.wording import number_text, rounded_up
+from dpviz.table.schema import CategoricalFeature
+
+#: Beyond this exp() leaves the floats; no search gets near it.
+_LARGEST_EXPONENT = 700.0
+#: From this share of what is proved on, an attack is said to come near it.
+WEAK = 0.8
+WITHOUT, WITH = "without the row", "with the row"
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """How a verdict looks: a character, a word, and a tone (the name of a theme colour)."""
+
+    icon: str
+    word: str
+    tone: str
+
+
+#: *Proved*: the verdict on a plan; "" where the stored run has none.
+BADGES = {
+    "holds": Badge("✓", "holds", "green"),
+    "unproven": Badge("?", "unproven", "orange"),
+    "violated": Badge("✕", "violated", "red"),
+    "none": Badge("–", "nothing claimed", "gray"),
+    "": Badge("○", "not stored", "gray"),
+}
+#: *Searched* and *attacked*, by what was found against what is claimed: a lower bound never proves, so "within" has no colour.
+SEARCHED = {
+    "within": Badge("⌕", "within", "gray"),
+    "beyond": Badge("⌕", "beyond", "red"),
+    "bug": Badge("‼", "beyond what its steps cost", "red"),
+    "nothing": Badge("⌕", "nothing claimed", "gray"),
+    "not": Badge("○", "not listed", "gray"),
+}
+ATTACKED = SEARCHED | {
+    "within": Badge("◎", "within", "gray"),
+    "beyond": Badge("◎", "beyond", "red"),
+    "nothing": Badge("◎", "nothing claimed", "gray"),
+    "not": Badge("○", "not attacked", "gray"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """One line of the table of learners: a plan, and the three facts about it. A click on the line reports `key`.
+
+    `setting` are the settings that are not its default, in words. *Proved*: `verdict`, a key of `BADGES`; `claimed` and
+    `composed` are the epsilons of the paper and of the steps, `guesses` the right guesses of 100 about one row that the steps
+    allow at most; None where nothing is stored. *Searched*: `found`, the worst; None where outputs could not be listed.
+    *Attacked*: `attacked`. `note` says when the search is not from the stored run: "searched now".
+    """
+
+    key: str
+    title: str
+    setting: str
+    verdict: str = ""
+    claimed: float | None = None
+    composed: float | None = None
+    guesses: float | None = None
+    found: AuditResult | None = None
+    attacked: LowerBound | None = None
+    note: str = ""
+
+    @property
+    def search(self) -> str:
+        """A key of `SEARCHED`."""
+        return against_claim(self.found.log_ratio, self.found) if self.found is not None else "not"
+
+    @property
+    def attack(self) -> str:
+        """A key of `ATTACKED`."""
+        return against_claim(self.attacked.bound, self.attacked) if self.attacked is not None else "not"
+
+
+def against_claim(bound: float, found: AuditResult | LowerBound) -> str:
+    """A lower bound of epsilon against what is claimed and against the ledger: "within", "beyond", "bug" or "nothing" claimed."""
+    if exceeds(bound, found.composed):
+        return "bug"
+    if math.isinf(found.claimed):
+        return "nothing"
+    return "beyond" if exceeds(bound, found.claimed) else "within"
+
+
+def lead_sentence(lines: Iterable[AuditLine]) -> str:
+    """How many private learners are proved, refuted or neither; default settings only."""
+    asked = [line for line in lines if not line.setting and line.verdict not in ("none", "")]
+    if not asked:
+        return "Nothing is stored yet."
+    counts = Counter(line.verdict for line in asked)
+    rest = ", ".join(f"{counts[name]} {name}" for name in ("unproven", "violated") if counts[name])
+    is_bug = any("bug" in (line.search, line.attack) for line in asked)
+    bug = " What the steps cost is wrong: that is a bug in dpviz." if is_bug else ""
+    more = f": {rest}" if rest else ""
+    return f"{counts['holds']} of {len(asked)} private algorithms provably keep the ε they claim{more}.{bug}"
+
+
+def attack_sentence(found: LowerBound) -> str:
+    """What an attack showed, with its confidence, and of what is proved; or that no attack is known that comes near it."""
+    delta = f", δ = {number_text(found.delta)}" if found.delta else ""
+    least = f"ε {at_least_text(found.bound)}{delta} ({NEIGHBOURS}) with {found.confidence:.0%} confidence"
+    if strength_text(found):
+        of_what = "what a perfect attack shows with as many tries" if found.delta else "what is proved"
+        return f"{least}: {strength_text(found)} of {of_what}."
+    if not found.perfect and found.verdict == "holds":
+        return f"{least}. A perfect attack would show nothing with as many tries."
+    return f"{least}." + (" No attack is known that comes near what is proved." if found.verdict == "holds" else "")
+
+
+def strength_text(found: LowerBound) -> str:
+    """The share of the proved loss that an attack found, rounded down; empty where no attack is known that comes near it."""
+    share = found.strength if found.verdict == "holds" else 0.0
+    return f"{math.floor(100 * share * (1 + SLACK))}%" if share >= WEAK else ""
+
+
+def attack_source(found: LowerBound) -> str:
+    """What an attack could have shown, and on how many draws."""
+    in_one = f"{found.canaries} canaries in each of " if found.canaries > 1 else ""
+    seen = f"{found.hits[1]:,} of {sum(found.hits):,} guesses right, {in_one}{found.n_done:,} draws"
+    return f"{number_text(found.claimed)} is claimed and {number_text(found.perfect)} could be shown ({seen})."
+
+
+def at_least_text(bound: float) -> str:
+    """A lower bound, rounded down: "≥ 0.999"; infinite: "∞"."""
+    if math.isinf(bound) or bound <= 0:
+        return number_text(bound) if bound else "≥ 0"
+    unit = 10.0 ** (math.floor(math.log10(bound)) - 2)
+    return f"≥ {number_text(math.floor(bound / unit * (1 + SLACK)) * unit)}"
+
+
+def times_text(epsilon: float) -> str:
+    """How many times as likely an output may become: "3.5 times"; infinite: "without limit"."""
+    return f"{number_text(math.exp(epsilon))} times" if epsilon < _LARGEST_EXPONENT else "without limit"
+
+
+def chance_text(chance: float) -> str:
+    """A probability for people: "9.47%", "1 in 2,100", "impossible", "certain"."""
+    if chance <= 0:
+        return "impossible"
+    if chance >= 1:
+        return "certain"
+    if chance >= 0.01:
+        return f"{number_text(100 * chance)}%"
+    size = 10.0 ** (math.floor(-math.log10(chance)) - 2)
+    return f"1 in {max(1.0, size) * round(1 / chance / max(1.0, size)):,.0f}"
+
+
+def search_sentence(result: AuditResult) -> str:
+    """What a search found, and what is claimed."""
+    if result.worst_pair is None or result.log_ratio <= 0:
+        return pair_sentence(result)
+    claimed = "nothing is claimed" if math.isinf(result.claimed) else f"{number_text(result.claimed)} is claimed"
+    found = "No finite ε holds" if math.isinf(result.log_ratio) else f"ε {at_least_text(result.log_ratio)}"
+    return f"{found}; {claimed}."
+
+
+def pair_sentence(result: AuditResult) -> str:
+    """How far apart the pair is, and how far apart it may be."""
+    pair, claimed = result.worst_pair, number_text(result.claimed)
+    if pair is None or result.log_ratio <= 0:
+        return "No difference between neighbouring data sets could be certified here."
+    adds = pair.probabilities[1] > pair.probabilities[0]
+    if math.isinf(result.log_ratio):
+        possible, impossible = ("with", "without") if adds else ("without", "with")
+        allowed = f"No finite ε allows that; ε = {claimed} is claimed ({NEIGHBOURS})."
+        if math.isinf(result.claimed):
+            allowed = "Nothing was promised."
+        return f"This tree is possible {possible} the marked row and impossible {impossible} it. {allowed}"
+    allowed = f"ε = {claimed} ({NEIGHBOURS}) allows {times_text(result.claimed)}"
+    if math.isinf(result.claimed):
+        allowed = "nothing is claimed, so nothing is ruled out"
+    change = "Adding the marked row" if adds else "Taking the marked row away"
+    return f"{change} makes this tree {times_text(result.log_ratio)} as likely; {allowed}."
+
+
+def is_beyond(result: AuditResult) -> bool:
+    """True when what was found is more than what is claimed."""
+    return exceeds(result.log_ratio, result.claimed)
+
+
+def setting_text(params: dict[str, Any], labels: dict[str, str]) -> str:
+    """Parameters that are not the default, in words; `labels` gives each its name on screen."""
+    words = (labels.get(name, name).lower() + ("" if value is True else f": {value}") for name, value in params.items())
+    return ", ".join(words)
+
+
+# --- all learners on one axis
+
+#: Verdict on a learner's defaults -> heading of its group, in the order of the chart.
+GROUPS = {
+    "holds": "Holds: there is a proof",
+    "violated": "Violated: a counterexample is known",
+    "unproven": "No counterexample, no proof",
+    "none": "Nothing is claimed",
+    "": "Not stored",
+}
+#: Groups that the chart shows only where the chosen line is in them.
+FOLDED = ("none", "")
+#: An axis of epsilon ends at this multiple of it.
+END = 3
+#: Name of a trace -> what it marks.
+SIGNS = {
+    "composed": "steps add up to this at most",
+    "claimed": "claimed",
+    "searched": "searched: ε is at least this",
+    "attacked": "attacked: ε is at least this, with 95% confidence",
+}
+#: Symbol, its size and the width of its line, and how it is written beyond the end of the axis.
+_SYMBOLS = {
+    "claimed": ("line-ns-open", 18, 3, ""),
+    "searched": ("circle", 11, 2, "●"),
+    "attacked": ("diamond-open", 11, 2, "◇"),
+    "composed": ("", 0, 1, "→"),
+}
+_LINE_HEIGHT = 25
+
+
+def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) -> Chart:
+    """The learners as they come, below the selected one its other settings.
+
+    A bar ends at what the steps add up to, an upright line is the claim, a dot and a diamond are lower bounds. What lies beyond
+    the end of the axis is an arrow with its number. `customdata` of every mark is the key of its line.
+    """
+    end = END * epsilon
+    at, groups, height = _places(lines, selected)
+    legend = LEGEND_ABOVE | {"itemclick": False, "itemdoubleclick": False}
+    layout: Style = {"barmode": "overlay", "bargap": 0.35, "hovermode": "closest", "clickmode": "event+select"}
+    figure = chart(_LINE_HEIGHT * height + 90, top=60, right=80, legend=legend, **layout)
+    values = {item.key: _epsilons(item) for item, _ in at}
+    for sign, words in SIGNS.items():
+        known = [(item, y, values[item.key][sign]) for item, y in at if sign in values[item.key]]
+        inside = [(item, y, min(value, end)) for item, y, value in known if value <= end or sign == "composed"]
+        about = {
+            "y": [y for _, y, _ in inside],
+            "customdata": [item.key for item, *_ in inside],
+            "hovertext": [line_in_words(item) for item, *_ in inside],
+            "hoverinfo": "text",
+            "name": words,
+            "unselected": {"marker": {"opacity": 1}},
+        }
+        x = [value for *_, value in inside]
+        symbol, size, width, _ = _SYMBOLS[sign]
+        if sign == "composed":
+            grey = {"color": translucent(NEUTRAL, 0.35), "line": {"color": NEUTRAL, "width": width}}
+            figure.add_bar(x=x, orientation="h", marker=grey, **about)
+        else:
+            hues = [_hue(item, sign) for item, *_ in inside]
+            marks = {"symbol": symbol, "size": size, "color": hues, "line": {"width": width, "color": hues}}
+            figure.add_scatter(x=x, mode="markers", marker=marks, cliponaxis=False, **about)
+    beyond = [(y, text) for item, y in at if (text := _beyond_text(values[item.key], end))]
+    texts = {"text": [text for _, text in beyond], "textposition": "middle right", "cliponaxis": False}
+    figure.add_scatter(x=[end] * len(beyond), y=[y for y, _ in beyond], mode="text", **SILENT, **texts)
+    for name, y, count in groups:
+        head = {"xref": "paper", "x": 0, "xanchor": "left", "showarrow": False}
+        figure.add_annotation(y=y, text=f"<b>{BADGES[name].icon} {GROUPS[name]}</b> ({count})", **head)
+    ticks = []
+    for item, y in at:
+        name = f"{BADGES[item.verdict].icon} {item.setting}" if item.setting else item.title
+        name = name if len(name) < 20 else name.replace(" (", "<br>(").replace(": ", ":<br>")
+        ticks.append(f"<b>{name}</b>" if item.key == selected else name)
+        if item.key == selected:
+            box = {"fillcolor": translucent(BLUE, 0.14), "line": {"width": 0}, "layer": "below"}
+            figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=y - 0.5, y1=y + 0.5, **box)
+    names = {"tickvals": [y for _, y in at], "ticktext": ticks}
+    figure.update_yaxes(range=[height - 0.5, -0.5], showgrid=False, zeroline=False, fixedrange=True, **names)
+    figure.update_xaxes(range=[0, end], title=f"ε ({NEIGHBOURS})", fixedrange=True, zeroline=False, nticks=6)
+    counts = ", ".join(f"{GROUPS[name].split(':')[0].lower()} {count}" for name, _, count in groups)
+    return Chart(figure, f"Every algorithm with what it claims and what was found: {counts}.", list(map(_audit_row, lines)))
+
+
+def _places(lines: Sequence[AuditLine], selected: str) -> tuple[list[tuple[AuditLine, int]], list[tuple[str, int, int]], int]:
+    """(each line shown with its place from the top; per group its name, place and number of learners; all places)."""
+    chosen = next((item.title for item in lines if item.key == selected), "")
+    by_title: dict[str, list[AuditLine]] = {}
+    for item in lines:
+        by_title.setdefault(item.title, []).append(item)
+    at, groups, y = list[tuple[AuditLine, int]](), list[tuple[str, int, int]](), 0
+    for name in GROUPS:
+        members = [settings for settings in by_title.values() if settings[0].verdict == name]
+        if not members or (name in FOLDED and all(settings[0].title != chosen for settings in members)):
+            continue
+        groups.append((name, y, len(members)))
+        shown = [item for settings in members for item in (settings if settings[0].title == chosen else settings[:1])]
+        at += zip(shown, range(y + 1, y + 1 + len(shown)), strict=True)
+        y += 1 + len(shown)
+    return at, groups, y
+
+
+def _beyond_text(values: dict[str, float], end: float) -> str:
+    signs = (sign for sign in ("composed", "searched", "attacked") if values.get(sign, 0.0) > end)
+    return " ".join(f"{_SYMBOLS[sign][3]}{number_text(values[sign])}" for sign in signs)
+
+
+def _hue(item: AuditLine, sign: str) -> str:
+    found = {"searched": item.search, "attacked": item.attack}.get(sign, "")
+    return UNSOUND if found in ("beyond", "bug") else GREEN if sign == "claimed" else BLUE
+
+
+def _epsilons(item: AuditLine) -> dict[str, float]:
+    searched = None if item.found is None else max(0.0, item.found.log_ratio)
+    attacked = None if item.attacked is None else item.attacked.bound
+    values = {"claimed": item.claimed, "searched": searched, "attacked": attacked, "composed": item.composed}
+    return {sign: value for sign, value in values.items() if value is not None}
+
+
+def _audit_row(item: AuditLine) -> dict[str, str]:
+    known = _epsilons(item)
+    return {
+        "algorithm": item.title,
+        "setting": item.setting,
+        "proved": BADGES[item.verdict].word,
+        f"claims ε ({NEIGHBOURS})": number_text(known["claimed"]) if "claimed" in known else "",
+        "searched": f"{at_least_text(known['searched'])}, {SEARCHED[item.search].word}" if item.found else "not listed",
+        "attacked": f"{at_least_text(known['attacked'])}, {ATTACKED[item.attack].word}" if item.attacked else "not attacked",
+        "steps add up to": number_text(known["composed"]) if "composed" in known else "",
+        "right guesses of 100, at most": "" if item.guesses is None else rounded_up(item.guesses, 1),
+        "": item.note,
+    }
+
+
+def line_in_words(item: AuditLine) -> str:
+    """A line for those who point at it: "PF-tree: holds; claims ε 1; searched ≥ 0.958, within; ..."."""
+    row = _audit_row(item)
+    name = f"{item.title}, {item.setting}" if item.setting else item.title
+    words = [row["proved"], *(f"{key} {row[key]}" for key in list(row)[3:-1] if row[key])]
+    return f"{name}: {'; '.join(words)}"
+
+
+# --- the worst pair
+
+
+def pair_rows(pair: WorstPair) -> list[dict[str, str]]:
+    """Both data sets as one table: each distinct row with how often it is in either, the extra row last and marked.
+
+    Identical columns (equal but for the number in their name) stand once.
+    """
+    columns: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    for place, name in enumerate(pair.columns):
+        values = tuple(short_value(name, row[place]) for row in pair.second)
+        columns.setdefault((re.sub(r"\d+$", "", name), values), []).append(place)
+    heads = {
+        places[0]: pair.columns[places[0]] + (f" to {pair.columns[places[-1]]} (identical)" if len(places) > 1 else "")
+        for places in columns.values()
+    }
+    without, with_row = Counter(pair.first), Counter(pair.second)
+    (extra,) = (with_row - without).elements()
+    return [
+        {head: short_value(pair.columns[place], row[place]) for place, head in heads.items()}
+        | {"rows without it": f"{without[row]}", "rows with it": f"{with_row[row]}{' (+ 1 added)' if row == extra else ''}"}
+        for row in sorted(with_row, key=lambda row: row == extra)
+    ]
+
+
+def chance_chart(result: AuditResult) -> Chart:
+    """Two bars: how likely the output is on each data set, and a line at what the claim allows for the likelier one."""
+    assert result.worst_pair is not None
+    chances = dict(zip((WITHOUT, WITH), result.worst_pair.probabilities, strict=True))
+    low, top = sorted(chances.values())
+    limit = math.exp(result.claimed) * low if result.claimed < _LARGEST_EXPONENT else math.inf
+    texts = list(map(chance_text, chances.values()))
+    broken = [is_beyond(result) and value == top for value in chances.values()]
+    style = hatched_bar([UNSOUND if one else BLUE for one in broken], ["/" if one else "" for one in broken])
+    across = {"visible": False, "range": [0, 1.3 * max(top, limit if limit < 1 else 0.0)], "fixedrange": True}
+    figure = chart(120, showlegend=False, xaxis=across, yaxis=NAMES | {"fixedrange": True})
+    figure.add_bar(**bars(list(chances), list(chances.values()), texts, style), hoverinfo="skip")
+    allowed = ""
+    if limit < 1:
+        said = chance_text(limit) if limit else "0%"
+        allowed = f" Upright line: the most that the claim allows on the likelier side, {said}."
+        y = list(chances.values()).index(top)
+        figure.add_shape(type="line", x0=limit, x1=limit, y0=y - 0.48, y1=y + 0.48, line=line(NEUTRAL, 4))
+    return Chart(figure, f"Probability of this tree: {', '.join(map(' '.join, zip(chances, texts, strict=True)))}.{allowed}")
+
+
+# --- the output that separates a pair
+
+
+def short_value(column: str, value: str) -> str:
+    """A value without the name of its column: "a=1" of column "a" is "1"."""
+    return value.removeprefix(f"{column}=")
+
+
+def output_tree(result: AuditResult) -> Tree | None:
+    """The output as a tree over the columns of the pair; None where there is no pair, or the output is not one tree.
+
+    Its schema is that of the first place of search that has these columns and declares what it asks.
+    """
+    root, pair = result.output.get("root", result.output), result.worst_pair
+    known = [(place.title != result.searched, place.schema) for place in UNIVERSES]
+    known += [(place.title != result.searched, place.schema) for place in COUNTEREXAMPLES]
+    for _, schema in sorted(known, key=lambda place: place[0]):
+        if pair is None or columns_of(schema) != pair.columns:
+            continue
+        try:
+            tree = model_from({"format": FORMAT, "kind": "tree", "root": root, "schema": schema.to_dict()})
+        except DocumentError:
+            continue
+        assert isinstance(tree, Tree)
+        features = (
+            replace(feature, categories=tuple(short_value(feature.name, name) for name in feature.categories))
+            if isinstance(feature, CategoricalFeature)
+            else feature
+            for feature in schema.features
+        )
+        return Tree(replace(schema, features=tuple(features)), tree.root)
+    return None
+
+
+def output_in_words(result: AuditResult) -> str:
+    """The output as rules: "a is 0 → x; a is 1 → y"; what is no tree as it is; empty where there is none."""
+    tree = output_tree(result)
+    if tree is not None:
+        return "; ".join(line.text for line in rule_list(tree))
+    return ", ".join(f"{name}: {value}" for name, value in result.output.items())

@@ -1,0 +1,109 @@
+"""What plotly's charts share: size and margins, legends, bars with an open end, bands, marks with their limits, panels.
+
+Plotly is loaded when the first chart is drawn: drawings in SVG, HTML and texts do without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpviz.charts.theme import WHITE, translucent
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure as Figure
+else:
+    Figure = Any
+
+#: A chart as a table; everything is written out, since ∞ appears among the numbers.
+Rows = list[dict[str, str]]
+Style = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture with what it says: `summary` in words, also for those who cannot see it, and its numbers as a table.
+
+    `rows` may be a function, for numbers that take a moment; it is called when they are looked at. None: there is no table.
+    """
+
+    figure: Figure
+    summary: str
+    rows: Rows | Callable[[], Any] | None = None
+
+
+LEGEND_ABOVE: Style = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+LEGEND_BELOW: Style = {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"}
+#: A vertical axis of names, the first one on top.
+NAMES: Style = {"autorange": "reversed", "title": None, "automargin": True}
+#: A trace that is only there to be seen.
+SILENT: Style = {"showlegend": False, "hoverinfo": "skip"}
+
+
+def chart(height: int, *, top: int = 8, right: int = 12, **layout: Any) -> Figure:
+    """An empty figure of this many pixels with small margins."""
+    from plotly.graph_objects import Figure
+
+    return Figure(layout=_sized(height, top, right) | layout)
+
+
+def panels(count: int, height: int, *, top: int = 8, spacing: float, layout: Style | None = None, **subplots: Any) -> Figure:
+    """Empty figures one below the other over one horizontal axis; `subplots` goes to plotly's `make_subplots`."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(rows=count, cols=1, shared_xaxes=True, vertical_spacing=spacing, **subplots)
+    return figure.update_layout(_sized(height, top, 12) | (layout or {}))
+
+
+def _sized(height: int, top: int, right: int) -> Style:
+    return {"height": height, "margin": {"l": 8, "r": right, "t": top, "b": 8}}
+
+
+def line_mode(count: int) -> str:
+    """Plotly's mode for so many measured points: two of them make no curve."""
+    return "lines+markers" if count > 2 else "markers"
+
+
+def line(colour: str, width: float = 2.5, dash: str = "solid") -> Style:
+    """A line of this colour, its width in pixels."""
+    return {"color": colour, "width": width, "dash": dash}
+
+
+def marker(colour: str, symbol: str, size: float = 13, edge: float = 2) -> Style:
+    """A symbol with an outline, so that open ones are seen too."""
+    return {"symbol": symbol, "size": size, "color": colour, "line": {"width": edge, "color": colour}}
+
+
+def cursor_line(x: float, style: Style) -> Style:
+    """A line through all panels, as arguments of `add_shape`; `add_vline` would look through every axis for each of them."""
+    return {"type": "line", "xref": "x", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": style}
+
+
+def band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, opacity: float = 0.18) -> Style:
+    """The area between two curves, as arguments of `add_scatter`."""
+    ends = {"x": [*x, *reversed(x)], "y": [*high, *reversed(low)]}
+    return ends | {"fill": "toself", "fillcolor": translucent(colour, opacity), "mode": "lines", "line": {"width": 0}} | SILENT
+
+
+def limits(up: Any, down: Any, colour: str, *, thickness: float = 2, width: float = 6) -> Style:
+    """Limits above and below points, as an `error_x` or `error_y`."""
+    return {"type": "data", "array": up, "arrayminus": down, "color": colour, "thickness": thickness, "width": width}
+
+
+def bars(names: Sequence[Any], lengths: Sequence[float], words: Sequence[str], style: Style) -> Style:
+    """Bars from top to bottom with words at their ends, as arguments of `add_bar`."""
+    ends = {"x": list(lengths), "y": list(names), "orientation": "h", "marker": style}
+    return ends | {"text": list(words), "textposition": "outside", "textangle": 0, "cliponaxis": False}
+
+
+def hatched_bar(colour: str | Sequence[str], hatch: str | Sequence[str] = "") -> Style:
+    """A bar in its colour with hatching over it, or several with one each."""
+    pattern = {"shape": hatch, "fillmode": "overlay", "fgcolor": translucent(WHITE, 0.5), "size": 7, "solidity": 0.25}
+    return {"color": colour, "pattern": pattern}
+
+
+def longest(lengths: Iterable[float]) -> float:
+    """The longest finite length; 1 when there is none."""
+    return max((length for length in lengths if math.isfinite(length)), default=0.0) or 1.0

@@ -1,0 +1,441 @@
+"""Compare in pictures and words: curves side by side, what single draws may give, who beats whom on the same splits.
+
+Each learner's line looks the same in every figure, whatever else is chosen. Colour is never the only cue: each learner has a
+marker of its own, and a claim that does not hold is dashed, open and said in words. A band stands on `ENOUGH` fits at every
+point. It reaches from the 5% to the 95% outcome over draws and folds, its line is the median: what one tree may turn out to be,
+not how well its mean is known (Hofman, Goldstein and Hullman, CHI 2020: ranges of means are read as ranges of outcomes).
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import cycle
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, line, line_mode, marker
+from dpviz.charts.theme import CLEAR, NEUTRAL, SERIES, translucent
+from dpviz.charts.wording import capital, counted, explained
+from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
+from dpviz.learners import get_learner, learner_names
+from dpviz.learners.variants import parse_variant, place_of, variant_title
+from dpviz.models.tree import format_value
+from dpviz.results.wording import number_text, rounded_up
+from dpviz.training.estimate.number_report import LEAST_R2 as WORST
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "pentagon", "hexagon", "cross")
+_WORDS = {"holds": "", "none": "", "unproven": ", claim unproven", "violated": ", claim violated"}
+
+
+@dataclass(frozen=True, slots=True)
+class LineStyle:
+    """Colour (`#rrggbb`), marker symbol, dash of the line; `name` is the title with words about the claim."""
+
+    name: str
+    title: str
+    colour: str
+    symbol: str
+    dash: str
+
+
+def line_styles(verdicts: Mapping[str, str], before: Mapping[str, LineStyle] = MappingProxyType({})) -> dict[str, LineStyle]:
+    """The style of each learner of one figure, by the verdict on its claim. No two share a colour while there are enough.
+
+    A learner keeps the colour and marker that it has in `before`; else it has the colour of its place among all learners unless
+    another one in the figure has it. A variant takes colour and marker that are free. Learners to compare with are grey.
+    """
+    every = [name for name in learner_names() if not get_learner(name).is_baseline]
+    kept = {name: (before[name].colour, before[name].symbol.removesuffix("-open")) for name in verdicts if name in before}
+    taken = {part for look in kept.values() for part in look}
+    styles = {}
+    for name in sorted(verdicts, key=lambda name: (parse_variant(name)[0] != name, place_of(name))):
+        learner, colour = parse_variant(name)[0], NEUTRAL
+        title, symbol = variant_title(name), SYMBOLS[learner_names().index(learner) % len(SYMBOLS)]
+        if name in kept:
+            colour, symbol = kept[name]
+        else:
+            if learner in every:
+                colour = _free(SERIES, every.index(learner), taken)
+            if name != learner:
+                symbol = _free(SYMBOLS, SYMBOLS.index(symbol), taken)
+        taken |= {colour, symbol}
+        words = _WORDS[verdicts[name]]
+        look = (f"{symbol}-open", "dash") if words else (symbol, "solid")
+        styles[name] = LineStyle(title + words, title, colour, *look)
+    return styles
+
+
+def _free(of: Sequence[str], place: int, taken: set[str]) -> str:
+    """The first from `place` on that is not taken, of all in a circle; the one at `place` where all are."""
+    place %= len(of)
+    return next((free for free in (*of[place:], *of[:place]) if free not in taken), of[place])
+
+
+def broken(name: str) -> str:
+    """A name on two lines where it has a remark: beside an axis it takes half the room, on the page and in a saved picture."""
+    return name.replace(", ", ",<br>", 1) if ", " in name else name.replace(" (", "<br>(", 1)
+
+
+_PERCENT = ("accuracy", "balanced_accuracy")
+_IN_UNITS = ("rmse", "mae")
+_LOSSES = ("log_loss", "brier")
+#: What the line that needs no model is called.
+_LEVELS = {"accuracy": "Majority class", "r2": "Mean", "rmse": "Mean"}
+#: A draw of an R² below this is drawn at the edge: how much worse than the mean does not matter.
+LEAST_R2 = -0.5
+
+
+def measure_text(value: float, metric: str) -> str:
+    """One value, as in "81.3%", "0.362", "412.7"."""
+    if metric in _IN_UNITS:
+        return format_value(value)
+    if metric == "r2":
+        return explained(value)
+    return f"{value:.1%}" if metric in _PERCENT else f"{round(value, 3) + 0.0:.3f}"  # no "-0.000"
+
+
+def interval_text(between: tuple[float, float], metric: str) -> str:
+    """Both ends, as in "80.1% to 82.5%"."""
+    low, high = between
+    least = f"below {measure_text(WORST, metric)}" if metric == "r2" and low < WORST else measure_text(low, metric)
+    return f"{least} to {measure_text(high, metric)}"
+
+
+def gap_unit(metric: str) -> str:
+    """What a difference is counted in."""
+    return "units of the target" if metric in _IN_UNITS else "hundredths" if metric in _LOSSES else "points"
+
+
+def gap_text(value: float, metric: str) -> str:
+    """A difference with its sign: "+1.4", "-0.2"; in the target's units "+12.3"."""
+    shown = value * _gap_scale(metric)
+    return f"{'+' if shown >= 0 else ''}{format_value(shown)}" if metric in _IN_UNITS else f"{shown:+.1f}"
+
+
+def _gap_scale(metric: str) -> float:
+    return 1.0 if metric in _IN_UNITS else 100.0
+
+
+def _axis(metric: str) -> Style:
+    """An axis of the measure."""
+    form = ",~r" if metric in _IN_UNITS else ".0%" if metric in _PERCENT else ".2f"
+    return {"title": f"{METRICS[metric]} on held-out rows", "tickformat": form, "zeroline": False}
+
+
+#: Along -> title of the axis.
+AXES = {"epsilon": f"ε asked for ({NEIGHBOURS})", "max_depth": "most levels of rules", "n_rows": "training rows"}
+#: Fits at each point below which a range of nine in ten outcomes says little.
+ENOUGH = 20
+#: Stands in a table where a range would be.
+NOT_ENOUGH = "too few fits"
+#: Lines of learners without privacy, in their order: all grey, so that each needs a dash of its own.
+LEVEL_DASHES = ("dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px")
+COMPOSED_AXIS = f"ε the steps compose to ({NEIGHBOURS})"
+#: Where a point of a curve over epsilon stands: by what was asked, or by what it lets others guess.
+Axis = Literal["asked", "guesses"]
+#: Ticks of right guesses of 100.
+_GUESSES = (50.1, 50.3, 51, 53, 60, 75, 100)
+
+
+def visible_points(curve: Curve, *, axis: Axis = "asked") -> tuple[tuple[float, Point], ...]:
+    """(x, point) of what can be drawn, by x; right guesses are counted from the 50 of a coin.
+
+    A point whose place nothing bounds stands where the claim would put it.
+    """
+
+    def place(point: Point) -> float:
+        guesses = point.guesses if math.isfinite(point.guesses) else point.claimed_guesses
+        return guesses - 50 if axis == "guesses" else point.x
+
+    places = ((place(point), point) for point in curve.points)
+    return tuple(sorted((found for found in places if math.isfinite(found[0])), key=lambda found: found[0]))
+
+
+def unbounded(curves: Iterable[Curve], axis: Axis) -> tuple[str, ...]:
+    """Private learners with points that stand where their claim puts them: nothing bounds them on this axis."""
+    if axis == "asked":
+        return ()
+    return tuple(it.learner for it in curves if it.is_private and not all(math.isfinite(p.guesses) for p in it.points))
+
+
+def bandable(curves: Iterable[Curve]) -> tuple[str, ...]:
+    """Learners with several points, each of which has enough fits for a band."""
+    return tuple(c.learner for c in curves if len(c.points) > 1 and min(point.n_fits for point in c.points) >= ENOUGH)
+
+
+def lines_text(curves: Sequence[Curve], banded: str | None, axis: Axis = "asked") -> str:
+    """What the lines mean, of those that are there."""
+    words = ["Lines: median over draws and splits."]
+    if banded is not None:
+        fits = min(point.n_fits for curve in curves if curve.learner == banded for point in curve.points)
+        title = _styles(curves)[banded].title
+        words.append(f"Band: nine of ten outcomes (5% to 95%) of {title}, from {fits:,} fits or more at each point.")
+    elif not bandable(curves):
+        words.append(f"No spread is drawn from fewer than {ENOUGH} fits at a point.")
+    if any(curve.verdict in ("unproven", "violated") for curve in curves):
+        words.append("Dashed with open markers: the claim does not hold as published.")
+    if gone := unbounded(curves, axis):
+        names = ", ".join(_styles(curves)[name].title for name in gone)
+        words.append(f"Nothing bounds what {names} may tell: drawn, dashed, where the claim would put it.")
+    return " ".join(words)
+
+
+def compare_chart(
+    curves: Sequence[Curve],
+    *,
+    summary: str,
+    along: str,
+    metric: str,
+    level: float | None,
+    axis: Axis = "asked",
+    chosen: float | None = None,
+    banded: str | None = None,
+    styles: Mapping[str, LineStyle] | None = None,
+) -> Chart:
+    """Lines `along` epsilon, max_depth or n_rows, and the band of the learner `banded`.
+
+    `summary` says what it shows. `level` is what guessing reaches, a dotted line; `chosen` marks a place. `axis`: where points
+    over epsilon stand. `styles` by learner, where they were chosen before.
+    """
+    styles, dashes, claimed = styles or _styles(curves), cycle(LEVEL_DASHES), unbounded(curves, axis)
+    places = [x for curve in curves for x, _ in visible_points(curve, axis=axis)]
+    ends = (min(places), max(places)) if places else (math.inf, -math.inf)
+    figure = chart(670, hovermode="closest", legend=LEGEND_ABOVE, xaxis=_across(along, axis, ends), yaxis=_axis(metric))
+
+    def add_level(name: str, height: float, dash: str) -> None:
+        hover = f"{name}: {measure_text(height, metric)}<extra></extra>"
+        level = {"mode": "lines", "line": line(NEUTRAL, 2, dash), "hovertemplate": hover}
+        figure.add_scatter(x=list(ends), y=[height] * 2, name=name, **level)
+
+    for curve in curves:
+        style, points = styles[curve.learner], visible_points(curve, axis=axis)
+        if along == "epsilon" and len(curve.points) == 1 and math.isinf(curve.points[0].x):  # without privacy
+            if places:
+                add_level(style.name, curve.points[0].median, next(dashes))
+        elif points:
+            dash = "dash" if curve.learner in claimed else style.dash
+            _add_line(figure, points, curve, replace(style, dash=dash), along, metric, has_band=curve.learner == banded)
+    if level is not None and places:
+        add_level(_LEVELS.get(metric, "Guessing"), level, "dot")
+    if chosen is not None:
+        figure.add_vline(chosen - 50 if axis == "guesses" else chosen, line=line(NEUTRAL, 1, "dot"))
+    if is_cut(curves, metric):
+        figure.update_yaxes(range=[LEAST_R2, 1.02])
+    said = f"{METRICS[metric]} of {counted(len(curves), 'algorithm')}. {summary}"
+    return Chart(figure, said, partial(curve_rows, curves, along=along, metric=metric))
+
+
+def is_cut(curves: Sequence[Curve], metric: str) -> bool:
+    """True when the figure does not show how bad the worst R² is."""
+    return metric == "r2" and any(point.low < LEAST_R2 for curve in curves for point in curve.points)
+
+
+def _styles(curves: Sequence[Curve]) -> dict[str, LineStyle]:
+    return line_styles({curve.learner: curve.verdict for curve in curves})
+
+
+def _add_line(
+    figure: Figure,
+    places: Sequence[tuple[float, Point]],
+    curve: Curve,
+    style: LineStyle,
+    along: str,
+    metric: str,
+    *,
+    has_band: bool,
+) -> None:
+    x, points = zip(*places, strict=True)
+    if has_band:
+        area = band(x, [point.low for point in points], [point.high for point in points], style.colour, 0.16)
+        figure.add_scatter(**area, legendgroup=curve.learner)
+    said = []
+    for point in points:
+        low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
+        between = f", 5% to 95%: {low} to {high}" if point.n_fits >= ENOUGH else ""
+        words = [_place_words(along, point.x), f"median {median}{between}", f"{point.n_fits:,} fits"]
+        if math.isfinite(point.claimed_guesses):
+            words.insert(1, f"right guesses of 100, at most: {_bound(point.guesses)}")
+        said.append("<br>".join([*words, f"composed ε {number_text(point.composed)} ({NEIGHBOURS})"]))
+    look: Style = {"line": line(style.colour, dash=style.dash), "marker": marker(style.colour, style.symbol, 8, 1.5)}
+    look |= {"name": style.name, "legendgroup": curve.learner, "mode": line_mode(len(x))}
+    hover = f"<b>{style.name}</b><br>%{{customdata}}<extra></extra>"
+    figure.add_scatter(x=x, y=[point.median for point in points], customdata=said, hovertemplate=hover, **look)
+
+
+def _bound(guesses: float) -> str:
+    return rounded_up(guesses, 1) if math.isfinite(guesses) else "no bound"
+
+
+def _place_words(along: str, x: float) -> str:
+    if along == "epsilon":
+        return "at no ε" if math.isinf(x) else f"at ε = {number_text(x)} ({NEIGHBOURS})"
+    return f"with at most {x:.0f} levels" if along == "max_depth" else f"with {x:,.0f} training rows"
+
+
+def _across(along: str, axis: Axis, ends: tuple[float, float]) -> Style:
+    title = AXES[along] if axis == "asked" else "right guesses of 100, at most (a coin: 50)"
+    if axis == "asked" and along == "max_depth":
+        return {"title": title, "zeroline": False, "dtick": 1}
+    ticks: list[float] = []
+    shift = 50 if axis == "guesses" else 0
+    if math.isfinite(ends[0]):
+        powers = range(math.floor(math.log10(ends[0])) - 1, math.ceil(math.log10(ends[1])) + 1)
+        round_numbers = [digit * 10.0**power for power in powers for digit in ((1, 2, 5) if along == "n_rows" else (1, 3))]
+        values = [value - shift for value in _GUESSES] if shift else round_numbers
+        ticks = [value for value in values if ends[0] * 0.7 <= value <= ends[1] * 1.4]
+    texts = [number_text(tick + shift) for tick in ticks]
+    return {"title": title, "zeroline": False, "type": "log", "tickvals": ticks, "ticktext": texts}
+
+
+def headline(curves: Sequence[Curve], *, along: str, x: float, metric: str, level: float | None, about: str | None = None) -> str:
+    """The best private learner whose claim holds at a place, the others' best, and what guessing reaches.
+
+    With `about` ("one row") the place is that where at most `x` of 100 guesses about it may be right.
+    """
+    most, styles = number_text(x), _styles(curves)
+    by_risk = {} if about is None else at_equal_risk(curves, x)
+    points = {curve.learner: by_risk.get(curve.learner) if about is not None else curve.at(x) for curve in curves}
+    found = [(curve, point) for curve in curves if (point := points[curve.learner]) is not None]
+    sound = [pair for pair in found if pair[0].is_sound]
+    if not sound:
+        where = "here" if about is None else f"with at most {most} right guesses of 100"
+        return f"No algorithm whose claim holds was fitted {where}."
+    best, point = (min if metric in ERRORS else max)(sound, key=lambda pair: pair[1].median)
+    place, name = capital(_place_words(along, x)), styles[best.learner].title
+    if about is not None:
+        place = f"Where at most {most} of 100 guesses about {about} may be right"
+        name += f" (ε = {number_text(point.x)}, {NEIGHBOURS})"
+    low, median, high = (measure_text(value, metric) for value in (point.low, point.median, point.high))
+    spread = f" (nine of ten draws: {low} to {high})" if point.n_fits >= ENOUGH else ""
+    beside = [f"{styles[c.learner].title} {measure_text(p.median, metric)}" for c, p in found if not c.is_private]
+    if level is not None:
+        beside.append(f"{'the mean' if metric in ('r2', 'rmse') else 'guessing'} {measure_text(level, metric)}")
+    said = f"{place}, {name} reaches {METRICS[metric]} {median}{spread}"
+    return f"{said}; {', '.join(beside)}." if beside else f"{said}."
+
+
+def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
+    """The figure as a table: one line per learner and place."""
+    styles = _styles(curves)
+    return [
+        {
+            "algorithm": styles[curve.learner].title,
+            "claim": "none made" if curve.verdict == "none" else curve.verdict,
+            AXES[along]: number_text(point.x) if along == "epsilon" else f"{point.x:,.0f}",
+            COMPOSED_AXIS: number_text(point.composed),
+            **({"right guesses of 100, at most": _bound(point.guesses)} if math.isfinite(point.claimed_guesses) else {}),
+            f"median {METRICS[metric]}": measure_text(point.median, metric),
+            "5%": measure_text(point.low, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
+            "95%": measure_text(point.high, metric) if point.n_fits >= ENOUGH else NOT_ENOUGH,
+            "fits": f"{point.n_fits:,}",
+        }
+        for curve in curves
+        for point in curve.points
+    ]
+
+
+#: What a box and a point are; shown with them.
+WHAT_A_BOX_IS = (
+    "A point is one fit: a fresh draw of the noise on one of the splits. It is not a row. The box holds the middle half of an "
+    "algorithm's fits, the line in it is their median, and the ends reach to the worst and the best."
+)
+_QUARTERS = {"lowest": 0.0, "25%": 0.25, "median": 0.5, "75%": 0.75, "highest": 1.0}
+
+
+def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle], metric: str = "accuracy") -> Chart:
+    """A box with all points per learner; `outcomes` by learner, in the unit of `metric`. Open where a claim does not hold.
+
+    Quarters of the table are counted as plotly counts them (Hazen).
+    """
+    figure = chart(106 + 84 * len(outcomes), top=34, right=16, showlegend=False, xaxis=_axis(metric), yaxis=NAMES)
+    for learner, values in outcomes.items():
+        style = styles[learner]
+        said = [f"{style.name}: {measure_text(float(value), metric)}" for value in values]
+        figure.add_box(
+            x=values,
+            name=broken(style.name),
+            orientation="h",
+            boxpoints="all",
+            pointpos=0,
+            jitter=0.6,
+            fillcolor=CLEAR if style.symbol.endswith("-open") else translucent(style.colour, 0.16),
+            line={"color": style.colour, "width": 2},
+            marker={"symbol": style.symbol, "size": 6, "color": style.colour, "opacity": 0.6},
+            hoveron="points",
+            text=said,
+            hovertemplate="%{text}<extra></extra>",
+        )
+    rows = [
+        {"algorithm": styles[learner].name}
+        | {name: measure_text(float(np.quantile(values, at, method="hazen")), metric) for name, at in _QUARTERS.items()}
+        | {"fits": f"{len(values):,}"}
+        for learner, values in outcomes.items()
+    ]
+    words = "{algorithm}: half of {fits} fits from {25%} to {75%}, median {median}"
+    summary = "; ".join(words.format_map(row) for row in rows)
+    return Chart(figure, f"{summary}.", rows)
+
+
+#: What the probability means; shown with it.
+WHAT_A_PROBABILITY_IS = (
+    "Take one of the splits at random and let each algorithm draw its noise once, independently: the probability that the "
+    "first does better on the rows held out there. A tie counts half. The 95% range covers the number of "
+    "draws; the splits are taken as given, so it does not cover what other rows would show."
+)
+
+
+def difference_chart(found: Sequence[Difference], styles: Mapping[str, LineStyle], metric: str = "accuracy") -> Chart:
+    """A line per other learner from the 5% to the 95% difference, in points or units, with the median marked and 0 drawn."""
+    across = {"title": f"← behind · {gap_unit(metric)} · ahead →", "zeroline": False}
+    figure = chart(116 + 48 * len(found), top=34, right=16, showlegend=False, xaxis=across, yaxis=NAMES)
+    for item in found:
+        style = styles[item.other]
+        low, median, high = (_gap_scale(metric) * value for value in (item.low, item.median, item.high))
+        spread = {"mode": "lines", "line": line(style.colour, 4, style.dash), "hoverinfo": "skip"}
+        if has_spread(item):
+            figure.add_scatter(x=[low, high], y=[broken(style.title)] * 2, **spread)
+        point = {"mode": "markers", "marker": marker(style.colour, style.symbol)}
+        figure.add_scatter(x=[median], y=[broken(style.title)], hovertemplate=f"{sentence(item, metric)}<extra></extra>", **point)
+    figure.add_vline(0, line=line(NEUTRAL, 1.5))
+    rows = [
+        {
+            "against": variant_title(item.other),
+            "probability that it is beaten": probability_text(item),
+            f"median difference in {METRICS[metric]}, {gap_unit(metric)}": gap_text(item.median, metric),
+            "5%": gap_text(item.low, metric) if has_spread(item) else NOT_ENOUGH,
+            "95%": gap_text(item.high, metric) if has_spread(item) else NOT_ENOUGH,
+            "splits": f"{item.n_folds}",
+            "independent pairs of draws": f"{item.n_draws:,}",
+        }
+        for item in found
+    ]
+    return Chart(figure, f"{'. '.join(sentence(item, metric) for item in found)}.", rows)
+
+
+def sentence(item: Difference, metric: str = "accuracy") -> str:
+    """Who beats whom, and by how much."""
+    ours, theirs = map(variant_title, (item.learner, item.other))
+    low, median, high = (gap_text(value, metric) for value in (item.low, item.median, item.high))
+    between = f" (5% to 95%: {low} to {high})" if has_spread(item) else ""
+    return f"{ours} beats {theirs} with probability {probability_text(item)}; difference {median} {gap_unit(metric)}{between}"
+
+
+def has_spread(item: Difference) -> bool:
+    """True where enough draws, or none at all, stand behind a range of nine in ten differences."""
+    return item.n_draws == 0 or item.n_draws >= ENOUGH
+
+
+def probability_text(item: Difference) -> str:
+    """As in "93% (88% to 96%)"; where one was always ahead, what that shows: "at least 72% (always ahead)"."""
+    if not item.n_draws:
+        return f"{item.probability:.0%} (neither draws noise)"
+    if item.probability == 1:
+        return f"at least {item.probability_low:.0%} (always ahead)"
+    if item.probability == 0:
+        return f"at most {item.probability_high:.0%} (never ahead)"
+    digits = 0 if 0.005 <= item.probability <= 0.995 else 2
+    return f"{item.probability:.{digits}%} ({item.probability_low:.0%} to {item.probability_high:.0%})"

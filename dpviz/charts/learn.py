@@ -1,0 +1,277 @@
+"""Pictures of the lessons, and which epsilons others used, each with its sentence and its table."""
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import median
+
+import numpy as np
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.charts.audit import is_beyond
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Rows, Style, bars, chart, hatched_bar, line, marker, panels
+from dpviz.charts.theme import BLUE, NEUTRAL, ORANGE, SERIES
+from dpviz.charts.wording import chance, counted
+from dpviz.evaluation.audit.evidence import AuditResult
+from dpviz.evaluation.deployments import Deployment, Protects
+from dpviz.evaluation.lessons import Flip, Grown, NoisyChoice, NoisyCounts, PoisonedStump, guesses, guesses_by_tree
+from dpviz.learners import DEFAULT, get_learner
+from dpviz.results.wording import number_text, rounded_up
+
+#: Options of a node that get a bar of their own.
+MOST_OPTIONS = 10
+CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what the steps add up to"
+
+
+# --- composition
+
+
+def adding_chart(
+    found: AuditResult, own: AuditResult, n_features: int, every: Callable[[], Sequence[tuple[int, AuditResult]]]
+) -> Chart:
+    """Three bars: claimed, found by search, composed; the claim as a line through all. `every` is asked for the table alone."""
+    values = {CLAIMED: found.claimed, FOUND: found.log_ratio, COMPOSED: found.composed}
+    axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
+    figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
+    broken = is_beyond(found)
+    style = hatched_bar([NEUTRAL, ORANGE if broken else BLUE, NEUTRAL], ["", "/" if broken else "", "."])
+    said = [f"\u2002{number_text(value)}" for value in values.values()]  # a space keeps it off the line of the claim
+    figure.add_bar(**bars(list(values), list(values.values()), said, style), hovertemplate="%{y}: ε = %{text}<extra></extra>")
+    figure.add_vline(found.claimed, line=line(NEUTRAL, 1.5, "dash"), layer="below")
+    columns = "one feature" if n_features == 1 else f"{n_features} features"
+    words = (
+        f"With {columns} the proof says ε = {number_text(found.claimed)}, search finds a loss of at least "
+        f"{number_text(found.log_ratio)}, and the steps add up to {number_text(found.composed)} ({NEIGHBOURS}). An algorithm "
+        f"that chooses once per node keeps within its claim: {number_text(own.log_ratio)} of {number_text(own.claimed)}."
+    )
+
+    def rows() -> Rows:
+        names = ("features", CLAIMED, FOUND, COMPOSED)
+        cells = ((str(n), *map(number_text, (one.claimed, one.log_ratio, one.composed))) for n, one in every())
+        return [dict(zip(names, row, strict=True)) for row in cells]
+
+    return Chart(figure, words, rows)
+
+
+# --- growing
+
+
+def options_chart(node: Grown) -> Chart:
+    """How likely each option is, its words above its bar; the drawn one in its own colour with a mark; the rest as one bar."""
+    kept = [option for place, option in enumerate(node.options) if place < MOST_OPTIONS or option.drawn]
+    shown = [(option.words, option.probability, option.drawn) for option in kept]
+    if n_others := len(node.options) - len(kept):
+        others = sum(option.probability for option in node.options) - sum(option.probability for option in kept)
+        shown.append((f"{n_others} others together", others, False))
+    names = [("▶ " if drawn else "") + f"{words} · {chance(share)}" for words, share, drawn in shown]
+    shares = [share for _, share, _ in shown]
+    style = hatched_bar([ORANGE if drawn else BLUE for *_, drawn in shown], ["/" if drawn else "" for *_, drawn in shown])
+    places = list(range(len(names)))
+    across = {"title": "chance of being drawn", "tickformat": ".0%", "range": [0, 1.05 * max(shares)], "nticks": 5}
+    down = {"range": [len(names) - 0.5, -0.8], "visible": False}
+    figure = chart(64 + 36 * len(names), showlegend=False, xaxis=across, yaxis=down)
+    hover = {"customdata": names, "hovertemplate": "%{customdata}<extra></extra>"}
+    figure.add_bar(y=places, x=shares, orientation="h", width=0.36, marker=style, **hover)
+    words = {"text": names, "mode": "text", "textposition": "middle right", "hoverinfo": "skip"}
+    figure.add_scatter(x=[0] * len(names), y=[place - 0.42 for place in places], **words)
+    best, drawn = node.options[0], next((option for option in node.options if option.drawn), None)
+    said = f"{len(node.options)} options; the likeliest is “{best.words}” with {chance(best.probability)}"
+    if drawn is not None:
+        said += f"; drawn: “{drawn.words}”, chance {chance(drawn.probability)}"
+    rows = [
+        {"option": option.words, "chance": chance(option.probability), "drawn": "yes" if option.drawn else ""}
+        for option in node.options
+    ]
+    return Chart(figure, f"{said}. This choice costs ε = {number_text(node.epsilon)} ({NEIGHBOURS}).", rows)
+
+
+# --- poisoning
+
+
+def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
+    """Accuracy that is certain however the rows were chosen: the tight bound, the older one, and the majority class."""
+    across = {"title": f"rows added or removed, of {stump.n_train:,}", "rangemode": "tozero"}
+    up = {"title": "mean accuracy", "tickformat": ".0%", "range": [0, 1]}
+    figure = chart(360, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=up)
+    bounds = {"certain": stump.tight, "certain by the older bound": stump.published}
+    for (name, bound), style in zip(bounds.items(), (line(BLUE, 3), line(ORANGE, 3, "dash")), strict=True):
+        hover = f"%{{x}} rows: %{{y:.1%}}<extra>{name}</extra>"
+        figure.add_scatter(x=list(rows), y=list(map(bound, rows)), mode="lines", name=name, line=style, hovertemplate=hover)
+    level = {"name": "always the larger class", "mode": "lines", "line": line(NEUTRAL, 2, "dot"), "hoverinfo": "skip"}
+    figure.add_scatter(x=[rows[0], rows[-1]], y=[stump.majority] * 2, **level)
+    said = f"ε = {number_text(stump.epsilon)} ({NEIGHBOURS}): mean accuracy {chance(stump.accuracy)} without poison"
+    if stump.protected:
+        many = f"{counted(stump.protected, 'row')} of {stump.n_train:,}"
+        said += f"; certain to beat the larger class ({chance(stump.majority)}) up to {many}."
+    else:
+        said += f"; nothing better than the larger class ({chance(stump.majority)}) is certain."
+    cells = [{"rows added or removed": f"{k:,}", **{name: chance(bound(k)) for name, bound in bounds.items()}} for k in rows[::5]]
+    return Chart(figure, said, cells)
+
+
+# --- what epsilon means
+
+COIN = 50
+
+
+def guesses_chart(epsilon: float, epsilons: Sequence[float]) -> Chart:
+    """A hundred dots: right by a coin, what the default allows on top, what another algorithm with this ε may, and the rest."""
+    hidden: Style = {"visible": False, "fixedrange": True}
+    across, down = hidden | {"range": [-0.7, 19.7]}, hidden | {"range": [4.6, -0.6]}
+    figure = chart(250, top=36, legend=LEGEND_ABOVE, xaxis=across, yaxis=down)
+    tree, most = (int(rounded_up(most)) for most in (guesses_by_tree(epsilon), guesses(epsilon)))
+    title = get_learner(DEFAULT).title
+    for name, low, high, colour, symbol in (
+        ("right by a coin", 0, COIN, NEUTRAL, "circle"),
+        (f"more that {title} allows", COIN, tree, ORANGE, "diamond"),
+        ("more that any algorithm may allow", tree, most, BLUE, "square"),
+        ("wrong at least", most, 100, NEUTRAL, "circle-open"),
+    ):
+        places = np.arange(low, high)
+        style = {"mode": "markers", "marker": marker(colour, symbol, 11, 1.5), "hoverinfo": "name"}
+        figure.add_scatter(x=places % 20, y=places // 20, name=f"{name}: {high - low}", **style)
+    said = (
+        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): odds of {number_text(math.exp(epsilon))} to 1 at most, so at most {most} of "
+        f"100 guesses are right, whatever the algorithm. What {title} does allows {tree}; a coin gets {COIN}."
+    )
+    rows = [
+        {
+            f"ε ({NEIGHBOURS})": number_text(eps),
+            "odds at most": f"{number_text(math.exp(eps))} to 1",
+            "right of 100 guesses, any algorithm": rounded_up(guesses(eps), 1),
+            title: rounded_up(guesses_by_tree(eps), 1),
+        }
+        for eps in epsilons
+    ]
+    return Chart(figure, said, rows)
+
+
+# --- noise on a count
+
+
+def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
+    """Two overlaid distributions of the noisy count, and below them the ratio between its two bounds."""
+    layout = {"legend": LEGEND_ABOVE, "barmode": "overlay", "bargap": 0.12}
+    figure = panels(2, 420, top=36, spacing=0.1, row_heights=[0.64, 0.36], layout=layout)
+    for name, shares, colour, hatch in (("first table", noisy.first, BLUE, ""), ("second table", noisy.second, ORANGE, "/")):
+        style = {"color": colour, "opacity": 0.62, "line": {"width": 1, "color": colour}, "pattern": {"shape": hatch}}
+        hover = f"noisy count %{{x}}: %{{y:.1%}}<extra>{name}</extra>"
+        figure.add_bar(x=noisy.outcomes, y=shares, name=name, marker=style, hovertemplate=hover, row=1, col=1)
+    dots = {"mode": "markers", "marker": {"color": NEUTRAL, "size": 6}, "showlegend": False}
+    hover = "noisy count %{x}: %{y:.2f} times<extra></extra>"
+    figure.add_scatter(x=noisy.outcomes, y=noisy.ratios, hovertemplate=hover, **dots, row=2, col=1)
+    for bound in (noisy.bound, 1 / noisy.bound):
+        figure.add_hline(bound, row=2, col=1, line=line(ORANGE, 1.5, "dash"))
+    edge, bound_text = 1.25 * math.log10(max(noisy.bound, 1.1)), number_text(noisy.bound)
+    ticks = {1 / noisy.bound: f"1/{bound_text}", 1.0: "1", noisy.bound: bound_text} if noisy.bound >= 1.02 else {1.0: "1"}
+    times = {"type": "log", "range": [-edge, edge], "tickvals": list(ticks), "ticktext": list(ticks.values())}
+    figure.update_yaxes(title="times as likely", **times, row=2, col=1)
+    figure.update_yaxes(title="probability", tickformat=".0%", row=1, col=1)
+    figure.update_xaxes(title="noisy count that is published", row=2, col=1)
+    apart = "no row" if not noisy.distance else "one row" if noisy.distance == 1 else f"{noisy.distance} rows"
+    said = (
+        f"True counts {counts[0]} and {counts[1]}, tables {apart} apart, ε = {number_text(noisy.epsilon)} ({NEIGHBOURS}). "
+        f"No noisy count is more than {number_text(noisy.largest)} times as likely under one table as under the other; the bound "
+        f"is {bound_text}."
+    )
+    rows = [
+        {"noisy count": str(k), "first table": chance(p), "second table": chance(q), "times as likely": number_text(r)}
+        for k, p, q, r in zip(noisy.outcomes, noisy.first, noisy.second, noisy.ratios, strict=True)
+    ]
+    return Chart(figure, said, rows)
+
+
+# --- choosing
+
+
+def choice_chart(names: Sequence[str], noisy: NoisyChoice, epsilon: float) -> Chart:
+    """How often each option is chosen, by both mechanisms."""
+    top = 1.15 * float(max(noisy.flip.max(), noisy.exponential.max()))
+    axis = {"title": "chosen how often", "tickformat": ".0%", "range": [0, top]}
+    figure = chart(340, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.25, yaxis=axis)
+    figure.update_layout(uniformtext={"minsize": 9, "mode": "show"})
+    labels = [f"{name}<br>{count}" for name, count in zip(names, noisy.counts, strict=True)]
+    mechanisms = {"permute-and-flip": noisy.flip, "exponential mechanism": noisy.exponential}
+    for (name, shares), style in zip(mechanisms.items(), (hatched_bar(BLUE), hatched_bar(ORANGE, "/")), strict=True):
+        words = {"text": list(map(chance, shares)), "textposition": "outside"}
+        hover = f"%{{x}}: %{{text}}<extra>{name}</extra>"
+        figure.add_bar(x=labels, y=shares, name=name, marker=style, hovertemplate=hover, **words)
+    said = (
+        f"ε = {number_text(epsilon)} ({NEIGHBOURS}): permute-and-flip picks a largest count in {chance(noisy.flip_best)} of "
+        f"draws, the exponential mechanism in {chance(noisy.exponential_best)}."
+    )
+    rows = [
+        {"option": name, "count": str(count), **{by: chance(shares[place]) for by, shares in mechanisms.items()}}
+        for place, (name, count) in enumerate(zip(names, noisy.counts, strict=True))
+    ]
+    return Chart(figure, said, rows)
+
+
+def coins_chart(names: Sequence[str], flips: Sequence[Flip]) -> Chart:
+    """The coins flipped so far, in their order: how likely heads was, and what each showed."""
+    across = {"title": "chance of heads", "tickformat": ".0%", "range": [0, 1.25], "tickvals": [0, 0.5, 1]}
+    labels = [f"{place}. {names[flip.option]}" for place, flip in enumerate(flips, start=1)]
+    figure = chart(70 + 42 * len(flips), showlegend=False, bargap=0.35, xaxis=across, yaxis=NAMES)
+    words = [f" {chance(flip.chance)}: {'heads' if flip.is_heads else 'tails'}" for flip in flips]
+    style = hatched_bar([BLUE if flip.is_heads else NEUTRAL for flip in flips], ["" if flip.is_heads else "/" for flip in flips])
+    figure.add_bar(**bars(labels, [flip.chance for flip in flips], words, style), hoverinfo="skip")
+    last = flips[-1]
+    behind, name = f"{last.behind} behind the largest" if last.behind else "the largest", names[last.option]
+    said = f"{name.capitalize()} is {behind}, so its coin shows heads in {chance(last.chance)} of flips. It shows"
+    return Chart(figure, f"{said} heads: {name} is chosen." if last.is_heads else f"{said} tails: on to the next option.")
+
+
+# --- which epsilons others used
+
+#: What one epsilon protects -> its name, strongest first.
+UNITS: dict[Protects, str] = {
+    "person": "everything of<br>one person",
+    "month": "one person's<br>month",
+    "day": "one person's day,<br>event or trip",
+    "other": "something else",
+}
+_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
+
+
+def deployments_chart(found: Sequence[Deployment], *, mine: float) -> Chart:
+    """A dot per entry with an epsilon; a line at one's own."""
+    ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"], "range": [-2.2, 1.8]}
+    across = {"title": "published ε, each for its own unit", "type": "log", "zeroline": False, **ticks}
+    places = NAMES | {"categoryorder": "array", "categoryarray": list(UNITS.values()), "zeroline": False}
+    figure = chart(330, top=26, showlegend=False, xaxis=across, yaxis=places)
+    epsilons: dict[Protects, list[float]] = {}
+    for (kind, name), colour, symbol in zip(UNITS.items(), SERIES, _SYMBOLS, strict=False):
+        items = [item for item in found if item.protects == kind and item.epsilon is not None]
+        epsilons[kind] = [item.epsilon or 0.0 for item in items]
+        look = {"name": name, "mode": "markers", "marker": marker(colour, f"{symbol}-open", 11)}
+        said = {"customdata": list(map(_entry_text, items)), "hovertemplate": "%{customdata}<extra></extra>"}
+        figure.add_scatter(x=epsilons[kind], y=[name] * len(items), **look, **said)
+    figure.add_vline(mine, line=line(NEUTRAL, 2, "dash"))
+    every, persons = [epsilon for some in epsilons.values() for epsilon in some], epsilons["person"]
+    words = (
+        f"{len(every)} entries give an ε, from {number_text(min(every))} to {number_text(max(every))}; "
+        f"{sum(epsilon < mine for epsilon in every)} of them are below {number_text(mine)}. Where everything of one person is "
+        f"protected, the median of {len(persons)} is {number_text(median(persons))}. The other {len(found) - len(every)} entries "
+        "give none."
+    )
+    rows = [
+        {
+            "published by": item.curators,
+            "year": str(item.year),
+            "what": item.name,
+            "ε": "" if item.epsilon is None else number_text(item.epsilon),
+            "δ": item.delta,
+            "ρ": item.rho,
+            "unit of privacy": item.unit,
+            "variant": item.variant,
+            "review": item.status,
+        }
+        for item in found
+    ]
+    return Chart(figure, words, rows)
+
+
+def _entry_text(item: Deployment) -> str:
+    """Who, what, when, and what its epsilon is about."""
+    delta = f", δ = {item.delta}" if item.delta else ""
+    about = f"ε = {number_text(item.epsilon or 0)}{delta} · {item.unit or 'unit not said'}"
+    return f"<b>{item.curators}</b>, {item.year}<br>{item.name}<br>{about}<br>{item.status} review"

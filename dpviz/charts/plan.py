@@ -1,0 +1,398 @@
+"""Plan in pictures and words: what the search tried and its answer, three consequences of one epsilon, what to expect.
+
+Everything here is about simulations of a plan, never a statement about released rows.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median_high
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.charts.chart import (
+    LEGEND_ABOVE,
+    NAMES,
+    Chart,
+    Rows,
+    Style,
+    band,
+    chart,
+    cursor_line,
+    hatched_bar,
+    limits,
+    line,
+    marker,
+    panels,
+)
+from dpviz.charts.theme import BLUE, GREEN, NEUTRAL, ORANGE, PINK, TEAL
+from dpviz.charts.wording import capital, counted, percent
+from dpviz.evaluation.plan import FAIR, STAGES, TAIL, Along, Consequence, Consequences, Goal, GridPoint, SearchAnswer
+from dpviz.evaluation.simulate import RARELY, USUALLY, Expected
+from dpviz.learners import FitRequest
+from dpviz.results.verdict import ROW, Unit, at_most_text, loss_text, right_guesses, short_text
+from dpviz.results.wording import number_text, rounded_up
+
+AXES = {"epsilon": f"ε ({NEIGHBOURS})", "n_rows": "training rows", "max_depth": "levels of rules"}
+MEASURES = {
+    "accuracy": "test accuracy (held-out rows)",
+    "labels": "the share of leaves whose label is the true majority",
+}
+#: By verdict its word, colour and symbol; "look": seen once, as every place is, and left there, because others decide.
+_MARKS = {
+    "yes": ("enough", GREEN, "triangle-up"),
+    "no": ("not enough", ORANGE, "triangle-down"),
+    "open": ("undecided", NEUTRAL, "diamond"),
+    "look": ("first look", NEUTRAL, "circle-open"),
+}
+
+
+def _mark_of(point: GridPoint) -> str:
+    return "look" if point.verdict == "open" and point.n_draws <= STAGES[0] else point.verdict
+
+
+def place_text(along: Along, place: float, unit: Unit = ROW) -> str:
+    """As in "ε = 0.3", "20,000 rows", "depth 3"; the epsilon of one unit first: "ε = 0.9 (one row: ε = 0.3)"."""
+    match along:
+        case "epsilon":
+            return short_text(PrivacyLoss(place), unit)
+        case "n_rows":
+            return f"{place:,.0f} rows"
+        case _:
+            return f"depth {place:.0f}"
+
+
+@dataclass(frozen=True)
+class AtRisk:
+    """What an epsilon lets others guess about one unit: in this a goal is paid for, and the epsilon is its name."""
+
+    guesses: Callable[[float], float]  #: By epsilon: the most right guesses of 100; infinite where nothing bounds them
+    unit: Unit = ROW
+
+    def at(self, epsilon: float) -> str:
+        """As in "at most 61 of 100 guesses about one row may be right"."""
+        hundredths = self.guesses(epsilon)
+        if math.isinf(hundredths):
+            return f"nothing limits what can be learned about {self.unit.words}"
+        return f"{at_most_text(hundredths)} of 100 guesses about {self.unit.words} may be right"
+
+
+def of_unit(along: Along, place: float, unit: Unit) -> float:
+    """Where a place stands on the axis: an epsilon is that of one unit."""
+    return unit.loss_of(PrivacyLoss(place)).epsilon if along == "epsilon" else place
+
+
+def axis_title(along: Along, unit: Unit) -> str:
+    """What the axis counts."""
+    return f"ε ({unit.neighbours})" if along == "epsilon" else AXES[along]
+
+
+def _place_in_full(along: Along, place: float, risk: AtRisk | None, *, with_guesses: bool = True) -> str:
+    """The same where it stands alone: an epsilon with what counts as neighbouring, and with what it lets others guess."""
+    if along != "epsilon":
+        return place_text(along, place)
+    said = loss_text(PrivacyLoss(place), risk.unit if risk else ROW)
+    return f"{said}, where {risk.at(place)}" if risk and with_guesses else said
+
+
+def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
+    """The answer in one line; for an epsilon by what it lets others guess."""
+    reached, last = answer.reached, answer.grid[-1]
+    if reached is not None:
+        least = {"epsilon": "is enough", "n_rows": "are enough", "max_depth": "still works"}[along]
+        enough = f"{_place_in_full(along, reached.place, risk, with_guesses=False)} {least}"
+        return capital(f"{risk.at(reached.place)}: {enough}" if risk and along == "epsilon" else enough)
+    if answer.is_refuted:
+        return f"Not reachable, not even with {_place_in_full(along, last, risk)}"
+    if not answer.is_complete:
+        return "Stopped before there was an answer"
+    return f"Not shown to be reachable: the draws do not decide at {_place_in_full(along, last, risk)}"
+
+
+def so_far_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
+    """What is known while the search goes on: it holds like the answer itself, which will only say more."""
+    if answer.reached is not None:
+        return f"Enough: {_place_in_full(along, answer.reached.place, risk)}. Now trying the values next to it"
+    if answer.missed is not None:
+        return f"Not enough: {_place_in_full(along, answer.missed.place, risk)}. Now looking further"
+    return "Every value has had a first look. Now looking more closely"
+
+
+def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal, unit: Unit = ROW) -> str:
+    """What was found at the ends of the bracket, and what the confidence covers."""
+    share = f"{MEASURES[goal.measure]} is at least {percent(goal.target)}"
+    said = [f"Wanted: in {percent(goal.reliability)} of the trees, {share}."]
+    reached, missed = answer.reached, answer.missed
+    if reached is not None:
+        said.append(f"With {place_text(along, reached.place, unit)}, {_count(reached)} trees reached it.")
+    if missed is not None:
+        said.append(f"With {place_text(along, missed.place, unit)}, {_count(missed)} did: shown not to be enough.")
+        if reached is None:
+            said.append(f"The middle tree there had {percent(median_high(missed.outcomes))}.")
+    elif reached is not None:
+        said.append(f"Nothing looked at was shown not to be enough, down to {place_text(along, answer.points[0].place, unit)}.")
+    between = answer.points[answer.points.index(missed) + 1 if missed else 0 : answer.points.index(reached) if reached else 0]
+    if between:
+        said.append(f"Undecided: {', '.join(place_text(along, point.place, unit) for point in between)}.")
+    said.append(f"All of this holds together with {percent(answer.confidence)} confidence.")
+    return " ".join(said)
+
+
+def _count(point: GridPoint) -> str:
+    return f"{point.successes} of {point.n_draws}"
+
+
+def check_sentence(found: GridPoint, along: Along, goal: Goal, unit: Unit = ROW) -> str:
+    """What fresh simulations said about an answer."""
+    verdict = {
+        "yes": "The answer held, by more than chance explains.",
+        "open": "In line with the answer.",
+        "no": "The answer did not hold here.",
+    }[found.verdict]
+    limits = f"between {percent(round(found.low, 3))} and {percent(round(found.high, 3))} with 95% confidence"
+    return (
+        f"Checked on {found.n_draws} fresh simulations with {place_text(along, found.place, unit)}: {found.successes} trees "
+        f"reached {percent(goal.target)}, {percent(round(found.share, 3))} ({limits}); {percent(goal.reliability)} was asked. "
+        f"{verdict}"
+    )
+
+
+def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk) -> Chart:
+    """Share of trees that reached the target at every place that was tried, with the limits the search used."""
+    unit = risk.unit
+    shares = {"title": "trees that reached it, %", "range": [-4, 106], "zeroline": False}
+    places = {"title": axis_title(along, unit), **grid_axis(along, [of_unit(along, place, unit) for place in answer.grid])}
+    figure = chart(340, top=16, legend=LEGEND_ABOVE, xaxis=places, yaxis=shares)
+    for mark in dict.fromkeys(map(_mark_of, answer.points)):
+        points = [point for point in answer.points if _mark_of(point) == mark]
+        word, colour, symbol = _MARKS[mark]
+        up = [100 * (point.high - point.share) for point in points]
+        down = [100 * (point.share - point.low) for point in points]
+        look: Style = {"mode": "markers", "marker": marker(colour, symbol), "name": word, "showlegend": True}
+        look["error_y"] = None if mark == "look" else limits(up, down, colour)
+        look["customdata"] = [f"{place_text(along, point.place, unit)}: {_count(point)} reached it" for point in points]
+        look["hovertemplate"] = f"%{{customdata}}, {word}<extra></extra>"
+        x = [of_unit(along, point.place, unit) for point in points]
+        figure.add_scatter(x=x, y=[100 * point.share for point in points], **look)
+    if answer.reached is not None:
+        place = of_unit(along, answer.reached.place, unit)
+        figure.add_vline(place, line=line(GREEN, 2))
+        where = {"x": place if along == "max_depth" else math.log10(place), "y": 0, "xanchor": "left", "showarrow": False}
+        figure.add_annotation(text=f" <b>{place_text(along, place)}</b>", **where)
+    asked = {"annotation_text": f"asked: {percent(answer.reliability)}", "annotation_position": "top left"}
+    figure.add_hline(100 * answer.reliability, line={"color": NEUTRAL, "dash": "dot"}, **asked)
+
+    def rows() -> Rows:
+        return [
+            {
+                **_place_cells(along, point.place, unit),
+                **(_guesses_cell(risk, point.place) if along == "epsilon" else {}),
+                "trees that reached it": _count(point),
+                "share": percent(round(point.share, 3)),
+                "at least": percent(round(point.low, 3)),
+                "at most": percent(round(point.high, 3)),
+                "verdict": _MARKS[_mark_of(point)][0],
+            }
+            for point in answer.points
+        ]
+
+    return Chart(figure, summary, rows)
+
+
+def grid_axis(along: Along, grid: Sequence[float]) -> Style:
+    """The horizontal axis of a grid: logarithmic, round numbers written out; levels one by one."""
+    if along == "max_depth":
+        return {"dtick": 1, "zeroline": False, "range": [min(grid) - 0.5, max(grid) + 0.5]}
+    low, high = min(grid), max(grid)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    every = (float(f"{digit}e{power}") for power in decades for digit in ((1, 3) if along == "epsilon" else (1,)))
+    ticks = [place for place in every if low <= place <= high]
+    ends = [math.log10(low) - 0.1, math.log10(high) + 0.1]
+    return {"type": "log", "range": ends, "tickvals": ticks, "ticktext": [number_text(tick) for tick in ticks]}
+
+
+def _place_cells(along: Along, place: float, unit: Unit) -> dict[str, str]:
+    """Of an epsilon that of one unit first, then that of a row."""
+    return {axis_title(along, unit): number_text(of_unit(along, place, unit)), AXES[along]: number_text(place)}
+
+
+def _guesses_cell(risk: AtRisk, place: float) -> dict[str, str]:
+    hundredths = risk.guesses(place)
+    return {f"right guesses of 100, {risk.unit.words}": "no bound" if math.isinf(hundredths) else rounded_up(hundredths, 1)}
+
+
+def held_fixed_text(request: FitRequest, along: Along | None, unit: Unit = ROW) -> str:
+    """What is held fixed, for the line above an answer."""
+    settings = request.settings
+    fixed = {
+        "epsilon": loss_text(PrivacyLoss(settings.epsilon), unit),
+        "max_depth": f"automatic depth, at most {settings.max_depth}" if settings.depth == "auto" else f"depth {settings.depth}",
+    }
+    return ", ".join([request.spec.title, *(words for name, words in fixed.items() if name != along)])
+
+
+def consequences_chart(found: Consequences, *, cursor: float, candidates: int, above: float, unit: Unit = ROW) -> Chart:
+    """Accuracy, guesses right and poisoned rows over one epsilon axis, with one cursor through all three."""
+    whose = f"{unit.words} used or not" if candidates == FAIR else f"who of {candidates:,} people"
+    titles = ("Test accuracy (held-out rows), %", f"Right guesses of 100, {whose}", "Poisoned rows it withstands")
+    figure = panels(3, 620, top=32, spacing=0.09, subplot_titles=titles, layout={"hovermode": "closest", "showlegend": False})
+    x = [of_unit("epsilon", item.epsilon, unit) for item in found.found]
+    low, middle, high = ([100 * item.accuracy(q) for item in found.found] for q in (TAIL, 0.5, 1 - TAIL))
+    figure.add_scatter(**band(x, low, high, BLUE), row=1, col=1)
+    guesses = [100 * item.right_guesses(candidates, unit.rows) for item in found.found]
+    withstands = [item.protected(above) for item in found.found]
+    for row, y, colour, words in (
+        (1, middle, BLUE, "median %{y:.1f}%"),
+        (2, guesses, PINK, "%{y:.3g} of 100"),
+        (3, withstands, GREEN, "%{y} rows"),
+    ):
+        style = {"mode": "lines+markers", "line": line(colour), "marker": {"size": 6, "color": colour}}
+        figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
+    for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
+        figure.add_hline(level, line={"color": NEUTRAL, "dash": "dot"}, row=row, col=1)
+    figure.add_shape(**cursor_line(of_unit("epsilon", cursor, unit), line(ORANGE)))
+    figure.update_xaxes(**grid_axis("epsilon", x)).update_xaxes(title=axis_title("epsilon", unit), row=3, col=1)
+    figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
+    said = consequence_sentences(found.at(cursor), found, candidates=candidates, above=above, unit=unit)
+
+    def rows() -> Rows:
+        return [
+            {
+                **_place_cells("epsilon", item.epsilon, unit),
+                "accuracy, 5%": f"{item.accuracy(TAIL):.1%}",
+                "median": f"{item.accuracy(0.5):.1%}",
+                "95%": f"{item.accuracy(1 - TAIL):.1%}",
+                **{f"right guesses of 100{who}": text for who, text in _guess_cells(item, candidates, unit)},
+                "poisoned rows withstood": "none shown" if (rows := item.protected(above)) is None else f"{rows:,}",
+            }
+            for item in found.found
+        ]
+
+    return Chart(figure, " ".join(said), rows)
+
+
+def consequence_sentences(
+    item: Consequence, found: Consequences, *, candidates: int, above: float, unit: Unit = ROW
+) -> tuple[str, str, str]:
+    """Accuracy, risk and protection at one epsilon, a sentence each."""
+    low, middle, high = (percent(round(item.accuracy(q), 3)) for q in (TAIL, 0.5, 1 - TAIL))
+    right = f"The middle tree is right on {middle} of the held-out rows, nine of ten on {low} to {high}."
+    guess = f" Always guessing the most frequent class: {percent(round(found.majority, 3))}."
+    return right + guess, risk_sentence(item, candidates, unit), _poison_sentence(item, found, above)
+
+
+def risk_sentence(item: Consequence, candidates: int, unit: Unit = ROW) -> str:
+    """The attack model's bound by what the algorithm does, as guesses out of 100; of one row second."""
+    if not item.is_proved:
+        return f"No ε is proved for this algorithm, so nothing limits what may be learned about {unit.words}."
+    right, row = (_bound_text(100 * item.right_guesses(candidates, rows)) for rows in (unit.rows, 1))
+    aside = f" (one row: {row})" if unit.rows > 1 else ""
+    what = f"whether {unit.words} was used" if candidates == FAIR else f"which of {candidates:,} people was left out"
+    return (
+        f"Of 100 guesses {what}, what this algorithm does allows at most {right} to be right{aside}; without "
+        f"the tree, {number_text(100 / candidates)}."
+    )
+
+
+def _poison_sentence(item: Consequence, found: Consequences, above: float) -> str:
+    if item.certificate.reason:
+        return f"No protection is proved. {item.certificate.reason}"
+    rows = item.protected(above)
+    if rows is None:
+        return f"No protection is shown: even without poison its mean accuracy is not shown to exceed {percent(round(above, 3))}."
+    share = rows / max(1, found.n_train)
+    return (
+        f"{counted(rows, 'poisoned row')} ({share:.2%} of {found.n_train:,}) cannot bring its mean accuracy down to "
+        f"{percent(round(above, 3))}. Added or removed rows count one, changed rows two."
+    )
+
+
+def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[str, str]:
+    """(headline, explanation) of which epsilons withstand this many poisoned rows."""
+    if found.reason:
+        return "No guarantee", found.reason
+    good, what = found.protecting(rows, above), counted(rows, "poisoned row")
+    sure = f"All certificates together hold with {percent(1 - found.beta)} confidence, for {found.n_train:,} rows like these."
+    first, last = (number_text(item.epsilon) for item in (found.found[0], found.found[-1]))
+    if not good:
+        most = max((item.protected(above) or 0 for item in found.found), default=0)
+        help_text = f"The most that any of them withstands is {most:,}. More rows or a lower bar would help."
+        return f"Not reachable: no ε between {first} and {last} ({NEIGHBOURS}) withstands {what}", f"{help_text} {sure}"
+    low, high = (number_text(item.epsilon) for item in (good[0], good[-1]))
+    best = max(good, key=lambda item: item.accuracy(0.5))
+    which = f"ε = {low}" if len(good) == 1 else f"ε from {low} to {high}"
+    return f"{capital(which)} ({NEIGHBOURS}) withstands {what}", (
+        f"The mean accuracy stays above {percent(round(above, 3))} whatever they are. Most accurate of these: ε = "
+        f"{number_text(best.epsilon)} (middle tree {percent(round(best.accuracy(0.5), 3))}). A smaller ε is too inaccurate to "
+        f"begin with, a larger one proves too little. {sure}"
+    )
+
+
+def _guess_cells(item: Consequence, candidates: int, unit: Unit) -> Iterator[tuple[str, str]]:
+    """(about whom, how many), of the unit first; last what any algorithm with this epsilon allows it."""
+    whose = ((f", {unit.words}", unit.rows), (", one row", 1)) if unit.rows > 1 else (("", 1),)
+    for who, rows in whose:
+        yield who, _bound_text(100 * item.right_guesses(candidates, rows))
+    if candidates == FAIR and item.is_proved:
+        yield ", any algorithm", _bound_text(right_guesses(item.risk.plain, unit))
+
+
+def _bound_text(hundredths: float) -> str:
+    """To a tenth; of small numbers three digits."""
+    return rounded_up(hundredths, max(1, 2 - math.floor(math.log10(hundredths))))
+
+
+#: A bar that has room for its number.
+LONG = 0.25
+
+
+def expected_headline(found: Sequence[Expected], common: str) -> str:
+    """From which strength of the signal on a tree is usually better than always saying one class."""
+    always = f"always {common!r} ({found[0].always:.0%} right)"
+    worse = [one.strength for one in found if one.better < USUALLY]
+    if not worse:
+        return f"Better than {always}, even if features say little."
+    if len(worse) == len(found):
+        return f"Not reliably better than {always}, even if features say much."
+    return f"If features say {' or '.join(worse)}, not reliably better than {always}."
+
+
+def expected_chart(found: Sequence[Expected], common: str, rare: str) -> Chart:
+    """Two bars per strength: rows that are right and rows of the rarer class that are found; dashed: always the other class."""
+    axis = {"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
+    figure = chart(230, top=36, legend=LEGEND_ABOVE, barmode="group", bargap=0.3, xaxis=axis, yaxis=NAMES | {"fixedrange": True})
+    names = [f"features say {one.strength}" for one in found]
+    right = (f"rows that are right; dashed: always {common}", [one.accuracy for one in found], hatched_bar(BLUE))
+    caught = (f"{rare} that are found", [one.found for one in found], hatched_bar(TEAL, "/"))
+    for name, shares, style in (right, caught):
+        words = {
+            "text": [f"{share:.0%}" for share in shares],
+            "insidetextanchor": "start",
+            "textangle": 0,
+            "constraintext": "none",
+        }
+        sides = ["inside" if share > LONG else "outside" for share in shares]  # where the dashed line never is
+        figure.add_bar(x=shares, y=names, name=name, orientation="h", marker=style, textposition=sides, **words)
+    figure.add_vline(found[0].always, line=line(NEUTRAL, 1.5, "dash"))
+    return Chart(figure, " ".join(expected_sentence(one, common, rare) for one in found))
+
+
+def expected_sentence(found: Expected, common: str, rare: str) -> str:
+    """As in "If features say little, no better than always 'repaid' (76% right)."."""
+    always = f"always {common!r}"
+    if found.better <= RARELY:
+        return f"If features say {found.strength}, no better than {always} ({found.always:.0%} right)."
+    unsure = "" if found.better >= USUALLY else f" Only {found.better:.0%} of the trees do better than {always}."
+    right = f"right for {found.accuracy:.0%} of the rows, {always} for {found.always:.0%}"
+    return f"If features say {found.strength}, {right}; it finds {100 * found.found:.0f} of 100 {rare!r}.{unsure}"
+
+
+def is_worth_it(found: Sequence[Expected]) -> bool:
+    """Whether a tree usually beats always saying one class where features say something."""
+    return found[1].better >= USUALLY
+
+
+def strengths_text(found: Sequence[Expected], rare: str) -> str:
+    """What the strengths mean."""
+    best = ", ".join(f"{item.strength} {100 * item.best:.0f}" for item in found)
+    return f"Of 100 {rare!r}, two questions find at best, where features say {best}. Simulated; no row is read."

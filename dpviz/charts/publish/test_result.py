@@ -1,0 +1,218 @@
+"""The private test result in words with numbers, each with its interval; groups of rows as a table and a chart."""
+
+from collections.abc import Callable
+
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Rows, chart, limits, marker
+from dpviz.charts.theme import BLUE, ORANGE
+from dpviz.charts.tree.labels import visible
+from dpviz.evaluation.metrics import RARE
+from dpviz.models.tree import format_value
+from dpviz.results.document import Estimate
+from dpviz.results.result import TestReport
+from dpviz.results.verdict import Unit, loss_text
+from dpviz.training.estimate.number_report import LEAST_R2, NumberReport
+from dpviz.training.estimate.report import CONFIDENCE, ClassReport
+
+_MOST_CLASSES = 3
+#: Of the largest error: an upper end beyond says nothing.
+_ALL = 0.95
+_COST = f"from noisy counts at no further epsilon ({NEIGHBOURS})"
+
+
+def result_sentences(report: TestReport, unit: Unit) -> list[str]:
+    """What the model is worth on rows it never saw: accuracy, per class, ranking, log loss, calibration, and how it is known.
+
+    Where one class has nearly all rows, accuracy comes last, beside what always saying this class reaches. Of a number: R2 and
+    errors.
+    """
+    if isinstance(report, NumberReport):
+        return [*_errors(report), _known_from(report, unit, "sums")]
+    assert isinstance(report, ClassReport)
+    classes = report.schema.classes
+    accuracy = f"Right for {percent_with_interval(report.accuracy)} of the rows."
+    is_rare = has_rare_classes(report)
+    return [
+        f"Balanced accuracy {percent_with_interval(report.balanced_accuracy)}: every class counts alike."
+        if is_rare
+        else accuracy,
+        *(
+            f"Of the rows with {name!r}, it finds {percent_with_interval(recall)}."
+            for name, recall in zip(classes, report.recalls, strict=True)
+        ),
+        *_ranking(report),
+        *(
+            [f"{accuracy} Always saying the most frequent class: {percent_with_interval(report.largest_share)}."]
+            if is_rare
+            else []
+        ),
+        _known_from(report, unit, "counts"),
+    ]
+
+
+def _known_from(report: TestReport, unit: Unit, what: str) -> str:
+    of_labels = report.n_rows_of_labels if isinstance(report, ClassReport) else report.n_rows
+    of_both = f" Accuracy and found shares also use the rows behind the probabilities, about {of_labels:,} in all."
+    more = of_both if of_labels > report.n_rows else ""
+    return (
+        f"Measured on about {max(report.n_rows, 0):,} rows held out at random, by noisy {what} at "
+        f"{loss_text(PrivacyLoss(report.epsilon), unit)}.{more} The parts are disjoint, so the total ε does not grow. "
+        f"In brackets: {CONFIDENCE:.0%} intervals."
+    )
+
+
+def is_better_than_always(report: TestReport) -> bool:
+    """Whether the test shows that the model is right more often than always saying the most frequent class, or the mean."""
+    if isinstance(report, NumberReport):
+        return report.r_squared.low > 0
+    assert isinstance(report, ClassReport)
+    return report.gain.low > 0
+
+
+def beside_always(report: TestReport) -> str:
+    """What accuracy stands beside: what always saying one class reaches, and how many rows of each class are found."""
+    if isinstance(report, NumberReport):
+        return "" if is_better_than_always(report) else "No better than always the mean, as far as the test can tell."
+    assert isinstance(report, ClassReport)
+    always = f"Always {report.most_frequent!r} is right for {report.largest_share.value:.1%}"
+    verdict = "" if is_better_than_always(report) else ": as far as the test can tell, the model is no better"
+    numbers = ["an unknown number" if _is_any_share(recall) else _within(recall, _of_100) for recall in report.recalls]
+    found = [f"{number} of 100 {name!r}" for number, name in zip(numbers, report.schema.classes, strict=True)]
+    if len(found) > _MOST_CLASSES:
+        least = min(range(len(found)), key=lambda place: report.recalls[place].value)
+        return f"{always}{verdict}. Of the class found least it finds {found[least]}."
+    return f"{always}{verdict}. It finds {' and '.join(found)}."
+
+
+def _errors(report: NumberReport) -> list[str]:
+    low, high = (report.window.number(place) for place in (-1.0, 1.0))
+    return [
+        f"R² {_r_squared(report)}: 1 is perfect, 0 is what the mean of all rows reaches.",
+        f"Typical error (RMSE) {_known(report, 'rmse', format_value)}.",
+        f"Mean absolute error {_known(report, 'mae', format_value)}.",
+        f"Measured within {format_value(low)} to {format_value(high)}: numbers beyond count as its ends, and an error as at most "
+        f"{format_value(report.window.width)}. The brackets allow for what may lie beyond.",
+    ]
+
+
+def _of_100(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _within(estimate: Estimate, text: Callable[[float], str]) -> str:
+    """As in "2.13 (1.9 to 2.4)"."""
+    return f"{text(estimate.value)} ({text(estimate.low)} to {text(estimate.high)})"
+
+
+def r_squared_text(value: float) -> str:
+    """As in "0.31"; in words where it is far worse than the mean, or has no lower end."""
+    return f"{value:.2f}" if value >= LEAST_R2 else f"below {LEAST_R2:.0f}"
+
+
+def _r_squared(report: NumberReport) -> str:
+    return _known(report, "r2", r_squared_text)
+
+
+def _known(report: NumberReport, name: str, text: Callable[[float], str]) -> str:
+    estimate = report.estimates[name]
+    return "unknown" if estimate is None or says_nothing(report, name) else _within(estimate, text)
+
+
+def has_rare_classes(report: TestReport) -> bool:
+    """True where one class has so many of the rows that accuracy says next to nothing."""
+    return isinstance(report, ClassReport) and report.largest_share.value >= RARE
+
+
+def _ranking(report: ClassReport) -> list[str]:
+    lines = []
+    if report.auc is not None:
+        second, first = report.schema.classes[1], report.schema.classes[0]
+        lines.append(
+            f"Ranks a row with {second!r} above one with {first!r} in {percent_with_interval(report.auc)} of such pairs (AUC)."
+        )
+    if report.log_loss is not None:
+        lines.append(f"Log loss {_within(report.log_loss, '{:.3f}'.format)}.")
+    if report.calibration:
+        held = [band.observed.low <= band.predicted <= band.observed.high for band in report.calibration]
+        lines.append(f"Its probabilities agree with the test in {sum(held)} of {len(held)} bands, within its precision.")
+    return lines
+
+
+def percent_with_interval(estimate: Estimate) -> str:
+    """As in "84.1% (83.0% to 85.1%)"; no number where every share is possible."""
+    return "an unknown share (0% to 100%)" if _is_any_share(estimate) else _within(estimate, "{:.1%}".format)
+
+
+def says_nothing(report: TestReport, name: str) -> bool:
+    """Whether the interval of a measure leaves everything possible: too much noise for too few rows."""
+    estimate = report.estimates[name]
+    if estimate is None or name == "log_loss":
+        return False
+    if isinstance(report, NumberReport):
+        least, most = (LEAST_R2, 1.0) if name == "r2" else (0.0, report.largest_error * _ALL)
+        return estimate.low <= least and estimate.high >= most
+    return _is_any_share(estimate)
+
+
+def _is_any_share(share: Estimate) -> bool:
+    return share.low <= 0 and share.high >= 1
+
+
+def accuracy_sentence(report: TestReport) -> str:
+    """One line for a summary."""
+    if isinstance(report, NumberReport):
+        return f"R² {_r_squared(report)} on rows it never saw, from noisy sums at no further epsilon ({NEIGHBOURS})"
+    assert isinstance(report, ClassReport)
+    if has_rare_classes(report):
+        return f"balanced accuracy {percent_with_interval(report.balanced_accuracy)} on rows it never saw, {_COST}"
+    return f"right for {percent_with_interval(report.accuracy)} of rows it never saw, {_COST}"
+
+
+# --- groups: who pays for the noise
+
+
+WIDE = "From the same noisy counts, divided at no further epsilon: intervals are wide where a group has few rows."
+
+
+def group_rows(report: TestReport | None) -> Rows:
+    """One line per group: how often the model is wrong there, and of each class how much it finds; none without groups."""
+    if not isinstance(report, ClassReport):
+        return []
+    names = report.schema.classes if len(report.schema.classes) <= _MOST_CLASSES else ()
+    measures = ["wrong", *(f"finds {name!r}" for name in names)]
+    return [
+        {report.groups: entry.name}
+        | {words: percent_with_interval(share) for words, share in zip(measures, (entry.error, *entry.found), strict=False)}
+        for entry in report.by_group
+    ]
+
+
+def group_sentences(report: TestReport | None) -> list[str]:
+    """The same, a sentence each."""
+    said = []
+    for row in group_rows(report):
+        (name, group), *known = row.items()
+        said.append(f"Where {name} is {group!r}: {', '.join(' '.join(words) for words in known)}.")
+    return said
+
+
+def group_chart(report: ClassReport) -> Chart:
+    """Per group its error and the found share of the least frequent class, each with its 95% interval."""
+    rarest = int(report.counts.sum(axis=0).argmin())
+    kinds = (("wrong", ORANGE, "x"), (f"finds {visible(report.schema.classes[rarest])!r}", BLUE, "circle"))
+    axis = {"range": [-0.02, 1.02], "tickformat": ".0%", "zeroline": False}
+    figure = chart(90 + 44 * len(report.by_group), top=40, legend=LEGEND_ABOVE, xaxis=axis, yaxis=NAMES, scattermode="group")
+    for place, (words, colour, symbol) in enumerate(kinds):
+        shares = [(entry.error, entry.found[rarest])[place] for entry in report.by_group]
+        bars = limits([share.high - share.value for share in shares], [share.value - share.low for share in shares], colour)
+        figure.add_scatter(
+            x=[share.value for share in shares],
+            y=[visible(entry.name) for entry in report.by_group],
+            name=words,
+            mode="markers",
+            orientation="h",
+            marker=marker(colour, symbol, 10),
+            error_x=bars,
+            hovertemplate="%{y}: %{x:.1%}",
+        )
+    return Chart(figure, "Error and found share per group, each with its 95% interval.", group_rows(report))

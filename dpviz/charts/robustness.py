@@ -1,0 +1,342 @@
+"""Robustness in pictures and words: guaranteed accuracy against poisoned rows, measured attacks beside it.
+
+Proved is a heavy line, the estimate thin, Corollary 2 thin and dotted; refused curves are struck through. One hue per epsilon,
+one dash per learner. Bounds come from `evaluation.poisoning`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.charts.chart import LEGEND_BELOW, SILENT, Chart, Figure, Rows, Style, chart, limits, line, marker
+from dpviz.charts.theme import NEUTRAL, SERIES, VOTES, WHITE, translucent
+from dpviz.charts.wording import counted
+from dpviz.evaluation.attacks import ATTACKS
+from dpviz.evaluation.poisoning import Certificate, PoisoningTable, VoteCertificate, curve_rows, most_rows
+from dpviz.learners import DEFAULT, get_learner
+from dpviz.results.wording import number_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Proved by privacy; certified by a vote; published but refused; nothing published and nothing proved.
+Kind = Literal["proved", "votes", "refused", "silent"]
+
+
+@dataclass(frozen=True)
+class Certified:
+    """One learner at one epsilon (None where it spends none) with its curves."""
+
+    epsilon: float | None
+    table: PoisoningTable
+
+    @property
+    def kind(self) -> Kind:
+        """How it must be drawn."""
+        if isinstance(self.table.bounds[0], VoteCertificate):
+            return "votes"
+        if not self.table.reason:
+            return "proved"
+        return "silent" if math.isnan(self.table.published(0)) else "refused"
+
+    @property
+    def title(self) -> str:
+        """The learner's title."""
+        return get_learner(self.table.learner).title
+
+    @property
+    def name(self) -> str:
+        """Title and epsilon."""
+        return self.title if self.epsilon is None else f"{self.title}, ε = {number_text(self.epsilon)}"
+
+    def published_rows(self, above: float) -> int | None:
+        """The most rows with which the published bound stays above an accuracy; None when none does."""
+        published = self.table.published
+        return most_rows(published, above, self.table.n_train) if published(0) > above else None
+
+    def share(self, rows: int) -> float:
+        """Rows as a share of the training rows."""
+        return rows / max(1, self.table.n_train)
+
+
+def is_noisy(item: Certified) -> bool:
+    """True where the guarantee comes from draws, and so has a band."""
+    return isinstance(item.table.bounds[0], Certificate)
+
+
+#: What is proved, and the estimate from the same draws.
+HEAVY, THIN = 3.5, 1.2
+#: Learners at one epsilon share its hue and differ in these.
+DASHES = ("solid", "dash", "dashdot", "longdash")
+#: Room below the majority class that is still drawn, in accuracy.
+BELOW = 0.25
+#: Up to so many rows every number of them is named below the axis.
+FEW = 8
+_ATTACK_SYMBOLS = ("circle", "diamond", "square", "triangle-up")
+
+
+def guarantee_chart(
+    found: Sequence[Certified], *, up_to: float, wanted: float | None = None, attacks: pd.DataFrame | None = None
+) -> Chart:
+    """Guaranteed accuracy from 0 to `up_to` (a share of the training rows) poisoned rows.
+
+    `wanted` is the accuracy to stay above, None for that of the majority class; `attacks` come from `attack_curve`, one or more.
+    """
+    measured = [None if attacks is None else attack_rows(item, attacks) for item in found]
+    lows = [found[0].table.majority - BELOW, *([] if wanted is None else [wanted - 0.05])]
+    highs = [item.table.accuracy for item in found] + ([] if wanted is None else [wanted])
+    for frame in measured:
+        lows += [] if frame is None else list(frame.low - 0.03)
+        highs += [] if frame is None else list(frame.high)
+    bottom, top = max(0.0, min(lows)), min(1.0, max(highs) + 0.03)
+    up = {"title": "mean accuracy, at least", "tickformat": ".0%", "range": [bottom, top], "zeroline": False}
+    end = max(item.table.n_train for item in found) * up_to
+    ticks = {"tickformat": ",d", "title": "poisoned rows (a changed row counts as two)"} | ({"dtick": 1} if end < FEW else {})
+    across = {"zeroline": False, "range": [-0.015 * end, max(1e-9, 1.015 * end)]} | ticks
+    figure = chart(600 + 22 * len(found), legend=LEGEND_BELOW, hovermode="closest", xaxis=across, yaxis=up)
+    styles = _lines(found)
+    for item, style in zip(found, styles, strict=True):
+        _add(figure, item, up_to, style, wanted)
+    for item, style, frame in zip(found, styles, measured, strict=True):
+        if frame is not None:
+            _add_attacks(figure, item, frame, style["color"])
+    majority = found[0].table.majority
+    area = {"line": {"width": 0}, "fillcolor": translucent(NEUTRAL, 0.16), "layer": "below"}
+    figure.add_shape(type="rect", xref="paper", x0=0, x1=1, y0=bottom, y1=majority, **area)  # what is worth nothing
+    level, words = (majority, "majority class") if wanted is None else (wanted, "stay above")
+    figure.add_hline(level, line=line(NEUTRAL, 1.5, "dot"))
+    place = {"xref": "paper", "x": 0.995, "y": level, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    figure.add_annotation(text=f"{words} {level:.1%}", **place)
+    each = ". ".join(f"{full_name(item)}: {verdict_text(item, wanted).split('. ')[0]}" for item in found)
+    said = f"Guaranteed mean accuracy against poisoned rows. {each}."
+    return Chart(figure, said, partial(guarantee_rows, found, up_to))
+
+
+def _lines(found: Sequence[Certified]) -> list[Style]:
+    """The line of each curve: its hue by epsilon, its dash by learner; what is refused is grey."""
+    proved = [item for item in found if item.kind == "proved"]
+    epsilons = sorted({item.epsilon for item in proved}, key=lambda epsilon: epsilon or 0.0)
+    learners = list(dict.fromkeys(item.table.learner for item in proved))
+    return [
+        line(
+            SERIES[epsilons.index(item.epsilon) % len(SERIES)],
+            HEAVY,
+            DASHES[learners.index(item.table.learner) % len(DASHES)],
+        )
+        if item.kind == "proved"
+        else line(VOTES if item.kind == "votes" else NEUTRAL, HEAVY)
+        for item in found
+    ]
+
+
+def _add(figure: Figure, item: Certified, up_to: float, style: Style, wanted: float | None) -> None:
+    """A curve, and a ring where what is proved falls to the line to stay above; the legend says with how many rows."""
+    table, name, rows = item.table, item.name, np.array(curve_rows(item.table.n_train, up_to))
+    shares = rows / max(1, table.n_train)
+    low, tight, published = (np.array([bound(int(k)) for k in rows]) for bound in (table.low, table.tight, table.published))
+    has_published = not np.isnan(published).any()
+    about = {
+        "x": rows,
+        "legendgroup": name,
+        "mode": "lines",
+        "customdata": np.column_stack((rows, shares, low, tight, published)),
+    }
+    withstood = table.protected_rows(wanted)
+    up_to_rows = "" if withstood is None else f", up to {counted(withstood, 'row')}"
+    sure = f"proved with {1 - table.beta:.0%} confidence: %{{customdata[2]:.1%}}, estimate %{{customdata[3]:.1%}}"
+    hover = {
+        "proved": f"{sure}<br>published: %{{customdata[4]:.1%}}" if has_published else sure,
+        "votes": "certified: %{customdata[2]:.1%}",
+        "refused": "published, but refused: %{customdata[4]:.1%}",
+        "silent": "",
+    }[item.kind]
+    head = f"<b>{name}</b><br>%{{customdata[0]:,}} poisoned rows (%{{customdata[1]:.2%}})<br>"
+    about["hovertemplate"] = f"{head}{hover}<extra></extra>"
+    match item.kind:
+        case "proved":
+            figure.add_scatter(**about, y=low, name=f"{name}: proved{up_to_rows}", line=style)
+            thin = {"line": style | {"width": THIN}, "showlegend": False}
+            figure.add_scatter(**about, y=tight, name=f"{name}: estimate", **thin)
+            if has_published:
+                dots = {"line": style | {"width": THIN, "dash": "dot"}, "showlegend": False}
+                figure.add_scatter(**about, y=published, name=f"{name}: Corollary 2", **dots)
+        case "votes":
+            figure.add_scatter(**about, y=low, name=f"{item.title}: certified{up_to_rows}", line=style | {"shape": "hv"})
+        case "refused":  # struck through: grey, dotted, crossed out, and said so
+            crosses = {"symbol": "x-thin", "size": 7, "maxdisplayed": 12, "line": {"color": NEUTRAL, "width": 1.5}}
+            struck = about | {"mode": "lines+markers", "marker": crosses, "line": line(NEUTRAL, 1.5, "dot")}
+            figure.add_scatter(**struck, y=published, name=f"<s>{name}</s>: published, refused")
+        case "silent":  # nothing is claimed or proved: its accuracy without poison
+            alone = f"<b>{name}</b><br>without poison %{{y:.1%}}, no guarantee<extra></extra>"
+            point = {"mode": "markers", "marker": marker(NEUTRAL, "circle-open", 11), "hovertemplate": alone}
+            figure.add_scatter(x=[0], y=[table.accuracy], name=f"{item.title}: no guarantee", **point)
+    if withstood is not None and item.share(withstood) <= up_to:
+        level = table.majority if wanted is None else wanted
+        ring = {"mode": "markers", "marker": marker(style["color"], "circle-open", 11, 3), "cliponaxis": False}
+        figure.add_scatter(x=[withstood], y=[level], name="crossing", legendgroup=name, **ring, **SILENT)
+
+
+def _add_attacks(figure: Figure, item: Certified, attacks: pd.DataFrame, colour: str) -> None:
+    symbols = dict(zip(ATTACKS, _ATTACK_SYMBOLS, strict=False))
+    for attack, frame in attacks.groupby("attack", sort=False):
+        title = ATTACKS[str(attack)].title
+        said = [f"{k:,} poisoned rows<br>measured {m:.1%}" for k, m in zip(frame.poisoned_rows, frame.accuracy, strict=True)]
+        dots = {"symbol": symbols[str(attack)], "size": 9, "color": colour, "line": {"color": WHITE, "width": 1}}
+        spread = limits(frame.high - frame.accuracy, frame.accuracy - frame.low, colour, thickness=1.2, width=4)
+        look = {"error_y": spread, "name": f"{item.name}: {title.lower()}", "mode": "markers", "marker": dots}
+        hover = f"<b>{item.name}</b><br>{title}<br>%{{customdata}}<extra></extra>"
+        figure.add_scatter(x=frame.poisoned_rows, y=frame.accuracy, customdata=said, hovertemplate=hover, **look)
+
+
+def attack_rows(certified: Certified, attacks: pd.DataFrame) -> pd.DataFrame:
+    """The lines of measured attacks that are about this learner at this epsilon."""
+    same = attacks.learner == certified.table.learner
+    return attacks[same if certified.epsilon is None else same & (attacks.epsilon == certified.epsilon)]
+
+
+def full_name(item: Certified) -> str:
+    """Title and epsilon with the neighbouring relation."""
+    return item.title if item.epsilon is None else f"{item.title} at ε = {number_text(item.epsilon)} ({NEIGHBOURS})"
+
+
+def level_text(found: Sequence[Certified], wanted: float | None) -> str:
+    """What accuracy is to stay above."""
+    return f"the majority class, {found[0].table.majority:.1%}" if wanted is None else f"the {wanted:.1%} you asked for"
+
+
+def headline(found: Sequence[Certified], wanted: float | None) -> str:
+    """The most poisoned rows that a private learner is proved to withstand, else the most by vote, in one sentence."""
+    ranked = [(item.kind == "proved", rows, item) for item in found if (rows := item.table.protected_rows(wanted)) is not None]
+    if not ranked:
+        return f"No curve here is proved to stay above {level_text(found, wanted)}, even without poison."
+    *_, best = max(ranked, key=lambda entry: entry[:2])
+    said = f"{full_name(best)} {protects_text(best, wanted)}: its mean accuracy stays above {level_text(found, wanted)}"
+    sure = f", with {1 - best.table.beta:.0%} confidence" if is_noisy(best) else ""
+    return f"{said}{sure}."
+
+
+def protects_text(item: Certified, wanted: float | None) -> str:
+    """As in "withstands up to 12 poisoned rows of 16,000 (0.07%)"."""
+    rows = item.table.protected_rows(wanted) or 0
+    return f"withstands up to {counted(rows, 'poisoned row')} of {item.table.n_train:,} ({100 * item.share(rows):.2g}%)"
+
+
+def verdict_text(item: Certified, wanted: float | None) -> str:
+    """What is proved about one curve, next to what was published; without the name."""
+    table = item.table
+    if table.reason:
+        return f"no guarantee. {table.reason}"
+    if table.protected_rows(wanted) is None:
+        shown = f"{table.low(0):.1%}" if is_noisy(item) else f"{table.accuracy:.1%}"
+        above = table.majority if wanted is None else wanted
+        return f"no protection shown: without poison {shown} is certain, which is not above {above:.1%}"
+    published = ""
+    if is_noisy(item):
+        rows = item.published_rows(table.majority if wanted is None else wanted)
+        published = "; by the published bound none" if rows is None else f"; by the published bound {rows:,}"
+    return f"{protects_text(item, wanted)}{published}"
+
+
+def struck_text(item: Certified, wanted: float | None) -> str:
+    """What a refused publication would have promised; empty where nothing was."""
+    if item.kind != "refused":
+        return ""
+    rows = item.published_rows(item.table.majority if wanted is None else wanted)
+    return "" if rows is None else f"published: up to {rows:,} poisoned rows"
+
+
+def marks_text(found: Sequence[Certified], wanted: float | None, *, are_attacked: bool) -> str:
+    """What each mark in the figure means, of those that are there."""
+    kinds = {item.kind for item in found}
+    sure = f"{1 - found[0].table.beta:.0%}"
+    words = {
+        "proved": f"Heavy line: proved with {sure} confidence. Thin line: an estimate that proves nothing. "
+        "Dotted in colour: PrivaTree's Corollary 2, from the same draws.",
+        "votes": "Steps: certified by vote, which needs no confidence level.",
+        "refused": "Dotted grey with crosses: published, but refused.",
+        "silent": "Open grey circle: accuracy without poison, nothing is guaranteed.",
+    }
+    said = [text for kind, text in words.items() if kind in kinds]
+    if any(item.table.protected_rows(wanted) is not None for item in found):
+        said.append(
+            "Ring: the most poisoned rows with which it is still above the grey dotted line; the legend has their number."
+        )
+    if are_attacked:
+        said.append("Dots: measured attacks with 95% limits.")
+    return " ".join([*said, "Grey area: no better than always answering the largest class."])
+
+
+#: Lines per curve.
+MOST_ROWS = 11
+
+
+def guarantee_rows(found: Sequence[Certified], up_to: float) -> Rows:
+    """The figure as a table, at most eleven lines per curve."""
+    rows = []
+    for item in found:
+        table, every = item.table, curve_rows(item.table.n_train, up_to)
+        for place in np.linspace(0, len(every) - 1, min(len(every), MOST_ROWS)).round().astype(int):
+            k = every[place]
+            published = "none" if item.kind in ("votes", "silent") else f"{table.published(k):.1%}"
+            rows.append(
+                {
+                    "algorithm": item.title,
+                    f"ε ({NEIGHBOURS})": "none" if item.epsilon is None else number_text(item.epsilon),
+                    "poisoned rows": f"{k:,}",
+                    "share": f"{item.share(k):.2%}",
+                    "published": f"{published} (refused)" if item.kind == "refused" else published,
+                    "proved": "nothing" if table.reason else f"{table.low(k):.1%}",
+                    "estimate": "none" if table.reason else f"{table.tight(k):.1%}",
+                }
+            )
+    return rows
+
+
+def attack_table(found: Sequence[Certified], attacks: pd.DataFrame) -> Rows:
+    """The dots as a table."""
+    return [
+        {
+            "attack": ATTACKS[line.attack].title,
+            "algorithm": item.name,
+            "poisoned rows": f"{line.poisoned_rows:,}",
+            "mean accuracy": f"{line.accuracy:.1%}",
+            "95% limits": f"{line.low:.1%} to {line.high:.1%}",
+            "proved": "nothing" if item.table.reason else f"{item.table.low(int(line.poisoned_rows)):.1%}",
+        }
+        for item in found
+        for line in attack_rows(item, attacks).itertuples()
+    ]
+
+
+#: A smaller difference of means is not worth a sentence.
+LEAST = 0.02
+
+
+def attacked_sentence(attacks: pd.DataFrame) -> str:
+    """Where the default learner loses more accuracy to a measured attack than another private one; empty where nowhere.
+
+    `attacks` has the columns attack, learner, epsilon, poisoned_rows, n_draws, accuracy, and its limits low and high.
+    """
+    private = attacks[[get_learner(str(name)).spends_epsilon for name in attacks.learner]]
+    ours, others = private[private.learner == DEFAULT], private[private.learner != DEFAULT]
+    both = ours.merge(others, on=["attack", "epsilon", "poisoned_rows"], suffixes=("", "_other"))
+    behind = both.accuracy_other - both.accuracy
+    if not len(both) or behind.max() < LEAST:
+        return ""
+    worst = both.loc[behind.idxmax()]
+    are_apart = worst.high < worst.low_other
+    draws = int(min(worst.n_draws, worst.n_draws_other))
+    sure = "the 95% limits do not overlap" if are_apart else f"from {draws} draws each, and the 95% limits overlap"
+    other = get_learner(str(worst.learner_other)).title
+    return (
+        f"{get_learner(DEFAULT).title} is the weaker one here. At ε = {number_text(float(worst.epsilon))} ({NEIGHBOURS}) with "
+        f'{counted(int(worst.poisoned_rows), "poisoned row")} under the attack "{ATTACKS[str(worst.attack)].title}" it keeps '
+        f"{worst.accuracy:.1%} accuracy, {other} {worst.accuracy_other:.1%}; {sure}."
+    )

@@ -1,0 +1,317 @@
+"""A tree as SVG: cards with the rule in words, edges as thick as the share that goes along, leaves with a class or a number.
+
+The drawing is complete XML on its own, fetches nothing, and carries its meaning for screen readers: one `tree` of
+`treeitem`s, each labelled in words. Every text that came from data passes `visible` and is escaped.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from xml.sax.saxutils import escape, quoteattr
+
+from dpviz.charts.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
+from dpviz.charts.tree.labels import between_in_words, fitted, fitted_pair, is_anywhere, rule_parts, text_width, visible
+from dpviz.charts.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, Placed, least_widths, tree_layout
+from dpviz.charts.tree.style import tree_css
+from dpviz.charts.tree.text import SIDES, is_contradicted, leaves_below, node_in_words
+from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
+
+THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
+#: Nodes that come back in a smaller share of the draws are drawn dashed.
+FAINT = 1 / 3
+LEFT_TO_RIGHT = "\u200e"
+
+
+@dataclass(frozen=True)
+class NodeNotes:
+    """What is drawn at nodes, by their paths ("L", "LR", ...).
+
+    `widths` are shares in [0, 1] of the edge that leads there, of the public budget or of the rows where rows may be shown:
+    values outside are clipped, and a path left out draws a thin edge. `came_back` says in how many of `n_draws` fresh draws a
+    node comes back, which is its ink and the note in its corner, unless `marks` has short notes: those of DIFFERENCES have a
+    colour. `bars` are (share, low, high), the probability of a leaf's label and the ends of its interval, drawn along its lower
+    edge. `between` are thresholds with which a question comes back. With `n_draws` alone there is room for what comes back.
+    """
+
+    widths: Mapping[str, float] = field(default_factory=dict)
+    came_back: Mapping[str, int] = field(default_factory=dict)
+    n_draws: int = 0
+    bars: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    between: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    marks: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class TreeDrawing:
+    """A drawing in parts: `body` is what stands on its ground, `css` its style sheet, `size` (width, height) in pixels."""
+
+    body: str
+    css: str
+    size: tuple[float, float]
+    title: str
+    role: str = "tree"
+    is_narrow: bool = False
+
+    def standalone(self, metadata: str = "") -> str:
+        """One SVG document with its style sheet; `metadata` is text for programs."""
+        data = f"<metadata>{escape(metadata)}</metadata>\n" if metadata else ""
+        return self._document(f"{data}<style>{escape(self.css)}</style>\n")
+
+    def embedded(self) -> str:
+        """The same for a page that has the style sheet."""
+        return self._document("")
+
+    def _document(self, style: str) -> str:
+        (width, height), name = map(_n, self.size), visible(self.title)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="dp-tree" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" role="{self.role}" aria-label={quoteattr(name)} '
+            f'data-layout="{"narrow" if self.is_narrow else "wide"}">\n<title>{escape(name)}</title>\n{style}'
+            f'<rect class="dp-ground" width="{width}" height="{height}"/>\n{self.body}\n</svg>\n'
+        )
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """What every part of the picture needs to know."""
+
+    tree: Tree
+    layout: Layout
+    selected: str | None
+    notes: NodeNotes
+
+    @cached_property
+    def first_stop(self) -> str:
+        """The path of the one node the Tab key reaches: the chosen one, else the root."""
+        return next((placed.path for placed in self.layout.nodes if placed.id == self.selected), "")
+
+    @cached_property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and the highest number of a leaf."""
+        return min(self.tree.values), max(self.tree.values)
+
+    @cached_property
+    def reach(self) -> tuple[float, float]:
+        """The lowest and the highest number of a leaf or its interval: the ends of its bar."""
+        ends = [end for leaf in self.tree.leaves if isinstance(leaf, NumberLeaf) for end in (leaf.value, *(leaf.interval or ()))]
+        return min(ends), max(ends)
+
+
+def draw_tree(
+    tree: Tree,
+    notes: NodeNotes = NodeNotes(),
+    *,
+    title: str,
+    selected: str | None = None,
+    narrow: bool = False,
+    layout: Layout | None = None,
+) -> TreeDrawing:
+    """The tree with its notes; its `title` is read out first.
+
+    The node of the id `selected` ("root", "root.L", ...) is drawn as chosen, with the edges that lead to it. With `narrow` the
+    drawing is one outline 340 px wide, for telephones. `layout` is where nodes stand instead. It does not depend on what came
+    back.
+    """
+    words = notes.marks.values() if notes.marks is not None else [f"{notes.n_draws} of {notes.n_draws}"] if notes.n_draws else []
+    layout = layout or tree_layout(tree, narrow=narrow, least=least_widths(tree, words, " (only 49%)" if notes.bars else ""))
+    drawing = _Drawing(tree, layout, selected, notes)
+    below = [placed for placed in layout.nodes if placed.path]
+    lines = [
+        '<g role="none" aria-hidden="true">',
+        *(_edge(drawing, placed) for placed in sorted(below, key=lambda placed: -_thickness(drawing, placed))),  # thin on top
+        *(_side(drawing, placed) for placed in below if not placed.hangs),
+        "</g>",
+        *(line for placed in layout.nodes for line in _node(drawing, placed)),
+    ]
+    css = tree_css(numbers=bool(tree.values))
+    return TreeDrawing("\n".join(lines), css, (layout.width, layout.height), title, is_narrow=narrow)
+
+
+def _thickness(drawing: _Drawing, placed: Placed) -> float:
+    share = min(1.0, max(0.0, drawing.notes.widths.get(placed.path, 0.0)))
+    return THINNEST + share * ((THICKEST_ROW if placed.hangs else THICKEST) - THINNEST)
+
+
+def _edge(drawing: _Drawing, placed: Placed) -> str:
+    parent = drawing.layout.by_path[placed.path[:-1]]
+    if placed.hangs:
+        trunk, middle = (parent.x + placed.x) / 2, placed.y + placed.height / 2
+        line = f"M{_n(trunk)} {_n(parent.bottom)}V{_n(middle)}H{_n(placed.x)}"
+    else:
+        bend = (parent.bottom + placed.y) / 2
+        line = f"M{_n(parent.middle)} {_n(parent.bottom)}C{_n(parent.middle)} {_n(bend)} {_n(placed.middle)} {_n(bend)} "
+        line += f"{_n(placed.middle)} {_n(placed.y)}"
+    chosen = drawing.selected is not None and f"{drawing.selected}.".startswith(f"{placed.id}.")
+    kind = "edge on" if chosen else "edge"
+    ink = f'opacity="{0.25 + 0.75 * _ink(drawing, placed.path):.2f}"'
+    return f'<path class="{kind}" data-to="{placed.id}" d="{line}" stroke-width="{_n(_thickness(drawing, placed))}" {ink}/>'
+
+
+def _side(drawing: _Drawing, placed: Placed) -> str:
+    """Yes or no, beside the lower end of an edge of the fan, on the outer side."""
+    away = _thickness(drawing, placed) / 2 + 5
+    kind, x = ("side end", placed.middle - away) if placed.path.endswith("L") else ("side", placed.middle + away)
+    return _text(kind, x, placed.y - 9, SIDES[placed.path[-1]], to=placed.id)
+
+
+def _node(drawing: _Drawing, placed: Placed) -> Iterator[str]:
+    mark = _mark(drawing, placed)
+    words = node_in_words(drawing.tree, placed.path)
+    if placed.node is MORE:
+        words += f" {leaves_below(drawing.tree, placed.path)} below it are not drawn."
+    if placed.path in drawing.notes.bars and placed.node is not MORE:
+        share, low, high = drawing.notes.bars[placed.path]
+        words += f" Probability {share:.0%}, between {low:.0%} and {high:.0%}."
+    if placed.path in drawing.notes.came_back:
+        words += f" Came back in {_times(drawing, placed.path)} draws."
+    if mark and drawing.notes.marks is not None:
+        words += f" {mark}."
+    x, y, width, height = map(_n, (placed.x, placed.y, placed.width, placed.height))
+    yield f"<g {_attributes(drawing, placed)} aria-label={quoteattr(words)}>"
+    yield f"<title>{escape(words)}</title>"
+    radius = 7.0 if isinstance(placed.node, Branch) else placed.height / 2
+    yield _rect("ring", placed.x - 3.5, placed.y - 3.5, placed.width + 7, placed.height + 7, radius + 3.5)
+    yield _rect("box", placed.x, placed.y, placed.width, placed.height, radius)
+    # An inner viewport clips: whatever font a viewer has, no text leaves its box.
+    yield f'<svg x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{x} {y} {width} {height}" aria-hidden="true">'
+    yield from _texts(drawing, placed, mark)
+    yield "</svg></g>"
+
+
+def _mark(drawing: _Drawing, placed: Placed) -> str:
+    notes = drawing.notes
+    if notes.marks is None:
+        return _times(drawing, placed.path) if placed.path in notes.came_back else ""
+    return visible(notes.marks[placed.path]) if notes.marks.get(placed.path) else ""
+
+
+def _times(drawing: _Drawing, path: str) -> str:
+    return f"{drawing.notes.came_back.get(path)} of {drawing.notes.n_draws}"
+
+
+def _ink(drawing: _Drawing, path: str) -> float:
+    """Share of the draws in which a node comes back; 1 where nothing is drawn again."""
+    return drawing.notes.came_back.get(path, drawing.notes.n_draws) / drawing.notes.n_draws if drawing.notes.n_draws else 1.0
+
+
+def _attributes(drawing: _Drawing, placed: Placed) -> str:
+    node, chosen = placed.node, placed.id == drawing.selected
+    kind = "branch" if isinstance(node, Branch) else "more" if node is MORE else f"leaf {_colour(drawing, node)}"
+    kind += (" faint" if _ink(drawing, placed.path) < FAINT else "") + (" row" if placed.hangs else "")
+    kind += f" {mark}" if (mark := _mark(drawing, placed)) in DIFFERENCES else ""
+    stop = 0 if placed.path == drawing.first_stop else -1
+    return (
+        f'class="node {kind}" role="treeitem" data-path="{placed.id}" tabindex="{stop}" '
+        f'aria-level="{len(placed.path) + 1}" aria-setsize="{2 if placed.path else 1}" '
+        f'aria-posinset="{2 if placed.path.endswith("R") else 1}" aria-selected="{"true" if chosen else "false"}"'
+    )
+
+
+def _colour(drawing: _Drawing, leaf: End) -> str:
+    return f"c{leaf.label % N_COLOURS}" if isinstance(leaf, Leaf) else f"s{step_of(leaf.value, *drawing.scale)}"
+
+
+def _texts(drawing: _Drawing, placed: Placed, mark: str) -> Iterator[str]:
+    left, right = placed.x + PADDING, placed.x + placed.width - PADDING
+    middle = placed.y + placed.height / 2
+    one_line = placed.hangs or not isinstance(placed.node, Branch)
+    inset = SIDE_WIDTH if placed.hangs else 0.0
+    if drawing.notes.marks is None and placed.node is not MORE and not isinstance(placed.node, Branch):
+        words = " ".join(_answer(drawing, placed.node, drawing.notes.bars.get(placed.path)))
+        room = right - left - inset - text_width(mark, SMALL) - 6
+        if text_width(words, TEXT, bold=True) > room - SWATCH - 6:
+            mark = ""  # what a leaf says is worth more than how often it comes back, which a screen reader is told all the same
+    if mark:
+        shown = fitted(mark, placed.width * 0.4, SMALL)
+        beside_name = not one_line and _has_room_beside_name(drawing, placed, shown)
+        yield _text("mark", right, middle + (4 if one_line else -4.5 if beside_name else 13), shown)
+        right -= 0 if beside_name else text_width(shown, SMALL) + 6
+    if placed.hangs:
+        yield _text("side", left, middle + 4, SIDES[placed.path[-1]])
+        left += SIDE_WIDTH
+    if placed.node is MORE:
+        yield _text("rule", left, middle + 4.5, leaves_below(drawing.tree, placed.path))
+    elif isinstance(placed.node, Branch):
+        yield from _rule(drawing, placed.node.rule, left, right, middle, placed)
+    else:
+        leaf, bar = placed.node, drawing.notes.bars.get(placed.path)
+        drawn = bar
+        if isinstance(leaf, NumberLeaf) and leaf.interval is not None:
+            value, low, high = (place_of(end, *drawing.reach) for end in (leaf.value, *leaf.interval))
+            drawn = value, low, high
+        if drawn is not None:  # a track along the lower edge, filled to the probability or number, a band for its interval
+            share, low, high = drawn
+            start, width, y = placed.x + 2 * PADDING, placed.width - 4 * PADDING, placed.y + placed.height - 5.0
+            yield _rect("track", start, y, width, 2.5, 1)
+            yield _rect("share", start, y, share * width, 2.5, 1)
+            yield _rect("band", start + low * width, y - 1.25, (high - low) * width, 5, 1.5)
+        yield from _said(drawing, leaf, left, right, middle, bar)
+
+
+def _has_room_beside_name(drawing: _Drawing, placed: Placed, mark: str) -> bool:
+    """The mark of a card stands beside a short name, so that the condition below keeps its whole line."""
+    assert isinstance(placed.node, Branch)
+    name, _ = rule_parts(drawing.tree.schema, placed.node.rule)
+    return text_width(name, TEXT, bold=True) + text_width(mark, SMALL) + 6 <= placed.width - 2 * PADDING
+
+
+def _said(
+    drawing: _Drawing, leaf: End, left: float, right: float, middle: float, bar: tuple[float, float, float] | None
+) -> Iterator[str]:
+    """The letter of a class or the gauge of a number, and what the leaf predicts, with its probability where it is known."""
+    top = middle - SWATCH / 2
+    if isinstance(leaf, Leaf):
+        yield _rect("swatch", left, top, SWATCH, SWATCH, 5)
+        yield _text("letter", left + SWATCH / 2, middle + 4, class_letter(leaf.label))
+    else:
+        empty = (1 - place_of(leaf.value, *drawing.scale)) * (SWATCH - 4)
+        yield _rect("gauge", left + 4, top, SWATCH - 8, SWATCH, 3)
+        yield _rect("level", left + 6, top + 2 + empty, SWATCH - 12, SWATCH - 4 - empty, 1)
+    left += SWATCH + 6
+    name, *share = _answer(drawing, leaf, bar)
+    if bar and is_contradicted(leaf):  # as much as there is room for
+        said = (f"({bar[0]:.0%} of its held-out rows)", f"(only {bar[0]:.0%})")
+        share = next(([words] for words in said if text_width(f"{name} {words}", TEXT, bold=True) <= right - left), share)
+    room = right - left - sum(text_width(f" {words}", TEXT, bold=True) for words in share)
+    yield _text("name", left, middle + 4.5, " ".join([fitted(name, room, TEXT, bold=True), *share]))
+
+
+def _answer(drawing: _Drawing, leaf: End, bar: tuple[float, float, float] | None) -> list[str]:
+    """What the leaf predicts and, where it is known, how probable that is: of the two a long name is cut."""
+    said = [visible(leaf_in_words(drawing.tree.schema, leaf))]
+    return said + ([f"{bar[0]:.0%}"] if bar else [])
+
+
+def _rule(drawing: _Drawing, rule: Rule, left: float, right: float, middle: float, placed: Placed) -> Iterator[str]:
+    """The question: one line in an outline, two in a card, with the thresholds it comes back with where there is room."""
+    schema = drawing.tree.schema
+    name, asked = rule_parts(schema, rule)
+    if placed.hangs:
+        name, asked = fitted_pair(name, asked, right - left, TEXT, is_number=isinstance(rule, ThresholdRule))
+        # A left-to-right mark: behind a Hebrew or Arabic name, "≤ 5" would otherwise be set as "5 ≥", on the wrong side.
+        line = f'{escape(name)}{"" if name.isascii() else LEFT_TO_RIGHT} <tspan class="rule">{escape(asked)}</tspan>'
+        yield f'<text class="name" x="{_n(left)}" y="{_n(middle + 4.5)}">{line}</text>'
+    else:
+        yield _text("name", left, middle - 4.5, fitted(name, placed.width - 2 * PADDING, TEXT, bold=True))
+        near = drawing.notes.between.get(placed.path)
+        is_place = near is not None and near[0] < near[1] and not is_anywhere(schema.features[rule.feature], near)
+        more = f"{asked} ({between_in_words(schema, rule, near)})" if near and is_place else asked
+        asked = more if text_width(more, TEXT) <= right - left else fitted(asked, right - left, TEXT)
+        yield _text("rule", left, middle + 13, asked)
+
+
+def _rect(kind: str, x: float, y: float, width: float, height: float, radius: float) -> str:
+    """A rounded rectangle of a class of the style sheet."""
+    place = f'x="{_n(x)}" y="{_n(y)}"'
+    return f'<rect class="{kind}" {place} width="{_n(width)}" height="{_n(height)}" rx="{_n(radius)}"/>'
+
+
+def _text(kind: str, x: float, y: float, words: str, to: str = "") -> str:
+    """One line of text; `to` is the id of a node whose edge it belongs to."""
+    belongs = f' data-to="{to}"' if to else ""
+    return f'<text class="{kind}"{belongs} x="{_n(x)}" y="{_n(y)}">{escape(words)}</text>'
+
+
+def _n(value: float) -> str:
+    """To a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")

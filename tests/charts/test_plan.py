@@ -1,0 +1,143 @@
+"""Plan's pictures and words against answers of searches and consequences made by hand."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpviz.charts import plan as drawn
+from dpviz.charts.chart import Chart
+from dpviz.charts.plan import AtRisk, answer_headline, answer_sentence, check_sentence, search_chart, so_far_headline
+from dpviz.evaluation.plan import Consequence, Consequences, Goal, SearchAnswer, judge_point
+from dpviz.evaluation.simulate import Expected
+from dpviz.learners import FitRequest
+from dpviz.results.verdict import ROW, Unit
+from dpviz.results.wording import number_text, rounded_up
+from dpviz.table.schema import ClassTarget, NumericFeature, Schema
+from tests.support.curves import DRAWS, certified
+from tests.support.golden_charts import assert_golden
+
+WISH = Goal("accuracy", 0.8)
+FAIR = AtRisk(lambda epsilon: 50.0)
+PATIENT = Unit(3, "one patient")
+OF_PERSON = AtRisk({0.01: 50.3, 0.1: 52.4, 1.0: 61.2}.__getitem__, PATIENT)
+SCHEMA = Schema((NumericFeature("a", 0, 8), NumericFeature("b", 0, 8)), ClassTarget("y", ("no", "yes")), n_public=1000)
+EPSILONS = (0.01, 0.1, 1.0)
+
+
+def point(place: float, successes: int, draws: int):
+    return judge_point(place, np.array([0.9] * successes + [0.5] * (draws - successes)), 0.8, 0.9, 0.001)
+
+
+def answer(*points, grid=EPSILONS, complete=True) -> SearchAnswer:
+    return SearchAnswer(grid, points, 0.9, 0.95, complete)
+
+
+def consequences(learner: str = "pf-tree", reason: str = "", draws: np.ndarray = DRAWS) -> Consequences:
+    def at(epsilon: float) -> Consequence:
+        risk = FitRequest.of(learner, epsilon=epsilon, max_depth=2, depth=2).risk(SCHEMA)
+        return Consequence(epsilon, draws, certified(learner, epsilon, reason=reason, draws=draws).table, risk)
+
+    return Consequences(tuple(map(at, EPSILONS)), 1000, 0.7, 0.05, len(DRAWS))
+
+
+FOUND = answer(point(0.01, 3, 30), point(0.1, 450, 500), point(1.0, 200, 200))
+LOOKED = answer(point(0.01, 8, 10), point(0.1, 450, 500), point(1.0, 10, 10), complete=False)
+ROWS = answer(point(5_000, 200, 200), grid=(100, 5_000))
+REFUTED, OPEN = answer(point(1.0, 3, 30)), answer(point(1.0, 450, 500))
+STRENGTHS = (Expected("little", 0.3, 0.76, 0.76, 0.02, 0.0, 40), Expected("much", 0.9, 0.76, 0.85, 0.6, 0.95, 40))
+
+
+def panels(found: Consequences, cursor: float = 1.0, unit: Unit = ROW) -> Chart:
+    return drawn.consequences_chart(found, cursor=cursor, candidates=2, above=found.majority, unit=unit)
+
+
+REVIEWED = {
+    "search": lambda: search_chart(FOUND, "epsilon", "So.", FAIR),
+    "search-person": lambda: search_chart(FOUND, "epsilon", "So.", OF_PERSON),
+    "search-first-look": lambda: search_chart(LOOKED, "epsilon", "So.", FAIR),
+    "expected": lambda: drawn.expected_chart(STRENGTHS, "repaid", "default"),
+    "words": lambda: [
+        *(answer_headline(found, "epsilon") for found in (FOUND, REFUTED, OPEN, answer(complete=False))),
+        *(answer_headline(found, "epsilon", OF_PERSON) for found in (FOUND, REFUTED)),
+        answer_headline(FOUND, "epsilon", AtRisk(lambda epsilon: math.inf)),
+        answer_headline(ROWS, "n_rows"),
+        answer_headline(answer(point(3, 200, 200), grid=(4, 3)), "max_depth"),
+        *(answer_sentence(found, "epsilon", WISH) for found in (FOUND, REFUTED, answer(*FOUND.points, point(2.0, 10, 10)))),
+        answer_sentence(FOUND, "epsilon", WISH, PATIENT),
+        *(so_far_headline(found, "epsilon") for found in (FOUND, LOOKED)),
+        so_far_headline(FOUND, "epsilon", OF_PERSON),
+        *(check_sentence(point(1.0, *of), "epsilon", WISH) for of in ((3, 30), (450, 500), (200, 200))),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", REVIEWED)
+def test_picture_words_and_table_are_the_reviewed_ones(name):
+    assert_golden(f"plan-{name}", REVIEWED[name]())
+
+
+def uprights(chart: Chart) -> list[float]:
+    return [shape.x0 for shape in chart.figure.layout.shapes if shape.x0 == shape.x1]
+
+
+def test_limits_and_the_answer_are_those_that_were_found():
+    chart = search_chart(FOUND, "epsilon", "", FAIR)
+    for trace, found in zip(chart.figure.data, FOUND.points, strict=True):
+        assert trace.y[0] + trace.error_y.array[0] == pytest.approx(100 * found.high)
+        assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(100 * found.low)
+    assert uprights(chart) == [FOUND.reached.place]
+    assert not uprights(search_chart(replace(FOUND, points=FOUND.points[:1]), "epsilon", "", FAIR))
+    assert "right guesses" not in str(search_chart(FOUND, "n_rows", "", OF_PERSON).rows())
+    assert answer_headline(ROWS, "n_rows", OF_PERSON) == answer_headline(ROWS, "n_rows")
+
+
+def sentences(found: Consequences, unit: Unit = ROW, candidates: int = 2) -> tuple[str, str, str]:
+    return drawn.consequence_sentences(found.at(1.0), found, candidates=candidates, above=found.majority, unit=unit)
+
+
+def test_the_words_of_three_panels_carry_the_numbers_of_one_epsilon_of_a_row_and_of_a_person():
+    found = consequences()
+    item = found.at(1.0)
+    accuracy, risk, poison = sentences(found)
+    assert float(re.search(r"right on ([\d.]+)%", accuracy)[1]) == pytest.approx(100 * item.accuracy(0.5), abs=0.06)
+    assert f"at most {number_text(100 * item.right_guesses())} to be right; without the tree, 50" in risk
+    assert f"{item.protected(found.majority):,} poisoned" in poison
+    assert sentences(consequences(draws=DRAWS - 0.2))[2].startswith("No protection is shown")  # no better than one class
+    assert f"at most {number_text(100 * item.right_guesses(48_842))} to be right" in sentences(found, candidates=48_842)[1]
+    of_person, of_row = (rounded_up(100 * item.right_guesses(rows=rows), 1) for rows in (3, 1))
+    person = sentences(found, PATIENT)[1]
+    assert f"whether one patient was used, what this algorithm does allows at most {of_person}" in person
+    assert f"(one row: {of_row})" in person
+    (*_, cells) = panels(found, unit=PATIENT).rows()
+    assert [text for name, text in cells.items() if name.startswith("right guesses")] == [of_person, of_row, "95.3"]
+
+
+def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person():
+    found = consequences()
+    of_person, of_row = panels(found, unit=PATIENT), panels(found, cursor=0.1)
+    assert of_person.figure.layout.xaxis3.title.text == "ε (add/remove one patient, up to 3 rows)"
+    assert list(of_person.figure.data[1].x) == pytest.approx([3 * item.epsilon for item in found.found])
+    assert uprights(of_person) == [3.0]
+    assert uprights(of_row) == [0.1]
+    axes = of_row.figure.layout
+    assert axes.xaxis.range == axes.xaxis2.range == axes.xaxis3.range
+    assert len(of_row.rows()) == len(EPSILONS)
+
+
+def test_epsilons_that_withstand_are_a_range_or_not_reachable_and_without_privacy_nothing_is_guaranteed():
+    found = consequences()
+    rows = found.at(0.1).protected(found.majority)
+    headline, explanation = drawn.protecting_sentence(found, rows, found.majority)
+    assert headline.startswith("ε ")
+    assert f"withstands {rows:,} poisoned" in headline
+    assert "95% confidence" in explanation
+    assert drawn.protecting_sentence(found, 100_000, found.majority)[0].startswith("Not reachable: no ε between 0.01 and 1")
+    found = consequences("cart", "Nothing is claimed.")
+    _, risk, poison = sentences(found)
+    assert "nothing limits" in risk
+    assert "No protection is proved" in poison
+    assert drawn.protecting_sentence(found, 1, 0.5) == ("No guarantee", found.reason)
+    assert all(value == 100 for value in panels(found).figure.data[2].y)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from dpviz.charts.robustness import (
+    MOST_ROWS,
+    attack_table,
+    attacked_sentence,
+    guarantee_chart,
+    guarantee_rows,
+    headline,
+    struck_text,
+    verdict_text,
+)
+from dpviz.learners import DEFAULT
+from tests.support.curves import ALL, DRAWS, FIRST, PROVED, REFUSED, SECOND, SILENT, VOTERS, certified, lines, voted
+from tests.support.golden_charts import assert_golden
+
+
+def attack_line(attack, learner, epsilon, rows, accuracy):
+    about = {"attack": attack, "learner": learner, "epsilon": epsilon, "poisoned_rows": rows}
+    return about | {"accuracy": accuracy, "low": accuracy - 0.05, "high": accuracy + 0.05, "n_draws": 100}
+
+
+ATTACKS = pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.3), attack_line("leaf-flips", SECOND, 9.0, 10, 0.3)])
+#: No better than always saying the most frequent class.
+HOPELESS = certified(draws=DRAWS - 0.2)
+REVIEWED = {
+    "all": lambda: guarantee_chart(ALL, up_to=0.005),
+    "wanted": lambda: guarantee_chart([PROVED], up_to=0.003, wanted=0.77, attacks=ATTACKS),
+    "few-rows": lambda: guarantee_chart([certified(n_train=50)], up_to=0.1),
+    "words": lambda: [
+        *(headline(*given) for given in ((ALL, None), ([voted(), REFUSED], None), ([REFUSED, SILENT], None), (ALL, 0.99))),
+        *(f"{verdict_text(item, None)} {struck_text(item, None)}" for item in (*ALL, HOPELESS)),
+        attacked_sentence(attacked(0.5, 0.7)),
+        attacked_sentence(attacked(0.5, 0.7, width=0.5)),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", REVIEWED)
+def test_picture_words_and_table_are_the_reviewed_ones(name):
+    assert_golden(f"robustness-{name}", REVIEWED[name]())
+
+
+def drawn(*found, up_to: float = 0.01, **how):
+    return guarantee_chart(found, up_to=up_to, **how).figure
+
+
+def test_the_heavy_line_is_proved_the_thin_one_the_estimate_and_corollary_2_beside():
+    figure = drawn(PROVED, REFUSED)
+    (heavy,), (thin,), (dotted,) = (lines(figure, name) for name in (": proved", ": estimate", ": Corollary 2"))
+    assert list(heavy.x) == list(range(11))
+    assert list(heavy.y) == [PROVED.table.low(k) for k in range(11)]
+    assert list(thin.y) == [PROVED.table.tight(k) for k in range(11)]
+    assert list(dotted.y) == [PROVED.table.published(k) for k in range(11)]
+    assert heavy.line.width > 2 * thin.line.width
+    assert (dotted.line.dash, dotted.line.color) == ("dot", heavy.line.color)
+    large, small, second = lines(drawn(PROVED, certified(epsilon=0.01), certified(SECOND)), ": proved")
+    assert large.line.color == second.line.color != small.line.color  # a hue per epsilon, a dash per learner
+    assert large.line.dash == small.line.dash != second.line.dash
+    expected = math.ceil(math.log(PROVED.table.accuracy / 0.7) / 0.1) - 1
+    assert PROVED.published_rows(0.7) == expected < PROVED.table.protected_rows()
+
+
+def test_a_ring_stands_where_the_proof_ends_and_the_legend_says_how_many_rows():
+    figure = drawn(PROVED, voted(), REFUSED, up_to=0.05)
+    withstood = [item.table.protected_rows() for item in (PROVED, voted())]
+    rings = lines(figure, "crossing")
+    assert [ring.x[0] for ring in rings] == withstood
+    assert [ring.y[0] for ring in rings] == [PROVED.table.majority, voted().table.majority]
+    assert [int(trace.name.rpartition("up to ")[2].split()[0]) for trace in lines(figure, ", up to ")] == withstood
+    assert not lines(drawn(PROVED, wanted=0.99), "crossing")
+    assert not lines(drawn(PROVED, up_to=0.001), "crossing")
+
+
+def test_tables_have_every_point_what_is_refused_and_attacks_beside_what_is_proved():
+    rows = guarantee_rows(ALL, 0.01)
+    assert len(rows) == 5 * 11
+    assert all("refused" in row["published"] for row in rows[22:33])
+    assert {row["proved"] for row in rows[22:33]} == {"nothing"}
+    assert all(len(guarantee_rows([certified(n_train=n)], 0.01)) <= MOST_ROWS for n in (1, 50, 100_000))
+    (row,) = attack_table([PROVED], pd.DataFrame([attack_line("leaf-flips", FIRST, 0.1, 10, 0.8)]))
+    assert (row["mean accuracy"], row["proved"]) == ("80.0%", f"{PROVED.table.low(10):.1%}")
+
+
+def attacked(ours: float, other: float, *, learner: str = SECOND, epsilon: float = 0.1, width: float = 0.01) -> pd.DataFrame:
+    about = {"attack": "leaf-flips", "poisoned_rows": 12, "n_draws": 20, "epsilon": [0.1, epsilon]}
+    frame = pd.DataFrame({"learner": [DEFAULT, learner], "accuracy": [ours, other], **about})
+    return frame.assign(low=frame.accuracy - width, high=frame.accuracy + width)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [attacked(0.7, 0.5), attacked(0.5, 0.51), attacked(0.5, 0.7, learner=VOTERS), attacked(0.5, 0.7, epsilon=1.0)],
+    ids=["stronger", "as good as equal", "not private", "another epsilon"],
+)
+def test_nothing_is_said_where_it_is_not_weaker(found: pd.DataFrame) -> None:
+    assert attacked_sentence(found) == ""

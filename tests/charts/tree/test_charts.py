@@ -1,0 +1,91 @@
+"""Charts and words about a model: a row's way through boosted trees, effects of features, what comes back in reruns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpviz.charts.tree.model import (
+    agreement_sentence,
+    asked_by,
+    asked_in_words,
+    effect_chart,
+    effect_rows,
+    feature_chart,
+    feature_sentence,
+    root_sentence,
+    scores_in_words,
+    steps_chart,
+    steps_of,
+    survival_sentence,
+)
+from dpviz.evaluation.resampling import Resamples, agreement, feature_use
+from dpviz.models.constant import Constant
+from dpviz.models.effects import effects
+from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
+from dpviz.table.dataset import EncodedDataset
+from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
+from tests.support.boosted import NUMBER, THREE, TREES, read, rows
+from tests.support.golden_charts import assert_golden
+
+FEATURES = (NumericFeature("x", 0, 10, unit="m"), CategoricalFeature("c", ("red", "<b>green")))
+CLASSES, NUMBERS = (Schema(FEATURES, target) for target in (ClassTarget("y", ("no", "yes")), NumericTarget("rent", 0, 2000)))
+PAIR = Schema((NumericFeature("<b>a</b>", 0, 16), NumericFeature("b", 0, 16)), ClassTarget("y", ("no", "yes")), n_public=8)
+ROWS = EncodedDataset(PAIR, (np.arange(8.0), np.arange(8.0)[::-1].copy()), np.zeros(8, dtype=np.uint8))
+
+
+def one(schema=NUMBER):
+    return rows(schema).take(slice(3, 4), share=1.0)
+
+
+def stump(feature: int, threshold: float) -> Tree:
+    return Tree(PAIR, Branch(ThresholdRule(feature, threshold), Leaf(0), Leaf(1)))
+
+
+def test_the_steps_lead_from_the_start_to_the_score_of_each_class():
+    model, row = read(initial=2.0), one()
+    steps = steps_of(model, row)
+    assert (steps.unit, steps.start, steps.trees) == ("y", 2.0, (1, 2, 3, 4))
+    assert steps.added == pytest.approx(tuple(model.contributions(row)[0]))
+    assert steps.end == pytest.approx(float(model.scores(row)[0]))
+    upper, lower = steps_chart(steps).figure.data
+    assert tuple(upper.y) == pytest.approx((2.0, *steps.totals))
+    assert tuple(lower.y) == steps.added
+    assert_golden("tree-steps", steps_chart(steps_of(read(trees=("=1.5", "=-0.25", "=2.0")), one())))
+    model, row = read(THREE, (*TREES, "=0.25", "=-3.0")), one(THREE)
+    scores = model.scores(row)[0]
+    for code in range(3):
+        steps = steps_of(model, row, code)
+        assert steps.trees == (code + 1, code + 4)
+        assert steps.end == pytest.approx(scores[code])
+    said = [words.rsplit(" ", 1)[0] for words in scores_in_words(model, scores.tolist())]
+    assert said == ["score of a", "score of b", "score of c"]
+
+
+def test_effects_are_drawn_in_their_units_largest_first_and_trees_found_by_what_they_ask():
+    by_number = Tree(NUMBERS, Branch(ThresholdRule(0, 5.0), NumberLeaf(100.0), NumberLeaf(1500.0)))
+    shares = Tree(CLASSES, Branch(SubsetRule(1, (0,)), Leaf(0, shares=(1.0, 0.0)), Leaf(1, shares=(0.0, 1.0))))
+    labels = Tree(CLASSES, Branch(SubsetRule(1, (0,)), Leaf(0), Leaf(1)))
+    drawn = effect_chart(NUMBERS, effects(by_number)[0], 0)
+    assert_golden("tree-effect-number", replace(drawn, rows=effect_rows(NUMBERS, effects(by_number), 0)))
+    drawn = effect_chart(CLASSES, effects(labels)[1], 1)
+    assert_golden("tree-effect-classes", replace(drawn, rows=effect_rows(CLASSES, effects(shares), 1)))
+    both = Tree(PAIR, Branch(ThresholdRule(0, 1.0), stump(1, 1.0).root, Leaf(1)))
+    equal = Tree(PAIR, Branch(ThresholdRule(0, 1.0), Leaf(1), Leaf(1)))  # merged, it asks nothing
+    assert asked_by([stump(0, 1.0), both, equal, stump(1, 1.0), stump(1, 2.0)]) == {1: (2, 4, 5), 0: (1, 2)}
+    assert asked_in_words(PAIR, 1, 87, 1200) == "b: asked about in 87 of 1,200 trees"
+
+
+def test_what_comes_back_is_drawn_and_told_as_reviewed():
+    drawn = Resamples((*(stump(0, 3.5),) * 6, *(stump(1, 2.5),) * 3, Constant(PAIR, 1)), 10)
+    near = [Resamples(tuple(stump(0, mark) for mark in marks), 2) for marks in ((3.5, 3.5), (3.0, 5.0), (1.0, 15.0))]
+    said = [
+        root_sentence(PAIR, drawn),
+        root_sentence(PAIR, Resamples((Constant(PAIR, 1),), 1)),
+        *(survival_sentence(PAIR, found) for found in near),
+        feature_sentence(PAIR, feature_use(drawn), 10),
+        feature_sentence(PAIR, (), 10),
+    ]
+    assert_golden("tree-features", replace(feature_chart(PAIR, feature_use(drawn), 10), summary="\n".join(said)))
+    agreeing = agreement(stump(0, 3.5).predict(ROWS), drawn, ROWS)
+    assert f"{10 * agreeing.mean():.0f} of 10 draws predict what this tree predicts" in agreement_sentence(agreeing, 10)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+
+from dpviz.charts.tree.layout import MORE, NARROW_WIDTH, WIDEST, Layout, Least, Placed, layout_within, tree_layout
+from dpviz.models.tree import Branch, Leaf, Tree
+
+SHAPES = [("complete", 0), ("complete", 1), ("complete", 4), ("complete", 7), ("chain", 8), ("chain", 30)]
+
+
+@pytest.fixture(params=SHAPES, ids=lambda shape: f"{shape[0]}-{shape[1]}")
+def tree(request: pytest.FixtureRequest) -> Tree:
+    kind, depth = request.param
+    return request.getfixturevalue(kind)(depth)
+
+
+@pytest.fixture(params=[False, True], ids=["wide", "narrow"])
+def layout(request: pytest.FixtureRequest, tree: Tree) -> Layout:
+    return tree_layout(tree, narrow=request.param)
+
+
+def overlap(one: Placed, other: Placed) -> bool:
+    across = one.x < other.x + other.width and other.x < one.x + one.width
+    return across and one.y < other.bottom and other.y < one.bottom
+
+
+def test_boxes_stand_in_reading_order_inside_the_drawing_and_do_not_overlap(tree: Tree, layout: Layout) -> None:
+    assert [placed.path for placed in layout.nodes] == [placed.path for placed in tree.nodes()]
+    assert [placed.id for placed in layout.nodes] == [placed.id for placed in tree.nodes()]
+    assert not any(itertools.starmap(overlap, itertools.combinations(layout.nodes, 2)))
+    assert min(placed.x for placed in layout.nodes) >= 0
+    assert min(placed.y for placed in layout.nodes) >= 0
+    assert max(placed.x + placed.width for placed in layout.nodes) <= layout.width
+    assert max(placed.bottom for placed in layout.nodes) <= layout.height
+    for placed in layout.nodes[1:]:
+        assert placed.y >= layout.by_path[placed.path[:-1]].bottom
+        if placed.path.endswith("R"):
+            yes = layout.by_path[placed.path[:-1] + "L"]
+            assert (placed.y if placed.hangs else placed.x) > (yes.y if placed.hangs else yes.x)
+    assert min(placed.width for placed in layout.nodes) >= 110
+
+
+def test_no_drawing_grows_wider_than_a_page_can_show(tree: Tree) -> None:
+    assert tree_layout(tree).width <= WIDEST + 20
+    outline = tree_layout(tree, narrow=True)
+    assert outline.width == NARROW_WIDTH
+    assert len({placed.x + placed.width for placed in outline.nodes}) == 1
+    assert [placed.y for placed in outline.nodes] == sorted(placed.y for placed in outline.nodes)
+
+
+def test_parents_of_a_fan_are_centred_and_mirrored_trees_have_mirrored_drawings(complete: Callable[[int], Tree]) -> None:
+    layout = tree_layout(complete(3))
+    assert not any(placed.hangs for placed in layout.nodes)
+    for placed in layout.nodes:
+        if not isinstance(placed.node, Leaf):
+            children = [layout.by_path[placed.path + step].middle for step in "LR"]
+            assert placed.middle == pytest.approx(sum(children) / 2)
+    layout = tree_layout(complete(3))
+    mirror = {path: path.translate(str.maketrans("LR", "RL")) for path in layout.by_path}
+    assert all(
+        placed.middle + layout.by_path[mirror[placed.path]].middle == pytest.approx(layout.width) for placed in layout.nodes
+    )
+
+
+def test_rows_and_cards_take_the_room_that_is_left_for_their_questions(complete: Callable[[int], Tree]) -> None:
+    wanted = Least(row=260, wanted_row=330, wanted={"": 320, "L": 200})
+    deep = tree_layout(complete(4), least=wanted)
+    assert deep.width <= WIDEST
+    assert min(one.width for one in deep.nodes if one.hangs and isinstance(one.node, Branch)) >= 330
+    assert deep.by_path[""].width == 320
+    assert not any(itertools.starmap(overlap, itertools.combinations(deep.nodes, 2)))
+    assert min(placed.width for placed in tree_layout(complete(2), least=Least(card=190)).nodes) >= 190
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_questions_of_a_deep_tree_have_the_room_they_ask_for(complete: Callable[[int], Tree], narrow: bool) -> None:
+    layout = tree_layout(complete(8), narrow=narrow, least=Least(row=260))
+    assert min(placed.width for placed in layout.nodes if placed.hangs and isinstance(placed.node, Branch)) >= 260
+
+
+def test_on_paper_whole_levels_are_left_out_until_the_rest_fits(tree: Tree) -> None:
+    layout = layout_within(tree, 828, 470)
+    assert layout.width <= 828
+    assert layout.height <= 470
+    kept = max(len(placed.path) for placed in layout.nodes)
+    assert [placed.path for placed in layout.nodes] == [placed.path for placed in tree.nodes() if len(placed.path) <= kept]
+    stubs = [placed.path for placed in layout.nodes if placed.node is MORE]
+    assert stubs == [placed.path for placed in tree.nodes() if len(placed.path) == kept and isinstance(placed.node, Branch)]
+    assert not any(itertools.starmap(overlap, itertools.combinations(layout.nodes, 2)))
