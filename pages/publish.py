@@ -38,7 +38,7 @@ from dpviz.release.check import Place, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
 from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protected
-from dpviz.release.register import Register, now
+from dpviz.release.register import Register
 from dpviz.release.release import Assumption, ReleaseTerms, Status, assumptions, preview_terms, require_source
 from dpviz.results.exports import Exported
 from dpviz.results.verdict import Unit, odds_text, short_text, verdict
@@ -278,9 +278,7 @@ def register_view(book: Register) -> None:
     else:
         st.info(prose("publish", "nothing registered"), icon=":material/menu_book:")
     if every or problems:
-        as_page = partial(account.account_html, every, findings=problems, until=now())
         with st.container(horizontal=True, vertical_alignment="center"):
-            download("Account (HTML, for printing)", as_page, "register.html", "text/html")
             download("Register (CSV)", lambda: csv_text(COLUMNS, register_lines(book)), "releases.csv")
             download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
             st.caption("The files hold no rows, no counts and no fingerprints of rows.")
@@ -292,17 +290,15 @@ def register_view(book: Register) -> None:
             parts.role_badge(balance.data_set.role)
         st.caption(plain(account.about_sentence(found)))
         spent_and_left(balance)
-        tabs = st.tabs(("Over time", f"Releases ({len(balance.releases)})", f"Caps ({len(found.caps)})"))
+        tabs = st.tabs((f"Releases ({len(balance.releases)})", f"Caps ({len(found.caps)})"))
         with tabs[0]:
-            show_chart(account.over_time_chart(found, now()), f"account-{name}")
-        with tabs[1]:
             if balance.releases:
                 rows_table(history_rows(balance), f"Every release of {name}.")
             else:
                 st.caption("No release of these rows yet.")
             if any(record.state is State.STARTED for record in balance.releases):
                 st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
-        with tabs[2]:
+        with tabs[1]:
             rows_table(account.cap_rows(found.caps, balance.data_set.protects), f"Every cap {name} has had.")
         if found.looks:
             looks = counted(n_uses(found.looks), "look")

@@ -37,7 +37,6 @@ from dpviz.charts.tree.svg import NodeNotes, draw_tree
 from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
 from dpviz.evaluation.resampling import Resamples, agreement, feature_use
-from dpviz.evaluation.shares import epsilon_over_rounds, rounds_event
 from dpviz.learners import get_learner
 from dpviz.learners.recommend import which_learner
 from dpviz.learners.request import few_usable, remarks_on_settings
@@ -225,18 +224,12 @@ def rows_here(trace: ExactTrace, path: str) -> str:
 
 
 def show_spending(result: FitResult) -> None:
-    """What one row pays on its way down, beside the claim; rounds of boosting; who set each share."""
+    """What one row pays on its way down, beside the claim; who set each share."""
     plan = result.plan
     st.markdown(f"**{plain(split_sentence(split_of(result)))}**")
     rows = budget_charts.spending_rows(plan, result.ledger.spent())
     st.dataframe(rows, hide_index=True, alt="What one row pays for every part and level.")
     st.caption(prose("tree", "one row pays", because=plain(result.claim.because)))
-    event = rounds_event(result)
-    if event is not None:
-        st.subheader("Round by round", anchor=False)
-        chart = budget_charts.rounds_chart(*epsilon_over_rounds(event, event.rounds), event.delta)
-        st.markdown(chart.summary)
-        show_chart(chart, "rounds")
     st.subheader("Who set each share", anchor=False)
     by_hand = dict.fromkeys(share.part for share in plan.shares if share.set_by == "you")
     if by_hand:

@@ -202,16 +202,3 @@ def priced_rounds(epsilon: float, delta: float, *, sampling: float, rounds: int,
     order = best_order(epsilon, delta, sampling=sampling, rounds=rounds) if filtered else None
     noise = noise_multiplier(epsilon, delta, sampling=sampling, rounds=rounds, order=order)
     return GaussianRounds(epsilon, delta, noise, sampling, rounds, order)
-
-
-def epsilon_after(cost: GaussianRounds, rounds: int) -> float:
-    """What the first `rounds` rounds alone cost at its delta; with a filter never more than `cost.rounds` full ones."""
-    if rounds <= 0:
-        return 0.0
-    if cost.order is not None:
-        loss = renyi_loss(cost.noise_multiplier, cost.sampling, cost.order)
-        return renyi_epsilon(cost.order, min(rounds, cost.rounds) * loss, cost.delta)
-    if cost.sampling >= 1:
-        return gaussian_epsilon(cost.delta, math.sqrt(rounds) / cost.noise_multiplier)
-    account = _sampled(cost.noise_multiplier, cost.sampling, rounds, cost.epsilon)
-    return float(account.get_epsilon(cost.delta)) * (1 + _ROUNDING)

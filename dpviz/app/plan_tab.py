@@ -38,8 +38,8 @@ from dpviz.results.verdict import short_text
 from dpviz.table.role import DataRole
 from dpviz.table.schema import CategoricalFeature
 
-ANSWER, CHECK, CURVES = "plan", "plan-check", "plan-consequences"
-SEED, CHECK_SEED = 11, 12
+ANSWER, CURVES = "plan", "plan-consequences"
+SEED = 11
 #: Question -> its title, and along what it is answered. Each looks for one thing with everything else held fixed.
 QUESTIONS: dict[str, tuple[str, Along]] = {
     "epsilon": ("Accuracy → ε", "epsilon"),
@@ -188,7 +188,7 @@ def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded, curves: ba
     background.show(task, "Training trees until the answer is clear", render=_so_far)
     if status.shown and status.job is None:
         search, answer = status.result
-        _answer(search, answer, key if status.is_current else "")
+        _answer(search, answer)
 
 
 def _guessing(world: World) -> float:
@@ -214,8 +214,8 @@ def _so_far(status: background.Status) -> None:
     _picture(search, answer, words)
 
 
-def _answer(search: Search, answer: SearchAnswer, key: str) -> None:
-    """The answer in a box, its figure and table, and the check. No key: the answer is stale and cannot be checked."""
+def _answer(search: Search, answer: SearchAnswer) -> None:
+    """The answer in a box, its figure and table."""
     world, along, goal = search.place.world, search.along, search.goal
     box = st.success if answer.reached else st.warning if answer.is_refuted else st.info
     sentence = charts.answer_sentence(answer, along, goal, unit_in_use())
@@ -225,16 +225,6 @@ def _answer(search: Search, answer: SearchAnswer, key: str) -> None:
         st.caption(f"Nothing could: in this world {percent(round(most, 3))} is the most anybody reaches.")
     if answer.points:
         _picture(search, answer, sentence)
-    if answer.reached is None or not key:
-        return
-    asked = (world, search.fixed, along, answer.reached.place, goal)
-    check = partial(planning.check, *asked, seed=CHECK_SEED, workers=background.WORKERS)
-    task = background.in_one(CHECK, key, check, keep=4)
-    status = background.start_button(task, f"Check it on {planning.CHECK_DRAWS} fresh simulations", ":material/replay:")
-    background.show(task, "Training fresh trees")
-    if status.is_current:
-        words = charts.check_sentence(status.result, along, goal, unit_in_use())
-        st.markdown(f":material/fact_check: {plain(words)}")
 
 
 def _picture(search: Search, answer: SearchAnswer, words: str) -> None:

@@ -1,7 +1,7 @@
 """Budget in pictures: shares of a plan as tables, rounds of boosting, accuracy over shares of epsilon.
 
 The share map is a triangle of cells over three shares (source: Vos et al. 2023, arXiv 2305.15394, Figure 2), over two shares or a
-growth factor a line with its band; beside it stands what one step more of each share buys.
+growth factor a line with its band.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, limits, line, marker
+from dpviz.charts.chart import LEGEND_ABOVE, Chart, Figure, Rows, Style, band, chart, line, marker
 from dpviz.charts.split import level_title, steps
-from dpviz.charts.theme import BLUE, CLEAR, GREEN, NEUTRAL, ORANGE, lighter, text_on
+from dpviz.charts.theme import BLUE, CLEAR, NEUTRAL, ORANGE, lighter, text_on
 from dpviz.charts.wording import counted
-from dpviz.evaluation.shares import GROWTHS, STEPS, MovableShares, ShareMap, Shares, StepGain
+from dpviz.evaluation.shares import GROWTHS, ShareMap, Shares
 from dpviz.results.wording import number_text
 
 AXIS = f"ε ({NEIGHBOURS})"
@@ -43,27 +43,8 @@ def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
     ]
 
 
-# --- rounds of boosting
-
-
-def rounds_chart(rounds: np.ndarray, epsilons: np.ndarray, delta: float) -> Chart:
-    """Composed epsilon over rounds."""
-    figure = chart(280, top=36, xaxis={"title": "rounds"}, yaxis={"title": AXIS, "rangemode": "tozero"})
-    hover = "%{x} rounds: ε = %{y:.3g}<extra></extra>"
-    figure.add_scatter(x=rounds, y=epsilons, mode="lines+markers", line=line(BLUE), hovertemplate=hover)
-    half = float(np.interp(rounds[-1] / 2, rounds, epsilons))
-    said = (
-        f"All {rounds[-1]:,} rounds cost ε = {number_text(float(epsilons[-1]))} at δ = {number_text(delta)} ({NEIGHBOURS}), half "
-        f"of them ε = {number_text(half)}: independent noise adds up by squares, so later rounds are cheaper."
-    )
-    pairs = zip(rounds, epsilons, strict=True)
-    return Chart(figure, said, [{"rounds": f"{count:,}", AXIS: number_text(float(epsilon))} for count, epsilon in pairs])
-
-
 # --- accuracy over shares
 
-#: Changes of a share below this are no crossover.
-SAME = 0.02
 #: The scale of accuracy is at least this wide, so that noise does not look like a landscape.
 LEAST_SPREAD = 0.05
 #: From this relative height on a cell has the full colour.
@@ -76,16 +57,12 @@ def _part(part: str) -> str:
     return _PARTS.get(part, part)
 
 
-def common_spread(maps: Sequence[ShareMap]) -> float:
-    """How much accuracy the scale of maps side by side spans, below the best point of each."""
-    return max(LEAST_SPREAD, *(float(np.ptp(found.means)) for found in maps))
-
-
-def map_chart(found: ShareMap, *, current: Shares | None, spread: float = LEAST_SPREAD) -> Chart:
+def map_chart(found: ShareMap, *, current: Shares | None) -> Chart:
     """A triangle over three shares, else a line; the automatic choice and `current`, shares set by hand, are marked.
 
-    Accuracy `spread` below the best point has the lightest shade; see `common_spread`. `customdata` of a point is its number.
+    The worst point, or one LEAST_SPREAD below the best, has the lightest shade. `customdata` of a point is its number.
     """
+    spread = max(LEAST_SPREAD, float(np.ptp(found.means)))
     parts, best, good = found.movable.parts, found.best, set(found.as_good)
     rule, others = found.nearest(found.movable.automatic), len(good) - 1
     tied = f"; {counted(others, 'other point')} {'is' if others == 1 else 'are'} statistically tied with it" if others else ""
@@ -170,11 +147,6 @@ def _line_over_shares(found: ShareMap, current: Shares | None, spread: float) ->
     return figure
 
 
-def scale_text(spread: float) -> str:
-    """What the shades mean."""
-    return f"Darkest: the best point of its map; lightest: {100 * spread:.0f} points or more below it."
-
-
 def shares_words(parts: Sequence[str], shares: Shares) -> str:
     """As in "quantiles (20%), nodes (30%), leaves (50%)"."""
     return ", ".join(f"{_part(part)} ({100 * share:.0f}%)" for part, share in zip(parts, shares, strict=True))
@@ -184,48 +156,3 @@ def point_words(found: ShareMap, at: int) -> str:
     """A point with its accuracy."""
     error = f", standard error {100 * found.errors[at]:.1f}" if found.n_draws > 1 else ""
     return f"{shares_words(found.movable.parts, found.points[at])}: {found.means[at]:.1%} right{error}"
-
-
-def crossover_sentence(first: ShareMap, second: ShareMap) -> str:
-    """Where the last share (leaves, or the lowest level) is good on few and on many rows: the paper's crossover."""
-    small, large = sorted((first, second), key=lambda found: found.n_rows)
-    few, many = small.centre()[-1], large.centre()[-1]
-    ends = f"about {100 * few:.0f}% of ε with {small.n_rows:,} rows", f"about {100 * many:.0f}% with {large.n_rows:,} rows"
-    what = f"The good share for {_part(small.movable.parts[-1])}"
-    if abs(many - few) <= SAME:
-        return f"{what} is {ends[0]} and {ends[1]}: no crossover here."
-    return f"{what} {'falls' if many < few else 'rises'} from {ends[0]} to {ends[1]}."
-
-
-# --- one step more
-
-_MARKS = {"gain": (GREEN, "triangle-up"), "loss": (ORANGE, "triangle-down"), "unclear": (NEUTRAL, "circle-open")}
-
-
-def gains_chart(movable: MovableShares, gains: Sequence[StepGain]) -> Chart:
-    """What one step more of each share buys: a dot with its 95% interval around no change."""
-    across = {"title": "change of training accuracy, points", "zeroline": False}
-    figure = chart(90 + 46 * len(gains), showlegend=False, xaxis=across, yaxis=NAMES)
-    said, rows = [], []
-    for item in gains:
-        colour, symbol = _MARKS[item.kind]
-        low, gain, high = 100 * item.low, 100 * item.gain, 100 * item.high
-        said.append(f"{_part(item.part)}: {gain:+.1f} points (95%: {low:+.1f} to {high:+.1f})")
-        between = limits([high - gain], [gain - low], colour)
-        look = {"mode": "markers", "marker": marker(colour, symbol), "hovertemplate": f"{said[-1]}<extra></extra>"}
-        figure.add_scatter(x=[gain], y=[_part(item.part)], error_x=between, **look)
-        rows.append(
-            {
-                "one step more for": _part(item.part),
-                "leads to": shares_words(movable.parts, item.shares),
-                "change, points": f"{gain:+.2f}",
-                "95% from": f"{low:+.2f}",
-                "95% to": f"{high:+.2f}",
-                "draws": f"{item.n_draws}",
-            }
-        )
-    figure.add_vline(0, line=line(NEUTRAL, 1.5, "dot"))
-    step = f"One step more, {100 / STEPS:.0f}% of ε ({NEIGHBOURS}) moved there from the other shares"
-    better = [_part(item.part) for item in gains if item.kind == "gain"]
-    verdict = f"It pays for {' and '.join(better)}." if better else "No step is shown to help."
-    return Chart(figure, f"{step}: {'; '.join(said)}. {verdict}", rows)

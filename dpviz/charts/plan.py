@@ -141,21 +141,6 @@ def _count(point: GridPoint) -> str:
     return f"{point.successes} of {point.n_draws}"
 
 
-def check_sentence(found: GridPoint, along: Along, goal: Goal, unit: Unit = ROW) -> str:
-    """What fresh simulations said about an answer."""
-    verdict = {
-        "yes": "The answer held, by more than chance explains.",
-        "open": "In line with the answer.",
-        "no": "The answer did not hold here.",
-    }[found.verdict]
-    limits = f"between {percent(round(found.low, 3))} and {percent(round(found.high, 3))} with 95% confidence"
-    return (
-        f"Checked on {found.n_draws} fresh simulations with {place_text(along, found.place, unit)}: {found.successes} trees "
-        f"reached {percent(goal.target)}, {percent(round(found.share, 3))} ({limits}); {percent(goal.reliability)} was asked. "
-        f"{verdict}"
-    )
-
-
 def search_chart(answer: SearchAnswer, along: Along, summary: str, risk: AtRisk) -> Chart:
     """Share of trees that reached the target at every place that was tried, with the limits the search used."""
     unit = risk.unit

@@ -222,8 +222,6 @@ EPSILONS = (*(float(f"{digit}e{power}") for power in range(-3, 1) for digit in (
 ROWS = tuple(digit * 10**power for power in range(2, 5) for digit in (1, 2, 5)) + (100_000,)
 #: From deep to shallow: labels of fewer leaves are more reliable.
 DEPTHS = tuple(range(8, 0, -1))
-#: Draws of a check, which are independent of the answer.
-CHECK_DRAWS = 300
 _CHUNK = 10
 #: Up to so many rows a first look takes a second.
 _FEW_ROWS = 30_000
@@ -300,27 +298,6 @@ def plan_steps(
         return outcomes(world, setups, goal.measure, seeds, workers=here)
 
     yield from Search(places, draw, goal.target, goal.reliability, confidence, progress=progress, stop=stop).answers()
-
-
-def check(
-    world: World,
-    request: FitRequest,
-    along: Along,
-    place: float,
-    goal: Goal,
-    *,
-    seed: int,
-    draws: int = CHECK_DRAWS,
-    confidence: float = 0.95,
-    **how: Any,
-) -> GridPoint:
-    """How often fresh trees reach a goal at one place, with two-sided limits; to check an answer, use another seed.
-
-    `how` is for `outcomes`.
-    """
-    seeds = [seed_from(seed, 1_000_003, number) for number in range(draws)]
-    [found] = outcomes(world, [setup_at(request, along, place)], goal.measure, seeds, **how)
-    return judge_point(place, found, goal.target, goal.reliability, (1 - confidence) / 2)
 
 
 def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Sequence[int], **how: Any) -> np.ndarray:

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.accounting.events import GaussianRounds, walk
-from dpviz.accounting.gaussian import epsilon_after
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import Cancelled
 from dpviz.evaluation.repeat import fit_each
@@ -23,7 +21,7 @@ from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import Schema
 from dpviz.training.params import controls_of
 
-#: Steps from 0 to 1 on the map; "one step more" of a share is one of them.
+#: Steps from 0 to 1 on the map.
 STEPS = 10
 #: With more than three parts, level l gets a share proportional to growth^l, for each of these.
 GROWTHS = (0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0)
@@ -109,7 +107,7 @@ def level_shares(growth: float, depth: int) -> Shares:
     return tuple(weight / sum(weights) for weight in weights)
 
 
-# --- The budget lab: the accuracy of a tree as the shares of its epsilon are moved, and the gain from one step more of a share.
+# --- The share map: the accuracy of a tree as the shares of its epsilon are moved.
 
 # Accuracy is on the training rows, averaged over draws, as in Figure 2 of Vos et al. 2023 (arXiv 2305.15394). The k-th draw has
 # the same seed at every point, so that differences are less noisy than the points themselves. Computed from many trees and from
@@ -162,10 +160,6 @@ class ShareMap:
         limit = Z * np.nan_to_num(standard_error(behind), nan=np.inf)
         return tuple(np.flatnonzero(behind.mean(axis=1) <= limit).tolist())
 
-    def centre(self) -> Shares:
-        """Mean of the points tied with the best."""
-        return tuple(np.mean([self.points[place] for place in self.as_good], axis=0).tolist())
-
     def nearest(self, shares: Shares) -> int:
         """Position of the point closest to these shares."""
         whole = np.array(shares) / sum(shares)
@@ -175,26 +169,6 @@ class ShareMap:
     def has_twins(self) -> bool:
         """True when different shares lead to the same plan."""
         return any(place != first for place, first in enumerate(self.same_as))
-
-
-@dataclass(frozen=True)
-class StepGain:
-    """The gain in training accuracy from one step more of a share, with its 95% interval, paired by draw.
-
-    `shares` are those after the step, which the other parts pay for in proportion.
-    """
-
-    part: str
-    shares: Shares
-    gain: float
-    low: float
-    high: float
-    n_draws: int
-
-    @property
-    def kind(self) -> str:
-        """One of "gain", "loss", or "unclear" when the interval holds 0."""
-        return "gain" if self.low > 0 else "loss" if self.high < 0 else "unclear"
 
 
 def standard_error(scores: np.ndarray) -> np.ndarray:
@@ -238,38 +212,6 @@ def _identity(movable: MovableShares, schema: Schema, shares: Shares) -> tuple[A
     return tuple((share.part, share.level, share.group, f"{share.epsilon:.9g}") for share in plan.shares)
 
 
-def one_step_more(
-    movable: MovableShares,
-    data: EncodedDataset,
-    shares: Shares,
-    *,
-    draws: int = 200,
-    seed: int,
-    step: float = 1 / STEPS,
-    workers: int = 1,
-    progress: Progress | None = None,
-    stop: Stop | None = None,
-) -> tuple[StepGain, ...]:
-    """The gain from moving `step` of epsilon to each share. A share that cannot take it is left out."""
-    start = tuple(value / sum(shares) for value in shares)
-    moves = {part: move_share(start, at, step) for at, part in enumerate(movable.parts) if start[at] + step < 1}
-    how: dict[str, Any] = {"draws": draws, "seed": seed, "workers": workers, "progress": progress, "stop": stop}
-    scores = _scores(movable, data, [start, *moves.values()], **how)
-    return tuple(_gain(part, point, scores[at] - scores[0]) for at, (part, point) in enumerate(moves.items(), start=1))
-
-
-def move_share(shares: Shares, to: int, step: float) -> Shares:
-    """`step` more for one share, taken from the others in proportion."""
-    rest = (1 - shares[to] - step) / (1 - shares[to])
-    return tuple(value + step if at == to else value * rest for at, value in enumerate(shares))
-
-
-def _gain(part: str, shares: Shares, differences: np.ndarray) -> StepGain:
-    mean = float(differences.mean())
-    reach = Z * float(np.nan_to_num(standard_error(differences), nan=np.inf))
-    return StepGain(part, shares, mean, mean - reach, mean + reach, len(differences))
-
-
 def _scores(
     movable: MovableShares, data: EncodedDataset, points: Sequence[Shares], *, draws: int, seed: int, **how: Any
 ) -> np.ndarray:
@@ -284,24 +226,3 @@ def _scores(
 
 def _score(result: FitResult, rows: EncodedDataset) -> float:
     return result.score(rows)
-
-
-# --- Where the budget of boosting goes: what the first rounds cost.
-
-# Source: Kirschte et al. 2023.
-
-#: Points of the curve over rounds; fewer where each costs a privacy loss distribution.
-_POINTS, _DEAR_POINTS = 33, 9
-
-
-def rounds_event(result: FitResult) -> GaussianRounds | None:
-    """The cost of the rounds of a boosted model; None where there are none."""
-    costs = (step.cost for _, step in walk(result.ledger.event))
-    return next((cost for cost in costs if isinstance(cost, GaussianRounds)), None)
-
-
-def epsilon_over_rounds(event: GaussianRounds, rounds: int) -> tuple[np.ndarray, np.ndarray]:
-    """(numbers of rounds, their epsilon at the event's delta), from none to all `rounds`, both of shape (n_points,)."""
-    is_dear = event.sampling < 1 and event.order is None
-    points = np.unique(np.linspace(0, rounds, _DEAR_POINTS if is_dear else _POINTS).round().astype(int))
-    return points, np.array([epsilon_after(event, int(point)) for point in points])

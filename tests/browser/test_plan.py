@@ -39,10 +39,6 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
     page.keyboard.press("Enter")
     page.get_by_text("what is shown is stale").wait_for(state="detached")
     page.get_by_text(re.compile(r"of 100 guesses about .* may be right: ε = [\d.]+ \(add/remove one row\) is enough")).wait_for()
-    check = page.get_by_role("button", name="Check it on 300 fresh simulations")
-    _tab_to(page, check)
-    page.keyboard.press("Enter")
-    page.get_by_text("Checked on 300 fresh simulations").wait_for()
     slider = page.get_by_role("slider", name="ε (add/remove one row)")
     before = slider.get_attribute("aria-valuetext")
     slider.focus()
@@ -55,7 +51,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page: Any, app: str)
 
 
 def test_a_cell_of_the_share_map_is_used_by_list_and_by_mouse(page: Any, app: str) -> None:
-    page.goto(f"{app}/budget?data=clinic&depth=3&pf-tree.lookahead=1&beside=Nothing")  # three choices: a triangle
+    page.goto(f"{app}/budget?data=clinic&depth=3&pf-tree.lookahead=1")  # three choices: a triangle
     _open_the_map(page)
     cells = page.locator("[class*=st-key-lab-map] .scatterlayer path.point")
     cells.first.wait_for()
@@ -108,7 +104,7 @@ def test_a_grip_on_the_bar_is_moved_by_mouse_and_by_keyboard_and_the_rule_comes_
 
 
 def test_a_long_search_can_be_cancelled_and_the_page_goes_on(page: Any, app: str) -> None:
-    page.goto(f"{app}/budget?learner=PrivaTree&beside=Nothing")
+    page.goto(f"{app}/budget?learner=PrivaTree")
     _open_the_map(page)
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Cancel").wait_for(state="detached")

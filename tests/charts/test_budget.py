@@ -6,16 +6,12 @@ import pytest
 from dpviz.charts.budget import (
     FULL,
     LEAST_SPREAD,
-    common_spread,
-    crossover_sentence,
-    gains_chart,
     map_chart,
-    rounds_chart,
     share_rows,
     spending_rows,
 )
 from dpviz.charts.theme import BLUE
-from dpviz.evaluation.shares import MovableShares, ShareMap, StepGain
+from dpviz.evaluation.shares import MovableShares, ShareMap
 from dpviz.learners import FitRequest
 from dpviz.randomness import generator
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
@@ -23,11 +19,6 @@ from tests.support.fits import fitted
 from tests.support.golden_charts import assert_golden
 
 SCHEMA = Schema((NumericFeature("a", 0, 16),), ClassTarget("y", ("no", "yes")), n_public=400)
-GAINS = (
-    StepGain("quantile", (0.3, 0.3, 0.4), -0.02, -0.03, -0.01, 200),
-    StepGain("node", (0.2, 0.4, 0.4), 0.001, -0.004, 0.006, 200),
-    StepGain("leaf", (0.2, 0.2, 0.6), 0.02, 0.01, 0.03, 200),
-)
 
 
 def movable(name: str, depth: int = 3) -> MovableShares:
@@ -46,10 +37,8 @@ def made(name: str = "privatree", depth: int = 3, n_rows: int = 400, peak: float
 
 
 REVIEWED = {
-    "rounds": lambda: rounds_chart(np.array([0, 10, 20]), np.array([0.0, 0.6, 1.0]), 5e-8),
     "map": lambda: map_chart(made(noise=0), current=(20.0, 30.0, 50.0)),
     "map-line": lambda: map_chart(made("pf-tree", 5, noise=0), current=made("pf-tree", 5).points[0]),
-    "gains": lambda: gains_chart(movable("privatree"), GAINS),
     "shares": lambda: share_rows(fitted("privatree").plan),
 }
 
@@ -66,10 +55,9 @@ def test_the_table_of_what_is_paid_is_the_ledger(name):
     assert sorted(paid) == pytest.approx(sorted(filter(None, result.ledger.spent().values())), rel=0.01)
 
 
-def test_every_point_is_a_cell_at_its_shares_with_its_number_its_shade_and_a_scale_shared_by_maps_side_by_side():
+def test_every_point_is_a_cell_at_its_shares_with_its_number_and_shade_and_noise_is_no_landscape():
     found = made()
-    spread = common_spread([found])
-    chart = map_chart(found, current=None, spread=spread)
+    chart, spread = map_chart(found, current=None), max(LEAST_SPREAD, np.ptp(found.means))
     cells = chart.figure.data[0]
     for shares, text, colour, point, mean in zip(
         zip(cells.a, cells.b, cells.c, strict=True), cells.text, cells.marker.color, found.points, found.means, strict=True
@@ -80,25 +68,13 @@ def test_every_point_is_a_cell_at_its_shares_with_its_number_its_shade_and_a_sca
     lightness = [int(cells.marker.color[at][1:3], 16) for at in np.argsort(found.means)]
     assert lightness == sorted(lightness, reverse=True)
     assert chart.rows[found.best]["as good as the best"] == "yes"
-    flat, steep = ShareMap(found.movable, 400, found.points, 0.8 + found.scores / 1000, found.same_as, 20), made(peak=0.9)
-    assert common_spread([flat]) == LEAST_SPREAD
-    assert common_spread([flat, steep]) == np.ptp(steep.means)
-    assert set(map_chart(flat, current=None, spread=common_spread([flat, steep])).figure.data[0].marker.color) == {BLUE}
+    flat = ShareMap(found.movable, 400, found.points, 0.8 + found.scores / 1000, found.same_as, 20)
+    assert set(map_chart(flat, current=None).figure.data[0].marker.color) == {BLUE}
     assert all("." not in text for text in map_chart(made(noise=0.2), current=None).figure.data[0].text)  # noise has no tenths
-
-
-def test_sentences_say_the_best_point_what_the_rule_loses_and_the_crossover():
     found = made(peak=0.8)
     rule, said = found.nearest(found.movable.automatic), map_chart(found, current=None).summary
     assert "leaves (80%)" in said
     assert f"{100 * (found.means[found.best] - found.means[rule]):.1f} points less" in said
-    small, large = made(n_rows=800, peak=0.6), made(n_rows=20_000, peak=0.1)
-    said = crossover_sentence(large, small)
-    assert said == crossover_sentence(small, large)
-    assert all(words in said for words in ("falls", "60%", "800 rows", "10%", "20,000 rows"))
-    assert "rises" in crossover_sentence(made(n_rows=800, peak=0.2), made(n_rows=9_000, peak=0.7))
-    assert "no crossover here" in crossover_sentence(made(n_rows=800), made(n_rows=9_000))
-    assert gains_chart(movable("privatree"), GAINS[:2]).summary.endswith("No step is shown to help.")
 
 
 @pytest.mark.parametrize(("name", "depth"), [("privatree-corrected", 3), ("pf-tree", 2), ("pf-tree", 5)])

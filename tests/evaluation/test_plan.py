@@ -19,7 +19,6 @@ from dpviz.evaluation.plan import (
     STAGES,
     Goal,
     Search,
-    check,
     consequences_steps,
     judge_point,
     label_accuracy,
@@ -31,7 +30,7 @@ from dpviz.evaluation.poisoning import poisoning_curve
 from dpviz.evaluation.simulate import Resampled, plant
 from dpviz.learners import FitRequest, fit
 from dpviz.models.tree import Branch, Leaf, ThresholdRule, Tree
-from dpviz.randomness import generator
+from dpviz.randomness import generator, seed_from
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
 from tests.support.numbers import rows, schema_of_numbers
@@ -43,6 +42,15 @@ SCHEMA = Schema(
 )
 WORLD = plant(SCHEMA, n_rows=800, strength=0.8, depth=1, seed=4)
 SETUP = FitRequest.of("pf-tree", epsilon=0.1, max_depth=2, depth=2)
+
+
+def check(world, request, along, place, goal, *, seed, draws):
+    """How often fresh trees reach a goal at one place."""
+    seeds = [seed_from(seed, 1_000_003, number) for number in range(draws)]
+    [found] = outcomes(world, [setup_at(request, along, place)], goal.measure, seeds)
+    return judge_point(place, found, goal.target, goal.reliability, 0.025)
+
+
 WISH = Goal("accuracy", 0.85)
 slow, full = pytest.mark.slow, pytest.mark.verify
 

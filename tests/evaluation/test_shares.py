@@ -1,32 +1,23 @@
-"""Shares of epsilon: what the rule chooses, what moving them brings, and where rounds of boosting spend theirs."""
+"""Shares of epsilon: what the rule chooses, and what moving them brings."""
 
 from threading import Event
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
-import dpviz
-from dpviz.accounting.events import GaussianRounds
-from dpviz.accounting.gaussian import epsilon_after, gaussian_delta, gaussian_epsilon
+from dpviz.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from dpviz.errors import Cancelled, ParameterError
 from dpviz.evaluation.shares import (
     GROWTHS,
     MovableShares,
     ShareMap,
-    epsilon_over_rounds,
     level_shares,
-    move_share,
-    one_step_more,
-    rounds_event,
     share_map,
     share_points,
 )
 from dpviz.learners import FitRequest, learners_for
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, Schema
-from tests.support.tables import schema_of, table
 
 SCHEMA = Schema(
     (NumericFeature("a", 0, 16), NumericFeature("b", 0, 16), CategoricalFeature("c", ("x", "y", "z"))),
@@ -73,17 +64,6 @@ def test_named_shares_have_every_point_of_a_triangle_and_many_levels_one_factor_
     assert [share.epsilon for share in asked.asked((0.2, 0.3, 0.5)).plan(SCHEMA).shares] == pytest.approx([0.2, 0.3, 0.5])
 
 
-@given(st.lists(st.floats(0.05, 1), min_size=3, max_size=3), st.integers(0, 2))
-def test_one_step_takes_from_the_others_in_proportion(weights, to):
-    start = tuple(weight / sum(weights) for weight in weights)
-    assume(start[to] + 0.1 < 1)
-    after = move_share(start, to, 0.1)
-    assert sum(after) == pytest.approx(1)
-    assert after[to] == pytest.approx(start[to] + 0.1)
-    first, second = (at for at in range(3) if at != to)
-    assert after[first] / after[second] == pytest.approx(start[first] / start[second])
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("workers_run_in")
 def test_the_map_repeats_more_draws_only_add_and_workers_change_nothing():
@@ -121,25 +101,6 @@ def test_points_the_draws_cannot_tell_from_the_best_are_as_good():
         points = share_points(3)[: len(scores)]
         found = ShareMap(movable(), 400, points, np.array(scores), tuple(range(len(scores))), len(scores[0]))
         assert found.best in found.as_good == as_good
-        assert found.centre() == pytest.approx(np.mean(points[:2], axis=0))
-
-
-@pytest.mark.slow
-def test_labels_for_many_leaves_are_worth_one_step_more():
-    """Hardly anything for the leaves: moving epsilon there must help, and is shown to."""
-    gains = {g.part: g for g in one_step_more(movable(), rows(), (0.2, 0.795, 0.005), draws=30, seed=3)}
-    assert gains["leaf"].kind == "gain"
-    assert gains["leaf"].low < gains["leaf"].gain < gains["leaf"].high
-    assert gains["leaf"].shares[2] == pytest.approx(0.105)
-
-
-@pytest.mark.verify
-def test_the_interval_of_a_step_holds_what_many_more_draws_say():
-    asked = movable("pf-tree")
-    few, many = (one_step_more(asked, rows(), asked.automatic, draws=n, seed=n) for n in (60, 300))
-    for first, second in zip(few, many, strict=True):
-        reach = 3 / 1.96 * np.hypot(first.high - first.gain, second.high - second.gain)
-        assert abs(first.gain - second.gain) <= max(reach, 1e-12)
 
 
 # --- rounds of boosting
@@ -150,20 +111,3 @@ def test_epsilon_inverts_delta(mu):
     epsilon = gaussian_epsilon(1e-6, mu)
     assert gaussian_delta(epsilon, mu) <= 1e-6
     assert epsilon == 0 or gaussian_delta(0.999 * epsilon, mu) > 1e-6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("given", [{"filter": False, "sampling": 1.0}, {"extra_rounds": 3}, {"filter": False}])
-def test_all_rounds_cost_what_the_ledger_says(given):
-    data = table(schema_of("mixed"), 100)
-    event = rounds_event(dpviz.fit("s-gbdt-published", data, epsilon=1.0, delta=1e-5, rounds=20, seed=3, **given))
-    rounds, epsilons = epsilon_over_rounds(event, event.rounds)
-    assert (rounds[0], rounds[-1], epsilons[0]) == (0, 20, 0)
-    assert (np.diff(epsilons) >= 0).all()
-    assert epsilons[-1] == pytest.approx(event.epsilon, rel=0.02)
-    assert epsilons[-1] <= event.epsilon * (1 + 1e-6)
-
-
-def test_with_a_filter_rounds_beyond_the_full_ones_are_free():
-    event = GaussianRounds(1.0, 1e-5, 30.0, 1.0, 20, 16.0)
-    assert epsilon_after(event, 200) == epsilon_after(event, 20) > epsilon_after(event, 10)

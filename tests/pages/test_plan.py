@@ -21,7 +21,6 @@ from tests.support.pages import (
     after_work,
     bundled,
     button,
-    buttons,
     in_use,
     job_of,
     opened,
@@ -33,7 +32,7 @@ from tests.support.pages import (
 )
 
 FIND, CURVES = "Find the answer", "Compute the three curves"
-SLOTS = (plan_tab.CURVES, plan_tab.ANSWER, plan_tab.CHECK)
+SLOTS = (plan_tab.CURVES, plan_tab.ANSWER)
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +45,6 @@ def quick(monkeypatch):
     monkeypatch.setattr(planner, "Search", partial(planner.Search, stages=(40,)))
     monkeypatch.setattr(planner, "EPSILONS", (0.01, 1.0, 10.0))
     monkeypatch.setattr(planner, "GRIDS", {"epsilon": planner.EPSILONS, "n_rows": (100, 400), "max_depth": (3, 2, 1)})
-    monkeypatch.setattr(planner, "check", partial(planner.check, draws=30))
 
 
 def tab(role=DataRole.SIMULATED, **url):
@@ -67,11 +65,11 @@ def asked(role=DataRole.SIMULATED, **url):
 @pytest.mark.parametrize("role", list(DataRole))
 def test_nothing_begins_before_it_is_asked_for(role):
     test = opened("compare", role, tab=PLAN_TAB)
-    assert [job_of(test, slot) for slot in (*SLOTS, expected.SLOT)] == [None] * 4
+    assert [job_of(test, slot) for slot in (*SLOTS, expected.SLOT)] == [None] * 3
     for rate in [box for box in test.number_input if box.label.startswith("Of 100 rows")]:
         rate.set_value(17.0).run()  # who types a base rate asks
         assert job_of(test, expected.SLOT) is not None
-    assert [job_of(test, slot) for slot in SLOTS] == [None] * 3
+    assert [job_of(test, slot) for slot in SLOTS] == [None] * 2
 
 
 def test_what_to_expect_is_simulated_once_for_all_sessions_shown_early_judged_after_all_and_a_stop_is_said(monkeypatch):
@@ -136,7 +134,7 @@ def test_a_learner_of_each_kind_gets_three_consequences_or_a_reason(name):
 
 
 @pytest.mark.parametrize(("wanted", "word"), [("Accuracy → ε", "ε"), ("Reliable labels → depth", "epth")])
-def test_a_question_is_answered_with_its_picture_and_checked_until_another_wish_makes_it_stale(wanted, word):
+def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_stale(wanted, word):
     test = asked(wanted=wanted, **{"wish-accuracy": "60", "wish-labels": "60", "sure": "50"})
     found = dict(said_in_boxes(test))["success"]
     assert word in found.split(".**")[0]
@@ -146,13 +144,10 @@ def test_a_question_is_answered_with_its_picture_and_checked_until_another_wish_
     traces = json.loads(picture.spec)["data"]
     drawn = {place: share for trace in traces for place, share in zip(trace["x"], trace["y"], strict=True)}
     assert drawn == pytest.approx({point.place: 100 * point.share for point in answer.points})
-    test = pressed(test, "Check it on")
-    assert "fresh simulations" in texts(test)
     test.number_input(key="wish-accuracy" if "Accuracy" in wanted else "wish-labels").set_value(62.0).run()
     boxes = said_in_boxes(test)
     assert any("stale" in text for _, text in boxes)
     assert any("60%" in text for kind, text in boxes if kind == "success")
-    assert not [label for label in buttons(test) if label.startswith("Check it")]
 
 
 @pytest.mark.parametrize(
@@ -165,10 +160,8 @@ def test_a_question_is_answered_with_its_picture_and_checked_until_another_wish_
         ({"attack": "Which of n people", "candidates": "1000"}, "which of 1,000 people"),
     ],
 )
-def test_what_cannot_be_reached_is_not_checked_and_poison_ceiling_and_attack_are_said(url, words):
-    test = asked(**url)
-    assert words in shown(test)
-    assert words != "Not reachable" or not [label for label in buttons(test) if label.startswith("Check it")]
+def test_what_cannot_be_reached_and_poison_ceiling_and_attack_are_said(url, words):
+    assert words in shown(asked(**url))
 
 
 def test_typed_marginals_reach_the_world_and_bad_ones_are_refused():

@@ -73,7 +73,7 @@ def test_the_rows_are_as_told(private):
 OF_ROWS = {"compare", "publish", "robustness", "tree"}
 #: Made of what was declared and the names of the columns, or of the register, without any row.
 FILES = {"Download schema", "Download codebook"}
-FILES |= {"Account (HTML, for printing)", "Register (CSV)", "Register (JSON)"}
+FILES |= {"Register (CSV)", "Register (JSON)"}
 
 
 @pytest.mark.parametrize("page", NAMES)

@@ -11,7 +11,7 @@ from dpviz.app import share_map, split_view
 from dpviz.app.parts import plain
 from dpviz.charts.split import split_of, split_sentence
 from dpviz.evaluation.shares import MovableShares
-from dpviz.learners import FitRequest, get_learner
+from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
 from tests.support.pages import (
     OF_EACH_KIND,
@@ -36,7 +36,6 @@ def quick(monkeypatch):
     """Few draws."""
     monkeypatch.setattr(share_map, "DRAWS", 3)
     monkeypatch.setattr(share_map, "DRAWS_LARGE", 2)
-    monkeypatch.setattr(share_map, "GAIN_DRAWS", 5)
 
 
 @pytest.fixture
@@ -128,7 +127,7 @@ def test_a_level_share_needs_a_fixed_depth_and_not_all_weights_may_be_zero():
 
 def map_page(name: str = "privatree", **url: str) -> AppTest:
     """The Tree page with the map open and there."""
-    test = opened("tree", open_boxes=[SHARES], **(with_few_trees(name) | {"beside": "Nothing"} | url))
+    test = opened("tree", open_boxes=[SHARES], **(with_few_trees(name) | url))
     return after_work(test, share_map.MAP)
 
 
@@ -151,7 +150,7 @@ def test_a_point_of_a_line_for_two_shares_can_be_used():
 @pytest.mark.slow
 def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_another_epsilon_does():
     test = map_page("pf-tree", epsilon="0.5")
-    ((_, found),) = values_in(test, share_map.MAP)
+    (found,) = values_in(test, share_map.MAP)
     job = job_of(test, share_map.MAP)
     click(test, "Use these shares")
     plan = tree_on_screen(test).result.plan
@@ -169,19 +168,6 @@ def test_shares_of_levels_fix_the_depth_and_do_not_make_the_map_stale_which_anot
     test.run()
     assert any("stale" in text for _, text in said_in_boxes(test))
     assert job_of(test, share_map.MAP) in (None, job)
-    assert not [label for label in buttons(test) if label.startswith("Try one step more")]
-
-
-@pytest.mark.slow
-def test_few_and_many_rows_stand_side_by_side_and_one_step_more_says_what_it_buys():
-    test = map_page(learner=get_learner("privatree").title, depth="1", beside="Loan applications (20,000 rows)")
-    said = shown(test)
-    assert not [words for words in ("mean of 3 draws", "with 784 rows", "with 20,000 rows") if words not in said]
-    assert len(maps(test)) == 2
-    assert any(len(table.value) == 36 for table in test.dataframe)
-    assert {found.n_draws for _, found in values_in(test, share_map.MAP)} <= {2, 3}
-    test = after_work(click(map_page("pf-tree", depth="3"), "Try one step"), share_map.GAINS)
-    assert "moved there from the other shares" in texts(test)
 
 
 def test_there_is_no_map_of_private_rows():

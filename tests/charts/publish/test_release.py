@@ -6,16 +6,14 @@ import pytest
 
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.charts.publish.release import (
-    Account,
     history_rows,
     odds_rows,
-    over_time_chart,
     spent_chart,
     spent_segments,
     spent_sentence,
 )
 from dpviz.learners import FitRequest
-from dpviz.release.records import Balance, CapChange, DataSet, ReleaseRecord, State
+from dpviz.release.records import Balance, DataSet, ReleaseRecord, State
 from dpviz.table.role import DataRole
 from tests.support.golden_charts import assert_golden
 from tests.support.release_rows import SCHEMA
@@ -32,14 +30,9 @@ def balance(spent=SPENT, *, cap=1.0, rows=1):
     return Balance(DataSet("x", DataRole.PRIVATE, "one patient", rows, cap, 0.0, at.format(1)), entries)
 
 
-CAPS = (
-    CapChange("x", "2026-01-01T03:04:05+00:00", 1.0, 0.0, "", ""),
-    CapChange("x", "2026-01-04T00:00:00+00:00", 2.0, 0.0, "m", "r"),
-)
 REVIEWED = {
     "spent": lambda: spent_chart(balance(), PrivacyLoss(0.5)),
     "spent-person": lambda: spent_chart(balance(rows=3, cap=2.0), PrivacyLoss(0.5)),
-    "over-time": lambda: over_time_chart(Account(balance(), CAPS), "2026-01-05T00:00:00+00:00"),
     "release-words": lambda: [
         *map(spent_sentence, (balance(()), balance(), balance(SPENT[:1], cap=0.3), balance(rows=3, cap=2.0))),
         *history_rows(balance(rows=3)),
