@@ -15,8 +15,10 @@ Source: Kirschte et al. 2023, Algorithms 4 to 8; the rule for smoothing is this 
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from os import cpu_count
 from typing import Any
 
 import numpy as np
@@ -131,27 +133,32 @@ class Rounds:
 
         Shapes (n_rows,), (n_cells, n_scores) and (n_cells,). Private. Charges the accounts of the rows that take part.
         """
-        n_rows = len(self.target)
-        cells, sums, support = np.zeros(n_rows, dtype=np.int64), np.zeros(()), np.zeros(())
-        drawn = self._drawn()
+        n_rows, drawn = len(self.target), self._drawn()
         step = _ROWS_AT_ONCE if self.accounts is None else max(n_rows, 1)
-        for start in range(0, max(n_rows, 1), step):
-            some = slice(start, start + step)
-            downhill, weights = self.loss.gradients(self.scores[some], self.target[some])
-            gradients, weights = contributions(downhill, self.recipe.clip), contributions(weights, 1.0)
-            if self.present is not None:  # absent rows add nothing and are charged nothing
-                gradients, weights = gradients * self.present[some, None], weights * self.present[some]
-            taking = None if drawn is None else drawn[some]
-            if self.accounts is not None:
-                within = self.accounts.admit(self.recipe.sizes(gradients, weights))
-                taking = within if taking is None else within & taking
-            if taking is not None:
-                gradients, weights = gradients * taking[:, None], weights * taking
-            cells[some] = here = self.trees.cells_of(self.rows[some], tree)
-            n_cells = int(self.trees.n_cells[tree])
-            sums = sums + np.column_stack([np.bincount(here, column, n_cells) for column in gradients.T])
-            support = support + np.bincount(here, weights, n_cells)
-        return cells, sums, support
+        self.trees.cells_of(self.rows[:0], tree)  # a tree that is not drawn yet is drawn here, before threads need it
+        blocks = [slice(start, start + step) for start in range(0, max(n_rows, 1), step)]
+        if len(blocks) == 1:
+            return self._sums_of(blocks[0], tree, drawn)
+        with ThreadPoolExecutor(min(len(blocks), cpu_count() or 1)) as pool:  # NumPy computes without Python's lock
+            found = list(pool.map(lambda some: self._sums_of(some, tree, drawn), blocks))
+        cells, sums, support = zip(*found, strict=True)
+        return np.concatenate(cells), np.sum(sums, axis=0), np.sum(support, axis=0)
+
+    def _sums_of(self, some: slice, tree: int, drawn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What `_sums` returns, of some of the rows."""
+        downhill, weights = self.loss.gradients(self.scores[some], self.target[some])
+        gradients, weights = contributions(downhill, self.recipe.clip), contributions(weights, 1.0)
+        if self.present is not None:  # absent rows add nothing and are charged nothing
+            gradients, weights = gradients * self.present[some, None], weights * self.present[some]
+        taking = None if drawn is None else drawn[some]
+        if self.accounts is not None:
+            within = self.accounts.admit(self.recipe.sizes(gradients, weights))
+            taking = within if taking is None else within & taking
+        if taking is not None:
+            gradients, weights = gradients * taking[:, None], weights * taking
+        cells, n_cells = self.trees.cells_of(self.rows[some], tree), int(self.trees.n_cells[tree])
+        sums = np.column_stack([np.bincount(cells, column, n_cells) for column in gradients.T])
+        return cells, sums, np.bincount(cells, weights, n_cells)
 
     def learn(self, cells: np.ndarray, values: np.ndarray) -> None:
         """Add the released values of their cells to the scores of the rows."""
