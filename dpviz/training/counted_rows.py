@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
 from functools import partial
-from typing import Literal, Protocol, Self, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
 
@@ -34,17 +34,10 @@ Count = Literal["classes", "bins", "pairs", "leaves", "leaves by value", "leaves
 EVERY_COUNT: frozenset[Count] = frozenset(get_args(Count))
 #: Adds what it counts of some rows, each by itself, and of their parts where these are told, to a sum.
 Adding = Callable[[np.ndarray, EncodedDataset, np.ndarray | None], None]
-
-
-class Measure(Protocol):
-    """Whole numbers of one row of a numeric target, which are added up: see `estimate/measures.py`."""
-
-    @property
-    def width(self) -> int:
-        """How many."""
-
-    def __call__(self, target: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-        """int64 of shape (n_rows, width), each row by itself; `target` float64 and `leaf` int64, of shape (n_rows,)."""
+#: Whole numbers that a row of a numeric target adds to sums, each row by itself: of numbers, float64, and leaves, int64, both of
+#: shape (n_rows,), int64 of shape (n_rows, width). Of floats only additions, multiplications, divisions, comparisons and `floor`:
+#: the same bits wherever they are computed.
+Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class CountedRows(ABC):
@@ -127,8 +120,9 @@ class CountedRows(ABC):
         """
 
     def sums(self, measure: Measure, root: Node, parts: np.ndarray | None, part: int) -> np.ndarray:
-        """Of a numeric target: sums over the rows of a part (parts None: all rows), int64 of shape (n_leaves, measure.width)."""
-        found = np.zeros((Tree(self.schema, root).n_leaves, measure.width), dtype=np.int64)
+        """Of a numeric target: sums over the rows of a part (parts None: all rows), int64 of shape (n_leaves, width)."""
+        width = measure(np.empty(0), np.empty(0, dtype=np.int64)).shape[1]
+        found = np.zeros((Tree(self.schema, root).n_leaves, width), dtype=np.int64)
         return self._sum(found, partial(add_sums, measure, root, part), parts)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
 from dpviz.training.estimate.groups import divided, names_of
 from dpviz.training.estimate.leaf_means import LEAF_SUMS, estimate_leaf_means
-from dpviz.training.estimate.number_report import TESTED, errors_within, released_sums
+from dpviz.training.estimate.number_report import TESTED, errors_of_leaves, released_sums
 from dpviz.training.estimate.report import estimate_leaf_probabilities, released_counts
 from dpviz.training.nodes import CountedNode, Kind
 
@@ -286,7 +287,7 @@ def _of_numbers(
     tree, summed, window = estimate_leaf_means(root, rows, parts, summing, source)
     events, report = [summed], None
     for held_out in testing:
-        exact = rows.sums(errors_within(window, tree.values), tree.root, parts, TESTED).sum(axis=0)
+        exact = rows.sums(partial(errors_of_leaves, window, tree.values), tree.root, parts, TESTED).sum(axis=0)
         report, tested = released_sums(rows.schema, held_out, window, exact, source)
         events.append(tested)
     return tree, events, report

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,13 +25,15 @@ from pyarrow import parquet
 
 import dpviz
 from dpviz.errors import CannotCount, EngineError, SchemaError
+from dpviz.learners.published.dp_mean import steps_of
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.rows.databases import in_our_words
 from dpviz.rows.opening import read_columns
 from dpviz.table.candidates import equal_width_grid, multiscale_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.counted_rows import ArrayRows, counter_of
-from dpviz.training.estimate.measures import BernsteinUnits, Errors, RowsOutsideRange, Steps
+from dpviz.training.estimate.leaf_means import units_of
+from dpviz.training.estimate.number_report import errors_of_leaves
 from dpviz.training.estimate.window import Window
 from tests.support import killing_clients, servers
 from tests.support.nasty_cells import HIGH, N_ROWS, SCHEMA, cells, shuffled
@@ -161,8 +164,8 @@ def test_counts_of_every_kind_are_those_of_memory(engine: Engine) -> None:
     low, high = (Branch(ThresholdRule(0, cut), NumberLeaf(0.0), NumberLeaf(0.0)) for cut in (1.5, 60.0))
     root = Branch(ThresholdRule(1, 30.0), low, high)
     windows = [Window(0.0, 1000.0), Window(62.5, 7.8125)]
-    measures = [Steps(target, 2**20), RowsOutsideRange(target, 0.1), *(BernsteinUnits(window, 2, 2**20) for window in windows)]
-    measures += [Errors(window, (0.0, 62.5, 1000.3, -0.3), 4, 2**15) for window in windows]
+    measures = [partial(steps_of, target), *(partial(units_of, window) for window in windows)]
+    measures += [partial(errors_of_leaves, window, (0.0, 62.5, 1000.3, -0.3)) for window in windows]
     parts = np.random.default_rng(SEED).integers(0, 3, data.n_rows).astype(np.uint8)
     with opened(address, schema) as rows:
         for measure in measures:

@@ -8,6 +8,7 @@ Source: Ghosh, Roughgarden & Sundararajan 2009 (the noise); Kirschte et al. 2023
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget, Schema
 from dpviz.training.contract import FitOutput, LearnerSpec, n_public_of
 from dpviz.training.counted_rows import CountedRows, Rows, counter_of
-from dpviz.training.estimate.measures import Steps
 from dpviz.training.params import Settings, flag
 
 NAME = "dp-mean"
@@ -49,14 +49,25 @@ def fit(data: Rows, plan: BudgetPlan, params: Params, source: NoiseSource) -> Fi
     """The noisy sum over the row count."""
     target = data.schema.target
     assert isinstance(target, NumericTarget)
-    rows, steps = counter_of(data), Steps(target, STEPS)
-    (exact,) = rows.sums(steps, NumberLeaf(0.0), None, 0)
+    rows, (middle, half) = counter_of(data), middle_of(target)
+    (exact,) = rows.sums(partial(steps_of, target), NumberLeaf(0.0), None, 0)
     noise = GeometricNoise(plan.of("leaf", 0), l1=STEPS)
     total = noise.release(exact, source=source, part="leaf", level=0)
     n_rows, of_rows = _row_count(rows, plan, source)
-    mean = steps.middle + steps.half * min(1.0, max(-1.0, int(total.value[0]) / (STEPS * n_rows)))
+    mean = middle + half * min(1.0, max(-1.0, int(total.value[0]) / (STEPS * n_rows)))
     event = Sequential((total.event, *of_rows)) if of_rows else total.event
     return FitOutput(Tree(data.schema, NumberLeaf(float(mean))), event)
+
+
+def middle_of(target: NumericTarget) -> tuple[float, float]:
+    """The middle of the declared range, and half of it."""
+    return target.low / 2 + target.high / 2, target.high / 2 - target.low / 2
+
+
+def steps_of(target: NumericTarget, numbers: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+    """What rows add to the sum: their distances from the middle in steps, int64 of shape (n_rows, 1)."""
+    middle, half = middle_of(target)
+    return np.floor(np.clip((numbers - middle) / half, -1, 1) * STEPS + 0.5).astype(np.int64)[:, None]
 
 
 def _row_count(data: CountedRows, plan: BudgetPlan, source: NoiseSource) -> tuple[int, tuple[Event, ...]]:

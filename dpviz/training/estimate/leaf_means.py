@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -29,9 +30,9 @@ from dpviz.privacy.geometric import GeometricNoise
 from dpviz.privacy.source import NoiseSource
 from dpviz.table.schema import NumericTarget
 from dpviz.training.counted_rows import CountedRows
-from dpviz.training.estimate.measures import BernsteinUnits, RowsOutsideRange
+from dpviz.training.estimate.bernstein import bernstein_units
 from dpviz.training.estimate.report import Summed, Z, fieller, summed
-from dpviz.training.estimate.window import Window, released_window
+from dpviz.training.estimate.window import Window, released_window, rows_outside_range
 
 LEAF_SUMS = "leaf sums"
 #: The part of the rows held out at random for the sums.
@@ -60,14 +61,23 @@ def estimate_leaf_means(
     assert root.median_split is not None
     for_window, for_sums = split_budget(held_out.epsilon, (WINDOW_PART, 1 - WINDOW_PART))
     centre = root.median_split.median
-    beyond = rows.sums(RowsOutsideRange(target, centre), root, parts, SUMMED).sum(axis=0)
+    beyond = rows.sums(partial(_outside, target, centre), root, parts, SUMMED).sum(axis=0)
     window = released_window(beyond, target, centre, for_window, source=source, part=held_out.part)
-    exact = rows.sums(BernsteinUnits(window.value, 2, UNITS), root, parts, SUMMED)
+    exact = rows.sums(partial(units_of, window.value), root, parts, SUMMED)
     noise = GeometricNoise(for_sums, l1=UNITS)
     sums = noise.release(exact, source=source, part=held_out.part)
     k = rows.rows_per_person or 1
     valued = LeafMeanEstimator(window.value, target, noise.variance / UNITS**2, k).valued(root, sums.value / UNITS)
     return Tree(rows.schema, valued), Sequential((window.event, sums.event)), window.value
+
+
+def _outside(target: NumericTarget, centre: float, numbers: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+    return rows_outside_range(numbers, target, centre)
+
+
+def units_of(window: Window, numbers: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+    """The units of a row by its place in a released window: what it adds to the three sums."""
+    return bernstein_units((window.place(numbers) + 1) / 2, 2, UNITS)
 
 
 def _moments(sums: np.ndarray) -> tuple[float, float, float]:

@@ -38,8 +38,7 @@ from dpviz.results.document import Estimate, TestEntry
 from dpviz.results.result import TestReport
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.estimate.bernstein import times, weights_of
-from dpviz.training.estimate.measures import Errors
+from dpviz.training.estimate.bernstein import bernstein_units, times, weights_of
 from dpviz.training.estimate.report import CONFIDENCE, TEST, Z, fieller
 from dpviz.training.estimate.window import MEDIAN, Window, released_window, rows_outside_range, target_cuts
 
@@ -282,9 +281,17 @@ def _weights_of(of_errors: tuple[float, ...], of_places: tuple[float, ...]) -> n
     return np.outer(weights_of(of_errors, DEGREE), weights_of(of_places, DEGREE))
 
 
-def errors_within(window: Window, answers: tuple[float, ...]) -> Errors:
-    """What a row adds to the table: its error, from the answer it gets, and its place."""
-    return Errors(window, answers, DEGREE, UNITS)
+def error_units(window: Window, answers: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """What a row adds to the table, int64 of shape (n_rows, 25): by its error, from the answer it gets, times by its place."""
+    off = Window(0.0, window.width).place(numbers - answers)
+    by_error = bernstein_units(np.abs(off), DEGREE, UNITS)
+    by_place = bernstein_units((window.place(numbers) + 1) / 2, DEGREE, UNITS)
+    return (by_error[:, :, None] * by_place[:, None, :]).reshape(len(numbers), (DEGREE + 1) ** 2)
+
+
+def errors_of_leaves(window: Window, values: tuple[float, ...], numbers: np.ndarray, leaf: np.ndarray) -> np.ndarray:
+    """`error_units` where each leaf answers with its value."""
+    return error_units(window, np.array(values)[leaf], numbers)
 
 
 def released_sums(
@@ -298,7 +305,7 @@ def released_sums(
 ) -> tuple[NumberReport, Event]:
     """The test by the rows held out for it, with its event.
 
-    `exact` (private): the sums over such rows of `errors_within`, a row's L1 sensitivity is UNITS^2. `before`: what released the
+    `exact` (private): the sums over such rows of `error_units`, a row's L1 sensitivity is UNITS^2. `before`: what released the
     window; then `table_epsilon` is what it left.
     """
     epsilon = held_out.epsilon if table_epsilon is None else table_epsilon
@@ -317,7 +324,7 @@ def report_of_numbers(
     if window is None:
         for_centre, for_width, for_table = split_budget(held_out.epsilon, PARTS)
         window, before = _window(data, for_centre, for_width, source)
-    exact = errors_within(window, (0.0,)).of(model.predict(data), data.target).sum(axis=0)
+    exact = error_units(window, model.predict(data), data.target).sum(axis=0)
     return released_sums(data.schema, held_out, window, exact, source, for_table, before)
 
 

@@ -23,7 +23,7 @@ from dpviz.results.verdict import ROW
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training.estimate.collapse import intervals
-from dpviz.training.estimate.number_report import NO_END, NumberReport, errors_within
+from dpviz.training.estimate.number_report import NO_END, NumberReport, error_units
 from dpviz.training.estimate.report import ClassReport
 from dpviz.training.estimate.window import Window
 
@@ -179,7 +179,7 @@ def test_rows_of_one_person_make_intervals_wider_and_a_class_that_noise_hides_le
 
 
 def report_of(window, predicted, y) -> NumberReport:
-    exact = errors_within(window, (0.0,)).of(np.full(len(y), predicted), y).sum(axis=0).reshape(5, 5)
+    exact = error_units(window, np.full(len(y), predicted), y).sum(axis=0).reshape(5, 5)
     return NumberReport(Schema(X, TARGET), 0.1, 10.0, 10.0, window, tuple(map(tuple, exact.tolist())))
 
 
