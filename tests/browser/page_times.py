@@ -1,28 +1,39 @@
 """What somebody waits for on each page, in a browser: `python -m tests.browser.page_times [PAGE ...]`, on an idle machine.
 
-On the loan sample, in so many rounds, each after the page before has come to rest. First the first useful picture of every page,
-in a session of its own with the scripts in the browser's cache, and for somebody who comes from another page by the sidebar;
-beside it what it takes before the server and the browser keep anything of that page. Then Compare: its first look, everything
-it computes by default, and meanwhile the first tree of another session. The exit code is 0 whether or not a target is met.
-Needs a Chromium, as the pictures do.
+Each after the page before has come to rest. First the first useful picture of every page in a session of its own with the scripts
+in the browser's cache, as a ratio to a page of Streamlit alone with one chart of Plotly, in the same round; then for somebody who
+comes from another page by the sidebar. Then Compare: its first look, everything it computes by default, and meanwhile the first
+tree of another session. Last another depth of the tree, with twenty sessions, five of which compare. The exit code is 0 whether
+or not a target is met. Needs a Chromium, as the pictures do.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
-from statistics import median
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
 from playwright.sync_api import sync_playwright
 
 from tests.support.serving import BROWSER_ARGUMENTS, ROOT, installed_browser, serve
-from tests.support.visiting import CHART, PATIENCE, PICTURES, settled, visitor
+from tests.support.visiting import CHART, PATIENCE, PICTURES, choose, settled, visitor
 
-ROUNDS = 3
-FIRST, COARSE, WHOLE = 2.0, 4.0, 12.0
+ROUNDS = 5
+#: The largest ratio to the bare page, by page; seconds from another page, of Compare and of another depth with many sessions.
+RATIOS, OTHER_PAGES = {"tree": 1.1, "data": 1.1}, 1.4
+BY_THE_SIDEBAR, FIRST, COARSE, WHOLE, CHANGE = 0.5, 2.0, 3.0, 20.0, 1.0
+SESSIONS, COMPARING = 20, 5
+BARE = """import plotly.graph_objects as go
+import streamlit as st
+
+st.plotly_chart(go.Figure(go.Scatter(x=[1, 2], y=[1, 2])))
+"""
 
 
 def seconds_until(page: Any, address: str, name: str) -> float:
@@ -43,29 +54,43 @@ def _await_picture(page: Any, name: str) -> None:
 
 
 def main(names: list[str]) -> None:
-    """Print a line per page, and three about Compare."""
+    """Print two lines per page, three about Compare and one about many sessions."""
     pages = names or sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
     print(f"load average before it began {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors, median of {ROUNDS} rounds")
-    with serve(ROOT / "app.py") as address, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)
-        context = visitor(browser, viewport={"width": 1440, "height": 900})
-        for name in pages:
-            _say(f"{name}: first useful picture", FIRST, lambda name=name: _in_new_session(context, address, name))
-            page = context.new_page()
-            page.goto(address)
-            _say(f"{name}: by the sidebar", FIRST, lambda name=name, page=page: _by_the_sidebar(page, name))
-            page.close()
-        if not names:
-            for words, target, seconds in _compare(context, address):
-                print(f"{words}: {seconds:.1f} s ({_verdict(seconds, target)})")
-        browser.close()
+    with TemporaryDirectory() as folder, sync_playwright() as driver:
+        bare = Path(folder, "bare.py")
+        bare.write_text(BARE)
+        with serve(ROOT / "app.py") as address, serve(bare) as beside:
+            browser = driver.chromium.launch(executable_path=installed_browser(), args=BROWSER_ARGUMENTS)
+            context = visitor(browser, viewport={"width": 1440, "height": 900})
+            for name in pages:
+                _first_pictures(context, address, beside, name)
+                page = context.new_page()
+                page.goto(address)
+                _say(f"{name}: by the sidebar", BY_THE_SIDEBAR, lambda name=name, page=page: _by_the_sidebar(page, name))
+                page.close()
+            if not names:
+                for words, target, seconds in [*_compare(context, address), _with_many_sessions(context, address)]:
+                    print(f"{words}: {seconds:.2f} s ({_verdict(seconds, target)})", flush=True)
+            browser.close()
+
+
+def _first_pictures(context: Any, address: str, beside: str, name: str) -> None:
+    cold = _in_new_session(context, address, name)  # it fills what the server and the browser keep
+    _in_new_session(context, beside, "bare")
+    rounds = [(_in_new_session(context, address, name), _in_new_session(context, beside, "bare")) for _ in range(ROUNDS)]
+    ratio, target = median(own / bare for own, bare in rounds), RATIOS.get(name, OTHER_PAGES)
+    own, bare = (median(seconds) for seconds in zip(*rounds, strict=True))
+    times = f"{own:.2f} s beside {bare:.2f} s, before these {cold:.2f} s"
+    verdict = "met" if ratio <= target else "not met"
+    print(f"{name}: first useful picture {ratio:.2f} times the bare page, {times} (target {target:g} {verdict})", flush=True)
 
 
 def _say(words: str, target: float, measure: Callable[[], float]) -> None:
     first = measure()  # it fills what the server and the browser keep
     found = [measure() for _ in range(ROUNDS)]
-    spread = f"{min(found):.1f} to {max(found):.1f}, before these {first:.1f}"
-    print(f"{words}: {median(found):.1f} s, {spread} ({_verdict(median(found), target)})", flush=True)
+    spread = f"{min(found):.2f} to {max(found):.2f}, before these {first:.2f}"
+    print(f"{words}: {median(found):.2f} s, {spread} ({_verdict(median(found), target)})", flush=True)
 
 
 def _verdict(seconds: float, target: float) -> str:
@@ -115,6 +140,30 @@ def _compare(context: Any, address: str) -> list[tuple[str, float, float]]:
         ("Compare's full default", WHOLE, whole),
         ("the first tree of another session meanwhile", FIRST, tree),
     ]
+
+
+def _with_many_sessions(context: Any, address: str) -> tuple[str, float, float]:
+    comparing = [context.new_page() for _ in range(COMPARING)]
+    trees = [context.new_page() for _ in range(SESSIONS - COMPARING)]
+    for page in trees:
+        page.goto(address)
+        settled(page)
+    for page in comparing:
+        page.goto(f"{address}/compare")
+        page.get_by_role("button", name="Refine").click()
+        page.get_by_role("button", name="Cancel").wait_for()
+    found = [_another_depth(page, depth) for depth in (3, 2) for page in trees]
+    for page in (*comparing, *trees):
+        page.close()
+    words = f"another depth, {SESSIONS} sessions, {COMPARING} comparing: median {median(found):.2f} s, 95 of 100 within"
+    return words, CHANGE, quantiles(found, n=20)[-1]
+
+
+def _another_depth(page: Any, depth: int) -> float:
+    start = monotonic()
+    choose(page, "Depth", str(depth))
+    page.get_by_text(re.compile(rf"depth {depth},")).first.wait_for()
+    return monotonic() - start
 
 
 if __name__ == "__main__":
