@@ -147,7 +147,7 @@ ASKED = {
         ("rows",),
         {},
     ),
-    "audit": (audited, ("epsilon", "seed", "canaries", "draws", "beta", "max_depth", "delta", "workers"), NO_DELTA),
+    "audit": (audited, ("epsilon", "seed", "draws", "beta", "max_depth", "delta", "workers"), NO_DELTA),
     "verify": (lambda **how: dpviz.verify("pf-tree", universes=QUICK_UNIVERSES[:1], **how), ("epsilon",), {}),
     "encode": (lambda **how: rows(person="who", **how), ("rows_per_person",), {"rows_per_person": (None,)}),
     "parts": (lambda **how: data().parts(**how), ("share",), {}),

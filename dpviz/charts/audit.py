@@ -138,8 +138,7 @@ def strength_text(found: LowerBound) -> str:
 
 def attack_source(found: LowerBound) -> str:
     """What an attack could have shown, and on how many draws."""
-    in_one = f"{found.canaries} canaries in each of " if found.canaries > 1 else ""
-    seen = f"{found.hits[1]:,} of {sum(found.hits):,} guesses right, {in_one}{found.n_done:,} draws"
+    seen = f"{found.hits[1]:,} of {sum(found.hits):,} guesses right, {found.n_done:,} draws"
     return f"{number_text(found.claimed)} is claimed and {number_text(found.perfect)} could be shown ({seen})."
 
 

@@ -64,7 +64,7 @@ REVIEWED = {
         audit.attack_sentence(replace(BOUND, delta=1e-5)),
         audit.attack_sentence(replace(BOUND, bound=0.8079)),
         audit.attack_sentence(replace(BOUND, bound=0.0, perfect=0.0)),
-        audit.attack_source(replace(BOUND, canaries=8, hits=(3, 7))),
+        audit.attack_source(replace(BOUND, hits=(3, 7))),
     ],
 }
 

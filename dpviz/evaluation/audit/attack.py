@@ -6,7 +6,8 @@ on either table; the logarithms of their ratios add up.
 
 Who is in which part of a random assignment is not released: probabilities are averaged over the parts of the canary, and all
 other rows are taken to be in the first part, where most of them are. That is exact where there are no others, and near it where
-only the first part tells of them.
+only the first part tells of them. Nor is who takes part in a round on a Poisson sample: each round is averaged over whether the
+canary does, which is exact where there are no others, the only case for which it is done.
 
 The laws decide what is guessed, never whether it was right: a mechanism that does not keep its law is still found out.
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
@@ -26,7 +27,7 @@ import numpy as np
 
 from dpviz.accounting.gaussian import bisect
 from dpviz.errors import DpvizError, NotEnumerable, ParameterError
-from dpviz.evaluation.audit.evidence import PUBLIC_ROWS, Finding, PlannedLearner, columns_of, judge, rows_in_words
+from dpviz.evaluation.audit.evidence import Finding, PlannedLearner, columns_of, judge, rows_in_words
 from dpviz.evaluation.audit.verify import Pair, require_neighbours, telling_pairs
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.repeat import in_chunks
@@ -34,13 +35,13 @@ from dpviz.learners import FitRequest, require_task
 from dpviz.models.base import Model, Voting
 from dpviz.models.document import model_body
 from dpviz.privacy.geometric import GeometricNoise
-from dpviz.privacy.random_assignment import RandomAssignment
+from dpviz.privacy.random_assignment import PoissonSample, RandomAssignment
 from dpviz.privacy.source import Mechanism, Simulation
 from dpviz.progress import Progress, Stop, steps
 from dpviz.randomness import child_seeds, generator
 from dpviz.table.checked_numbers import checked_count, checked_share
 from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericTarget, Schema
+from dpviz.table.schema import ClassTarget
 from dpviz.table.strict_json import PlainValue
 from dpviz.training.contract import LearnerSpec
 
@@ -81,7 +82,8 @@ class Replay:
         self._left = list(reversed(recorded))
         self._assigned = assigned  #: The part of every row, where rows are assigned at random
         self.asked: list[Any] = []  #: The values of every other draw
-        self.log_ratio = 0.0
+        self.rates = [1.0]  #: With what probability the canary takes part in each round, and
+        self.log_ratios = [0.0]  #: ln of the ratio of what came out in it, if it does
 
     def enter(self, place: int) -> None:
         """Nothing: outcomes are given."""
@@ -95,15 +97,23 @@ class Replay:
             raise _other_steps()
         if isinstance(mechanism, RandomAssignment):
             return np.array(self._assigned, dtype=np.uint8)
+        if isinstance(mechanism, PoissonSample):
+            if values > 1:
+                raise NotEnumerable(
+                    "Rows are sampled in too many ways to average over.", remedy="Attack what is published instead."
+                )
+            self.rates.append(mechanism.rate)
+            self.log_ratios.append(0.0)
+            return np.ones(values, dtype=bool)
         self.asked.append(values)
-        self.log_ratio += _log_ratio(step, mechanism, values)
+        self.log_ratios[-1] += _log_ratio(step, mechanism, values)
         return step.outcome
 
-    def finish(self) -> float:
-        """ln of the ratio of all outcomes together. Raises NotEnumerable where some were not asked for."""
+    def finish(self) -> np.ndarray:
+        """ln of the ratio of all outcomes together, round by round. Raises NotEnumerable where some were not asked for."""
         if self._left:
             raise _other_steps()
-        return self.log_ratio
+        return np.array(self.log_ratios)
 
 
 def _log_ratio(step: Step, mechanism: Any, values: Any) -> float:
@@ -150,7 +160,7 @@ class LikelihoodRatios:
         """The ratio of a fit on one of the tables. Raises NotEnumerable where laws are not known."""
         source = Recording(seed)
         self.planned.fit(self.tables[place], source)
-        seen = [step for step in source.steps if not isinstance(step.mechanism, RandomAssignment)]
+        seen = [step for step in source.steps if not isinstance(step.mechanism, RandomAssignment | PoissonSample)]
         chosen = tuple(step.outcome for step in seen if np.ndim(step.outcome) == 0)
         key = tuple(map(_telling, seen, self._counted.get(chosen, repeat(None))))
         if key in self._known:
@@ -158,10 +168,10 @@ class LikelihoodRatios:
         asked: list[list[Any]] = []
         if len(seen) == len(source.steps):  # nothing is secret: the recorded fit has the ratio 1 to itself
             asked.append([step.values for step in seen])
-            ratio = self._likelihood(self.tables[1 - place], source.steps, asked) * (-1 if place else 1)
+            [(_, replay)] = self._replays(self.tables[1 - place], source.steps, asked)
+            ratio = float(replay.finish().sum()) * (-1 if place else 1)
         else:
-            without, with_canary = (self._likelihood(table, source.steps, asked) for table in self.tables)
-            ratio = with_canary - without
+            ratio = self._averaged(source.steps, asked)
         if len(self._known) < _REMEMBERED:
             self._known[key] = ratio
         self._note_counted(chosen, [_noise_limits(step, values) for step, *values in zip(seen, *asked, strict=True)])
@@ -172,17 +182,27 @@ class LikelihoodRatios:
             self._counted[chosen] = [None] * len(limits)
             self._known.clear()
 
-    def _likelihood(self, table: EncodedDataset, recorded: Sequence[Step], asked: list[list[Any]]) -> float:
-        """ln of the probability of what was released, but for a number that is the same for both tables."""
+    def _averaged(self, recorded: Sequence[Step], asked: list[list[Any]]) -> float:
+        """The ratio, averaged over what is secret about the canary."""
         from scipy.special import logsumexp
 
+        without, with_canary = (self._replays(table, recorded, asked) for table in self.tables)
+        [(_, alone)] = without
+        ratios = [
+            math.log(chance) + np.log1p(replay.rates * np.expm1(replay.finish() - alone.finish())).sum()
+            for chance, replay in with_canary
+        ]
+        return float(logsumexp(ratios))
+
+    def _replays(self, table: EncodedDataset, recorded: Sequence[Step], asked: list[list[Any]]) -> list[tuple[float, Replay]]:
+        """What was released, given again on a table: per part of the canary, with the probability of that part."""
         found = []
         for chance, assigned in _assignments(recorded, table.n_rows, has_canary=table is self.tables[1]):
             replay = Replay(recorded, assigned)
             self.planned.fit(table, replay)
-            found.append(math.log(chance) + replay.finish())
+            found.append((chance, replay))
             asked.append(replay.asked)
-        return found[0] if len(found) == 1 else float(logsumexp(found))
+        return found
 
 
 def _noise_limits(step: Step, values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray] | None:
@@ -219,9 +239,7 @@ def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> 
 # on draws of its own.
 #
 # The best guess is by the ratio of the probabilities of everything released, with the canary and without it (Neyman & Pearson
-# 1933; `LikelihoodRatios`), where these are known; else by what the model says. A learner that boosts is too slow for so many
-# draws, and has many canaries in each (`canaries`): canary i differs from all other rows in feature i, and is guessed by the
-# score of its rows.
+# 1933; `LikelihoodRatios`), where these are known; else by what the model says.
 #
 # The bound is the least privacy loss at the stated confidence; a small bound shows nothing.
 #
@@ -231,8 +249,6 @@ def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> 
 CHUNK = 50
 #: Draws on each pair that choose the pair and what is looked at: a twentieth of the draws, at least and at most so many.
 PILOT = (20, 200)
-#: Rows that are always there, all equal, where there are many canaries.
-N_FIXED_ROWS = 4
 #: Quantiles of the scores among which the limits of a guess are chosen.
 LIMITS = 20
 #: What a guess may rest on.
@@ -261,7 +277,7 @@ class LowerBound:
     perfect: float
     event: str  #: What the guesses rest on
     hits: tuple[int, int]  #: Wrong and right guesses
-    n_tested: int  #: Tries: canaries of all draws that were guessed about, or not
+    n_tested: int  #: Tries: draws that were guessed about, or not
     #: n_asked, n_done: draws; fewer are done after a stop.
     n_asked: int
     n_done: int
@@ -273,7 +289,6 @@ class LowerBound:
     canary: tuple[tuple[str, str], ...] = field(repr=False)  #: (column, value) of the extra row. Private, if the rows are
     seconds: float
     forced: int | None = None  #: Right guesses where every try is guessed, by a likelihood ratio
-    canaries: int = 1  #: How many in one draw
     delta: float = 0.0  #: Of the guarantee under attack
 
     @property
@@ -286,19 +301,15 @@ class LowerBound:
     def right_guesses(self) -> float:
         """Lower confidence bound on the right guesses of 100 whether the canary is there, at even odds; 50 at least.
 
-        Where nothing was guessed, a coin is right half the time. With many canaries by Hoeffding's inequality over the draws,
-        which are independent where the guesses of one draw are not.
+        Where nothing was guessed, a coin is right half the time.
         """
         if not self.n_tested:
             return 50.0
-        beta, (wrong, right) = 1 - self.confidence, self.hits
+        beta = 1 - self.confidence
         if self.forced is not None:
             return 100 * max(0.5, float(clopper_pearson(self.forced, self.n_tested, beta)[0]))
-        if self.canaries == 1:
-            low, high = clopper_pearson(np.array(self.hits), self.n_tested, beta / 2)
-            return 50 * (1 + max(0.0, float(low[1] - high[0])))
-        share = 0.5 + (right - wrong) / (2 * self.n_tested)
-        return 100 * max(0.5, share - math.sqrt(math.log(1 / beta) * self.canaries / (2 * self.n_tested)))
+        low, high = clopper_pearson(np.array(self.hits), self.n_tested, beta / 2)
+        return 50 * (1 + max(0.0, float(low[1] - high[0])))
 
 
 def audit(
@@ -307,7 +318,6 @@ def audit(
     epsilon: float = 1.0,
     seed: int,
     pair: Pair | None = None,
-    canaries: int = 1,
     draws: int = 8000,
     beta: float = 0.05,
     max_depth: int = 1,
@@ -328,8 +338,6 @@ def audit(
         Repeatable; the number of workers changes nothing.
     pair : (EncodedDataset, EncodedDataset), optional
         Without and with the canary, which is the last row. By default the best of a few; see also `canary_pair`.
-    canaries : int
-        More than one: that many in one draw, instead of a pair. For learners that are too slow for many draws.
     draws : int
         Fits, besides those that choose a pair.
     beta : float
@@ -346,33 +354,24 @@ def audit(
     """
     started = time.perf_counter()
     checked_count("audit", "draws", draws, 2)
-    checked_count("audit", "canaries", canaries, 1)
     checked_count("audit", "max_depth", max_depth)
     checked_share("audit", "beta", beta)
     checked_count("audit", "seed", seed, 0)
     by_name = "1, or more for a learner given by name"
     if checked_count("audit", "workers", workers, allowed=by_name) > 1 and not isinstance(learner, str):
         raise ParameterError("audit", "workers", workers, by_name)
-    if canaries > 1 and pair is not None:
-        raise ParameterError("audit", "canaries", canaries, "1 where a pair is given")
     request = FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta, **params)
     for_pilot, for_draws = child_seeds(seed, 2)
-    task: _Task = _ManyCanaries(request, canaries)
-    if canaries == 1:
-        pairs = (pair,) if pair is not None else telling_pairs(request.spec.tasks[0], epsilon)
-        task = _chosen(
-            [_OneCanary.of(request, tables) for tables in pairs],
-            _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])),
-            draws,
-            beta,
-            stop,
-        )
+    pairs = (pair,) if pair is not None else telling_pairs(request.spec.tasks[0], epsilon)
+    tasks = [_Canary.of(request, tables) for tables in pairs]
+    task = _chosen(tasks, _seeds(for_pilot, min(max(draws // 20, PILOT[0]), PILOT[1])), draws, beta, stop)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
-    show: Callable[[Seeds], list[Any]] = replace(task).show  # without what was computed here
+    show = replace(task).show  # without what was computed here
     shown = [one for chunk in in_chunks(show, _seeds(for_draws, draws), CHUNK, **how) for one in chunk]
     claim, composed = task.planned.claim, task.planned.composed  # not of one fit, which may have stopped early
     delta = max(claim.delta, composed.delta)
-    guesses = task.guess(*_arrays(shown, canaries), beta=beta, delta=delta)
+    included, seen = ([one[side] for one in shown] for side in (0, 1))
+    guesses = task.guess(np.array(included, dtype=bool), np.array(seen), beta=beta, delta=delta)
     right = task.planned.request.risk(task.planned.schema).guesses()
     return LowerBound(
         learner=request.learner,
@@ -393,7 +392,6 @@ def audit(
         canary=task.canary_in_words,
         seconds=time.perf_counter() - started,
         forced=guesses.forced,
-        canaries=canaries,
         delta=delta,
     )
 
@@ -407,14 +405,8 @@ def _seeds(seed: int, draws: int) -> Seeds:
     return list(zip(seeds[::2], seeds[1::2], strict=True))
 
 
-def _arrays(shown: Sequence[tuple[Any, Any]], canaries: int) -> tuple[np.ndarray, np.ndarray]:
-    """Who is included, and what is seen of each: shape (n_draws, canaries)."""
-    included, seen = ([one[side] for one in shown] for side in (0, 1))
-    return np.array(included, dtype=bool).reshape(-1, canaries), np.array(seen).reshape(-1, canaries)
-
-
 @dataclass(frozen=True)
-class _OneCanary:
+class _Canary:
     """What every draw on a pair needs; it can be sent to another process unless the learner is unregistered."""
 
     request: FitRequest
@@ -423,7 +415,7 @@ class _OneCanary:
     limit: float = 0.0  #: Of a likelihood ratio: its least size that is guessed by
 
     @classmethod
-    def of(cls, request: FitRequest, tables: Pair) -> _OneCanary:
+    def of(cls, request: FitRequest, tables: Pair) -> _Canary:
         """Raises WrongTask or DpvizError for a pair that is unfit for this learner."""
         first, second = tables
         require_task(request.spec, first.schema)
@@ -482,7 +474,7 @@ class _OneCanary:
         share = (float(predicted) - target.low) / (target.high - target.low)
         return math.floor(min(max(share, 0.0), 1.0) * CELLS)
 
-    def promises(self, seeds: Seeds, draws: int, beta: float) -> list[tuple[float, float, _OneCanary]]:
+    def promises(self, seeds: Seeds, draws: int, beta: float) -> list[tuple[float, float, _Canary]]:
         """Of everything that can be looked at (what so many draws show at least, about, how to look), by these few.
 
         Of likelihood ratios that follows from the laws; of all else it is a bound by these draws.
@@ -491,12 +483,12 @@ class _OneCanary:
         drawn = [
             (_is_included(one), self.planned.fit(self.tables[_is_included(one)], Simulation(other)).model) for one, other in seeds
         ]
-        included = np.array([[present] for present, _ in drawn])
+        included = np.array([present for present, _ in drawn])
         looks = [self._looks(model) for _, model in drawn]
         found = []
         for name in (SCORE, RULE, BOTH):
             task = replace(self, observed=name)
-            guesses = task.guess(included, np.array([[look[name]] for look in looks]), beta=beta, delta=claimed)
+            guesses = task.guess(included, np.array([look[name] for look in looks]), beta=beta, delta=claimed)
             found.append((guesses.bound, guesses.share_right, task))
         try:
             sizes = np.sort(np.abs([self._ratios.draw(int(_is_included(one)), other) for one, other in seeds]))[::-1]
@@ -528,12 +520,12 @@ def _is_included(seed: int) -> bool:
 def _log_odds(included: np.ndarray, known: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """How much oftener each thing was seen with the canary than without, as a logarithm; 0 for what was not."""
     names, place = np.unique(known, return_inverse=True)
-    counts = [np.bincount(place.ravel()[included.ravel() == side], minlength=len(names)) + 0.5 for side in (False, True)]
+    counts = [np.bincount(place[included == side], minlength=len(names)) + 0.5 for side in (False, True)]
     odds = dict(zip(names.tolist(), np.log(counts[1] / counts[0]).tolist(), strict=True))
-    return np.array([odds.get(one, 0.0) for one in seen.ravel().tolist()]).reshape(seen.shape)
+    return np.array([odds.get(one, 0.0) for one in seen.tolist()])
 
 
-def _chosen(tasks: Sequence[_OneCanary], seeds: Seeds, draws: int, beta: float, stop: Stop | None) -> _OneCanary:
+def _chosen(tasks: Sequence[_Canary], seeds: Seeds, draws: int, beta: float, stop: Stop | None) -> _Canary:
     """The pair, and what to look at, that promise the most; pairs that this learner cannot be trained on are left out.
 
     Nothing tells more than a likelihood ratio that is known, unless something else is published, or a bound shows that the laws
@@ -553,64 +545,6 @@ def _chosen(tasks: Sequence[_OneCanary], seeds: Seeds, draws: int, beta: float, 
     if known and math.isfinite(proved) and most[0] <= proved:
         most = max(known, key=lambda one: one[0])
     return most[2]
-
-
-@dataclass(frozen=True)
-class _ManyCanaries:
-    """What every draw on many canaries needs; it can be sent to another process unless the learner is unregistered."""
-
-    request: FitRequest
-    canaries: int
-    observed: str = SCORE
-
-    @cached_property
-    def tables(self) -> tuple[EncodedDataset]:
-        """Everybody."""
-        return (canary_table(self.canaries, self.request.spec.tasks[0]),)
-
-    @cached_property
-    def planned(self) -> PlannedLearner:
-        """The learner on the schema of the canaries."""
-        return PlannedLearner(self.request, self.tables[0].schema)
-
-    @property
-    def canary_in_words(self) -> tuple[tuple[str, str], ...]:
-        """What each differs in."""
-        return ("a feature of its own", "b"), (self.tables[0].schema.target.name, "the other end")
-
-    def show(self, seeds: Seeds) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Which canaries are included, and their scores."""
-        [everybody] = self.tables
-        canaries = everybody.take(np.arange(N_FIXED_ROWS, everybody.n_rows), share=1.0)
-        found = []
-        for for_inclusion, of_noise in seeds:
-            rows, included = include_at_random(everybody, for_inclusion)
-            found.append((included, score_at(self.planned.fit(rows, Simulation(of_noise)).model, canaries)))
-        return found
-
-    def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, delta: float) -> Guesses:
-        """Guess by the scores."""
-        return guess(included, seen, beta=beta, delta=delta)
-
-
-_Task = _OneCanary | _ManyCanaries
-
-
-def canary_table(canaries: int, task: str) -> EncodedDataset:
-    """`N_FIXED_ROWS` equal rows, then the canaries: category "b" in a feature of their own, and the other end of the target."""
-    features = tuple(CategoricalFeature(f"c{i + 1}", ("a", "b")) for i in range(canaries))
-    target = ClassTarget("class", ("usual", "canary")) if task == "classes" else NumericTarget("value", 0, 1)
-    own = np.vstack([np.zeros((N_FIXED_ROWS, canaries), dtype=np.uint8), np.eye(canaries, dtype=np.uint8)])
-    labels = np.repeat([0, 1], [N_FIXED_ROWS, canaries]).astype(np.uint8 if task == "classes" else np.float64)
-    schema = Schema(features, target, n_public=PUBLIC_ROWS)
-    return EncodedDataset(schema, tuple(own[:, i].copy() for i in range(canaries)), labels)
-
-
-def include_at_random(data: EncodedDataset, seed: int) -> tuple[EncodedDataset, np.ndarray]:
-    """The table with each canary included with probability 1/2, and which ones are: bool of shape (canaries,)."""
-    included = generator(seed).random(data.n_rows - N_FIXED_ROWS) < 0.5
-    rows = np.concatenate([np.arange(N_FIXED_ROWS), N_FIXED_ROWS + np.flatnonzero(included)])
-    return data.take(rows, share=1.0), included
 
 
 def score_at(model: Model, rows: EncodedDataset) -> np.ndarray:
@@ -660,7 +594,7 @@ class Guesses:
 def guess(included: np.ndarray, scores: np.ndarray, *, beta: float, delta: float = 0.0) -> Guesses:
     """Choose the limits on the first half of the draws, guess on the second.
 
-    `included`, `scores`: shape (n_draws, canaries).
+    `included`, `scores`: shape (n_draws,), or any other whose first axis is that of independent draws.
     `beta`: the bound exceeds the true epsilon with at most this probability.
     `delta`: of the (epsilon, delta) guarantee under attack.
     """
