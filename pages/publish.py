@@ -11,11 +11,13 @@ from dpviz.accounting.risk import Risk
 from dpviz.app import controls, expected, frame, parts, prepared, publish, state
 from dpviz.app.explorations import unnoted
 from dpviz.app.exports import offer_export
-from dpviz.app.held_out import group_screen, private_test
+from dpviz.app.held_out import private_test
+from dpviz.app.many_trees import effects_screen
 from dpviz.app.parts import error, literal, plain
+from dpviz.app.person import person_screen
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.tree_view import show_tree
+from dpviz.app.tree_view import chosen_in, show_tree
 from dpviz.app.widgets import download, on_demand, one_of, rows_table, show_chart, table
 from dpviz.charts import as_python
 from dpviz.charts.budget import spending_rows
@@ -23,17 +25,15 @@ from dpviz.charts.publish import release as account
 from dpviz.charts.publish.exports import report_to_sign
 from dpviz.charts.publish.proof import Proof, proof_of, proof_sentence
 from dpviz.charts.publish.release import ACCOUNT, composed_sentence, history_rows, odds_rows, spent_chart, spent_sentence
-from dpviz.charts.publish.released_file import sentences
+from dpviz.charts.publish.released_file import sentences, title
 from dpviz.charts.publish.report import Signed, drawn_tree, not_promised
 from dpviz.charts.publish.test_result import accuracy_sentence, beside_always, is_better_than_always
 from dpviz.charts.wording import capital, counted
 from dpviz.errors import DpvizError, UnansweredRows
-from dpviz.evaluation.metrics import metric_intervals, metrics
 from dpviz.io.csv_text import csv_text
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import test_result_of
-from dpviz.models.base import require_same_columns
-from dpviz.models.document import model_from_json
+from dpviz.models.constant import as_tree
 from dpviz.release.check import Place, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
@@ -44,6 +44,7 @@ from dpviz.results.exports import Exported
 from dpviz.results.verdict import Unit, odds_text, short_text, verdict
 from dpviz.table.role import DataRole
 from dpviz.table.schema import Schema
+from dpviz.training.estimate.collapse import collapse_leaves
 
 BADGES = {
     Status.DECLARED: ("gray", ":material/edit:"),
@@ -94,7 +95,7 @@ def release_view(book: Register) -> None:
                 unit = balance.data_set.protects
                 words = f"**Released: number {last.number}, {plain(short_text(last.loss, unit))}.**"
                 st.markdown(f":material/verified: {words}")
-                released_file(last, unit, loaded)
+                released_file(last, unit)
                 st.button("Release another one", icon=":material/add:", on_click=publish.forget_last)
             elif terms is None:
                 assert why_not is not None
@@ -107,11 +108,8 @@ def release_view(book: Register) -> None:
     if (missing := unnoted()) is not None:
         error(missing, kept="Some explorations of these rows in this session are missing from the register.")
     if uses:
-        label = f"Explorations of these rows ({counted(n_uses(uses), 'look')}), {uses[0].status}"
-        with st.expander(label, icon=":material/visibility_lock:"):
-            st.warning("What was explored is covered by no guarantee. Keep it to yourself.", icon=":material/lock:")
-            words = "What was looked at on these rows without releasing it."
-            st.dataframe(account.look_rows(uses), hide_index=True, alt=words)
+        words = f"Explored, covered by no guarantee: {counted(n_uses(uses), 'look')}, {uses[0].status}. Keep it to yourself."
+        st.warning(f"{words} The register lists them.", icon=":material/visibility_lock:")
     name = None if balance is None else balance.data_set.name
     frame.go_on("publish")
     frame.as_python(partial(as_python.publish, state.rows_read(), asked.request, name))
@@ -200,8 +198,8 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, 
     parts.plain_bound("" if balance.releases else said.plain_bound)
     will, will_not = st.columns(2, gap="medium")
     columns = (will, "What is promised", said.promises), (will_not, "What is not promised", not_promised(unit))
-    for side, title, lines in columns:
-        side.markdown(f"**{title}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
+    for side, head, lines in columns:
+        side.markdown(f"**{head}**\n" + "\n".join(f"- {plain(line)}" for line in lines))
     st.caption(f":material/task_alt: {plain(proof_sentence(proved))}")
     accepted = publish.ask_about_rows(loaded, () if loaded.role.may_read else prepared.doubts_found(loaded))
     label = f"Spend {plain(short_text(terms.loss, unit))} permanently, even if the file is lost"
@@ -211,8 +209,8 @@ def ask_release(balance: Balance, terms: ReleaseTerms, asked: controls.Sidebar, 
     parts.why_disabled("" if agreed else "Tick the box first." if accepted else "First confirm that you know why.")
 
 
-def released_file(record: ReleaseRecord, unit: Unit, loaded: Loaded | None) -> None:
-    """A released file to take away: its tree, its private test beside the rows in use where they are not private, its report."""
+def released_file(record: ReleaseRecord, unit: Unit) -> None:
+    """A released file to take away: its tree, its private test, its report."""
     text, name = publish.text_of(record), f"{record.learner}-release-{record.number}.json"
     download("Download release (JSON)", text, name, "application/json", disabled=not text)
     if not text:
@@ -227,19 +225,11 @@ def released_file(record: ReleaseRecord, unit: Unit, loaded: Loaded | None) -> N
         better = is_better_than_always(report)
         said = f"**{plain(capital(accuracy_sentence(report)))}.** {plain(beside_always(report))}"
         (st.success if better else st.warning)(said, icon=":material/check:" if better else ":material/trending_flat:")
-        group_screen(report, key="released-groups")
     tree = drawn_tree(given)
     if tree is not None:
         show_tree(tree, title=f"The released tree of {given.schema.target.name}", key="released-tree")
     if report is not None:
-        exact = None
-        if loaded is not None and loaded.role is not DataRole.PRIVATE and loaded.data.n_rows:
-            model = model_from_json(text)
-            with suppress(DpvizError):
-                require_same_columns(model.schema, loaded.schema)
-                exact = metrics(model, loaded.data, loaded.data), metric_intervals(model, loaded.data)
-        note = "The model grew from most of these: there it may look better."
-        private_test(report, given.verdict.unit, exact, "all rows in use", note)
+        private_test(report, given.verdict.unit, None)
     with on_demand("Report to sign", icon=":material/draw:", key=f"report {record.number}") as box:
         if box.open:
             author = st.text_input("Author, beside the signature line", max_chars=200, key="report-author")
@@ -315,13 +305,16 @@ def register_view(book: Register) -> None:
         }
         number = st.selectbox("Release", list(titles), format_func=titles.__getitem__, key="publish-file", width=500)
         record = next((one for one in finished if one.number == number), finished[0])
-        released_file(record, units[record.data_set], None)
+        released_file(record, units[record.data_set])
     frame.as_python(as_python.register)
 
 
 def check_view() -> None:
-    """A released file: did this register write it, does its ledger add up, what does it cost a person? No rows are needed."""
-    parts.upload("Released file", "check-file", publish.check_file, type="json", max_upload_size=50)
+    """A model file: did this register write it, does its ledger add up, what does it cost a person, what does it say of one?
+
+    No rows are needed.
+    """
+    parts.upload("Released file, or a simulation", "check-file", publish.check_file, type="json", max_upload_size=50)
     found = publish.checked()
     if found is None:
         st.caption("It is looked up in the register by its SHA-256, and its steps are added up again.")
@@ -334,6 +327,15 @@ def check_view() -> None:
     table(steps, "What its steps cost one row.", key="checked-steps")
     st.caption(f"SHA-256: `{found.match.sha256}`")
     st.button("Close the file", icon=":material/close:", on_click=publish.close_file)
+    model, tree = found.result.model, as_tree(found.result.model)
+    if tree is None:
+        effects_screen(model)
+    else:
+        shown = collapse_leaves(tree, found.result.plan)
+        show_tree(shown, title=title(found), key="checked-tree", selected=chosen_in("checked-tree", shown)[0])
+    person_screen(model, tree)
+    if found.result.test_report is not None:
+        private_test(found.result.test_report, found.result.unit, None)
 
 
 parts.page("Publish", "What may be shared?")

@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.app import background, controls, expected, explorations, frame, many_trees, opened, parts, pinned, training
+from dpviz.app import background, controls, expected, explorations, frame, many_trees, parts, pinned, training
 from dpviz.app.exports import offer_export
 from dpviz.app.guarantee_line import guarantee_of, noise_line
 from dpviz.app.held_out import measured_line, measured_screen, rows_of_the_tree, said_of
@@ -54,11 +54,6 @@ VIEW = "tree-view"
 
 parts.page("Tree")
 loaded = explorations.rows_to_explore()
-file = opened.file_in_use()
-if file is not None:
-    opened.opened_screen(file, loaded)
-    frame.as_python(partial(as_python.opened, opened.file_name()))
-    st.stop()
 
 
 def ask_view() -> None:
@@ -316,6 +311,5 @@ if trained is not None:
     noise_line(result, loaded.role)
     with st.container():
         show_reruns(trained)
-opened.ask_model_file()
 frame.go_on("tree")
 frame.as_python(partial(as_python.tree, rows_read(), request, asked.draw))

@@ -36,8 +36,6 @@ AUTO_CAP = 4
 PRIVATE_DRAW = "_private_draw"
 MOST_SEED = 1_000_000
 _SLIDER = "_epsilon_slider"
-_SHOWN = "_shown_settings"
-_MOST_REMEMBERED = 50
 _GROUPS = "groups"
 
 
@@ -47,7 +45,6 @@ class Sidebar:
 
     request: FitRequest  #: With a seed for simulated and public rows, without one for private rows
     draw: int  #: The seed; for private rows only a count
-    widgets: dict[str, Any]  #: The value of every widget by its key, to come back to
 
 
 def settings_row() -> Any:
@@ -60,30 +57,27 @@ def ask_settings(row: Any = None, more: Callable[[], None] | None = None, *, wit
 
     `with_noise`: the page shows one draw, so that another one may be asked for.
     """
-    widgets: dict[str, Any] = {}
-    st.session_state["_drawn_settings"] = widgets
     with row or settings_row():
-        epsilon = _noted("epsilon", epsilon_in_use())
+        epsilon = epsilon_in_use()
         epsilon_slider(epsilon, paths.EPSILONS, key=_SLIDER, on_epsilon=partial(take_epsilon, _SLIDER))
         words = f"Levels of rules. {auto_in_words()}"
         first = DEPTHS.index(first_depth())
-        depth = _noted("depth", st.selectbox("Depth", DEPTHS, first, help=words, width=96, **linked("depth")))
+        depth = st.selectbox("Depth", DEPTHS, first, help=words, width=96, **linked("depth"))
         learner = _ask_learner()
-        draw = _ask_draw(loaded().role) if with_noise else _noted("draw", st.session_state.get("draw", 1))
+        draw = _ask_draw(loaded().role) if with_noise else st.session_state.get("draw", 1)
         with st.popover("More", icon=":material/tune:"):
             known = controls_of(get_learner(learner).Params)
             params = {name: ask_param(f"{learner}.{name}", name, learner, about, depth) for name, about in known.items()}
             groups = _ask_groups(learner)
             if more is not None:
                 more()
-            _reset_button(widgets)
     given = {"seed": None if loaded().role is DataRole.PRIVATE else draw, "epsilon": epsilon, "groups": groups, **depth_of(depth)}
     try:
         request = FitRequest.of(learner, **given, **params)
     except DpvizError as problem:  # weights that are all 0
         error(problem, kept="Until then the algorithm's own settings count.")
         request = FitRequest.of(learner, **given)
-    return Sidebar(request, draw, dict(widgets))
+    return Sidebar(request, draw)
 
 
 def depth_of(depth: str) -> dict[str, Any]:
@@ -105,19 +99,13 @@ def auto_in_words() -> str:
     return f"Auto: each algorithm's public rule, which uses no rows, with at most {AUTO_CAP} levels.{more}"
 
 
-def _noted(key: str, value: Any) -> Any:
-    """Remember what the widget `key` says in this run."""
-    st.session_state.setdefault("_drawn_settings", {})[key] = value
-    return value
-
-
 def _ask_learner() -> str:
     """Those that predict this kind of target; each kind has its own key, so that going back to a table finds its learner."""
     names = loaded().learners
     key = "learner-of-numbers" if isinstance(loaded().schema.target, NumericTarget) else "learner"
     known = get_learner(st.session_state.get(key) if st.session_state.get(key) in names else names[0])
     words = f"{known.title}: {known.idea} {known.citation}."
-    return _noted(key, st.selectbox("Algorithm", names, format_func=learner_title, help=words, width=200, **linked(key)))
+    return str(st.selectbox("Algorithm", names, format_func=learner_title, help=words, width=200, **linked(key)))
 
 
 def nearest_step(epsilon: float) -> float:
@@ -136,7 +124,7 @@ def _ask_groups(learner: str) -> str | None:
         st.session_state.pop(_GROUPS, None)
     words = "The private test then tells error and found share per category, at no further ε and with wider intervals."
     named: dict[str, Any] = {"format_func": lambda name: visible(name or "none"), "help": words, "key": _GROUPS}
-    return _noted(_GROUPS, st.selectbox("Test by group", able, persist_state="session", **named)) or None
+    return st.selectbox("Test by group", able, persist_state="session", **named) or None
 
 
 def ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> Any:
@@ -144,14 +132,14 @@ def ask_param(key: str, name: str, learner: str, about: Control, depth: str) -> 
     default, options = getattr(get_learner(learner).Params(), name), {"help": about.help, **linked(key)}
     match about.kind:
         case "flag":
-            return _noted(key, st.toggle(about.label, value=default, **options))
+            return st.toggle(about.label, value=default, **options)
         case "choice":
-            return _noted(key, st.selectbox(about.label, about.options, index=about.options.index(default), **options))
+            return st.selectbox(about.label, about.options, index=about.options.index(default), **options)
         case "whole":
-            return _noted(key, whole_number(about.label, int(about.low), int(about.high), int(default), key=key, help=about.help))
+            return whole_number(about.label, int(about.low), int(about.high), int(default), key=key, help=about.help)
         case "number":
             low, high = (None if math.isinf(end) else float(end) for end in (about.low, about.high))
-            return _noted(key, st.number_input(about.label, low, high, float(default), format="%g", **options))
+            return st.number_input(about.label, low, high, float(default), format="%g", **options)
         case _:
             return _ask_weights(key, about, depth)
 
@@ -163,15 +151,17 @@ def _ask_weights(key: str, about: Control, depth: str) -> tuple[float, ...] | No
         "" if of_classes or _parts_of(about, depth, 0) else "Choose a depth first: with auto the number of levels is not fixed."
     )
     hand, label = f"{key}.by-hand", f"{about.label}: set by hand"
-    by_hand = _noted(hand, st.toggle(label, help=reason or about.help, disabled=bool(reason), **linked(hand)))
+    by_hand = st.toggle(label, help=reason or about.help, disabled=bool(reason), **linked(hand))
     if reason or not by_hand:
         return None
     if not of_classes:
         st.caption("Weights; only their ratio counts. More weight: more accurate there, the same total.")
     classes, least = (loaded().schema.classes, 0.01) if of_classes else ((), 0.0)
     parts = _parts_of(about, depth, len(classes))
-    keys = {f"{key}.{part}": name for part, name in zip(parts, classes or parts, strict=True)}
-    return tuple(_noted(k, st.number_input(name, least, 1000.0, 1.0, format="%g", **linked(k))) for k, name in keys.items())
+    return tuple(
+        st.number_input(name, least, 1000.0, 1.0, format="%g", **linked(f"{key}.{part}"))
+        for part, name in zip(parts, classes or parts, strict=True)
+    )
 
 
 def _parts_of(about: Control, depth: str, n_classes: int) -> tuple[str, ...]:
@@ -192,30 +182,8 @@ def _ask_draw(role: DataRole) -> int:
         same = "The same number gives the same noise, so this is a simulation, not a release."
         draw = whole_number("Seed", 1, MOST_SEED, 1, help=same, width=112, key=key)
     st.button("New noise", icon=":material/casino:", help=words, on_click=_next_draw, args=(key,))
-    return _noted(key, draw)
+    return draw
 
 
 def _next_draw(key: str) -> None:
     st.session_state[key] = st.session_state[key] % MOST_SEED + 1
-
-
-def note_shown(asked: Sidebar) -> None:
-    """Say that the tree of these settings is on screen, so that a later change can be taken back."""
-    shown = st.session_state.setdefault(_SHOWN, [])
-    if not shown or shown[-1] != asked.widgets:
-        shown.append(asked.widgets)
-        del shown[:-_MOST_REMEMBERED]
-
-
-def _reset_button(now: dict[str, Any]) -> None:
-    """Back to the settings of the tree that was on screen before the last change, where there was one."""
-    shown: list[dict[str, Any]] = st.session_state.get(_SHOWN, [])
-    place = next((place for place in reversed(range(len(shown))) if shown[place] != now), None)
-
-    def go_back() -> None:
-        st.session_state.update(shown[place or 0])
-        del shown[(place or 0) + 1 :]
-
-    if place is not None:
-        words = "All settings as they were for the tree before the last change."
-        st.button("Reset to last tree", on_click=go_back, icon=":material/undo:", help=words)

@@ -13,8 +13,6 @@ from dpviz.app.state import Loaded
 from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import once_of, show_chart, whole_number
 from dpviz.charts.tree.model import (
-    asked_by,
-    asked_in_words,
     by_size,
     effect_chart,
     effect_rows,
@@ -115,7 +113,7 @@ def effects_screen(model: Model) -> None:
 def one_tree(model: Any, say: Callable[[int], str]) -> None:
     """Choose a tree and draw it, with its text twin; `say` ends the line below the choice, by the number of the tree."""
     trees: Sequence[Tree] = model.trees
-    number = _ask_tree(model, trees)
+    number = whole_number(f"Tree, of {len(trees):,}", 1, len(trees), 1, key="member")
     tree = trees[number - 1].merged()
     leaves = counted(tree.n_leaves, "leaf", "leaves")
     st.caption(f"Equal sides merged: {leaves}, depth {tree.depth}. {say(number)}")
@@ -123,17 +121,3 @@ def one_tree(model: Any, say: Callable[[int], str]) -> None:
         st.info(f"More than {MOST_DRAWN} leaves are not drawn.", icon=":material/info:")
         return
     show_tree(tree, title=f"Tree {number} of {len(trees)}", key="member-view")
-
-
-def _ask_tree(model: Any, trees: Sequence[Tree]) -> int:
-    """The number of a tree: any, or one of those that ask about a feature."""
-    asked = once_of(model, "_asked_by", lambda _: asked_by(trees))
-    words = {
-        f"All {len(trees):,} trees": None,
-        **{asked_in_words(model.schema, place, len(numbers), len(trees)): place for place, numbers in asked.items()},
-    }
-    note = "How often a feature is used says little where features are chosen at random; its effect is shown above."
-    feature = words[st.selectbox("Trees", words, key="asking", help=note)]
-    if feature is None:
-        return whole_number(f"Tree, of {len(trees):,}", 1, len(trees), 1, key="member")
-    return int(st.selectbox("Open", asked[feature], format_func="Tree {}".format, key="asking-member"))

@@ -1,7 +1,7 @@
 """Two trees at once: one is pinned, and the tree of the next settings stands beside it.
 
 The pinned tree stays in its session, as it is; the address holds the settings of the other one.
-Nothing is trained, read or drawn again because a tree is pinned, swapped or unpinned.
+Nothing is trained, read or drawn again because a tree is pinned or unpinned.
 """
 
 import math
@@ -15,7 +15,7 @@ from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.training import RERUNS, Trained, about, canonical_key, is_resampled, resampling_task, tree_task
+from dpviz.app.training import RERUNS, Trained, about, canonical_key, is_resampled, resampling_task
 from dpviz.charts.compare import gap_text, gap_unit, measure_text
 from dpviz.charts.tree.pair import Side, pair_rows, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes
@@ -40,21 +40,11 @@ def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
         words = "It stays on screen, next to the tree of the next settings."
         st.button("Pin this tree", icon=":material/push_pin:", help=words, on_click=_pin, args=(loaded, trained))
         return
-    words = "The settings become those of the pinned tree, and this one is pinned."
-    st.button("Swap", icon=":material/swap_horiz:", help=words, on_click=_swap, args=(loaded, pinned, trained))
     st.button("Unpin", icon=":material/close:", on_click=st.session_state.update, args=({_KEY: None},))
 
 
 def _pin(loaded: Loaded, trained: Trained) -> None:
     st.session_state[_KEY] = (about(loaded), trained)
-
-
-def _swap(loaded: Loaded, pinned: Trained, now: Trained) -> None:
-    """The pinned tree goes back where the page looks for the tree of its settings: it is not trained again."""
-    st.session_state.update(pinned.asked.widgets)
-    task = tree_task(pinned.asked, loaded)
-    background.put(task, pinned)
-    _pin(loaded, now)
 
 
 def pinned_now(loaded: Loaded) -> Trained | None:

@@ -19,7 +19,7 @@ import streamlit as st
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.app import background, controls
 from dpviz.app.expected import expected_screen
-from dpviz.app.parts import error, literal, needs_classes, plain
+from dpviz.app.parts import error, needs_classes, plain
 from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded, rows_read
@@ -36,7 +36,6 @@ from dpviz.evaluation.simulate import Marginals, Planted, Resampled, World, marg
 from dpviz.learners import FitRequest, require_task
 from dpviz.results.verdict import short_text
 from dpviz.table.role import DataRole
-from dpviz.table.schema import CategoricalFeature
 
 ANSWER, CURVES = "plan", "plan-consequences"
 SEED = 11
@@ -112,7 +111,7 @@ def ask_world(loaded: Loaded) -> Place:
     words = "How far the class follows the planted tree. 0: chance. 1: always."
     strength = middle.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **linked("strength"))
     depth = right.slider("Levels of the planted tree", 1, 4, 2, **linked("planted"))
-    marginals = _ask_marginals(loaded)
+    marginals = _marginals(loaded)
     key = json.dumps([loaded.schema.key, sorted(marginals.items()), (n_rows, strength, depth)])  # knows the schema, not the rows
     world = _planted(key, loaded, marginals, n_rows, strength, depth)
     follows, guessing = (percent(round(share, 3)) for share in (world.chances[0][0], world.most_frequent))
@@ -125,32 +124,14 @@ def _planted(key: str, _loaded: Loaded, _marginals: Marginals, _n_rows: int, _st
     return plant(_loaded.schema, n_rows=_n_rows, strength=_strength, depth=_depth, marginals=_marginals, seed=1)
 
 
-def _ask_marginals(loaded: Loaded) -> Marginals:
-    """Uniform, typed, or (never for private rows) as in the rows in use. Weights are kept in the session, by feature."""
-    options = {"uniform": "uniform", "typed": "typed here"}
-    options |= {} if loaded.role is DataRole.PRIVATE else {"rows": "as in the rows in use"}
+def _marginals(loaded: Loaded) -> Marginals:
+    """Those of the rows in use, if they are asked for and not private; else uniform."""
+    if loaded.role is DataRole.PRIVATE:
+        return {}
+    options = {"uniform": "uniform", "rows": "as in the rows in use"}
     more = {"format_func": options.__getitem__, **linked("marginals")}
     chosen = one_of("Distribution of each feature", tuple(options), **more)
-    if chosen != "typed":
-        return marginals_of(loaded.data) if chosen == "rows" else {}
-    kept: dict[str, tuple[float, ...]] = st.session_state.setdefault(f"_weights {loaded.schema.key}", {})
-    name = st.selectbox("Feature", loaded.schema.feature_names)
-    feature = loaded.schema.feature(name)
-    if isinstance(feature, CategoricalFeature):
-        what = f"one weight per category, in this order: {', '.join(map(literal, feature.categories))}"
-    else:
-        what = f"weights of equally wide bins from {feature.low:g} to {feature.high:g}"
-    typed = st.text_input("Weights, separated by spaces", " ".join(f"{w:g}" for w in kept.get(name, ())), key=f"weights {name}")
-    st.caption(f"{literal(name)}: {what}. Empty: uniform.")
-    try:
-        weights = tuple(float(word) for word in typed.replace(",", " ").split())
-    except ValueError:
-        st.warning("Weights are numbers; what was typed is left out.", icon=":material/error:")
-        weights = ()
-    kept.pop(name, None)
-    if weights:
-        kept[name] = weights
-    return dict(kept)
+    return marginals_of(loaded.data) if chosen == "rows" else {}
 
 
 # --- one question

@@ -140,20 +140,18 @@ def ask_columns(work: Prepared) -> None:
     edited = [apply_cells(column, typed.get(row, {}), problems) for row, column in enumerate(columns)]
     work.draft = draft = draft.with_columns(*edited)
     st.markdown("### Columns")
-    st.caption("Cells can be typed, or pasted from a spreadsheet.")
+    st.caption("Cells can be typed, pasted from a spreadsheet, or dragged on from one to those below it.")
     _show_grid(edited, key, target=draft.target, has_source=bool(draft.source))
     if problems:
         st.warning("  \n".join(problems[:_MOST_PROBLEMS]), icon=":material/pin:")
     if work.left_out:
         reasons = "; ".join(f"{literal(name)} ({plain(why)})" for name, why in work.left_out[:10])
         st.caption(f"Left out when filling in: {reasons}.")
-    with st.container(horizontal=True):
-        _ask_several(work, edited)
-        read = [column.name for column in edited if column.read_now and column.before is None]
-        if read:  # after a look at private rows nobody knows anything without them
-            these = "this column" if len(read) == 1 else f"these {len(read):,} columns"
-            text = f"I know {these} without the data"
-            st.button(text, key="declare", icon=":material/edit:", on_click=_declare, args=(read,))
+    read = [column.name for column in edited if column.read_now and column.before is None]
+    if read:  # after a look at private rows nobody knows anything without them
+        these = "this column" if len(read) == 1 else f"these {len(read):,} columns"
+        text = f"I know {these} without the data"
+        st.button(text, key="declare", icon=":material/edit:", on_click=_declare, args=(read,))
 
 
 def _show_grid(columns: list[ColumnDraft], key: str, *, target: str | None, has_source: bool) -> None:
@@ -248,34 +246,6 @@ def _read(field: str, value: Any) -> Any:
 
 def _number_in(text: str) -> float | None:
     return None if text in ("", _DROP) else number_in(text)
-
-
-def _ask_several(work: Prepared, columns: list[ColumnDraft]) -> None:
-    """The same cells for several columns at once."""
-    key = f"several-{work.revision}-"
-    with st.popover("Set several columns at once", icon=":material/content_copy:", key=f"{key}box"):  # closed once they are set
-        names = st.multiselect("Columns", [column.name for column in columns], key=f"{key}names", format_func=in_list)
-        use = st.selectbox("Use as", _USES, None, key=f"{key}use", placeholder="as it is")
-        if use == Use.CATEGORIES.value:
-            st.text_area("Their categories, one per line", key=f"{key}categories", height=120)
-        elif use in (Use.NUMBER.value, _DATE):
-            for column, end in zip(st.columns(2), ("low", "high"), strict=True):
-                column.text_input(end.capitalize(), key=f"{key}{end}")
-        if use != Use.LEFT_OUT.value:
-            st.text_input("Missing codes", key=f"{key}missing_codes", placeholder="999; k.A.; -")
-        ready = bool(names) and any(st.session_state.get(f"{key}{name}") for name in ("use", "missing_codes"))
-        st.button("Set them", disabled=not ready, on_click=_set_several, args=(key,), icon=":material/check:")
-
-
-def _set_several(key: str) -> None:
-    work, problems = prepared(), list[str]()
-    given = {name: st.session_state.get(f"{key}{name}") for name in _CONFIG}
-    cells = {name: value for name, value in given.items() if value}
-    if work.draft is not None:
-        columns = map(work.draft.column, st.session_state[f"{key}names"])
-        work.replace_draft(work.draft.with_columns(*(apply_cells(column, cells, problems) for column in columns)))
-    for problem in problems[:1]:
-        st.toast(problem, icon=":material/pin:")
 
 
 def _declare(names: list[str]) -> None:

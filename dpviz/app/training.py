@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.app.controls import Sidebar, note_shown
+from dpviz.app.controls import Sidebar
 from dpviz.app.explorations import keep_unnoted, note
 from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of, rows_of_the_tree, tested_text
 from dpviz.app.parts import error
@@ -164,7 +164,6 @@ def tree_on_page(asked: Sidebar, loaded: Loaded) -> Trained | None:
         status = background.autostart(task, SHORT)
         trained, kept = status.result, BEFORE if status.shown else ""
         if trained is not None and status.is_current:
-            note_shown(asked)
             keep_unnoted(trained.unnoted)
         else:
             if status.job is not None:

@@ -6,8 +6,6 @@
 const NARROW = 520, SHORTEST = 340, SMALLEST = 0.2, LARGEST = 3, STEP = 1.25;
 const READABLE = 0.93, ROOMY = 1.4;  // of a fitted tree: its text has 13 pixels at least, and a wide screen is used
 const ABOVE = 330;  // pixels that a window needs for what is above and below the frame
-const TALL = 1.5;  // times the height of its frame: such a tree has an overview beside it
-const ROW = 33, INDENT = 16, WORTH_CLOSING = 3;  // from row to row of an outline, as in dpviz/charts/tree/layout.py; leaves
 const views = new WeakMap();
 const memory = new Map();
 
@@ -37,9 +35,6 @@ class View {
     this.stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.stage.addEventListener("pointerdown", (event) => this.grab(event));
     this.stage.addEventListener("scroll", () => this.remember(), { passive: true });
-    this.map = element.querySelector(".map");
-    this.map.addEventListener("pointerdown", (event) => this.point(event));
-    this.map.addEventListener("keydown", (event) => this.scroll(event));
     this.resized = new ResizeObserver(() => this.lay());
     this.resized.observe(this.element);
   }
@@ -55,7 +50,6 @@ class View {
     const asked = !this.data || data.selected !== this.data.selected;
     if (data.epsilon !== this.data?.epsilon || data.epsilon === this.at?.value) this.at = undefined;  // else: still being dragged
     this.data = data;
-    this.closed ??= new Set(memory.get(data.key)?.closed);
     if (asked) this.chosen = data.selected;
     this.lay();
     this.dress();
@@ -121,10 +115,7 @@ class View {
     const { narrow, wide } = this.at ?? this.data;
     const text = width < NARROW ? narrow : wide;
     if (text !== this.text) this.draw(text);
-    else if (this.fitted && width !== this.width) {
-      this.survey();
-      this.fit(this.left, this.top);
-    }
+    else if (this.fitted && width !== this.width) this.fit(this.left, this.top);
     this.width = width;
   }
 
@@ -141,8 +132,6 @@ class View {
     this.size = { width: this.svg.viewBox.baseVal.width, height: this.svg.viewBox.baseVal.height };
     this.stage.replaceChildren(this.svg);
     this.nodes = [...this.svg.querySelectorAll("[data-path]")];
-    this.fold();
-    this.survey();
     if (this.at) {  // on the way from one step to another the zoom stays, and the frame does not shrink
       const { fitted, left, top } = this;
       this.zoomTo(this.scale, left, top);
@@ -172,14 +161,13 @@ class View {
   dress() {
     if (!this.svg) return;
     this.svg.dataset.theme = isDark(this.stage) ? "dark" : "light";
-    this.map.querySelector("svg")?.setAttribute("data-theme", this.svg.dataset.theme);
     for (const node of this.nodes) node.setAttribute("aria-selected", String(node.dataset.path === this.chosen));
     for (const edge of this.svg.querySelectorAll("[data-to]")) {
       edge.classList.toggle("on", `${this.chosen}.`.startsWith(`${edge.dataset.to}.`));
     }
     const held = this.svg.contains(this.root.activeElement) ? this.root.activeElement : undefined;
     for (const kin of new Set(this.nodes.map(tree))) {
-      const nodes = this.nodes.filter((node) => tree(node) === kin && !node.away);
+      const nodes = this.nodes.filter((node) => tree(node) === kin);
       this.rove(nodes.find((node) => node === held) ?? nodes.find((node) => node.dataset.path === this.chosen) ?? nodes[0]);
     }
   }
@@ -189,171 +177,7 @@ class View {
     for (const other of this.kin(node)) other.setAttribute("tabindex", other === node ? "0" : "-1");
   }
 
-  kin(node) { return this.nodes.filter((other) => tree(other) === tree(node) && !other.away); }
-
-  // --- closing branches of deep trees ------------------------------------------------------------------------------------
-
-  // Puts away what lies below closed branches: the rows after it move up, and a stub says how many leaves it hides.
-  // Two trees side by side stay open, so that the same place stays at the same height.
-  fold() {
-    for (const old of this.svg.querySelectorAll("[data-turn]")) old.remove();
-    if (this.svg.getAttribute("role") !== "tree" || !this.svg.querySelector(".row")) return;
-    let within, lift = 0, end = 0;
-    for (const node of this.nodes) {
-      const id = node.dataset.path, { y, height } = node.querySelector(".box");
-      if (within && !id.startsWith(`${within}.`)) within = undefined;
-      node.away = Boolean(within);
-      const row = node.classList.contains("row");
-      if (!row) lift = 0;
-      node.lift = lift;
-      if (node.away && row) lift += ROW;
-      node.style.display = node.away ? "none" : "";
-      node.setAttribute("transform", `translate(0 ${-node.lift})`);
-      if (node.away) continue;
-      end = Math.max(end, y.baseVal.value + height.baseVal.value - node.lift);
-      const leaves = node.classList.contains("branch") ? this.leavesBelow(id) : 0;
-      if (leaves < WORTH_CLOSING) continue;
-      const shut = this.closed.has(id);
-      node.setAttribute("aria-expanded", String(!shut));
-      this.handle(node, shut);
-      node.removeAttribute("aria-description");
-      if (!shut) continue;
-      within = id;
-      lift -= ROW;
-      end = Math.max(end, this.stub(node, `${leaves} leaves hidden`));
-    }
-    for (const part of this.svg.querySelectorAll("[data-to]")) this.reach(part);
-    const { x, width } = this.svg.viewBox.baseVal;
-    this.size.height = end + 10;
-    this.svg.setAttribute("viewBox", `${x} 0 ${width} ${this.size.height}`);
-  }
-
-  leavesBelow(id) {
-    return this.nodes.filter(({ dataset, classList }) => dataset.path.startsWith(`${id}.`) && !classList.contains("branch")).length;
-  }
-
-  // A small button on the left edge of a node.
-  handle(node, shut) {
-    const { x, y, height } = node.querySelector(".box");
-    const at = { cx: x.baseVal.value - 2, cy: y.baseVal.value + height.baseVal.value / 2 };
-    const group = made("g", { class: shut ? "turn shut" : "turn", "data-turn": node.dataset.path, "aria-hidden": "true" });
-    const lines = shut ? `M${at.cx - 4} ${at.cy}h8M${at.cx} ${at.cy - 4}v8` : `M${at.cx - 4} ${at.cy}h8`;
-    group.append(made("circle", { ...at, r: 12, class: "reach" }), made("circle", { ...at, r: 7.5, class: "knob" }), made("path", { d: lines }));
-    node.append(group);
-  }
-
-  // What stands in place of the nodes below; its lower edge.
-  stub(node, words) {
-    const { x, y, height } = node.querySelector(".box");
-    const left = x.baseVal.value + INDENT, top = y.baseVal.value + height.baseVal.value - node.lift + 5;
-    const group = made("g", { class: "stub", "data-turn": node.dataset.path, "aria-hidden": "true" });
-    const label = made("text", { x: left + 10, y: top + 18.5, class: "side" });
-    label.textContent = words;
-    group.append(made("rect", { x: left, y: top, width: 8 * words.length, height: 28, rx: 7 }), label);
-    this.svg.append(group);
-    node.setAttribute("aria-description", words);
-    return top + 28;
-  }
-
-  // An edge, or the word beside it, goes where its nodes went.
-  reach(part) {
-    const named = (id) => this.nodes.find((node) => node.dataset.path === id);
-    const id = part.dataset.to, child = named(id), parent = named(id.slice(0, id.lastIndexOf(".")));
-    part.style.display = child.away ? "none" : "";
-    part.whole ??= part.getAttribute("d");
-    const [, from, trunk, to] = part.whole?.match(/^M(\S+ \S+)V(\S+)H(.+)$/) ?? [];
-    if (!from) return;
-    const [x, y] = from.split(" ").map(Number);
-    part.setAttribute("d", `M${x} ${y - parent.lift}V${trunk - child.lift}H${to}`);
-  }
-
-  turn(id, shut = !this.closed.has(id)) {
-    if (shut) this.closed.add(id);
-    else this.closed.delete(id);
-    this.fold();
-    const { fitted } = this;
-    this.survey();
-    this.zoomTo(fitted ? Math.min(this.scale, this.across()) : this.scale, this.stage.scrollLeft, this.stage.scrollTop);
-    this.fitted = fitted;
-    this.dress();
-  }
-
-  // --- the overview of a tree much taller than its frame --------------------------------------------------------------------
-
-  // Draws it beside the frame, which then is narrower, so it neither comes nor goes while epsilon is being dragged.
-  survey() {
-    if (!this.at) {
-      const across = clamp((this.element.clientWidth - 2) / this.size.width, SMALLEST, ROOMY);
-      this.map.hidden = this.size.height * across < TALL * this.tallest();
-    }
-    this.map.querySelector("svg")?.remove();
-    if (this.map.hidden) return;
-    const { width, height } = this.size, box = `${this.svg.viewBox.baseVal.x} 0 ${width} ${height}`;
-    const small = made("svg", { viewBox: box, preserveAspectRatio: "none", "aria-hidden": "true", class: "dp-tree" });
-    small.dataset.theme = this.svg.dataset.theme ?? "light";
-    for (const node of this.nodes.filter(({ away }) => !away)) {
-      const colour = [...node.classList].find((name) => /^[cs]\d+$/.test(name));
-      const { width, height } = node.querySelector(".box"), size = { width: width.baseVal.value, height: height.baseVal.value };
-      const group = made("g", { class: colour ?? "question" });
-      group.append(made("rect", { ...corner(node), ...size, class: "box" }));
-      small.append(group);
-    }
-    this.map.prepend(small);
-  }
-
-  // Which part of the tree is in sight.
-  sight() {
-    if (this.map.hidden) return;
-    const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = this.stage;
-    const share = (part, whole) => `${(100 * part) / whole}%`;
-    Object.assign(this.map.querySelector(".seen").style, {
-      left: share(scrollLeft, scrollWidth),
-      top: share(scrollTop, scrollHeight),
-      width: share(clientWidth, scrollWidth),
-      height: share(clientHeight, scrollHeight),
-    });
-    const there = this.nodes.filter(({ away }) => !away), down = Math.round((100 * scrollTop) / Math.max(1, scrollHeight - clientHeight));
-    const seen = there.map((node) => corner(node).y * this.scale).filter((y) => y >= scrollTop && y < scrollTop + clientHeight);
-    this.map.setAttribute("aria-valuenow", down);
-    this.map.setAttribute("aria-valuetext", `${down}% down, ${seen.length} of ${there.length} nodes in sight`);
-  }
-
-  // What lies under the pointer comes into the middle of the frame, also while it is dragged.
-  point(event) {
-    if (event.button !== 0) return;
-    const go = ({ clientX, clientY }) => {
-      const { left, top, width, height } = this.map.getBoundingClientRect(), { stage } = this;
-      stage.scrollTo({
-        left: ((clientX - left) / width) * stage.scrollWidth - stage.clientWidth / 2,
-        top: ((clientY - top) / height) * stage.scrollHeight - stage.clientHeight / 2,
-        behavior: "instant",
-      });
-    };
-    this.map.setPointerCapture(event.pointerId);
-    this.map.addEventListener("pointermove", go);
-    for (const end of ["pointerup", "pointercancel"]) {
-      this.map.addEventListener(end, () => this.map.removeEventListener("pointermove", go), { once: true });
-    }
-    go(event);
-  }
-
-  scroll(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const { clientWidth, clientHeight, scrollHeight } = this.stage;
-    const [left, top] = {
-      ArrowUp: [0, -clientHeight / 5],
-      ArrowDown: [0, clientHeight / 5],
-      ArrowLeft: [-clientWidth / 5, 0],
-      ArrowRight: [clientWidth / 5, 0],
-      PageUp: [0, -0.9 * clientHeight],
-      PageDown: [0, 0.9 * clientHeight],
-      Home: [0, -scrollHeight],
-      End: [0, scrollHeight],
-    }[event.key] ?? [];
-    if (left === undefined) return;
-    event.preventDefault();
-    this.stage.scrollBy({ left, top, behavior: "instant" });
-  }
+  kin(node) { return this.nodes.filter((other) => tree(other) === tree(node)); }
 
   // --- zoom and pan ----------------------------------------------------------------------------------------------------
 
@@ -395,11 +219,10 @@ class View {
 
   remember() {
     if (this.scale === undefined || !this.data) return;
-    this.sight();
     this.left = this.stage.scrollLeft;
     this.top = this.stage.scrollTop;
-    const { shape, scale, left, top, fitted, closed } = this;
-    memory.set(this.data.key, { shape, scale, left, top, fitted, closed });
+    const { shape, scale, left, top, fitted } = this;
+    memory.set(this.data.key, { shape, scale, left, top, fitted });
   }
 
   press(event) {
@@ -440,9 +263,8 @@ class View {
 
   click(event) {
     if (this.dragged) return;
-    const turned = event.target.closest("[data-turn]"), node = event.target.closest("[data-path]");
-    if (turned) this.turn(turned.dataset.turn);
-    else if (node) this.choose(node);
+    const node = event.target.closest("[data-path]");
+    if (node) this.choose(node);
   }
 
   choose(node) {
@@ -455,8 +277,6 @@ class View {
   key(event) {
     const node = event.target.closest("[data-path]");
     if (!node || event.altKey || event.ctrlKey || event.metaKey) return;
-    const shut = { "-": true, "+": false }[event.key];
-    if (shut !== undefined && node.ariaExpanded) return this.turn(node.dataset.path, shut);
     const chooses = event.key === "Enter" || event.key === " ";
     const next = chooses ? undefined : this.next(node, event.key);
     if (!chooses && next === undefined) return;
@@ -520,12 +340,6 @@ async function unpacked(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-function made(kind, attributes) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", kind);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
-
 function tree(node) { return node.closest("[role=tree]"); }
 
 // Which of two trees a node is in, and where.
@@ -533,7 +347,7 @@ function place(node) { return `${tree(node)?.dataset.side ?? "now"} ${node.datas
 
 function corner(node) {
   const { x, y } = node.querySelector(".box");
-  return { x: x.baseVal.value, y: y.baseVal.value - (node.lift ?? 0) };
+  return { x: x.baseVal.value, y: y.baseVal.value };
 }
 
 // Nodes glide from where they stood before; what is new appears.
@@ -541,7 +355,7 @@ function move(svg, before) {
   const timing = { duration: 140, easing: "ease-out" };
   for (const node of svg.querySelectorAll("[data-path]")) {
     const old = before.get(place(node)), now = corner(node);
-    const from = old ? { transform: `translate(${old.x - now.x}px, ${old.y - now.y - (node.lift ?? 0)}px)` } : { opacity: 0 };
+    const from = old ? { transform: `translate(${old.x - now.x}px, ${old.y - now.y}px)` } : { opacity: 0 };
     node.animate([from, {}], timing);
   }
   for (const edge of svg.querySelectorAll("[data-to]")) edge.animate([{ opacity: 0 }, {}], timing);

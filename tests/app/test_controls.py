@@ -10,22 +10,17 @@ from dpviz.app.controls import EPSILONS, nearest_step
 from dpviz.app.epsilon_slider import take_epsilon
 from dpviz.learners import get_learner
 from dpviz.training.params import controls_of
-from tests.support.pages import OF_EACH_KIND, buttons, click
-
-RESET = "Reset to last tree"
+from tests.support.pages import OF_EACH_KIND, click
 
 
 def settings():
     """The row of settings alone; what it says is kept, and every run is counted."""
     import streamlit as st
 
-    from dpviz.app.controls import ask_settings, note_shown
+    from dpviz.app.controls import ask_settings
 
     st.session_state["runs"] = st.session_state.get("runs", 0) + 1
-    asked = ask_settings()
-    st.session_state["asked"] = asked
-    if not st.session_state.get("never shown"):
-        note_shown(asked)
+    st.session_state["asked"] = ask_settings()
 
 
 def opened(**url: str) -> AppTest:
@@ -109,24 +104,9 @@ def test_every_parameter_of_a_learner_has_a_widget_that_says_the_default(name):
         assert labels[about.label] + labels[f"{about.label}: set by hand"] == 1
 
 
-def test_reset_goes_back_further_each_time_with_learner_parameters_and_an_empty_address():
-    test = opened()
-    for step in (0.5, 0.3, 0.2):
-        with_epsilon(test, step)
-    assert [request(click(ran(test), RESET)).settings.epsilon for _ in range(3)] == [0.3, 0.5, 1.0]
-    test = opened(learner=get_learner("privatree").title, **{"privatree.bins": "5"})
-    before = test.session_state["asked"]
-    assert RESET not in buttons(test)
-    test.selectbox(key="learner").set_value("pf-tree")
-    test.session_state["epsilon"] = 2.5
-    test.selectbox(key="depth").set_value("2")
-    assert ran(test).session_state["asked"] != before
-    assert click(ran(test), RESET).session_state["asked"] == before
+def test_new_noise_is_the_next_seed_in_the_address():
     test = click(opened(), "New noise")
-    assert url(test) == {"draw": "2"}
-    assert url(click(test, RESET)) == {}
-    test.session_state["never shown"] = True
-    assert request(click(with_epsilon(test, 5.0), RESET)).settings.epsilon == 1.0
+    assert (request(test).seed, url(test)) == (2, {"draw": "2"})
 
 
 def test_depth_is_a_number_or_automatic_with_a_cap():

@@ -242,63 +242,6 @@ def test_scripts_and_handlers_in_a_drawing_do_not_run(page: Any) -> None:
     assert page.locator(".stage script, .stage a, .stage image").count() == 0
 
 
-@pytest.mark.verify
-@pytest.mark.parametrize("width", [1000, 390])
-def test_a_closed_branch_hides_its_leaves_says_how_many_and_opens_again(page: Any, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    show(page, data(grown(6)))
-    drawing, all_nodes = page.locator(".stage > svg"), 2**7 - 1
-    whole = drawing.bounding_box()
-    page.keyboard.press("Tab")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("-")
-    branch = page.locator('[data-path="root.L"]')
-    assert branch.get_attribute("aria-expanded") == "false"
-    assert branch.get_attribute("aria-description") == page.locator(".stub").text_content() == "32 leaves hidden"
-    assert page.locator("[data-path]:visible").count() == all_nodes - 62
-    if width < 520:
-        saved = 61 * 33 * whole["width"] / 340
-        assert drawing.bounding_box()["height"] == pytest.approx(whole["height"] - saved, abs=2)
-        page.keyboard.press("ArrowDown")
-        assert focused(page) == "root.R"
-    page.locator(".stub").click()
-    assert page.locator("[data-path]:visible").count() == all_nodes
-    assert drawing.bounding_box() == whole
-    page.locator('[data-path="root.L.L"]').hover()
-    page.locator('[data-path="root.L.L"] .turn').click()
-    assert page.locator("[data-path]:visible").count() == all_nodes - 30
-    assert page.evaluate("window.clicked") == []
-
-
-@pytest.mark.verify
-def test_a_tall_tree_has_an_overview_that_shows_and_moves_what_is_in_sight(page: Any) -> None:
-    overview, seen = page.get_by_role("scrollbar", name="Overview of the tree"), page.locator(".map .seen")
-    show(page, data(grown(3)))
-    assert overview.count() == 0, "a tree that fits needs none"
-    show(page, data(grown(8)))
-    assert overview.locator("rect").count() == page.locator("[data-path]").count() == 2**9 - 1
-    whole, part, top = overview.bounding_box(), seen.bounding_box(), look(page)
-    drawn = page.locator(".stage > svg").bounding_box()["height"]
-    assert part["height"] / whole["height"] == pytest.approx(top["height"] / drawn, abs=0.02)
-    overview.focus()
-    assert overview.get_attribute("aria-valuenow") == "0"
-    page.keyboard.press("PageDown")
-    assert look(page)["top"] == pytest.approx(0.9 * top["height"], abs=1)
-    page.wait_for_function("document.querySelector('#host').shadowRoot.querySelector('.map').ariaValueNow > 0")
-    assert "511 nodes in sight" in overview.get_attribute("aria-valuetext")
-    page.keyboard.press("End")
-    page.wait_for_function("document.querySelector('#host').shadowRoot.querySelector('.map').ariaValueNow === '100'")
-    assert seen.bounding_box()["y"] > part["y"]
-    page.mouse.click(whole["x"] + 9, whole["y"] + whole["height"] / 2)
-    assert look(page)["top"] == pytest.approx((drawn - top["height"]) / 2, abs=4)
-    page.mouse.move(whole["x"] + 9, whole["y"] + whole["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(whole["x"] + 9, whole["y"])
-    page.mouse.up()
-    assert look(page)["top"] == 0
-    assert page.evaluate("window.clicked") == []
-
-
 SAID = {
     "lead": "75.0%",
     "tested": "mean of 31",

@@ -20,7 +20,6 @@ from tests.support.pages import (
     OF_EACH_KIND,
     after_work,
     bundled,
-    button,
     in_use,
     job_of,
     opened,
@@ -162,14 +161,3 @@ def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_sta
 )
 def test_what_cannot_be_reached_and_poison_ceiling_and_attack_are_said(url, words):
     assert words in shown(asked(**url))
-
-
-def test_typed_marginals_reach_the_world_and_bad_ones_are_refused():
-    test = tab(world="The schema alone", marginals="typed here")
-    test.text_input(key="weights age").set_value("1 3").run()
-    search, _ = values_in(pressed(test, FIND), plan_tab.ANSWER)[-1]
-    assert search.place.world.marginals == {"age": (1.0, 3.0)}
-    for typed, kind_said, word in (("1 -3", "error", "age"), ("much", "warning", "Weights are numbers")):
-        test.text_input(key="weights age").set_value(typed).run()
-        assert any(word in text for kind, text in said_in_boxes(test) if kind == kind_said)
-    assert button(test, FIND)

@@ -1,15 +1,18 @@
 """The register on the Publish page: readable without the rows, and it says when the register is not as it was written."""
 
+import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpviz
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.errors import NotExported
 from dpviz.release import store
 from dpviz.release.register import Register
-from tests.support.pages import PAGES, said_in_boxes, shown, texts, whole_app
+from dpviz.table.role import DataRole
+from tests.support.pages import PAGES, in_use, said_in_boxes, shown, texts, unfolded, whole_app
 from tests.support.release_rows import publish, requested, small_rows
 
 NAME = "clinic <2024>"
@@ -30,9 +33,9 @@ def register(monkeypatch, tmp_path):
     return found
 
 
-def opened() -> AppTest:
+def opened(view: str = "Register") -> AppTest:
     test = AppTest.from_file(str(PAGES / "publish.py"), default_timeout=60)
-    test.query_params["publish-view"] = "Register"
+    test.query_params["publish-view"] = view
     return test.run()
 
 
@@ -82,6 +85,22 @@ def test_a_released_file_is_checked_without_rows_under_a_line_that_names_it(book
     test.file_uploader[0].set_value(("lowered.json", lowered, "application/json")).run()
     assert "other.json" not in shown(test)
     assert any(kind == "error" for kind, _ in said_in_boxes(test))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pf-tree", "pf-forest", "privatree"])
+def test_a_simulation_is_drawn_and_asked_about_one_person_and_its_verdict_is_ours(register, name):
+    few = {"trees": 4} if name == "pf-forest" else {}
+    result = dpviz.fit(name, in_use(DataRole.SIMULATED).data, epsilon=1.0, max_depth=3, seed=3, **few)
+    document = json.loads(result.to_json())
+    document["privacy"]["claim"]["verdict"] = "holds"
+    test = opened("Check a file")
+    test.file_uploader[0].set_value(("mine.json", json.dumps(document).encode(), "application/json")).run()
+    said = shown(unfolded(test).run())
+    assert "Predicted " in said
+    assert ("Not guaranteed" in said) == (name == "privatree")
+    test.file_uploader[0].set_value(("none.json", b"{}", "application/json")).run()
+    assert [kind for kind, text in said_in_boxes(test) if "This entry is missing" in text] == ["error"]
 
 
 def test_a_register_that_is_not_as_it_was_written_is_said_in_red(register):

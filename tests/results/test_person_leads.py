@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 import dpviz
-from dpviz.app import opened as opened_model
 from dpviz.app.explorations import AGREED
 from dpviz.charts.publish.report import report_html
 from dpviz.io.exports.contract import Exportable
-from dpviz.io.results import result_from_json, with_our_verdict
+from dpviz.io.results import result_from_json
 from dpviz.release.register import Register
 from dpviz.results.exports import export, export_names
 from dpviz.results.verdict import Unit
@@ -141,12 +140,10 @@ def test_publish_and_register_lead_with_the_patient(monkeypatch, tmp_path):
 
 
 def test_an_opened_model_leads_with_the_patient(document):
-    test = opened("tree")
-    test.session_state[opened_model._OPENED] = with_our_verdict(result_from_json(document))
-    boxes = [*test.run().success, *test.info, *test.warning]
-    (said,) = [box.value.replace("\\", "") for box in boxes if "PF-tree" in box.value]
-    assert "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)" in said
-    leads(said)
+    test = opened("publish", **{"publish-view": "Check a file"})
+    test.file_uploader[0].set_value(("release.json", document.encode(), "application/json")).run()
+    assert "Guaranteed: ε = 3 (add/remove one patient, up to 3 rows; one row: ε = 1)" in shown(test)
+    leads(shown(test))
 
 
 def test_commands_lead_with_the_patient(book, document, tmp_path, capsys):

@@ -38,7 +38,6 @@ ON_DEMAND = (
     "Where does ε go?",
     "How to read this page",
     "How to read the picture",
-    "Open a model file",
     "This page as Python",
 )
 #: The box of the share map, which is worked on while it is open.

@@ -7,8 +7,6 @@ import pytest
 
 from dpviz.charts.tree.model import (
     agreement_sentence,
-    asked_by,
-    asked_in_words,
     effect_chart,
     effect_rows,
     feature_chart,
@@ -62,7 +60,7 @@ def test_the_steps_lead_from_the_start_to_the_score_of_each_class():
     assert said == ["score of a", "score of b", "score of c"]
 
 
-def test_effects_are_drawn_in_their_units_largest_first_and_trees_found_by_what_they_ask():
+def test_effects_are_drawn_in_their_units_largest_first():
     by_number = Tree(NUMBERS, Branch(ThresholdRule(0, 5.0), NumberLeaf(100.0), NumberLeaf(1500.0)))
     shares = Tree(CLASSES, Branch(SubsetRule(1, (0,)), Leaf(0, shares=(1.0, 0.0)), Leaf(1, shares=(0.0, 1.0))))
     labels = Tree(CLASSES, Branch(SubsetRule(1, (0,)), Leaf(0), Leaf(1)))
@@ -70,10 +68,6 @@ def test_effects_are_drawn_in_their_units_largest_first_and_trees_found_by_what_
     assert_golden("tree-effect-number", replace(drawn, rows=effect_rows(NUMBERS, effects(by_number), 0)))
     drawn = effect_chart(CLASSES, effects(labels)[1], 1)
     assert_golden("tree-effect-classes", replace(drawn, rows=effect_rows(CLASSES, effects(shares), 1)))
-    both = Tree(PAIR, Branch(ThresholdRule(0, 1.0), stump(1, 1.0).root, Leaf(1)))
-    equal = Tree(PAIR, Branch(ThresholdRule(0, 1.0), Leaf(1), Leaf(1)))  # merged, it asks nothing
-    assert asked_by([stump(0, 1.0), both, equal, stump(1, 1.0), stump(1, 2.0)]) == {1: (2, 4, 5), 0: (1, 2)}
-    assert asked_in_words(PAIR, 1, 87, 1200) == "b: asked about in 87 of 1,200 trees"
 
 
 def test_what_comes_back_is_drawn_and_told_as_reviewed():
