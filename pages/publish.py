@@ -336,6 +336,7 @@ def check_view() -> None:
     person_screen(model, tree)
     if found.result.test_report is not None:
         private_test(found.result.test_report, found.result.unit, None)
+    frame.as_python(partial(as_python.opened, found.name))
 
 
 parts.page("Publish", "What may be shared?")

@@ -85,6 +85,11 @@ def tree(rows: RowsRead, request: FitRequest, draw: int) -> str:
     return f"{_fitted(rows, request, draw)}{score}"
 
 
+def opened(file: str) -> str:
+    """A model from a file: its ledger is added up again."""
+    return f"{_IMPORT}\nresult = dpviz.load_result({file!r})\n{_GUARANTEED}"
+
+
 def _fitted(rows: RowsRead, request: FitRequest, draw: int) -> str:
     fit = _call("dpviz.fit", [repr(request.learner), "train"], request.arguments | {"seed": draw})
     return f"{_IMPORT}\n{rows.parts}result = {fit}\n{_GUARANTEED}"

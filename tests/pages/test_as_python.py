@@ -20,13 +20,12 @@ from dpviz.charts.as_python import RowsRead
 from dpviz.charts.compare import measure_text
 from dpviz.evaluation import plan as planning
 from dpviz.evaluation.sweep import as_frame
-from dpviz.io.results import with_our_verdict
 from dpviz.learners import FitRequest, get_learner
 from dpviz.release.register import Register
 from dpviz.results.wording import number_text, rounded_up
 from dpviz.table.encode import encode
 from dpviz.table.role import DataRole
-from tests.support.pages import PAGES, after_work, bundled, in_use, opened, shown, tree_on_screen, unfolded, values_in
+from tests.support.pages import after_work, bundled, in_use, opened, shown, tree_on_screen, values_in
 
 
 def code_of(test: AppTest) -> str:
@@ -51,13 +50,10 @@ def test_a_model_from_a_file(tmp_path, monkeypatch):
     result = dpviz.fit("pf-tree", bundled().data, epsilon=0.4, max_depth=2, seed=1)
     monkeypatch.chdir(tmp_path)
     result.save("ward's tree.json")
-    test = unfolded(AppTest.from_file(str(PAGES / "tree.py"), default_timeout=60))
-    test.session_state["loaded"], test.session_state["_opened_result"] = (
-        bundled(),
-        with_our_verdict(dpviz.load_result("ward's tree.json")),
-    )
-    test.session_state["_opened_name"] = "ward's tree.json"
-    said = ran(code_of(test.run()))["said"]
+    test = opened("publish", **{"publish-view": "Check a file"})
+    content = Path("ward's tree.json").read_bytes()
+    test.file_uploader[0].set_value(("ward's tree.json", content, "application/json")).run()
+    said = ran(code_of(test))["said"]
     assert "PrivacyLoss(epsilon=0.4" in said
     right = 100 * float(said.split()[-1])
     assert f"{rounded_up(right)} times in 100" in shown(test)
