@@ -5,6 +5,7 @@ import json
 import sqlite3
 from contextlib import closing
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -178,10 +179,10 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize(("what", "name"), [(what, name) for what, (_, names, _) in ASKED.items() for name in names])
-def test_what_is_no_number_is_a_typed_error_that_names_the_parameter(what, name):
-    ask, _, allowed = ASKED[what]
-    for value in (*ODD, None):
+@pytest.mark.parametrize("what", ASKED)
+def test_what_is_no_number_is_a_typed_error_that_names_the_parameter(what):
+    ask, names, allowed = ASKED[what]
+    for name, value in product(names, (*ODD, None)):
         if any(value is other or (type(value) is type(other) and value == other) for other in allowed.get(name, ())):
             continue
         with pytest.raises((ParameterError, SchemaError)) as caught:

@@ -115,11 +115,11 @@ ENDLESS |= {"parallel noise", "approximate epsilon", "risk of any", "risk delta"
 ENDLESS |= {"published bound"}
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_what_is_no_number_is_refused_at_the_door(door):
-    for value in NEVER:
-        with pytest.raises(DpvizError):
-            DOORS[door](value)
+def test_what_is_no_number_is_refused_at_the_door():
+    for name, door in DOORS.items():
+        for value in NEVER:
+            with pytest.raises(DpvizError):
+                print(name, value, door(value))  # pytest shows the last that was let in
 
 
 def test_true_is_no_number_where_1_was_asked_for_before():

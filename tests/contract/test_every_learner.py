@@ -108,11 +108,6 @@ def fitted(case: Case, n_classes: int = 3, **asked: Any) -> FitResult:
     return case.fit(case.rows(n_classes=n_classes), **asked)
 
 
-def _param(case: Case) -> Any:
-    slow, verify = [pytest.mark.slow], [pytest.mark.verify]
-    return pytest.param(case, id=str(case), marks=slow + verify if case.is_full else [] if case.kind == "mixed" else slow)
-
-
 SMALL = tuple(
     Case(name, task, kind)
     for name in EVERY
@@ -122,8 +117,22 @@ SMALL = tuple(
 )
 FULL = tuple(Case(case.learner, case.task, case.kind, is_full=True) for case in SMALL if case.learner in FEW)
 MIXED = tuple(case for case in SMALL if case.kind == "mixed")
-every_case = pytest.mark.parametrize("case", list(map(_param, (*SMALL, *FULL))))
-every_task = pytest.mark.parametrize("case", list(map(_param, (*MIXED, *(case for case in FULL if case.kind == "mixed")))))
+LANES = {"mixed": [], "others": [pytest.mark.slow], "full": [pytest.mark.slow, pytest.mark.verify]}
+
+
+def _asked(*cases: Case) -> Any:
+    """By learner, task and lane: mixed features with every change, the others in make test, many trees in make verify."""
+    found: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        lane = "full" if case.is_full else "mixed" if case.kind == "mixed" else "others"
+        found.setdefault((f"{case.learner}-{case.task}", lane), []).append(case)
+    lists = [pytest.param(own, id=f"{who}-{lane}", marks=LANES[lane]) for (who, lane), own in found.items()]
+    return pytest.mark.parametrize("cases", lists)
+
+
+every_case = _asked(*SMALL, *FULL)
+every_small_case = _asked(*SMALL)
+every_task = _asked(*MIXED, *(case for case in FULL if case.kind == "mixed"))
 every_learner = pytest.mark.parametrize("name", EVERY)
 every_model = pytest.mark.parametrize("name", OF_EACH_MODEL)
 pytestmark = pytest.mark.filterwarnings("ignore:No individual filter:dpviz.errors.ReplacedWarning")  # at a small epsilon
@@ -148,24 +157,25 @@ def case_of(name: str) -> Case:
 
 
 @every_case
-def test_what_it_predicts(case, rng):
-    for n_classes in (2, 7) if case.task == "classes" and not case.is_full else (3,):
-        result, data = fitted(case, n_classes), case.rows(n_classes=n_classes)
-        fresh = case.rows(500, 99, n_classes=n_classes)
-        model, predicted = result.model, result.model.predict(fresh)
-        assert_declared(predicted, fresh)
-        assert_declared(model.predict(fresh.take(slice(0, 0), share=1.0)), fresh.take(slice(0, 0), share=1.0))
-        order = rng.permutation(500)
-        np.testing.assert_array_equal(model.predict(reordered(fresh, order)), predicted[order])
-        other = EncodedDataset(fresh.schema, fresh.columns, fresh.target[::-1].copy())  # targets of rows that are asked about
-        np.testing.assert_array_equal(model.predict(other), predicted)
-        read = dpviz.model_from_json(result.to_json())
-        assert read == model
-        np.testing.assert_array_equal(read.predict(fresh), predicted)
-        missed = data.target - model.predict(data).astype(float)
-        score = (missed == 0).mean() if case.task == "classes" else 1 - (missed**2).mean() / data.target.var()
-        assert result.score(data) == pytest.approx(score)
-        require_shares(result, fresh)
+def test_what_it_predicts(cases, rng):
+    for case in cases:
+        for n_classes in (2, 7) if case.task == "classes" and not case.is_full else (3,):
+            result, data = fitted(case, n_classes), case.rows(n_classes=n_classes)
+            fresh = case.rows(500, 99, n_classes=n_classes)
+            model, predicted = result.model, result.model.predict(fresh)
+            assert_declared(predicted, fresh)
+            assert_declared(model.predict(fresh.take(slice(0, 0), share=1.0)), fresh.take(slice(0, 0), share=1.0))
+            order = rng.permutation(500)
+            np.testing.assert_array_equal(model.predict(reordered(fresh, order)), predicted[order])
+            other = EncodedDataset(fresh.schema, fresh.columns, fresh.target[::-1].copy())  # targets of rows that are asked about
+            np.testing.assert_array_equal(model.predict(other), predicted)
+            read = dpviz.model_from_json(result.to_json())
+            assert read == model
+            np.testing.assert_array_equal(read.predict(fresh), predicted)
+            missed = data.target - model.predict(data).astype(float)
+            score = (missed == 0).mean() if case.task == "classes" else 1 - (missed**2).mean() / data.target.var()
+            assert result.score(data) == pytest.approx(score)
+            require_shares(result, fresh)
 
 
 def require_shares(result: FitResult, data: EncodedDataset) -> None:
@@ -186,24 +196,26 @@ def require_shares(result: FitResult, data: EncodedDataset) -> None:
 
 
 @every_case
-def test_the_plan_needs_no_rows_and_hardly_any_are_trained_on(case):
-    spec = get_learner(case.learner)
-    for epsilon in (0.01, 1.0):
-        results = [case.fit(case.rows(n_rows), epsilon=epsilon) for n_rows in (0, 1, 2, 300)]
-        for result, larger in pairwise(results):
-            assert result.plan == larger.plan == spec.plan(case.schema(), result.settings, spec.Params(**case.own))
-            assert result.claim == larger.claim
-        for result in results:
-            assert_declared(result.model.predict(case.rows(9)), case.rows(9))
+def test_the_plan_needs_no_rows_and_hardly_any_are_trained_on(cases):
+    for case in cases:
+        spec = get_learner(case.learner)
+        for epsilon in (0.01, 1.0):
+            results = [case.fit(case.rows(n_rows), epsilon=epsilon) for n_rows in (0, 1, 2, 300)]
+            for result, larger in pairwise(results):
+                assert result.plan == larger.plan == spec.plan(case.schema(), result.settings, spec.Params(**case.own))
+                assert result.claim == larger.claim
+            for result in results:
+                assert_declared(result.model.predict(case.rows(9)), case.rows(9))
 
 
 @pytest.mark.slow
 @every_task
-def test_it_trains_at_the_ends_of_what_may_be_asked(case):
-    for epsilon, depth, n_rows in ((1e-6, 1, 60), (1e-6, 8, 0), (1e6, 1, 0), (1e6, 8, 60)):  # every two ends meet once
-        result = case.fit(case.rows(n_rows), epsilon=epsilon, max_depth=depth, depth=depth)
-        assert result.plan.epsilon in (epsilon, math.inf)
-        assert_declared(result.model.predict(case.rows(5)), case.rows(5))
+def test_it_trains_at_the_ends_of_what_may_be_asked(cases):
+    for case in cases:
+        for epsilon, depth, n_rows in ((1e-6, 1, 60), (1e-6, 8, 0), (1e6, 1, 0), (1e6, 8, 60)):  # every two ends meet once
+            result = case.fit(case.rows(n_rows), epsilon=epsilon, max_depth=depth, depth=depth)
+            assert result.plan.epsilon in (epsilon, math.inf)
+            assert_declared(result.model.predict(case.rows(5)), case.rows(5))
 
 
 @pytest.mark.parametrize("case", MIXED, ids=str)
@@ -274,17 +286,18 @@ def test_each_second_remedy_works():
 
 
 @every_case
-def test_a_fit_repeats_in_any_order_and_where_counts_are_shared(case, rng):
-    # A simulation's coins of honest leaves belong to positions, as they must not look at rows: without them, then.
-    asked = {"leaves": "labels"} if case.learner == "pf-tree" and case.task == "classes" else {}
-    data, expected = case.rows(), fitted(case, **asked).to_json()
-    shared, orders = data.with_cached_counts(), [rng.permutation(data.n_rows) for _ in range(2)]
-    assert case.fit(shared, **asked).to_json() == expected
-    if case.learner != "pf-tree" or asked:
-        assert all(case.fit(reordered(data, order), **asked).to_json() == expected for order in orders)
-    assert case.fit(data, seed=None, source=Simulation(7), **asked).to_json() == expected
-    for seed, epsilon in ((1, 0.1), (1, 10.0)) if case.is_noisy and not case.is_full else ():
-        assert case.fit(shared, seed=seed, epsilon=epsilon).to_json() == case.fit(data, seed=seed, epsilon=epsilon).to_json()
+def test_a_fit_repeats_in_any_order_and_where_counts_are_shared(cases, rng):
+    for case in cases:
+        # A simulation's coins of honest leaves belong to positions, as they must not look at rows: without them, then.
+        asked = {"leaves": "labels"} if case.learner == "pf-tree" and case.task == "classes" else {}
+        data, expected = case.rows(), fitted(case, **asked).to_json()
+        shared, orders = data.with_cached_counts(), [rng.permutation(data.n_rows) for _ in range(2)]
+        assert case.fit(shared, **asked).to_json() == expected
+        if case.learner != "pf-tree" or asked:
+            assert all(case.fit(reordered(data, order), **asked).to_json() == expected for order in orders)
+        assert case.fit(data, seed=None, source=Simulation(7), **asked).to_json() == expected
+        for seed, epsilon in ((1, 0.1), (1, 10.0)) if case.is_noisy and not case.is_full else ():
+            assert case.fit(shared, seed=seed, epsilon=epsilon).to_json() == case.fit(data, seed=seed, epsilon=epsilon).to_json()
 
 
 @pytest.mark.parametrize("case", [case for case in MIXED if case.is_noisy], ids=str)
@@ -310,10 +323,11 @@ def require_covered(name: str, schema: Schema, budgets: tuple[float, ...], **ask
         assert claim.verdict == "holds" or not asked.get("grow_complete")
 
 
-@pytest.mark.parametrize("case", SMALL, ids=str)
-def test_a_claim_that_holds_covers_its_plan_at_every_budget_and_depth(case):
-    for n_classes in (2, 3, 7) if case.task == "classes" else (2,):
-        require_covered(case.learner, case.schema(n_classes=n_classes), BUDGETS, **case.own)
+@every_small_case
+def test_a_claim_that_holds_covers_its_plan_at_every_budget_and_depth(cases):
+    for case in cases:
+        for n_classes in (2, 3, 7) if case.task == "classes" else (2,):
+            require_covered(case.learner, case.schema(n_classes=n_classes), BUDGETS, **case.own)
 
 
 @pytest.mark.parametrize("shares", [(0.3, 0.1, 0.7), None, (1, 2, 3)])
@@ -324,26 +338,27 @@ def test_privatree_on_one_feature_grown_complete_meets_its_claim(shares):
 
 
 @every_case
-def test_a_finite_ledger_costs_what_the_plan_composes_to(case):
+def test_a_finite_ledger_costs_what_the_plan_composes_to(cases):
     """It is infinite exactly where something exact is published."""
-    asked = {"grow_complete": True} if case.learner == "privatree" else {}
-    for result in (fitted(case, n_classes, depth=3, **asked) for n_classes in (2, 7)):
-        composed, ledger = sum(share.composed for share in result.plan.shares), result.ledger
-        is_infinite = case.learner in INFINITE and not asked
-        assert ledger.guarantee.is_finite != is_infinite
-        assert result.claim.verdict != "holds" or not result.disclosures
-        assert any(isinstance(step.cost, Unbounded) for _, step in walk(ledger.event)) == is_infinite
-        if "stopping-rule" in OWN.get(case.learner, ()):  # it has looked also where it stopped at once
-            few = case.fit(case.rows(1), depth=3).ledger
-            assert any(isinstance(step.cost, Unbounded) and step.part == "stopping rule" for _, step in walk(few.event))
-        if case.learner in STOP_EARLY:
-            assert ledger.guarantee.epsilon <= composed * (1 + 1e-12)
-        elif not is_infinite:
-            assert ledger.guarantee.epsilon == pytest.approx(composed, rel=1e-12)
-            if result.claim.delta == 0:
-                assert sum(ledger.spent().values()) == pytest.approx(composed, rel=1e-12)
-    losses = [case.fit(case.rows(), epsilon=epsilon, depth=3, **asked).ledger.guarantee.epsilon for epsilon in (0.1, 3.0)]
-    assert losses[0] <= fitted(case, 3, depth=3, **asked).ledger.guarantee.epsilon <= losses[1]
+    for case in cases:
+        asked = {"grow_complete": True} if case.learner == "privatree" else {}
+        for result in (fitted(case, n_classes, depth=3, **asked) for n_classes in (2, 7)):
+            composed, ledger = sum(share.composed for share in result.plan.shares), result.ledger
+            is_infinite = case.learner in INFINITE and not asked
+            assert ledger.guarantee.is_finite != is_infinite
+            assert result.claim.verdict != "holds" or not result.disclosures
+            assert any(isinstance(step.cost, Unbounded) for _, step in walk(ledger.event)) == is_infinite
+            if "stopping-rule" in OWN.get(case.learner, ()):  # it has looked also where it stopped at once
+                few = case.fit(case.rows(1), depth=3).ledger
+                assert any(isinstance(step.cost, Unbounded) and step.part == "stopping rule" for _, step in walk(few.event))
+            if case.learner in STOP_EARLY:
+                assert ledger.guarantee.epsilon <= composed * (1 + 1e-12)
+            elif not is_infinite:
+                assert ledger.guarantee.epsilon == pytest.approx(composed, rel=1e-12)
+                if result.claim.delta == 0:
+                    assert sum(ledger.spent().values()) == pytest.approx(composed, rel=1e-12)
+        losses = [case.fit(case.rows(), epsilon=epsilon, depth=3, **asked).ledger.guarantee.epsilon for epsilon in (0.1, 3.0)]
+        assert losses[0] <= fitted(case, 3, depth=3, **asked).ledger.guarantee.epsilon <= losses[1]
 
 
 # --- What is written down

@@ -87,7 +87,8 @@ class OneByOne(CountedRows):
         return LeafCounts.of(np.array(leaves, dtype=int), np.array(classes, dtype=int), len(trees.leaves), self.n_classes)
 
     def sums(self, measure, root, parts, part) -> np.ndarray:
-        leaf, found = self._leaves(root), np.zeros((_n_leaves(root), measure.width), dtype=np.int64)
+        width = measure(self.data.target[:0], np.empty(0, dtype=np.int64)).shape[1]
+        leaf, found = self._leaves(root), np.zeros((_n_leaves(root), width), dtype=np.int64)
         for row in range(self.n_rows):
             if parts is None or parts[row] == part:
                 found[leaf[row]] += measure(self.data.target[[row]], np.array([leaf[row]]))[0]

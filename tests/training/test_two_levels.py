@@ -70,12 +70,13 @@ SCORES = [(0, None), (0, 2), (SCALE, 2), (700, 1)]
 
 
 @pytest.mark.parametrize(("n_classes", "weights"), [(2, WEIGHTS[0]), (2, WEIGHTS[1]), (3, WEIGHTS[2])])
-@pytest.mark.parametrize(("correct", "repeats"), SCORES)
-def test_a_utility_is_the_sum_over_the_leaves_of_the_tree(n_classes, weights, correct, repeats):
-    data, score = rows(n_classes), TreeScore(Weighing.of(weights), correct, repeats)
-    found = utilities(data, score)
-    for tree in np.random.default_rng(1).integers(0, found.shape, (60, 3)).tolist() + [[0, found.shape[1] - 1, 0]]:
-        assert found[tuple(tree)] == by_hand(data, score, tuple(tree))
+def test_a_utility_is_the_sum_over_the_leaves_of_the_tree(n_classes, weights):
+    data = rows(n_classes)
+    for correct, repeats in SCORES:
+        score = TreeScore(Weighing.of(weights), correct, repeats)
+        found = utilities(data, score)
+        for tree in np.random.default_rng(1).integers(0, found.shape, (60, 3)).tolist() + [[0, found.shape[1] - 1, 0]]:
+            assert found[tuple(tree)] == by_hand(data, score, tuple(tree))
 
 
 def changes(score: TreeScore, n_classes: int) -> np.ndarray:
@@ -105,8 +106,8 @@ def test_one_row_changes_all_trees_within_the_width(n_classes, weights, correct,
     assert np.ptp(moved, axis=1).max() > 0.55 * score.width.value, "half the width would do"
 
 
-@pytest.mark.parametrize(("n_classes", "weights"), [(2, WEIGHTS[0]), (2, WEIGHTS[1]), (3, WEIGHTS[2])])
-@pytest.mark.parametrize(("correct", "repeats"), [*SCORES, (700, None)])
+@pytest.mark.parametrize(("n_classes", "weights"), [(2, WEIGHTS[1]), (3, WEIGHTS[2])])
+@pytest.mark.parametrize(("correct", "repeats"), [(0, None), (700, 1), (700, None)])
 @pytest.mark.parametrize("closeness", [two_levels._CLOSE_IN_FLOAT32, 0.0], ids=["float32", "float64"])
 def test_simulations_use_nearly_the_same_utilities(n_classes, weights, correct, repeats, closeness, monkeypatch):
     """Times the rate, and but for one number; what is rounded down is less than a unit per leaf."""

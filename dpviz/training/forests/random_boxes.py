@@ -56,67 +56,55 @@ def declared_box(schema: Schema) -> Box:
     return box
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """A node of a random tree: at its end without rule and children."""
-
-    level: int
-    event: Event | None = None
-    rule: Rule | None = None
-    children: tuple[_Drawn, _Drawn] | None = None
-
-    def unlabelled(self) -> Node:
-        """The subtree, whose leaves have no label of their own yet."""
-        if self.rule is None or self.children is None:
-            return Leaf(0)
-        left, right = self.children
-        return Branch(self.rule, left.unlabelled(), right.unlabelled())
-
-    def labelled(self, counts: Iterator[np.ndarray], label: LabelLeaf) -> tuple[Node, Event]:
-        """The subtree and its event, given the class counts of its leaves from left to right."""
-        if self.rule is None or self.children is None or self.event is None:
-            code, event = label(next(counts), self.level)
-            return Leaf(code), event
-        (left, left_event), (right, right_event) = (child.labelled(counts, label) for child in self.children)
-        return Branch(self.rule, left, right), Sequential((self.event, Parallel((left_event, right_event))))
-
-
 def grow_randomly(rows: CountedRows, depth: int, label: LabelLeaf, source: NoiseSource) -> tuple[Node, Event]:
     """A tree of random splits, up to `depth` levels as the box allows, and its event. Only the labels cost anything.
 
     It is drawn, then counted, then labelled, so that whoever counts the rows is asked once.
     """
-    drawn = _Drawing(rows.schema, depth, source).node(declared_box(rows.schema), 0)
-    (counts,) = rows.leaf_counts(drawn.unlabelled(), None, 1)
-    return drawn.labelled(iter(counts), label)
+    splits: list[Event] = []  # those of the drawn nodes, parents first, left before right
+    root = _drawn(rows.schema, declared_box(rows.schema), 0, depth, splits, source)
+    (counts,) = rows.leaf_counts(root, None, 1)
+    return _labelled(root, 0, iter(splits), iter(counts), label)
 
 
-@dataclass(frozen=True)
-class _Drawing:
-    schema: Schema
-    depth: int
-    source: NoiseSource
+def _drawn(schema: Schema, box: Box, level: int, depth: int, splits: list[Event], source: NoiseSource) -> Node:
+    """A subtree whose leaves have no label of their own yet."""
+    free = [feature for feature, side in enumerate(box) if side.can_split]
+    if level == depth or not free:
+        return Leaf(0)
+    chosen = UniformChoice().release(len(free), source=source, part="node", level=level)
+    splits.append(chosen.event)
+    feature = free[chosen.value]
+    below, above = _cut(box[feature], level, source)
+    boxes = ((*box[:feature], side, *box[feature + 1 :]) for side in (below, above))
+    left, right = (_drawn(schema, inside, level + 1, depth, splits, source) for inside in boxes)
+    return Branch(_rule(schema.features[feature], feature, below), left, right)
 
-    def node(self, box: Box, level: int) -> _Drawn:
-        free = [feature for feature, side in enumerate(box) if side.can_split]
-        if level == self.depth or not free:
-            return _Drawn(level)
-        chosen = UniformChoice().release(len(free), source=self.source, part="node", level=level)
-        feature = free[chosen.value]
-        below, above = self._cut(box[feature], level)
-        left, right = (self.node((*box[:feature], side, *box[feature + 1 :]), level + 1) for side in (below, above))
-        return _Drawn(level, chosen.event, _rule(self.schema.features[feature], feature, below), (left, right))
 
-    def _cut(self, side: Side, level: int) -> tuple[Side, Side]:
-        """What goes left and what goes right. The cut costs nothing; the event of the feature stands for both."""
-        if not side.is_discrete:
-            point = UniformPoint().release((side.low, side.high), source=self.source, part="node", level=level).value
-            return replace(side, high=point), replace(side, low=point)
-        cut = UniformChoice().release(int(side.high - side.low), source=self.source, part="node", level=level).value
-        return replace(side, high=side.low + cut), replace(side, low=side.low + cut + 1)
+def _cut(side: Side, level: int, source: NoiseSource) -> tuple[Side, Side]:
+    """What goes left and what goes right. The cut costs nothing; the event of the feature stands for both."""
+    if not side.is_discrete:
+        point = UniformPoint().release((side.low, side.high), source=source, part="node", level=level).value
+        return replace(side, high=point), replace(side, low=point)
+    cut = UniformChoice().release(int(side.high - side.low), source=source, part="node", level=level).value
+    return replace(side, high=side.low + cut), replace(side, low=side.low + cut + 1)
 
 
 def _rule(declared: Feature, feature: int, below: Side) -> Rule:
     if isinstance(declared, CategoricalFeature):
         return SubsetRule(feature, tuple(range(int(below.low), int(below.high) + 1)))
     return ThresholdRule(feature, below.high + 0.5 if below.is_discrete else below.high)
+
+
+def _labelled(
+    node: Node, level: int, splits: Iterator[Event], counts: Iterator[np.ndarray], label: LabelLeaf
+) -> tuple[Node, Event]:
+    """The subtree and its event, given the class counts of its leaves from left to right."""
+    if not isinstance(node, Branch):
+        code, event = label(next(counts), level)
+        return Leaf(code), event
+    split = next(splits)
+    (left, left_event), (right, right_event) = (
+        _labelled(child, level + 1, splits, counts, label) for child in (node.left, node.right)
+    )
+    return Branch(node.rule, left, right), Sequential((split, Parallel((left_event, right_event))))
