@@ -255,8 +255,14 @@ class OverCap(RefusedRelease):
         super().__init__(what, where=where, remedy=remedy)
 
 
+#: The code where rows that a cluster kept are lost, which a fit answers by beginning anew.
+LOST_ROWS = "lost-rows"
+
+
 class EngineError(_CodedError):
-    """A table in an engine cannot be used. `code`: address, password, table, lost, failed, uncounted or unrecognised."""
+    """A table in an engine cannot be used. `code`: address, password, table, order, persons, lost, failed, changed,
+    uncounted or LOST_ROWS.
+    """
 
 
 class Removed(DpvizError):

@@ -32,7 +32,7 @@ from dpviz.results.verdict import Verdict, verdict
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import ClassTarget, Schema
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.counted_rows import EVERY_COUNT, Rows
+from dpviz.training.counted_rows import Rows
 from dpviz.training.params import controls_of
 
 #: The learner shown first, and the one that an estimator of numbers has by itself: for numbers, many small trees predict better.
@@ -109,21 +109,17 @@ def require_task(spec: LearnerSpec, schema: Schema) -> None:
 
 
 def require_counts(spec: LearnerSpec, data: Rows | Schema, test_share: float | None = None) -> None:
-    """Raise CannotCount where a learner, or its test, needs more than whoever counts the rows answers.
+    """Raise CannotCount where a learner, or its test, needs more of rows than their counts.
 
     Given the schema alone: of rows that are to be counted where they are, before any of them is read.
     """
     if isinstance(data, EncodedDataset):
         return
-    schema = data if isinstance(data, Schema) else data.schema
-    answers = EVERY_COUNT if isinstance(data, Schema) else data.answers
-    able = [name for name in learners_for(schema) if registry()[name].counts and registry()[name].counts <= answers]
+    able = [name for name in learners_for(data if isinstance(data, Schema) else data.schema) if registry()[name].counts]
     if not spec.counts:
         raise CannotCount(f"The learner {spec.name!r} needs the rows themselves, in memory.", able)
     if test_share and not spec.tests_itself:
         raise CannotCount(f"A test of the learner {spec.name!r} needs the rows themselves, in memory.", able)
-    if missing := sorted(spec.counts - answers):
-        raise CannotCount(f"The learner {spec.name!r} counts {' and '.join(missing)}, which cannot be counted here.", able)
 
 
 def _kind(schema: Schema) -> str:

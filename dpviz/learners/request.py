@@ -19,7 +19,9 @@ from dpviz.accounting.ledger import Ledger
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.accounting.risk import Risk
 from dpviz.errors import (
+    LOST_ROWS,
     DpvizWarning,
+    EngineError,
     FewRowsWarning,
     NotReleasable,
     NotRowWise,
@@ -46,6 +48,8 @@ from dpviz.training.params import Settings, make_params
 _SETTINGS = tuple(item.name for item in fields(Settings))
 #: Settings that are always written out; the others only where they are not what they are by themselves.
 _ALWAYS = ("epsilon", "max_depth", "depth")
+#: How often a fit is tried where rows are lost.
+_TIMES = 3
 
 
 @dataclass(frozen=True)
@@ -140,18 +144,31 @@ class FitRequest:
         risk = self.risk(schema)
         return verdict(self.claim(schema), guarantee(risk.event), released=True, unit=unit, risk=risk)
 
+    def _noise(self) -> NoiseSource:
+        return ExactNoise() if self.seed is None else Simulation(self.seed)
+
     def fit(self, rows: Rows, source: NoiseSource | None = None) -> FitResult:
-        """Train. `source` is used instead of the seed. Raises what `dpviz.fit` does."""
+        """Train. `source` is used instead of the seed. Raises what `dpviz.fit` does.
+
+        Where a source lost what it kept of the rows, all begins anew, with fresh draws.
+        """
         spec, schema = self.spec, rows.schema
         require_task(spec, schema)
         require_counts(spec, rows, self.settings.test_share)
         plan = self.plan(schema)
-        noise = source or (ExactNoise() if self.seed is None else Simulation(self.seed))
+        noise = source or self._noise()
         if isinstance(noise, ExactNoise) and not plan.is_exact:
             raise NotReleasable(f"A mechanism of {spec.title}")
         if isinstance(noise, ExactNoise) and rows.not_row_wise:
             raise NotRowWise(rows.not_row_wise)
-        grown = fit_with_test(spec, rows, plan, self.params, noise)
+        for times_left in reversed(range(_TIMES)):
+            try:
+                grown = fit_with_test(spec, rows, plan, self.params, noise)
+                break
+            except EngineError as error:
+                if error.code != LOST_ROWS or not times_left:
+                    raise
+            noise = source or self._noise()  # nothing of the first times goes into anything
         ledger = Ledger(grown.event)
         return FitResult(
             learner=spec.name,

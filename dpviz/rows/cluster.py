@@ -7,6 +7,8 @@ small and adds up: the counts that are not zero, each with its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any, Protocol
@@ -14,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from dpviz.errors import EngineError, SchemaError
+from dpviz.errors import LOST_ROWS, DpvizError, EngineError, SchemaError, cells_stay_inside
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.privacy.random_assignment import RandomAssignment
@@ -24,7 +26,7 @@ from dpviz.rows.records import Encoding, numbers_of
 from dpviz.rows.sources import COUNTED_AT_ONCE, SourceRows
 from dpviz.table.encode import appearance, several_spellings
 from dpviz.table.schema import Schema
-from dpviz.training.counted_rows import EVERY_COUNT, Adding, Count
+from dpviz.training.counted_rows import Adding, add_forest_counts, leaf_counts_of
 
 Batches = Iterator[pa.RecordBatch]
 #: Given the number of a part and its batches, in order.
@@ -48,12 +50,14 @@ WHOSE = pa.schema(
 CELLS = pa.schema([("cell", pa.int64()), ("count", pa.int64())])
 #: The part of a row's place that counts within its own part.
 WITHIN = 1 << 33
+#: How often rows are encoded where some are lost.
+_TIMES = 3
 #: Takes the place of numbers where a person has several spellings.
 _SPELLINGS = b"several spellings"
 
 
 class Source(Protocol):
-    """Rows in parts, in an order."""
+    """Rows in parts, in an order. What it raises is never shown: some of what it kept is lost, and all begins anew."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,47 +97,65 @@ class ClusterRows(SourceRows):
                 what = f"The table has no such column among its {len(source.names):,}."
                 raise SchemaError(what, field=name, remedy="Leave the column out of the schema, or add it in a view.")
 
-    @property
-    def answers(self) -> frozenset[Count]:
-        """Rows of a forest are dealt to its trees in an order of all their values, which nobody knows here."""
-        return EVERY_COUNT - {"leaves of forests"}
-
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
-        self._give_up()
-        kept = self._source.map_batches(partial(encoded, encoding), WHOSE if encoding.person else KEPT)
-        try:
-            cells = kept.sum_batches(summed_numbers)
-            if -1 in cells.column("cell").to_pylist():
-                raise several_spellings(encoding.person)
-            numbers = _dense(cells, encoding.n_numbers)
-            if self.rows_per_person is not None:
-                whose, kept = kept, kept.partition_by(encoding.person, self.rows_per_person)
-                whose.close()
-            sizes = kept.sum_batches(partial(rows_of_part, encoding))
-        except BaseException:
-            kept.close()
-            raise
-        of_part = dict(zip(sizes.column("cell").to_pylist(), sizes.column("count").to_pylist(), strict=True))
+        for times_left in reversed(range(_TIMES)):
+            self._give_up()
+            self._is_lost = True
+            try:
+                found = self._kept_of(encoding)
+                self._is_lost = False
+                return found
+            except EngineError as error:
+                if error.code != LOST_ROWS:
+                    raise
+                if not times_left:
+                    raise EngineError("failed", error.what, remedy=error.remedy) from None
+        raise AssertionError
+
+    def _kept_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
+        with _kept_safe():
+            kept = self._source.map_batches(partial(encoded, encoding), WHOSE if encoding.person else KEPT)
+            try:
+                cells = kept.sum_batches(summed_numbers)
+                if -1 in cells.column("cell").to_pylist():
+                    raise several_spellings(encoding.person)
+                numbers = _dense(cells, np.zeros(encoding.n_numbers, dtype=np.int64))
+                if self.rows_per_person is not None:
+                    whose, kept = kept, kept.partition_by(encoding.person, self.rows_per_person)
+                    whose.close()
+                sizes = kept.sum_batches(partial(rows_of_part, encoding)).sort_by("cell")
+            except BaseException:
+                kept.close()
+                raise
         self._kept, self._starts, n_rows = kept, {}, 0
-        for part in sorted(of_part):
-            self._starts[part], n_rows = n_rows, n_rows + of_part[part]
+        for part, size in zip(*map(pa.ChunkedArray.to_pylist, sizes.columns), strict=True):
+            self._starts[part], n_rows = n_rows, n_rows + size
         return numbers, n_rows
 
     def _sum_records(self, found: np.ndarray, add: Adding, parts: np.ndarray | None) -> np.ndarray:
-        given = None if parts is None else (parts.tobytes(), self._starts)
-        about = self._held(), add, (found.shape, found.dtype), given
-        cells = self._kept.sum_batches(partial(counted, *about))
-        found.reshape(-1)[cells.column("cell").to_numpy()] = cells.column("count").to_numpy()
-        return found
+        return self._counted(found, add, parts)
+
+    def _counted(self, found: np.ndarray, add: Adding, parts: np.ndarray | None, *, of_rows: bool = False) -> np.ndarray:
+        """`of_rows`: each has a part of its own, also where rows are a person's."""
+        given = None if parts is None else Assigned(parts, self._starts, of_rows)
+        try:
+            with _kept_safe():
+                cells = self._kept.sum_batches(partial(counted, self._encoding, add, (found.shape, found.dtype), given))
+        except EngineError:
+            self._is_lost = True
+            raise
+        return _dense(cells, found)
 
     def assigned(self, assignment: RandomAssignment, source: NoiseSource) -> np.ndarray:
         """The part of every row; where rows are a person's, each looks up that of the first."""
         return assignment.assign(self.n_rows, source=source)
 
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
-        """Raises EngineError: see `answers`."""
-        what = "A forest of random trees cannot be counted on a cluster."
-        raise EngineError("uncounted", what, remedy="Export the table as Parquet and train on the file.")
+        """Rows by leaf and class; `tree_of` by the rows' numbers."""
+        self._held(bins=False)
+        found = np.zeros((len(trees.leaves), len(self.schema.classes)), dtype=np.int64)
+        small = None if tree_of is None else tree_of.astype(np.min_scalar_type(trees.n_trees))
+        return leaf_counts_of(self._counted(found, partial(add_forest_counts, trees), small, of_rows=True))
 
     def _give_up(self) -> None:
         if self._kept is not self._source:
@@ -147,10 +169,19 @@ class ClusterRows(SourceRows):
         self._source.close()
 
 
-def _dense(cells: pa.Table, size: int) -> np.ndarray:
-    found = np.zeros(size, dtype=np.int64)
-    found[cells.column("cell").to_numpy()] = cells.column("count").to_numpy()
+def _dense(cells: pa.Table, found: np.ndarray) -> np.ndarray:
+    found.reshape(-1)[cells.column("cell").to_numpy()] = cells.column("count").to_numpy()
     return found
+
+
+def _kept_safe() -> AbstractContextManager[None]:
+    """Whatever a source raises becomes one error that quotes nothing: rows that it kept may be lost."""
+
+    def in_words(error: Exception) -> DpvizError:
+        what = f"The cluster lost rows that it kept, or could not do what was asked ({type(error).__name__})."
+        return EngineError(LOST_ROWS, what, remedy="Its own log says why. It may lack rights or memory.")
+
+    return cells_stay_inside(in_words)
 
 
 # --- on executors
@@ -232,22 +263,23 @@ def rows_of_part(encoding: Encoding, part: int, batches: Batches) -> Batches:
     yield _batch(CELLS, cell=[part], count=[size])
 
 
+@dataclass(frozen=True)
+class Assigned:
+    """The parts that rows were assigned to, by their numbers, and where the rows of each part of the source begin."""
+
+    parts: np.ndarray
+    starts: dict[int, int]
+    of_rows: bool  #: Each has its own, also where rows are a person's
+
+
 def counted(
-    encoding: Encoding,
-    add: Adding,
-    about: tuple[tuple[int, ...], np.dtype],
-    assigned: tuple[bytes, dict[int, int]] | None,
-    part: int,
-    batches: Batches,
+    encoding: Encoding, add: Adding, about: tuple[tuple[int, ...], np.dtype], given: Assigned | None, part: int, batches: Batches
 ) -> Batches:
-    """What is counted of a part; `assigned`: the parts that rows were assigned to, and where this part's rows begin."""
-    found = np.zeros(*about)
-    parts, start = None, 0
-    if assigned is not None:
-        parts, start = np.frombuffer(assigned[0], dtype=np.uint8), assigned[1].get(part, 0)
+    """What is counted of a part."""
+    found, start = np.zeros(*about), 0 if given is None else given.starts.get(part, 0)
     for records, firsts in _records(encoding, batches):
-        own = slice(start, start + len(records)) if firsts is None else firsts
-        add(found, encoding.rows(records), None if parts is None else parts[own])
+        own = slice(start, start + len(records)) if firsts is None or (given and given.of_rows) else firsts
+        add(found, encoding.rows(records), None if given is None else given.parts[own])
         start += len(records)
     yield from _cells(found.reshape(-1))
 

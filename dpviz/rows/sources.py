@@ -41,7 +41,7 @@ class SourceRows(CountedRows):
         self.schema, person, self.rows_per_person = limit_of(schema, person, rows_per_person)
         self._encoding = Encoding(self.schema, person or "", is_binned=True)
         self._numbers: np.ndarray | None = None
-        self._n_kept, self._is_closed, self._unread = 0, False, tuple[Unread, ...]()
+        self._n_kept, self._is_closed, self._is_lost, self._unread = 0, False, False, tuple[Unread, ...]()
         self._assigned: tuple[np.ndarray, Encoding] | None = None
 
     # --- what a source does
@@ -64,15 +64,17 @@ class SourceRows(CountedRows):
     def _held(self, *, bins: bool = True) -> Encoding:
         """Encode the rows unless that was done; with their values where `bins` do not tell what is asked.
 
-        Raises DpvizError once the rows are closed, and where a table that is read again is another one by now.
+        Raises DpvizError once the rows are closed, and where a table that is read again is another one by now. Records that are
+        lost are made anew.
         """
         if self._is_closed:
             raise DpvizError("These rows were closed.", remedy="Use them inside their `with` block.")
         if self._numbers is None:
             self._encoding = replace(self._encoding, is_binned=bins and not self._keeps_values)
             self._numbers, self._n_kept = self._encode(self._encoding)
-        elif self._encoding.is_binned and not bins:
-            encoding, before = replace(self._encoding, is_binned=False), self.table_sums
+        elif self._is_lost or (self._encoding.is_binned and not bins):
+            encoding = replace(self._encoding, is_binned=self._encoding.is_binned and bins)
+            before = sums_of(self._numbers, encoding.wanted)
             numbers, n_kept = self._encode(encoding)
             if n_kept != self._n_kept or not _are_equal(before, sums_of(numbers, encoding.wanted)):
                 self.close()

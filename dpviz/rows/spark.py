@@ -1,7 +1,7 @@
 """Tables on Apache Spark, in the session that its own configuration describes (spark-defaults.conf, SPARK_REMOTE).
 
 Rows stay on the executors, and so do their records: a local checkpoint, cut off from the table it came from. If an executor is
-lost, the next question fails, and whoever fits begins anew with fresh draws. What Spark puts on disks is encrypted, with a key
+lost, the next question fails, and the fit begins anew with fresh draws. What Spark puts on disks is encrypted, with a key
 that is in memory alone, unless somebody else began the session. Executors get this package as a file.
 """
 
@@ -131,37 +131,35 @@ class SparkSource:
 
     def map_batches(self, function: PartFunction, schema: pa.Schema) -> SparkSource:
         """What a function makes of every part, in a local checkpoint."""
-        with in_our_words("Spark"):
-            return self._kept(_mapped(self._frame, partial(_of_part, function, self._columns), schema), schema)
+        return self._kept(_mapped(self._frame, partial(_of_part, function, self._columns), schema), schema)
 
     def _kept(self, frame: Any, schema: pa.Schema) -> SparkSource:
         return SparkSource(frame.localCheckpoint(eager=True), tuple(schema.names))
 
     def sum_batches(self, function: PartFunction) -> pa.Table:
         """Cells, added up on the executors."""
-        with in_our_words("Spark"):
-            cells = _mapped(self._frame, partial(_of_part, function, None), CELLS)
-            return cells.groupBy("cell").agg(functions.sum("count").alias("count")).toArrow().cast(CELLS)
+        cells = _mapped(self._frame, partial(_of_part, function, None), CELLS)
+        return cells.groupBy("cell").agg(functions.sum("count").alias("count")).toArrow().cast(CELLS)
 
     def partition_by(self, person: str, most: int) -> SparkSource:
         """Of each person the rows with the least draws."""
-        with in_our_words("Spark"):
-            rows = self._frame.where("records IS NOT NULL")
-            looks = rows.where("look IS NOT NULL").select("look", "person").distinct().groupBy("look").count()
-            if looks.where("count > 1").limit(1).count():
-                raise several_spellings(person)
-            by_draw = Window.partitionBy("person").orderBy("draw", "row")
-            chosen = rows.withColumn("place", functions.row_number().over(by_draw)).where(f"place <= {most}").drop("place")
-            ordered = self._kept(chosen.orderBy("row"), WHOSE)
+        rows = self._frame.where("records IS NOT NULL")
+        looks = rows.where("look IS NOT NULL").select("look", "person").distinct().groupBy("look").count()
+        if looks.where("count > 1").limit(1).count():
+            raise several_spellings(person)
+        by_draw = Window.partitionBy("person").orderBy("draw", "row")
+        chosen = rows.withColumn("place", functions.row_number().over(by_draw)).where(f"place <= {most}").drop("place")
+        ordered = self._kept(chosen.orderBy("row"), WHOSE)
+        try:
             sizes = ordered.sum_batches(_size_of_part).sort_by("cell")
             starts, n_rows = dict[int, int](), 0
             for part, size in zip(*map(pa.ChunkedArray.to_pylist, sizes.columns), strict=True):
                 starts[part], n_rows = n_rows, n_rows + size
             numbered = _mapped(ordered._frame, partial(_of_part, partial(_numbered, starts), None), WHOSE)
             first = functions.min("row").over(Window.partitionBy("person"))
-            found = self._kept(_mapped(numbered.withColumn("row", first), partial(_of_part, together, None), KEPT), KEPT)
+            return self._kept(_mapped(numbered.withColumn("row", first), partial(_of_part, together, None), KEPT), KEPT)
+        finally:
             ordered.close()
-            return found
 
     def close(self) -> None:
         """Drop what executors hold."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
 from functools import partial
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from dpviz.training.nodes import BinnedRows, CountedNode, NodeCache, slices
 #: What can be asked of rows: their classes; the bins of the public grid, and pairs of these, in the nodes of a tree; leaves of a
 #: tree that asks for such bins, or for values of its own; leaves of many trees; sums over numeric targets.
 Count = Literal["classes", "bins", "pairs", "leaves", "leaves by value", "leaves of forests", "sums"]
-EVERY_COUNT: frozenset[Count] = frozenset(get_args(Count))
 #: Adds what it counts of some rows, each by itself, and of their parts where these are told, to a sum.
 Adding = Callable[[np.ndarray, EncodedDataset, np.ndarray | None], None]
 #: Whole numbers that a row of a numeric target adds to sums, each row by itself: of numbers, float64, and leaves, int64, both of
@@ -63,11 +62,6 @@ class CountedRows(ABC):
 
     def close(self) -> None:  # noqa: B027  (rows in memory have nothing to end)
         """Give up the rows, and end what was made for them. Leaving a `with` block does so."""
-
-    @property
-    def answers(self) -> frozenset[Count]:
-        """What may be asked of these rows. `fit` compares it with what a learner asks before any row is looked at."""
-        return EVERY_COUNT
 
     @property
     @abstractmethod
@@ -113,7 +107,7 @@ class CountedRows(ABC):
 
     @abstractmethod
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
-        """Rows by leaf and class.
+        """Rows by leaf and class. On a cluster rows have no such order, and are told by their numbers.
 
         `tree_of[k]` is the tree that counts the k-th row *in order of values* (by the last feature first, then the one before
         it, ..., the target last: `row_order`), int64 of shape (n_rows,). None: every tree counts every row.
@@ -137,6 +131,20 @@ def add_leaf_counts(root: Node, found: np.ndarray, rows: EncodedDataset, parts: 
     part = 0 if parts is None else parts[chosen].astype(np.int64) - 1
     place = (part * found.shape[1] + leaf) * found.shape[2] + target
     found += np.bincount(place, minlength=found.size).reshape(found.shape)
+
+
+def add_forest_counts(trees: PackedTrees, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
+    """Rows by leaf of a forest and class; `parts`: the tree of each, None where every tree counts every row."""
+    values = values_of(rows)
+    for tree in range(trees.n_trees) if parts is None else (parts,):
+        leaf = trees.leaf_of(values, np.broadcast_to(trees.roots[tree], len(values)))
+        found += np.bincount(leaf * found.shape[1] + rows.target, minlength=found.size).reshape(found.shape)
+
+
+def leaf_counts_of(found: np.ndarray) -> LeafCounts:
+    """Counts of shape (n_leaves, n_classes), of the leaves that hold a row."""
+    held = np.flatnonzero(found.any(axis=1))
+    return LeafCounts(len(found), held, found[held])
 
 
 def add_sums(measure: Measure, root: Node, part: int, found: np.ndarray, rows: EncodedDataset, parts: np.ndarray | None) -> None:
@@ -201,20 +209,13 @@ class ArrayRows(CountedRows):
     def forest_counts(self, trees: PackedTrees, tree_of: np.ndarray | None) -> LeafCounts:
         """Rows by leaf and class."""
         data = self.data
-        n_leaves, n_classes = len(trees.leaves), data.n_classes
-        found = np.zeros(n_leaves * n_classes, dtype=np.int64)
+        found = np.zeros((len(trees.leaves), data.n_classes), dtype=np.int64)
         own = None if tree_of is None else np.empty_like(tree_of)
         if own is not None:
             own[row_order(data)] = tree_of
         for here in slices(data.n_rows, data.n_features):
-            piece = piece_of(data, here)
-            values = values_of(piece)
-            for tree in range(trees.n_trees) if own is None else (own[here],):
-                leaf = trees.leaf_of(values, np.broadcast_to(trees.roots[tree], len(values)))
-                found += np.bincount(leaf * n_classes + piece.target, minlength=len(found))
-        counts = found.reshape(n_leaves, n_classes)
-        held = np.flatnonzero(counts.any(axis=1))
-        return LeafCounts(n_leaves, held, counts[held])
+            add_forest_counts(trees, found, piece_of(data, here), None if own is None else own[here])
+        return leaf_counts_of(found)
 
 
 def counter_of(rows: Rows) -> CountedRows:

@@ -136,7 +136,7 @@ def test_a_known_table_is_asked_about_at_every_door_and_a_refusal_costs_nothing(
     rows, by = DOORS[door](tmp_path)
     learner = "dp-mean" if door == "another target" else "majority"
     with (
-        closing(rows) if hasattr(rows, "answers") else nullcontext(),
+        closing(rows) if hasattr(rows, "close") else nullcontext(),
         pytest.raises(RefusedRelease, match=r"(rows of|assigned to) 'one'"),
     ):
         release(register, "two", rows, by, learner=learner)

@@ -24,7 +24,7 @@ import pytest
 from pyarrow import parquet
 
 import dpviz
-from dpviz.errors import CannotCount, EngineError, SchemaError
+from dpviz.errors import EngineError, SchemaError
 from dpviz.learners.published.dp_mean import steps_of
 from dpviz.models.tree import Branch, NumberLeaf, ThresholdRule
 from dpviz.rows.databases import in_our_words
@@ -451,15 +451,3 @@ def test_types_that_only_postgresql_has(postgresql: InPostgreSQL) -> None:
     address = "postgresql://dpviz@/postgres?table=special"
     with opened(address, schema) as rows:
         assert [column.tolist() for column in rows.data.columns] == [[0, 0, 1], [0, 1, 0], [1.25, 0.0, 0.0], [1.5, 0.0, 3.0]]
-
-
-def test_a_learner_that_a_cluster_cannot_serve_says_what_it_needs(engine: Engine) -> None:
-    given, schema = canaries()
-    with opened(engine.fill("refused", given), schema) as rows:
-        with pytest.raises(CannotCount, match="needs the rows themselves"):
-            document("s-gbdt-published", rows)
-        if isinstance(engine, InSpark):
-            with pytest.raises(CannotCount, match="leaves of forests"):
-                document("pf-forest", rows)
-        else:
-            assert document("pf-forest", rows) == document("pf-forest", dpviz.encode(in_memory(given), schema))
