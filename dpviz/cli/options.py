@@ -79,7 +79,7 @@ def listed(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
 _TABLE_FILES = "table: CSV, TSV, Excel (.xlsx), Parquet, Feather, Stata (.dta), SPSS (.sav); also as .gz, .zst or .zip"
 #: What `dpviz train` takes as well.
 _MORE = (
-    "with --schema also larger than memory (Parquet, Feather, CSV, a folder of these, a DuckDB file), or "
+    "with --schema also larger than memory (Parquet, Feather, CSV, a folder of these), or "
     "ENGINE://PLACE?table=NAME (postgresql, duckdb or spark)"
 )
 _NAMES = "column names of DATA, separated by commas, when its first line is a row (default: the first line holds them)"
@@ -93,7 +93,7 @@ _SHARED: Options = {
         "what separates cells: , ; | or tab (default: read from the first line)",
     ),
     "--encoding": option(str, "NAME", "default: UTF-8, or Windows-1252 if the first line is no UTF-8"),
-    "--sheet": option(str, "NAME", "of a workbook: name or place of the sheet; of a database: the table (default: the only one)"),
+    "--sheet": option(str, "NAME", "of a workbook: name or place of the sheet (default: the only one)"),
     "--target": option(str, "COLUMN", "column to predict, if no schema names it (default: the last one)"),
     "--schema": option(Path, "FILE", "public facts about DATA: JSON, or a codebook (default: read from it)"),
     "--person": option(

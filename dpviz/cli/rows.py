@@ -82,7 +82,8 @@ def open_rows(args: Namespace, schema: Schema | None, learner: LearnerSpec | Non
         assert schema is not None
         _require_fit(learner, schema, schema)
         telling = console.telling(f"Reading and encoding {args.data}")
-        with encode_large(args.data, schema, **persons, **reading_of(args), progress=telling) as rows:
+        reading = {name: how for name, how in reading_of(args).items() if name != "sheet"}  # of a workbook, which is never large
+        with encode_large(args.data, schema, **persons, **reading, progress=telling) as rows:
             console.note(*rows.notes)
             yield OpenRows(args.data.name, rows, rows.names, rows.report.rows_read)
     else:

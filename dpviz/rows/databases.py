@@ -10,11 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from dpviz.errors import DpvizError, EngineError, SchemaError, TableError, cells_stay_inside, place
+from dpviz.errors import DpvizError, EngineError, SchemaError, cells_stay_inside, place
 from dpviz.io.options import ReadOptions
 from dpviz.io.tables.arrow import flat_columns, table_of_batch
 from dpviz.progress import Progress
@@ -80,20 +79,20 @@ def checked_columns(schema: pa.Schema, wanted: Iterable[str] | None, order: str)
     return [*readable] if wanted is None else [*wanted]
 
 
-def batches_at(database: Database, address: Address, wanted: Sequence[str], options: ReadOptions | None = None) -> Batches:
+def batches_at(database: Database, address: Address, wanted: Sequence[str]) -> Batches:
     """A table, ready to be read. Raises EngineError or SchemaError."""
-    schema, reading = database.schema(address.table), options or ReadOptions(str(address))
+    schema = database.schema(address.table)
     columns = checked_columns(schema, wanted, address.order)
-    if not {*columns} >= {*flat_columns(schema)}:  # what is empty here may have a cell elsewhere
-        reading = replace(reading, keep_empty=True)
+    # what is empty here may have a cell elsewhere
+    reading = ReadOptions(str(address), keep_empty=not {*columns} >= {*flat_columns(schema)})
 
     def read(step: Progress) -> Iterator[RawTable]:
-        done, n_rows = 0, database.count(address.table) if options else 0  # nobody watches a table at an address
+        n_batches = 0
         for batch in database.read(address.table, columns, address.order):
-            step(min(done / n_rows, 1.0) if n_rows else 0.0)
-            done += batch.num_rows
+            step(0.0)  # nobody counts the rows of a table before
+            n_batches += 1
             yield table_of_batch(batch, reading)
-        if not done:
+        if not n_batches:
             yield table_of_batch(schema.empty_table().select(columns), reading)
 
     return Batches(reading.title, tuple(schema.names), read, end=database.close)
@@ -115,12 +114,6 @@ class DuckDB(Database):
         settings = dict.fromkeys(names, "false") | {"temp_directory": "", "lock_configuration": "true"}
         with in_our_words("DuckDB"):
             self._base = duckdb.connect(path, read_only=True, config=settings)
-
-    def tables(self) -> list[tuple[str, str]]:
-        """(schema, name) of every table; views may be text that DuckDB would read its way."""
-        select = "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal ORDER BY ALL"
-        with in_our_words("DuckDB"):
-            return self._base.execute(select).fetchall()
 
     def schema(self, table: Sequence[str]) -> pa.Schema:
         """Types of the columns."""
@@ -226,28 +219,6 @@ def _quoted(value: str) -> str:
     """A value of a connection string."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
-
-
-def duckdb_batches(path: Path, options: ReadOptions) -> Batches:
-    """A table of a DuckDB file, by its name or the only one; raises TableError. Names are public, cells are not shown."""
-    if options.names is not None:
-        what = "This kind of file holds the names of its columns; none can be given."
-        raise TableError("names", what, remedy="Leave the names out.")
-    try:
-        base, name = DuckDB(str(path)), options.sheet
-        found = base.tables()
-    except EngineError:
-        what = "This DuckDB file is damaged, cut short, or of a kind that cannot be read."
-        raise TableError("damaged", what, remedy="Save it again in its own program, or save the table as CSV.") from None
-    named = [(schema, table) for schema, table in found if name in (None, table, f"{schema}.{table}")]
-    if len(named) != 1:
-        base.close()
-        listed = ", ".join(repr(table) for _, table in found[:20]) or "none"
-        what = f"The file holds these tables: {listed}." if name is None else f"The file has no single table {name!r}: {listed}."
-        raise TableError("several-tables", what, remedy="Name one of them (sheet=..., --sheet on the command line).")
-    address = Address("duckdb", named[0], database=str(path))
-    wanted = options.wanted if options.wanted is not None else base.schema(address.table).names
-    return batches_at(base, address, wanted, options)
 
 
 def asked(ask: Callable[[], T], cancel: Callable[[], None]) -> T:

@@ -1,7 +1,7 @@
 """Files and folders that are read in batches, each by its ending: a file of this size is not opened to find out.
 
-Parquet and Feather are read in a worker, CSV by our own reader of lines, tables of DuckDB as those at an address. Every reader is
-row-wise, so batches give what the whole would. Folders are read file by file, in the order of their names.
+Parquet and Feather are read in a worker, CSV by our own reader of lines. Every reader is row-wise, so batches give what the whole
+would. Folders are read file by file, in the order of their names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from dpviz.io.tables.arrow import (
 )
 from dpviz.io.worker import FEATHER_BATCHES, PARQUET_BATCHES, Format, batches_in_worker
 from dpviz.progress import Progress
-from dpviz.rows.databases import duckdb_batches
 from dpviz.rows.sources import Batches
 from dpviz.rows.text import csv_batches
 from dpviz.table.raw import RawTable
@@ -50,19 +49,17 @@ def _in_worker(format: Format, path: Path, options: ReadOptions) -> Batches:
 
 #: Files whose rows are read some at a time, at no further cost.
 IN_BATCHES = (".parquet", ".feather", ".arrow")
-_DATABASES = (".duckdb", ".ddb", ".db")
 _READERS: dict[tuple[str, ...], Callable[[Path, ReadOptions], Batches]] = {
     (".parquet",): partial(_in_worker, PARQUET_BATCHES),
     (".feather", ".arrow"): partial(_in_worker, FEATHER_BATCHES),
-    _DATABASES: duckdb_batches,
     (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz"): csv_batches,
 }
 
 
 def is_large(path: Path) -> bool:
-    """Whether a source is read in batches unasked: a folder, a database, or a file that takes too much memory (`limits.py`)."""
+    """Whether a source is read in batches unasked: a folder, or a file that takes too much memory (`limits.py`)."""
     try:
-        return path.is_dir() or (path.is_file() and (path.name.lower().endswith(_DATABASES) or path.stat().st_size > MAX_BYTES))
+        return path.is_dir() or (path.is_file() and path.stat().st_size > MAX_BYTES)
     except (OSError, ValueError):
         return False
 
@@ -87,7 +84,7 @@ def _file(path: Path, asked: ReadOptions) -> Batches:
             return reader(path, replace(asked, title=path.name))
     listed = ", ".join(ending for endings in _READERS for ending in endings)
     what = f"{path.name!r} is none of the files that can be read in batches ({listed})."
-    raise TableError("not-in-pieces", what, remedy="Save the table as Parquet.")
+    raise TableError("not-in-pieces", what, remedy="Save the table as Parquet, or give its address in a database.")
 
 
 def joined(parts: Sequence[Batches], title: str) -> Batches:

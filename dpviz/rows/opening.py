@@ -41,7 +41,6 @@ def encode_large(
     names: Sequence[str] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
-    sheet: str | None = None,
     person: str | None = None,
     rows_per_person: int | None = None,
     progress: Progress | None = None,
@@ -55,14 +54,11 @@ def encode_large(
     Parameters
     ----------
     source : str or Path
-        Parquet, Feather, CSV (also .gz) or a DuckDB file; or a folder of files of one kind, all Parquet, Feather or CSV, read in
-        the order of their names. Private rows.
+        Parquet, Feather or CSV (also .gz); or a folder of files of one kind, read in the order of their names. Private rows.
     schema : Schema
         Declared: nothing is read from a table this large to propose one.
     names, delimiter, encoding
         Of text, as in `read_table`; lines are read by the same row-wise reader.
-    sheet : str, optional
-        Name of the table of a DuckDB file; needed where it holds several.
     person, rows_per_person : optional
         As in `encode`: of each person at most so many usable rows are kept, chosen at random. The keys of all persons are held in
         memory while the rows are encoded.
@@ -74,7 +70,7 @@ def encode_large(
     Raises
     ------
     TableError
-        The source cannot be read; `code` as in `read_table`, or several-files, several-tables.
+        The source cannot be read; `code` as in `read_table`, or several-files.
     SchemaError
         A column of the schema, or the person's, is not in the table; or as in `encode`.
     ParameterError
@@ -85,7 +81,7 @@ def encode_large(
         There is no room for the temporary file.
     """
     given, path = None if names is None else tuple(names), Path(source)
-    about = {"names": given, "delimiter": delimiter, "encoding": encoding, "sheet": sheet}
+    about = {"names": given, "delimiter": delimiter, "encoding": encoding}
 
     def batches(wanted: Sequence[str]):  # type: ignore[no-untyped-def]
         return batches_of(path, ReadOptions(path.name, **about, wanted=tuple(wanted)))  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ import json
 import warnings
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
@@ -148,22 +147,13 @@ def folder(tmp_path):
     return [path]
 
 
-def database(tmp_path):
-    path = tmp_path / "table.duckdb"
-    with duckdb.connect(str(path)) as base:
-        base.register("given", arrow_table())
-        base.execute("create table one as select * from given")
-        base.execute("create table two as select 1 as x")
-    return [path, "--sheet", "one"]
-
-
 def too_large(tmp_path):
     path = tmp_path / "large.csv"
     path.write_text(csv_text(), encoding="utf-8")
     return [path]
 
 
-@pytest.fixture(params=[folder, database, too_large])
+@pytest.fixture(params=[folder, too_large])
 def large(request, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_BYTES", 5000)
     return request.param(tmp_path)

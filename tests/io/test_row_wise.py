@@ -60,9 +60,11 @@ def of_large(suffix: str, rows: Rows, folder: Path) -> Encoded:
         with duckdb.connect(str(path)) as base:
             base.register("given", arrow_table(rows))
             base.execute("create table t as select * from given")
+        opened = dpviz.open_table(f"duckdb:///{path}?table=t", SCHEMA)
     else:
         path.write_bytes(WRITERS[suffix[1:]](rows, folder))
-    with dpviz.encode_large(path, SCHEMA) as large:
+        opened = dpviz.encode_large(path, SCHEMA)
+    with opened as large:
         return rows_of(large.data)
 
 

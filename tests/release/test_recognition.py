@@ -150,7 +150,10 @@ def test_a_known_table_needs_no_word_under_its_own_data_set(register, tmp_path, 
     release(register, "one", FRAME, schema())
     other, by = DOORS[door](tmp_path)
     with other if door == "DuckDB" else nullcontext():
-        assert release(register, "one", other, by, add_rows=False).data_set == "one"
+        record = release(register, "one", other, by, add_rows=False)
+    assert record.data_set == "one"
+    said = "rows came from a database to the computer that trained" in Path(record.file).read_text(encoding="utf-8")
+    assert said == (door == "DuckDB")
 
 
 def test_other_rows_of_the_same_columns_and_count_are_not_asked_about(register):

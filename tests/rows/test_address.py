@@ -10,7 +10,6 @@ import pytest
 import dpviz
 from dpviz.__main__ import main
 from dpviz.errors import EngineError
-from dpviz.release.register import Register
 from dpviz.rows.address import Address, is_address, parse_address
 from dpviz.table.schema import ClassTarget, NumericFeature, Schema
 
@@ -89,18 +88,8 @@ def _rows_of(n_rows: int) -> dpviz.EncodedDataset:
 
 def _train(folder: Path, *more: str) -> list[str]:
     SCHEMA.save(folder / "schema.json")
-    address = f"duckdb:///{folder / 'rows.duckdb'}?table=t"
-    return [
-        "train",
-        address,
-        "--schema",
-        str(folder / "schema.json"),
-        "--epsilon",
-        "1",
-        "--out",
-        str(folder / "tree.json"),
-        *more,
-    ]
+    asked = ["--schema", str(folder / "schema.json"), "--epsilon", "1", "--out", str(folder / "tree.json")]
+    return ["train", f"duckdb:///{folder / 'rows.duckdb'}?table=t", *asked, *more]
 
 
 @pytest.fixture
@@ -128,36 +117,3 @@ def test_what_an_engine_cannot_do_is_refused(filled: Path, capsys: pytest.Captur
         assert main(_train(filled, *more)) != 0
         assert said in capsys.readouterr().err
         assert not (filled / "tree.json").exists()
-
-
-# --- releases that the register counts
-
-
-def test_a_release_is_booked_and_its_rows_are_recognised_however_they_are_stored(
-    filled: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    register = ["--register", str(filled / "register.db")]
-    for name in ("clinic", "other"):
-        assert main(["register", "declare", name, "--epsilon-cap", "2", "--unit", "row", "--rows-per-unit", "1", *register]) == 0
-    asked = [*_train(filled, "--data-set", "clinic", *register), "--depth", "1"]
-    assert main(asked) != 0
-    assert "not assigned to this data set yet" in capsys.readouterr().err
-    assert main([*asked, "--add-rows"]) == 0
-    assert dpviz.load_result(filled / "tree.json").released
-    assert "rows came from a database to the computer that trained" in (filled / "tree.json").read_text()
-    _again(filled, "ORDER BY x DESC")
-    (filled / "tree.json").unlink()
-    assert main(asked) == 0
-    assert len(Register(filled / "register.db").releases("clinic")) == 2
-    (filled / "tree.json").unlink()
-    assert main(asked) != 0  # the cap
-    assert main([*_train(filled, "--data-set", "other", "--add-rows", *register)]) != 0
-    assert "already assigned to 'clinic'" in capsys.readouterr().err
-    _again(filled, "LIMIT 999")
-    assert main(asked) != 0
-    assert "not assigned to this data set yet" in capsys.readouterr().err
-
-
-def _again(folder: Path, how: str) -> None:
-    with duckdb.connect(str(folder / "rows.duckdb")) as base:
-        base.execute(f"CREATE OR REPLACE TABLE t AS SELECT * FROM t {how}")

@@ -8,11 +8,10 @@ import gzip
 import itertools
 import math
 import os
-from dataclasses import replace
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
-import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
@@ -20,13 +19,10 @@ from pyarrow import feather, parquet
 import dpviz
 from dpviz.errors import Cancelled, CannotCount, DpvizError, SchemaError, TableError
 from dpviz.io import worker
-from dpviz.models.tree import Branch, Leaf, ThresholdRule
 from dpviz.randomness import generator
 from dpviz.rows import sources, text
-from dpviz.table.candidates import equal_width_grid
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 from dpviz.training import nodes
-from dpviz.training.counted_rows import counter_of
 
 FEATURES = (
     NumericFeature("income", 0, 1000),
@@ -81,14 +77,6 @@ def write_gzip(rows: dict[str, list], path: Path) -> Path:
     return packed
 
 
-def write_duckdb(rows: dict[str, list], path: Path) -> Path:
-    with duckdb.connect(str(path.with_suffix(".duckdb"))) as base:
-        base.register("given", arrow_table(rows))
-        base.execute('create table "the table" as select * from given')
-        base.execute("create view looking as select 1")
-    return path.with_suffix(".duckdb")
-
-
 def write_folder(rows: dict[str, list], path: Path) -> Path:
     path.mkdir()
     n_rows = len(rows["ok"])
@@ -103,7 +91,6 @@ WRITERS = {
     "feather": write_feather,
     "csv": write_csv,
     "csv.gz": write_gzip,
-    "duckdb": write_duckdb,
     "folder": write_folder,
 }
 
@@ -234,6 +221,44 @@ def test_a_stop_ends_reading_binning_and_counting_and_leaves_nothing(share, tmp_
     assert open_in(folder) == 0
 
 
+@linux
+@pytest.mark.parametrize("write", [write_parquet, pytest.param(write_feather, marks=pytest.mark.verify)])
+def test_a_worker_killed_in_any_pass_is_an_error_that_leaves_nothing_and_the_next_pass_is_whole(write, tmp_path, monkeypatch):
+    """While the bins are read, and while the values that a forest needs: it, or the process that begins workers."""
+    path, folder = write(drawn(6000), tmp_path / "table"), tmp_path / "temporary"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    asked = {"epsilon": 1.0, "seed": 1, "trees": 2}
+
+    def struck(at: int, *, parent: bool = False) -> Iterator[None]:
+        for number in itertools.count():
+            if number == at:
+                home = worker._WAITING[0][0].pid
+                own = Path(f"/proc/{home}/task/{home}/children").read_text(encoding="ascii").split()
+                os.kill(home if parent else int(own[0]), signal.SIGKILL)
+            yield
+
+    def train(strikes: Iterator[None]) -> str:
+        with dpviz.encode_large(path, SCHEMA, progress=lambda share: next(strikes)) as large:
+            return dpviz.fit("pf-forest", large, **asked).to_json()
+
+    told = list[float]()
+    with dpviz.encode_large(path, SCHEMA, progress=told.append) as large:
+        n_of_bins, wanted = len(told), dpviz.fit("pf-forest", large, **asked).to_json()
+    assert len(told) > n_of_bins > 3
+    for at, parent in ((0, False), (1, True), (n_of_bins - 2, False), (n_of_bins, False), (n_of_bins + 1, True)):
+        with pytest.raises(TableError) as died:
+            train(struck(at, parent=parent))
+        assert died.value.code == "crashed"
+        assert open_in(folder) == 0
+        assert not list(folder.iterdir())
+    again = struck(n_of_bins)
+    with dpviz.encode_large(path, SCHEMA, progress=lambda share: next(again)) as large:
+        with pytest.raises(TableError):
+            dpviz.fit("pf-forest", large, **asked)
+        assert dpviz.fit("pf-forest", large, **asked).to_json() == wanted
+
+
 def test_a_full_disk_is_an_error_that_says_where(tmp_path, monkeypatch):
     source = write_parquet(drawn(50), tmp_path / "table")
 
@@ -264,13 +289,12 @@ def test_what_cannot_be_read_says_so(tmp_path):
     (tmp_path / "a.xlsx").touch()
     for name, code in [
         ("none.parquet", "not-a-file"),
-        ("none.duckdb", "not-a-file"),
         ("empty", "not-a-file"),
         ("mixed", "several-files"),
         ("other", "several-files"),
         ("nested", "several-files"),
         ("a.parquet", "damaged"),
-        ("a.duckdb", "damaged"),
+        ("a.duckdb", "not-in-pieces"),
         ("a.csv.gz", "gzip"),
         ("a.xlsx", "not-in-pieces"),
     ]:
@@ -303,47 +327,6 @@ def test_a_missing_column_is_named_and_files_that_hold_names_take_no_others(kind
             dpviz.encode_large(path, SCHEMA, names=("income", "age", "town", "ok"))
 
 
-def test_of_several_tables_one_is_named(tmp_path):
-    path = tmp_path / "two.duckdb"
-    with duckdb.connect(str(path)) as base:
-        base.execute("create table a as select 1.0 as income, 45 as age, 'Rio' as town, 'yes' as ok")
-        base.execute("create table b as select * from a union all select * from a")
-    with pytest.raises(TableError, match=r"'a', 'b'\. Name one"):
-        dpviz.encode_large(path, SCHEMA)
-    assert dpviz.encode_large(path, SCHEMA, sheet="b").n_rows == 2
-    with pytest.raises(TableError, match="no single table 'c'"):
-        dpviz.encode_large(path, SCHEMA, sheet="c")
-
-
-def test_a_view_that_would_read_a_file_is_no_table(tmp_path):
-    """DuckDB's reader of text guesses types from all rows, so it may not read private ones."""
-    text = write_csv(drawn(5), tmp_path / "private")
-    path = tmp_path / "view.duckdb"
-    with duckdb.connect(str(path)) as base:
-        base.execute(f"create view sneaky as select * from read_csv('{text}')")
-    with pytest.raises(TableError, match="these tables: none"):
-        dpviz.encode_large(path, SCHEMA)
-
-
-@pytest.mark.slow
-def test_a_million_rows_give_the_same_tree(tmp_path, monkeypatch):
-    monkeypatch.undo()  # pieces of the usual size
-    rows = {
-        name: np.array(values, dtype=object)[generator(at).integers(len(values), size=10**6)]
-        for at, (name, values) in enumerate({"income": INCOMES, "age": AGES, "town": TOWNS, "ok": ANSWERS}.items())
-    }
-    path = tmp_path / "million.parquet"
-    parquet.write_table(pa.table({name: pa.array(values, TYPES[name]) for name, values in rows.items()}), path)
-    whole = dpviz.encode(dpviz.read_table(path), SCHEMA)
-    with dpviz.encode_large(path, SCHEMA) as large:
-        assert large.data.fingerprint == whole.fingerprint
-        assert replace(large.report, unread=()) == replace(whole.report, ignored_columns=(), unread=())
-        kinds = [{(note.column, note.words): note.kinds for note in report.unread} for report in (large.report, whole.report)]
-        assert kinds[0] == kinds[1]
-        pair = [dpviz.fit("pf-tree", data, epsilon=1.0, seed=2, depth=4).to_json() for data in (whole, large)]
-    assert pair[0] == pair[1]
-
-
 def test_typed_rows_are_read_again_only_for_their_values(tmp_path, monkeypatch):
     """PF-tree needs their bins alone, a forest the values, which are written once."""
     path = write_parquet(drawn(300), tmp_path / "table")
@@ -357,14 +340,3 @@ def test_typed_rows_are_read_again_only_for_their_values(tmp_path, monkeypatch):
         for _ in range(2):
             dpviz.fit("pf-forest", large, epsilon=1.0, seed=1, trees=2)
             assert len(readings) == once + 1
-
-
-def test_any_grid_and_any_tree_are_counted(tmp_path):
-    """Also where neither is made of PF-tree's bins."""
-    rows = drawn(300)
-    whole, grid = in_memory(rows, tmp_path, "parquet"), equal_width_grid(SCHEMA, 7)
-    root = Branch(ThresholdRule(0, 0.3), Leaf(0), Branch(ThresholdRule(1, 50.5), Leaf(0), Leaf(1)))
-    with dpviz.encode_large(write_parquet(rows, tmp_path / "table"), SCHEMA) as large:
-        here, there = (counter_of(data) for data in (whole, large))
-        np.testing.assert_array_equal(here.root(grid).histogram, there.root(grid).histogram)
-        np.testing.assert_array_equal(here.leaf_counts(root, None, 1), there.leaf_counts(root, None, 1))

@@ -387,6 +387,21 @@ def test_executors_need_numpy_and_arrow_alone(tmp_path: Path) -> None:
     assert json.loads(run.stdout.splitlines()[-1]) == {"is_same": True, "has_dpviz": False, "executors": 2}
 
 
+@pytest.mark.verify
+@pytest.mark.engine
+def test_an_executor_killed_before_any_step_begins_the_fit_anew(tmp_path: Path) -> None:
+    """Of two executors, one that may hold encoded rows: the tree of memory all the same, and nothing stays kept."""
+    servers.require_spark()
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.support.bare_executors", tmp_path, "killed"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    *fits, told = map(json.loads, run.stdout.splitlines())
+    assert all(fit["is_same"] for fit in fits)
+    assert (told["steps"] + 1 == len(fits) > 5, told["kept"]) == (True, 0)
+    assert any(fit["steps"] > told["steps"] for fit in fits)  # some of what was kept was lost
+
+
 # --- what a column may be
 
 
