@@ -120,7 +120,7 @@ def test_right_guesses_stay_below_the_truth_as_often_as_they_say_and_come_near_i
 @pytest.mark.parametrize(
     ("learner", "epsilon", "draws", "share"),
     [
-        ("majority", 1.0, 16_000, 0.9),
+        pytest.param("majority", 1.0, 16_000, 0.9, marks=slow),
         ("majority", 3.0, 8000, 0.9),
         pytest.param("majority", 0.1, 600_000, 0.85, marks=full),
         pytest.param("pf-tree", 1.0, 4000, 0.7, marks=slow),
@@ -138,7 +138,9 @@ def test_attacks_show_most_of_what_is_proved_and_no_more(learner, epsilon, draws
     assert 50 < found.right_guesses <= 100 / (1 + math.exp(-epsilon))
 
 
-@pytest.mark.parametrize("learner", ["majority", pytest.param("pf-tree", marks=slow), "diffprivlib-tree", "dp-mean"])
+@pytest.mark.parametrize(
+    "learner", ["majority", "diffprivlib-tree", *(pytest.param(name, marks=slow) for name in ("pf-tree", "dp-mean"))]
+)
 def test_the_bound_stays_below_the_exact_loss(learner):
     exact = verify_pair("majority", *small_pair(), epsilon=1.0).log_ratio if learner == "majority" else 1.0
     pair = small_pair(get_learner(learner).tasks[0])
