@@ -5,9 +5,8 @@ or refused, never dropped. `docs/reference/codebook.md` describes the form.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dpviz.errors import DpvizError, ParameterError, SchemaError
@@ -22,14 +21,13 @@ from dpviz.table.schema import Schema
 
 #: The columns of a codebook, in the order of a template; only `name` must be there.
 COLUMNS = ("name", "type", "low", "high", "categories", "labels", "missing", "if missing", "if unknown", "unit", "role")
-_EVERY = {"name", "type", "missing", "role"}
-_NUMBER = {*_EVERY, "low", "high", "if missing", "unit"}
-#: Which columns a line of a type may fill.
-_HELD = {"": _EVERY, "number": _NUMBER, "integer": _NUMBER, "date": _NUMBER, "leave out": {*COLUMNS}}
-_HELD["categories"] = {*_EVERY, "categories", "labels", "if missing", "if unknown"}
-_TYPES = "number, integer, categories, date (such as date month dmy) or leave out"
-#: What the name of a line begins with that shows how one is written: it is about no column.
-EXAMPLE = "# example: "
+_MISSING = {"missing": "missing_codes"}
+_NUMBER = {"low": "low", "high": "high", **_MISSING, "if missing": "missing_number", "unit": "unit"}
+_CATEGORIES = {"categories": "categories", "labels": "groups", **_MISSING, "if missing": "missing_as", "if unknown": "unknown_as"}
+#: By type: the columns that a line may fill, and what they are of a `ColumnDraft`.
+_FIELDS: dict[str, dict[str, str]] = {"": _MISSING, **dict.fromkeys(("number", "integer", "date"), _NUMBER)}
+_FIELDS["categories"] = _CATEGORIES
+_LEFT_OUT = "leave out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,89 +89,79 @@ def read_codebook(source: Source, *, target: str | None = None) -> Codebook:
     """
     raw = read_bytes(source, LARGEST_SCHEMA)
     if raw.startswith(b"PK") or raw.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+        kind = "a workbook" if raw.startswith(b"PK") else "JSON"
+        kind = "a Frictionless description" if kind == "JSON" and re.search(rb'"(fields|resources)"\s*:\s*\[', raw) else kind
         remedy = "Give CSV with a line per column, as a spreadsheet saves it; load_schema reads a schema in JSON."
-        raise SchemaError(f"This is {'a workbook' if raw.startswith(b'PK') else 'JSON'}, not a codebook.", remedy=remedy)
+        raise SchemaError(f"This is {kind}, not a codebook.", remedy=remedy)
     # It is public, so a cell in quotes may hold several lines. A line per column of the table.
     table = read_csv(raw, name=name_of(source, None), row_wise=False, max_rows=20_000, max_columns=200)
     names = [name.lower() for name in table.names]
     if strange := [place for place, name in enumerate(names, start=1) if name not in COLUMNS]:
         # by its place: rows given by mistake may have no header
+        is_redcap = "variable / field name" in names
         what = f"Column {strange[0]} of the codebook is not known."
-        if "variable / field name" in names:
-            what = "This is a data dictionary of REDCap, not a codebook."
-        raise SchemaError(what, remedy=f"Call its columns {', '.join(COLUMNS)}; leave others out.")
+        what = "This is a data dictionary of REDCap, not a codebook." if is_redcap else what
+        raise SchemaError(what, remedy=f"Call the columns of a codebook {', '.join(COLUMNS)}; leave others out.")
     if "name" not in names:
         raise SchemaError("The codebook has no column 'name'.", remedy="Add it, with the names of the table's columns.")
     cells = [map(unguarded, column.written()) for column in table.columns]  # NA is a text here
     lines = [dict(zip(names, line, strict=True)) for line in zip(*cells, strict=True)]
-    if nameless := [place for place, line in enumerate(lines, start=1) if not line["name"]]:
-        raise SchemaError(f"Line {nameless[0]} below the names of the codebook's columns names no column.", remedy="Name it.")
-    lines = [line for line in lines if not line["name"].startswith(EXAMPLE.strip())]
-    name, times = next(iter(Counter(line["name"] for line in lines).most_common(1)), ("", 0))
-    if times > 1:
-        raise SchemaError(f"The codebook has two lines for {name!r:.60}.", field=name[:60], remedy="Keep one of them.")
-    roles: dict[str, str] = {}
-    for line in lines:
-        if role := line.get("role", "").lower():
-            if role not in ("target", "person") or role in roles:
-                two = f"names two columns as {role}" if role in roles else "gives a role that is not known"
-                remedy = "Write target for one column, and person for one."
-                raise SchemaError(f"The codebook {two}.", field=line["name"][:60], remedy=remedy)
-            roles[role] = line["name"]
+    known, roles = set[str](), dict[str, str]()
+    for place, line in enumerate(lines, start=1):
+        name, role = line["name"], line.get("role", "").lower()
+        field = name[:60]
+        if not name:
+            raise SchemaError(f"Line {place} below the names of the codebook's columns names no column.", remedy="Name it.")
+        if name in known:
+            raise SchemaError(f"The codebook has two lines for {name!r:.60}.", field=field, remedy="Keep one of them.")
+        if role not in ("", "target", "person") or role in roles:
+            two = f"names two columns as {role}" if role in roles else "gives a role that is not known"
+            remedy = "Write target for one column, and person for one."
+            raise SchemaError(f"The codebook {two}.", field=field, remedy=remedy)
+        known.add(name)
+        roles |= {role: name} if role else {}
     target = target or roles.get("target")
-    return Codebook(tuple(_column(line, target) for line in lines), target, roles.get("person"), tuple(_doubts(lines)))
+    columns = tuple(_column(line, is_target=line["name"] == target) for line in lines)
+    return Codebook(columns, target, roles.get("person"), tuple(_alone(lines)))
 
 
-def _doubts(lines: Sequence[Mapping[str, str]]) -> Iterator[Doubt]:
-    """Lists of categories that may be meant in another way than they are read."""
+def _alone(lines: Sequence[Mapping[str, str]]) -> Iterator[Doubt]:
     for line in lines:
-        entries = _entries(line.get("categories", ""))
-        if len(entries) == 1:
+        if len(_entries(line.get("categories", ""))) == 1:
             yield Doubt(f"The codebook gives {line['name']!r:.60} one category alone: write several as a; b; c.")
-        elif entries and all(re.match(r"\s*-?\d+\s*[-:).–]\s*[^\W\d]", entry) for entry in entries):
-            what = f"Categories of {line['name']!r:.60} seem to be codes with labels, and are read as they stand"
-            yield Doubt(f"{what}: write 1 = male; 2 = female where cells hold the codes alone.")
 
 
-def _column(line: Mapping[str, str], target: str | None) -> ColumnDraft:
+def _column(line: Mapping[str, str], *, is_target: bool) -> ColumnDraft:
     """What a line says."""
-    name, field, said = line["name"], line["name"][:60], " ".join(line.get("type", "").lower().split())
-    kind, rule = ("date", said.split()[1:]) if said.split()[:1] == ["date"] else (said, [])
-    if kind not in _HELD:
-        raise SchemaError(f"The type {said!r:.40} is not known.", field=field, remedy=f"Write {_TYPES}.")
-    if lost := [column for column, cell in line.items() if cell and column not in _HELD[kind]]:
-        which = f"the type {kind!r}" if kind else "a column without a type"
-        remedy = "Leave that cell empty, or give another type."
-        raise SchemaError(f"The codebook gives {lost[0]!r}, which {which} does not hold.", field=field, remedy=remedy)
-    if kind == "leave out":
+    name, field = line["name"], line["name"][:60]
+    kind, *words = line.get("type", "").lower().split() or [""]
+    if [kind, *words] == _LEFT_OUT.split():
         return ColumnDraft(name, Use.LEFT_OUT)
-    if kind == "date" and name == target:
+    if kind not in _FIELDS or (words and kind != "date"):
+        remedy = f"Write number, integer, categories, date (such as date month dmy) or {_LEFT_OUT}."
+        raise SchemaError(f"The type {line['type']!r:.40} is not known.", field=field, remedy=remedy)
+    if kind == "date" and is_target:
         raise SchemaError("A date cannot be predicted.", field=field, remedy="Choose another target, or give its classes.")
-
-    def cell(column: str, read: Callable[[str], Any], empty: Any = None) -> Any:
-        try:
-            return read(line[column]) if line.get(column) else empty
-        except DpvizError as error:
-            raise SchemaError(error.what, field=f"{field}, {column}", remedy=error.remedy) from None
-
-    missing = cell("missing", codes_in, ())
+    for column, cell in line.items():
+        if cell and column not in ("name", "type", "role", *_FIELDS[kind]):
+            which = f"the type {kind!r}" if kind else "a column without a type"
+            remedy = "Leave that cell empty, or give another type."
+            raise SchemaError(f"The codebook gives {column!r}, which {which} does not hold.", field=field, remedy=remedy)
+    found: dict[str, Any] = {"missing_number": None, "missing_as": None, "unknown_as": None}
+    if kind == "date":
+        found |= _date_rule(words, field)
+        usual = PARTS[found["part"]] if found["part"] != "year" else None
+        found |= zip(("low", "high"), usual or (None, None), strict=True)
+    for column, name_of_field in _FIELDS[kind].items():
+        if cell := line.get(column, ""):
+            try:
+                found[name_of_field] = _READ.get(name_of_field, str)(cell)
+            except DpvizError as error:
+                raise SchemaError(error.what, field=f"{field}, {column}", remedy=error.remedy) from None
     if not kind:
-        return ColumnDraft(name, missing_codes=missing)
-    if kind == "categories":
-        instead = line.get("if missing") or None, line.get("if unknown") or None
-        lists = {"categories": cell("categories", codes_in, ()), "groups": cell("labels", groups_in, ())}
-        draft = ColumnDraft(name, Use.CATEGORIES, missing_codes=missing, **lists)
-        return replace(draft, missing_as=instead[0], unknown_as=instead[1])
-    date = _date_rule(rule, field) if kind == "date" else {}
-    usual = PARTS[date["part"]] if date and date["part"] != "year" else None
-    low, high = (cell(end, number_in, number) for end, number in zip(("low", "high"), usual or (None, None), strict=True))
-    how: dict[str, Any] = {"unit": line.get("unit", ""), "whole": kind != "number", "missing_codes": missing, **date}
-    return ColumnDraft(name, Use.NUMBER, low, high, missing_number=cell("if missing", _stand_in), **how)
-
-
-def _stand_in(text: str) -> float | str:
-    """A number, or the middle of the range."""
-    return MIDDLE if text.lower() == MIDDLE else number_in(text)
+        return ColumnDraft(name, missing_codes=found.get("missing_codes", ()))
+    use = Use.CATEGORIES if kind == "categories" else Use.NUMBER
+    return ColumnDraft(name, use, whole=kind in ("integer", "date"), **found)
 
 
 def _date_rule(words: Sequence[str], field: str) -> dict[str, str]:
@@ -194,27 +182,22 @@ def _date_rule(words: Sequence[str], field: str) -> dict[str, str]:
 def codebook_template(names: Iterable[str], schema: Schema | None = None) -> str:
     """A codebook as CSV to fill in, with a line per column; with what `schema` declares where one is given.
 
-    Without one, lines whose names begin with "# example" show how columns are described. They are about no column, and are
-    not read. What a schema read from the data is left empty, since all that a codebook says counts as declared. Raises
-    ParameterError for names that are not texts.
+    What a schema read from the data is left empty, since all that a codebook says counts as declared. Raises ParameterError for
+    names that are not texts.
     """
     names = list(names)
     if not all(isinstance(name, str) for name in names):
         raise ParameterError("codebook_template", "names", names, "a list of texts")
-    if schema is not None:
-        known = {column.name: of_column(column) for column in (*schema.features, schema.target)}
-        columns = [known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names]
-        return codebook_text(columns, schema.target.name, schema.person)
-    lines = [dict(zip(COLUMNS, line.split(","), strict=True)) for line in _EXAMPLES]
-    return _text([*({**line, "name": EXAMPLE + line["name"]} for line in lines), *({"name": name} for name in names)])
+    if schema is None:
+        return codebook_text(map(ColumnDraft, names), None, None)
+    known = {column.name: of_column(column) for column in (*schema.features, schema.target)}
+    columns = [known.get(name, ColumnDraft(name, Use.LEFT_OUT)) for name in names]
+    return codebook_text(columns, schema.target.name, schema.person)
 
 
 def codebook_text(columns: Iterable[ColumnDraft], target: str | None, person: str | None) -> str:
     """What descriptions of columns declare, complete or not, as CSV. What was read from the data is left empty."""
-    return _text(_line(column, {target: "target", person: "person"}.get(column.name)) for column in columns)
-
-
-def _text(lines: Iterable[Mapping[str, Any]]) -> str:
+    lines = [_line(column, {target: "target", person: "person"}.get(column.name)) for column in columns]
     return csv_text(COLUMNS, [[_kept(line.get(column)) for column in COLUMNS] for line in lines])
 
 
@@ -223,37 +206,24 @@ def _kept(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and unguarded(cell) != cell else cell
 
 
-#: How columns of five kinds are described.
-_EXAMPLES = (
-    "age,integer,18,99,,,999; k.A.,,,years,",
-    "ward,categories,,,internal medicine; surgery,int. med. = internal medicine,,,,,",
-    "admitted,date month dmy,1,12,,,,,,,",
-    "patient,leave out,,,,,,,,,person",
-    "readmitted,categories,,,no; yes,0 = no; 1 = yes,,,,,target",
-)
-
-
 def _line(column: ColumnDraft, role: str | None) -> dict[str, Any]:
-    def said(field: str, empty: Any = None) -> Any:
-        return empty if field in column.read_now else getattr(column, field)
-
-    line = {"name": column.name, "missing": list_text(said("missing_codes", ())), "role": role}
-    if column.use in (None, Use.LEFT_OUT) or "kind" in column.read_now:
-        return {**line, "type": "leave out" if column.use is Use.LEFT_OUT else None}
-    if column.use is Use.CATEGORIES:
-        lists = {"categories": list_text(said("categories", ())), "labels": groups_text(said("groups", ()))}
-        instead = {"if missing": said("missing_as"), "if unknown": said("unknown_as")}
-        return {**line, "type": "categories", **lists, **({} if role == "target" else instead)}
-    kind = "date" if column.part else "integer" if said("whole") else "number"
-    rule = [column.part, column.order, column.since if column.part == "days" else ""] if column.part else []
-    ends = {"low": _unmistakable(said("low")), "high": _unmistakable(said("high"))}
-    instead = {} if role == "target" else {"if missing": said("missing_number")}
-    return {**line, "type": " ".join(filter(None, [kind, *rule])), **ends, **instead, "unit": said("unit")}
+    kind = _LEFT_OUT if column.use is Use.LEFT_OUT else ""
+    if column.use in (Use.NUMBER, Use.CATEGORIES) and "kind" not in column.read_now:
+        is_whole = column.whole and "whole" not in column.read_now
+        kind = "categories" if column.use is Use.CATEGORIES else "date" if column.part else "integer" if is_whole else "number"
+    line: dict[str, Any] = {"name": column.name, "type": kind, "role": role}
+    if kind == "date":
+        line["type"] = " ".join(filter(None, [kind, column.part, column.order, column.since if column.part == "days" else ""]))
+    for name, field in _FIELDS.get(kind, _MISSING).items():
+        if field not in column.read_now and not (role == "target" and name.startswith("if ")):
+            value = getattr(column, field)
+            line[name] = value if value is None else _WRITTEN.get(field, str)(value)
+    return line
 
 
-def _unmistakable(number: float | None) -> float | str | None:
+def _unmistakable(number: float) -> float | str:
     """A number that nobody takes for another: 12.3450 rather than 12.345."""
-    return f"{number}0" if number is not None and re.fullmatch(r"-?[1-9]\d{0,2}\.\d{3}", str(number)) else number
+    return f"{number}0" if re.fullmatch(r"-?[1-9]\d{0,2}\.\d{3}", str(number)) else number
 
 
 # --- lists in one cell, of a codebook or of the grid of the Data page
@@ -263,6 +233,7 @@ def _unmistakable(number: float | None) -> float | str | None:
 
 _QUOTED = r'(?<![^\s;|,=])"(?:[^"]|"")*"(?=\s*(?:[;|,=]|$))'
 _EQUALS = r"(?<![<>!=])=(?!=)"
+_LABELLED = re.compile(r"\s*-?\d+\s*[-:).–,]\s*[^\W\d]")
 
 
 def listed_in(text: str) -> tuple[str, ...]:
@@ -273,14 +244,15 @@ def listed_in(text: str) -> tuple[str, ...]:
 def codes_in(text: str) -> tuple[str, ...]:
     """The entries, each once; of "1 = male" the code.
 
-    Raises SchemaError for an equals sign with something else than a code before it, or nothing behind, or "1, male | 2, female".
+    Raises SchemaError for an equals sign with something else than a code before it, or nothing behind, and where all entries
+    seem to be codes with labels: "1: male", "1, male".
     """
     entries, codes = _entries(text), []
-    if len(entries) > 1 and ";" not in text and "|" in text and all(re.match(r"\s*-?\d+,\s*\S", one) for one in entries):
-        remedy = "Write each code, =, and its label, such as 1 = male; 2 = female."
-        raise SchemaError("The entries seem to be codes and labels as REDCap writes them.", remedy=remedy)
+    if len(entries) > 1 and all(map(_LABELLED.match, entries)):
+        remedy = "Write 1 = male; 2 = female where cells hold the codes, or each value in quotes."
+        raise SchemaError("The entries seem to be codes with labels, such as REDCap writes them.", remedy=remedy)
     for entry in entries:
-        code, *label = _split(entry, _EQUALS, at_most=2)
+        code, *label = _split(entry, _EQUALS)
         if label and not (label[0].strip() and re.fullmatch(rf"[\w.+-]+|{_QUOTED}", code.strip())):
             remedy = "Write the code, =, and the label, such as 1 = male; or the value in quotes if = belongs to it."
             raise SchemaError(f"{_whole(entry)!r:.60} is neither a value nor a code with its label.", remedy=remedy)
@@ -292,41 +264,34 @@ def groups_in(text: str) -> tuple[tuple[str, str], ...]:
     """The pairs of "M = m; male = m": a text, and the category it counts as. Raises SchemaError for an entry that is none."""
     pairs = []
     for entry in _entries(text):
-        parts = _split(entry, " = ")
-        parts = list(map(_whole, parts if len(parts) == 2 else _split(entry, _EQUALS)))
-        if len(parts) != 2 or not all(parts):
+        spelling, *category = map(_whole, _split(entry, _EQUALS))
+        if not spelling or len(category) != 1 or not category[0]:
             remedy = "Write the text, =, and a category, such as: M = m; male = m."
             raise SchemaError(f"{_whole(entry)!r:.60} does not say which category it counts as.", remedy=remedy)
-        pairs.append((parts[0], parts[1]))
+        pairs.append((spelling, category[0]))
     return tuple(dict.fromkeys(pairs))
 
 
 def list_text(values: Iterable[str]) -> str:
     """The values as `codes_in` and `listed_in` read them."""
-    values = tuple(values)
-    return "; ".join(_entry(value, len(values)) for value in values)
+    return "; ".join(map(_entry, values))
 
 
 def groups_text(groups: Iterable[Sequence[str]]) -> str:
     """The pairs as `groups_in` reads them."""
-    groups = tuple(groups)
-    return "; ".join(f"{_entry(text, len(groups))} = {_entry(label, len(groups))}" for text, label in groups)
+    return "; ".join(" = ".join(map(_entry, pair)) for pair in groups)
 
 
 def _entries(text: str) -> list[str]:
-    mark = next((mark for mark in ("\n", ";", r"\|") if len(_split(text, mark)) > 1), ",")
-    return [part for part in _split(text, mark) if part.strip()]
+    parts = next((parts for mark in ("\n", ";", r"\|", ",") if len(parts := _split(text, mark)) > 1), [text])
+    return [part for part in parts if part.strip()]
 
 
-def _split(text: str, mark: str, *, at_most: int = 0) -> list[str]:
+def _split(text: str, mark: str) -> list[str]:
     """The parts between marks (a pattern) that are not in quotes."""
-    parts: list[str] = []
-    start = 0
-    for found in re.finditer(f"{_QUOTED}|{mark}", text, re.MULTILINE):
-        if not found[0].startswith('"') and len(parts) + 1 != at_most:
-            parts.append(text[start : found.start()])
-            start = found.end()
-    return [*parts, text[start:]]
+    ends = [found.span() for found in re.finditer(f"{_QUOTED}|{mark}", text, re.MULTILINE) if found[0][0] != '"']
+    starts = [0, *(end for _, end in ends)]
+    return [text[start:end] for start, (end, _) in zip(starts, [*ends, (len(text), 0)], strict=True)]
 
 
 def _whole(part: str) -> str:
@@ -334,8 +299,15 @@ def _whole(part: str) -> str:
     return part[1:-1].replace('""', '"') if re.fullmatch(_QUOTED, part) else part
 
 
-def _entry(value: str, n_entries: int) -> str:
-    """The value, in quotes where it would be taken apart: by a comma or a bar only where no semicolon stands between entries."""
-    marks = ';\n"' if n_entries > 1 else ';|,\n"'
-    is_plain = not set(value) & set(marks) and not re.search(_EQUALS, value)
+def _entry(value: str) -> str:
+    """The value, in quotes where it would be taken apart."""
+    is_plain = not set(value) & set(';|,\n"') and not re.search(_EQUALS, value) and not _LABELLED.match(value)
     return value if is_plain else '"{}"'.format(value.replace('"', '""'))
+
+
+#: How a field is read from a cell, and written to one; others are texts.
+_READ: dict[str, Callable[[str], Any]] = {"categories": codes_in, "groups": groups_in, "missing_codes": codes_in}
+_READ |= {"low": number_in, "high": number_in}
+_READ["missing_number"] = lambda text: MIDDLE if text.lower() == MIDDLE else number_in(text)
+_WRITTEN: dict[str, Callable[[Any], Any]] = {"categories": list_text, "groups": groups_text, "missing_codes": list_text}
+_WRITTEN |= dict.fromkeys(("low", "high", "missing_number"), _unmistakable)
