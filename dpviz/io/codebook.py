@@ -147,7 +147,7 @@ def _column(line: Mapping[str, str], *, is_target: bool) -> ColumnDraft:
             which = f"the type {kind!r}" if kind else "a column without a type"
             remedy = "Leave that cell empty, or give another type."
             raise SchemaError(f"The codebook gives {column!r}, which {which} does not hold.", field=field, remedy=remedy)
-    found: dict[str, Any] = {"missing_number": None, "missing_as": None, "unknown_as": None}
+    found: dict[str, Any] = {ours: None for column, ours in _FIELDS[kind].items() if column.startswith("if ")}
     if kind == "date":
         found |= _date_rule(words, field)
         usual = PARTS[found["part"]] if found["part"] != "year" else None
@@ -158,9 +158,7 @@ def _column(line: Mapping[str, str], *, is_target: bool) -> ColumnDraft:
                 found[name_of_field] = _READ.get(name_of_field, str)(cell)
             except DpvizError as error:
                 raise SchemaError(error.what, field=f"{field}, {column}", remedy=error.remedy) from None
-    if not kind:
-        return ColumnDraft(name, missing_codes=found.get("missing_codes", ()))
-    use = Use.CATEGORIES if kind == "categories" else Use.NUMBER
+    use = Use.CATEGORIES if kind == "categories" else Use.NUMBER if kind else None
     return ColumnDraft(name, use, whole=kind in ("integer", "date"), **found)
 
 

@@ -119,7 +119,7 @@ def n_public_of(schema: Schema, learner: str, instead: str) -> int:
         raise SchemaError(
             f"The learner {learner!r} needs a public row count, and none is declared.",
             field="n_public",
-            remedy=f"Declare one (schema.declare(n_public=...), rounded is fine), or {instead}.",
+            remedy=f"Declare one in the schema (n_public; rounded is fine), or {instead}.",
         )
     return schema.n_public
 
