@@ -29,9 +29,9 @@ from dpviz.io.codebook import (
     listed_in,
     read_codebook,
 )
-from dpviz.table.column_draft import HOW_TO_USE, MIDDLE, ColumnDraft, Use, number_in
+from dpviz.table.column_draft import HOW_TO_USE, MIDDLE, ColumnDraft, Use, number_in, of_column
 from dpviz.table.dates import ORDERS, PARTS
-from dpviz.table.proposal import left_out, propose_schema
+from dpviz.table.proposal import feature_for, left_out, propose_schema
 from dpviz.table.role import DataRole
 from dpviz.table.schema import MOST_ROWS_PER_PERSON, Provenance
 from dpviz.table.schema_json import schema_from_json
@@ -97,7 +97,8 @@ def fill_in(work: Prepared) -> None:
     """
     if work.table is None or work.draft is None or work.role is DataRole.PRIVATE:
         raise DpvizError("Nothing may be filled in here.", remedy="Declare the values, or choose a table that is not private.")
-    schema = propose_schema(work.table, work.draft.target)
+    declared = {column.name: column.missing_codes for column in work.draft.columns}
+    schema = propose_schema(work.table.with_missing(declared), work.draft.target)
     work.replace_draft(work.draft.filled(SchemaDraft.of(schema, work.table.names)))
     work.left_out = left_out(work.table, schema)
 
@@ -137,7 +138,7 @@ def ask_columns(work: Prepared) -> None:
     # other rows are another grid; Streamlit keeps what was typed as long as the kinds of its cells stay as they are
     key = f"columns-{work.revision}-{'-'.join(str(draft.names.index(name)) for name in (draft.target, draft.person) if name)}"
     typed = (st.session_state.get(key) or {}).get("edited_rows", {})
-    edited = [apply_cells(column, typed.get(row, {}), problems) for row, column in enumerate(columns)]
+    edited = [_refilled(work, column, apply_cells(column, typed.get(row, {}), problems)) for row, column in enumerate(columns)]
     work.draft = draft = draft.with_columns(*edited)
     st.markdown("### Columns")
     st.caption("Cells can be typed, pasted from a spreadsheet, or dragged on from one to those below it.")
@@ -202,6 +203,15 @@ def is_date(column: ColumnDraft) -> bool:
 
 def _number(value: float | None) -> str | None:
     return None if value is None else f"{value:.15g}"
+
+
+def _refilled(work: Prepared, before: ColumnDraft, column: ColumnDraft) -> ColumnDraft:
+    """The column whose range, where it was read from the rows, is that of cells which are no missing codes."""
+    is_read = work.role.may_read and not {"low", "high"}.isdisjoint(column.read) and column.missing_codes != before.missing_codes
+    if not is_read or work.table is None:
+        return column
+    cells = work.table.without_total.column(column.name).with_missing(column.missing_codes)
+    return column.filled(of_column(feature_for(cells))) if cells.texts else column
 
 
 def apply_cells(column: ColumnDraft, cells: Mapping[str, Any], problems: list[str]) -> ColumnDraft:

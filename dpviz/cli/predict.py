@@ -120,10 +120,12 @@ def _pieces(args: Namespace, model: Model) -> Iterator[_Piece]:
 
 def _answers(model: Model, pieces: Iterable[_Piece], unanswered: Unanswered) -> Iterator[Answers]:
     """What the model says, piece by piece; `unanswered` counts the rows."""
+    n_records = 0
     for number, piece in enumerate(pieces):
         new = encode_new(piece.table, model.schema)
         unanswered.add(new)
-        console.note(*new.unread)
+        console.note(*(note.after(n_records) for note in new.unread))
+        n_records += len(new.usable)
         keys = piece.keys
         if keys is None:
             keys = keys_of(piece.table, piece.key) if piece.key else None

@@ -222,7 +222,7 @@ class LocalRows(SourceRows):
 
     def _encode(self, encoding: Encoding) -> tuple[np.ndarray, int]:
         notes, numbers, persons = dict.fromkeys(self._batches.notes), np.zeros(1, dtype=np.int64), _Persons()
-        unread = dict[tuple[int, tuple[str, str]], Unread]()
+        unread, n_records = dict[tuple[int, tuple[str, str]], Unread](), 0
         with _RecordFile(encoding.dtype) as file:
             for table in (table_of(raw, encoding.wanted) for raw in self._batches.read(self._telling)):
                 notes.update(dict.fromkeys(note for note in table.notes if isinstance(note, Doubt)))
@@ -231,9 +231,10 @@ class LocalRows(SourceRows):
                 data = encoding.encode(table)
                 file.append(encoding.records(data))
                 numbers = numbers + numbers_of(data, encoding.wanted)
-                for note in data.report.unread if data.report else ():
+                for note in [one.after(n_records) for one in data.report.unread] if data.report else ():
                     which = encoding.wanted.index(note.column), note.words  # one column may have notes of several causes
                     unread[which] = unread[which].with_more(note) if which in unread else note
+                n_records += table.n_rows + len(table.left_out)
                 if data.persons is not None:
                     persons.add(table.column(encoding.person), data.persons)
             records = file.records()

@@ -33,7 +33,6 @@ from dpviz.table.cells import (
     parse_numbers,
     text_of,
 )
-from dpviz.table.notes import Note, column_notes
 
 _CODE_OF_MARK = {mark: -1 - place for place, mark in enumerate(MARKS)}
 _NARROW = (np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.uint8), np.dtype(np.uint16))
@@ -135,7 +134,7 @@ class Column:
 
     def _changed(self, **values: Any) -> Column:
         made = copy(self)
-        for known in ("text_numbers", "_shown", "notes", "dates"):
+        for known in ("text_numbers", "_shown", "dates"):
             made.__dict__.pop(known, None)
         made.__dict__.update(values)
         return made
@@ -151,13 +150,24 @@ class Column:
     def rows(self, chosen: np.ndarray) -> Column:
         """The column with these rows (bool) alone."""
         if self.typed is None:
-            texts, codes = self._coded
-            made = Column(self.name, texts, codes[chosen], labels=self.labels, marks=self.marks)
+            texts, codes = self._coded[0], self._coded[1][chosen]
+            if not self.labels:
+                texts, codes = _in_order_of_appearance(list(texts), codes)
+            made = Column(self.name, texts, codes, labels=self.labels, marks=self.marks)
             made.fractions = None if self.fractions is None else self.fractions[chosen]
             return made
         made = Column(self.name, numbers=self._values[chosen])
         label_of = dict(zip(self._coded[0], self.labels, strict=True)) if self.labels else {}
         return made.labelled(label_of.__getitem__) if label_of else made
+
+    def with_missing(self, codes: Sequence[str]) -> Column:
+        """The column in which cells that are one of these texts, or a number of the same value, are missing."""
+        missing = self.numbers_and_missing(codes)[1]
+        if not codes or not missing.any():
+            return self
+        if self.typed is not None and not self.labels:
+            return Column(self.name, numbers=np.where(missing, np.nan, self._values), is_own=True)
+        return Column.from_places(self.name, self.texts, np.where(missing, -1, self.codes)).with_marks(self.marks)
 
     def __repr__(self) -> str:
         """Its name; no cell, and no number of rows."""
@@ -260,11 +270,6 @@ class Column:
 
     def _cells(self) -> Iterator[str]:
         return chain.from_iterable(pack.split("\0") for pack in self.packs or ())
-
-    @cached_property
-    def notes(self) -> tuple[Note, ...]:
-        """What is remarkable about its texts (`dpviz.table.notes`); examples are for who may see the rows."""
-        return tuple(column_notes(self))
 
     @cached_property
     def dates(self) -> tuple[str, tuple[str, ...]] | None:

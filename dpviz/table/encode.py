@@ -18,7 +18,7 @@ import numpy as np
 from dpviz.errors import ParameterError, SchemaError
 from dpviz.randomness import secure_uniforms
 from dpviz.table.candidates import FeatureCandidates, ThresholdCells, bin_column
-from dpviz.table.cells import MARKS, UNREADABLE, Declared, canonical_number, decimal_of
+from dpviz.table.cells import MARKS, UNREADABLE, Declared, canonical_number, decimal_of, parse_numbers
 from dpviz.table.checked_numbers import checked_count
 from dpviz.table.columns import Column
 from dpviz.table.dataset import Changes, EncodedDataset, report_of
@@ -33,7 +33,7 @@ from dpviz.table.kinds import (
     kind_beside_numbers,
     kind_of_nobody,
 )
-from dpviz.table.notes import SAME_DIGITS, Doubt, Unread, decimal_notes, warn_of
+from dpviz.table.notes import SAME_DIGITS, Doubt, Unread, decimal_notes, record_of, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     MOST_ROWS_PER_PERSON,
@@ -140,9 +140,13 @@ def encode_quietly(rows: Any, schema: Schema, *, person: str | None = None, rows
 
 
 def warn_of_marks(table: RawTable, columns: Sequence[Feature | Target]) -> None:
-    """Say where numbers may be written with other marks than were assumed."""
+    """Say where numbers may be written with other marks than were assumed, and where a range was read from missing codes."""
     for declared in columns:
         if isinstance(declared, (NumericFeature, NumericTarget)) and not isinstance(declared, DateFeature):
+            read = {getattr(declared, end) for end in ("low", "high") if end in declared.read_from_data}
+            if read.intersection(parse_numbers(declared.missing_codes).tolist()):
+                what = "The range was read from cells that are declared as missing codes: declare low and high without them."
+                warn_of([Doubt(what).about(repr(declared.name[:60]))], stacklevel=5)
             notes = (note for note in decimal_notes(table.column(declared.name)) if isinstance(note, Doubt))
             warn_of((note.about(repr(declared.name[:60])) for note in notes), stacklevel=5)
 
@@ -162,18 +166,25 @@ def _unread(table: RawTable, columns: Sequence[EncodedColumn], schema: Schema) -
     for column in columns:
         one, raw = declared[column.name], table.column(column.name)
         if (clipped := column.changed.get("clipped")) is not None and column.given is not None:
-            values, counts = np.unique(column.given[clipped], return_counts=True)
-            is_code = [looks_missing(value, one) for value in values.tolist()]  # type: ignore[arg-type]
-            if any(is_code):
-                yield Unread(one.name, {CODES: int(counts[is_code].sum())}, _BEYOND)
+            values, places = np.unique(column.given[clipped], return_inverse=True)
+            is_code = np.array([looks_missing(value, one) for value in values.tolist()])[places]  # type: ignore[arg-type]
+            if is_code.any():
+                flags = clipped.copy()
+                flags[clipped] = is_code
+                yield Unread(one.name, {CODES: int(is_code.sum())}, _BEYOND, _first(flags, table))
         if column.unusable is not None and (flags := column.unusable[0] & ~column.unusable[1]).any():
             kind, words = _kind_and_words(one)
-            yield Unread(one.name, _counted(raw.counts_of(flags), kind), words)
+            yield Unread(one.name, _counted(raw.counts_of(flags), kind), words, _first(flags, table))
         elif (mapped := column.changed.get("unknown_mapped")) is not None:
             kinds = _counted(raw.counts_of(mapped), _kind_and_words(one)[0])
             del kinds[UNDECLARED]
             if kinds:
                 yield Unread(one.name, kinds, _REPLACED)
+
+
+def _first(flags: np.ndarray, table: RawTable) -> int:
+    """The record, from 1, of the first row with a flag."""
+    return record_of(int(flags.argmax()), table.left_out)
 
 
 def looks_missing(value: float, declared: NumericFeature | NumericTarget) -> bool:
@@ -222,7 +233,8 @@ def _data_set(
     dropped = [(column.name, column.drop(kept)) for column in columns]
     persons = None if person is None else _persons(raw := table.column(person))
     if persons is not None:
-        unread += [Unread(str(person), kinds, _NOBODY)] if (kinds := _counted(raw.counts_of(persons < 0), kind_of_nobody)) else []
+        if kinds := _counted(raw.counts_of(persons < 0), kind_of_nobody):
+            unread.append(Unread(str(person), kinds, _NOBODY))
         dropped.insert(0, (str(person), (int((kept & (persons < 0)).sum()), 0)))
         kept &= persons >= 0
     sums = [_sum(table, column) for column in columns]

@@ -84,19 +84,20 @@ class Doubt(Note):
 
 
 class Unread(Doubt):
-    """How many cells of a column cannot be read as it is declared, by kind of text; never a cell."""
+    """How many cells of a column cannot be read as it is declared, by kind of text, and the row of the first; never a cell."""
 
     column: str
     kinds: Counter[str]
     words: tuple[str, str]
+    first: int
 
-    def __new__(cls, column: str, kinds: Mapping[str, int], words: tuple[str, str]) -> Self:
-        """`words`: what such cells are, and what helps."""
+    def __new__(cls, column: str, kinds: Mapping[str, int], words: tuple[str, str], first: int = 0) -> Self:
+        """`words`: what such cells are, and what helps. `first`: place among all records, from 1; 0 where it is not known."""
         count, (what, remedy) = sum(kinds.values()), words
-        listed = _listed(kinds)
-        text = f"{column!r:.80}: {count:,} cell{'s'[: count != 1]} {what}: {listed}. {remedy}"
+        where = f", first in row {first:,}" if first else ""
+        text = f"{column!r:.80}: {count:,} cell{'s'[: count != 1]} {what}{where}: {_listed(kinds)}. {remedy}"
         made = super().__new__(cls, text, _help_of(kinds))
-        made.column, made.kinds, made.words = column, Counter(kinds), words
+        made.column, made.kinds, made.words, made.first = column, Counter(kinds), words, first
         return made
 
     def is_of_same_column(self, other: str) -> bool:
@@ -105,10 +106,24 @@ class Unread(Doubt):
 
     def with_more(self, other: Unread) -> Unread:
         """Of these cells and those of other rows."""
-        return Unread(self.column, self.kinds + other.kinds, self.words)
+        first = min(filter(None, (self.first, other.first)), default=0)
+        return Unread(self.column, self.kinds + other.kinds, self.words, first)
 
-    def __getnewargs__(self) -> tuple[str, Mapping[str, int], tuple[str, str]]:  # type: ignore[override]
-        return self.column, dict(self.kinds), self.words
+    def after(self, n_records: int) -> Unread:
+        """The same of rows that so many records stand before."""
+        return Unread(self.column, self.kinds, self.words, self.first and self.first + n_records)
+
+    def __getnewargs__(self) -> tuple[str, Mapping[str, int], tuple[str, str], int]:  # type: ignore[override]
+        return self.column, dict(self.kinds), self.words, self.first
+
+
+def record_of(row: int, left_out: Sequence[int]) -> int:
+    """The place among all records, from 1, of a row (from 0), where records at these places gave none."""
+    for place in left_out:
+        if place > row:
+            break
+        row += 1
+    return row + 1
 
 
 def said(note: str, interface: Interface, *, with_example: bool = False) -> str:
@@ -164,16 +179,21 @@ def decimal_notes(column: Column) -> Iterator[Note]:
             yield Doubt(f"{what}, but may group thousands.", "decimal")
 
 
-def column_notes(column: Column) -> Iterator[Note]:
-    """What is remarkable about the texts, without a cell but in examples, which are for who may see the rows."""
-    if column.typed is not None and not column.labels:  # numbers are not remarkable
+def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]:
+    """What is remarkable about the texts, without a cell but in examples, which are for who may see the rows.
+
+    `left_out`: places, among all records, of those that are no rows of the column.
+    """
+    if column.typed is not None and not column.labels:
+        yield from _code_notes(column.text_numbers)
         return
     values, missing = column.numbers_and_missing()
     numbers = ~np.isnan(values)
     others = ~(numbers | missing)
     yield from decimal_notes(column)
     if numbers.any() and others.any():
-        yield from _mixed_notes(column, tuple(column.texts[column.codes[flags.argmax()]] for flags in (numbers, others)))
+        example = tuple(column.texts[column.codes[flags.argmax()]] for flags in (numbers, others))
+        yield from _mixed_notes(column, example, record_of(int(others.argmax()), left_out))
     elif numbers.any():
         yield from _code_notes(np.unique(values[numbers]))
         if any(map(is_code, column.texts)):
@@ -192,16 +212,18 @@ def column_notes(column: Column) -> Iterator[Note]:
         kind, count = Counter(map(kind_beside_numbers, texts)).most_common(1)[0]
         are_codes = kind == UNIT and (count <= _FEW_UNITS or len({text.lstrip(_OF_NUMBERS) for text in texts}) > _MOST_UNITS)
         if kind in IN_OTHER_FORM and count * 2 > len(texts) and not are_codes:
-            what = f"Most texts are of the kind “{kind}”, which is not read: write 12.5, or a date as 2024-03-01."
-            yield Doubt(what, _help_of([kind]))
+            place = [kind_beside_numbers(text) == kind for text in texts].index(True)
+            row = record_of(int((column.codes == place).argmax()), left_out)
+            what = f"Most texts, first in row {row:,}, are of the kind “{kind}”, which is not read"
+            yield Doubt(f"{what}: write 12.5, or a date as 2024-03-01.", _help_of([kind]))
     if not numbers.any() and len(column.texts) <= _MOST_SPELLINGS and (words := sorted(filter(is_no_value, column.texts))):
         listed = ", ".join(map(repr, words[:_MOST_LISTED]))
         yield Note(f"{listed} is a category unless it is declared as a missing code.")
     yield from _spelling_notes(column.texts)
 
 
-def _mixed_notes(column: Column, example: tuple[str, ...]) -> Iterator[Note]:
-    """Of numbers beside other texts: a warning where most are numbers."""
+def _mixed_notes(column: Column, example: tuple[str, ...], first: int) -> Iterator[Note]:
+    """Of numbers beside other texts, which begin in this row: a warning where most are numbers."""
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
     cells = zip(column.texts, column.text_numbers.tolist(), counts.tolist(), strict=True)
     others = {text: count for text, number, count in cells if np.isnan(number)}
@@ -212,7 +234,8 @@ def _mixed_notes(column: Column, example: tuple[str, ...]) -> Iterator[Note]:
     kinds = Counter[str]()
     for text in islice(others, _MOST_LOOKED_AT):
         kinds[kind_beside_numbers(text)] += others[text]
-    what = f"Holds numbers and text: a number only if such texts are missing codes. They are: {_listed(kinds)}."
+    what = "Holds numbers and text: a number only if such texts are missing codes."
+    what = f"{what} They begin in row {first:,} and are: {_listed(kinds)}."
     quoted = f"For example {example[0]!r} and {example[1]!r}."
     is_doubt = not IN_OTHER_FORM.isdisjoint(kinds) or len(others) * 2 < len(column.texts)
     yield (Doubt if is_doubt else Note)(what, _help_of(kinds), quoted)
@@ -246,6 +269,14 @@ _TRUTHS = frozenset(("true", "false"))
 
 
 def _code_notes(values: np.ndarray) -> Iterator[Note]:
+    """Of distinct numbers in order."""
+    for codes in codes_apart(values):
+        what = "Numbers of nines, eights or sevens, or below 0, are apart from all others, and no proposed range holds them"
+        remedy = "if they mean “missing”, list them as missing codes, else widen the range."
+        yield Doubt(f"{what}: {remedy}", example=f"For example {codes[0]:g}.")
+
+
+def codes_apart(values: np.ndarray) -> Iterator[list[float]]:
     """Of distinct numbers in order: sevens, eights or nines at an end, such as 999 or 77, 88 and 99, that stand apart.
 
     They do where they are further from the other numbers than these are from one another, or the only ones below 0.
@@ -256,25 +287,38 @@ def _code_notes(values: np.ndarray) -> Iterator[Note]:
         for count in range(len(codes), 0, -1):
             rest, nearest = inwards[count:], codes[count - 1]
             if len(rest) > 2 and (abs(nearest - rest[0]) > abs(rest[0] - rest[-1]) or nearest < 0 <= rest[0]):
-                what = "Numbers of nines, eights or sevens, or below 0, are apart from all others"
-                yield Doubt(f"{what}: if they mean “missing”, list them as missing codes.", example=f"For example {codes[0]:g}.")
+                yield codes[:count]
                 values = rest[::step]
                 break
 
 
-def total_note(columns: Sequence[Column]) -> Iterator[Note]:
-    """Whether the last row is the total of the others: most of its numbers, of five rows or more, are sums."""
+def has_total(columns: Sequence[Column]) -> bool:
+    """Whether the last row seems to be the total of five others or more: it says so, or most of its numbers are sums."""
     sums = []
     for column in columns:
-        numbers = column.numbers() if column.n_rows > _FEWEST_SUMMED else np.zeros(0)
+        if column.n_rows <= _FEWEST_SUMMED:
+            return False
+        numbers = column.numbers()
         with np.errstate(over="ignore", invalid="ignore"):
-            total, last = float(np.nansum(numbers[:-1])), float(numbers[-1]) if len(numbers) else np.nan
+            total, last = float(np.nansum(numbers[:-1])), float(numbers[-1])
         if last == last and np.count_nonzero(numbers[:-1] > 0) > 1:
             sums.append(abs(total - last) <= 1e-6 * abs(total))
-    if sum(sums) * 2 > len(sums):
-        yield Doubt("The last row seems to be the total of the others, and would count as a row: delete it from the file.")
+        elif column.typed is None and (code := column.codes[-1]) >= 0:
+            says_so = column.texts[code].casefold().strip(" :=") in _TOTALS
+            if says_so and np.count_nonzero(column.codes == code) == 1:
+                return True
+    return sum(sums) * 2 > len(sums)
 
 
+#: What the last row of a table may be called that is none.
+_TOTALS = frozenset(
+    re.findall(
+        r"\w+",
+        """total totals totaal totale sum sums summe somme suma soma gesamt insgesamt gesamtsumme mean average mittelwert
+        durchschnitt moyenne media média count anzahl""",
+    )
+)
+TOTAL = Doubt("The last row seems to be the total of the others, and would count as a row: delete it from the file.")
 #: With fewer rows a sum may be chance.
 _FEWEST_SUMMED = 5
 #: Numbers that often stand for no value: 999, -9, 77, 88.

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from dpviz.errors import ParameterError, SchemaError
 from dpviz.table.cells import MOST_EXACT, decimal_of, parse_numbers, shortest
 from dpviz.table.columns import Column
 from dpviz.table.dates import DateFeature
-from dpviz.table.notes import Doubt, is_code, warn_of
+from dpviz.table.notes import Doubt, codes_apart, is_code, warn_of
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import (
     LEAST_WIDTH,
@@ -44,8 +45,9 @@ Task = Literal["classes", "number"]
 def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = None) -> Schema:
     """A schema that fits these rows. What it reads from them is marked as read: no epsilon covers it.
 
-    Numeric columns become numbers between their least and greatest value (two distinct values or fewer: categories). Dates become
-    days since the first of January before them; the few texts among them count as missing. Other columns become categories, and
+    Numeric columns become numbers between their least and greatest value (two distinct values or fewer: categories), without
+    those that may be codes for missing cells, such as 999; a total in the last row is no row of a proposal. Dates become days
+    since the first of January before them; the few texts among them count as missing. Other columns become categories, and
     their missing cells the category "missing". See `left_out` for columns that cannot be features.
 
     Parameters
@@ -71,7 +73,8 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     """
     if task not in (None, "classes", "number"):
         raise ParameterError("propose_schema", "task", task, "'classes', 'number' or None")
-    table = table_of(rows)
+    given = table_of(rows)
+    table = given.without_total
     if table.n_malformed and not table.n_rows:
         remedy = "Lines above the names of the columns and delimiters at the end of lines have to go."
         raise SchemaError("No line has as many cells as the first line has names.", remedy=remedy)
@@ -79,20 +82,21 @@ def propose_schema(rows: Any, target: str | None = None, *, task: Task | None = 
     goal = last if target is None else table.column(target)
     called = "the last column" if target is None else str(target)[:60]  # without a header line its name is a cell
     proposed_target = _target(goal, task, called)
-    warn_of(note.about(repr(name[:60])) if name else note for name, note in table.remarks if isinstance(note, Doubt))
-    features = tuple(_feature(column) for column in table.columns if column is not goal and not _unfit(column))
+    warn_of(note.about(repr(name[:60])) if name else note for name, note in given.remarks if isinstance(note, Doubt))
+    features = tuple(feature_for(column) for column in table.columns if column is not goal and not _unfit(column))
     if not features:
         others = [(place, column) for place, column in enumerate(table.columns, 1) if column is not goal]
         reasons = [f"column {place} ({_unfit(column)})" for place, column in others]
         what = f"No column besides the target, {called}, can be a feature: {'; '.join(reasons[:5])}."
         raise SchemaError(what, remedy="Add a column of numbers, or of texts that repeat.")
-    return Schema(features, proposed_target, n_public=rounded_count(table.n_rows), read_from_data=("n_public",))
+    return Schema(features, proposed_target, n_public=rounded_count(given.n_rows), read_from_data=("n_public",))
 
 
 def left_out(table: RawTable, schema: Schema) -> tuple[tuple[str, str], ...]:
     """(column, reason) for every column of `table` that `schema` does not name. Private: read from the data."""
     named = {*schema.feature_names, schema.target.name}
-    return tuple((column.name, _unfit(column) or "not chosen") for column in table.columns if column.name not in named)
+    others = (column for column in table.without_total.columns if column.name not in named)
+    return tuple((column.name, _unfit(column) or "not chosen") for column in others)
 
 
 def is_row_names(name: str) -> bool:
@@ -132,7 +136,8 @@ def _unfit(column: Column) -> str:
     return ""
 
 
-def _feature(column: Column) -> Feature:
+def feature_for(column: Column) -> Feature:
+    """The feature that fits these cells; its range holds no numbers that may be codes for missing cells (`codes_apart`)."""
     if column.dates:
         return _date(column, *column.dates)
     is_coded = column.is_numeric and len(column.texts) <= MAX_CATEGORIES and any(map(is_code, column.texts))
@@ -140,7 +145,13 @@ def _feature(column: Column) -> Feature:
     if values is None or len(values) <= 2:
         return _categorical(column)
     whole = bool((values == np.rint(values)).all())
-    return NumericFeature(column.name, float(values[0]), float(values[-1]), whole=whole, read_from_data=("kind", "low", "high"))
+    return NumericFeature(column.name, *_range(values), whole=whole, read_from_data=("kind", "low", "high"))
+
+
+def _range(values: np.ndarray) -> tuple[float, float]:
+    """The least and the greatest of distinct numbers, without those that may be codes for missing cells."""
+    kept = values[~np.isin(values, [*chain.from_iterable(codes_apart(values))])]
+    return float(kept[0]), float(kept[-1])
 
 
 def _date(column: Column, order: str, others: tuple[str, ...]) -> DateFeature:
@@ -180,8 +191,7 @@ def _numeric_target(column: Column, called: str) -> NumericTarget:
     if not column.is_numeric:
         what = "The target is to be a number but holds other texts."
         raise SchemaError(what, field=called, remedy="Choose another target, propose classes, or correct the file.")
-    values = column.text_numbers
-    return NumericTarget(column.name, float(values.min()), float(values.max()), read_from_data=("kind", "low", "high"))
+    return NumericTarget(column.name, *_range(np.unique(column.text_numbers)), read_from_data=("kind", "low", "high"))
 
 
 #: Two of these are one category where they are the same number; 042 and 5E1 are codes.

@@ -6,7 +6,7 @@ Nothing here decides what a column means; that is the schema's job. Readers of f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, singledispatch
 from io import IOBase
@@ -19,7 +19,7 @@ from dpviz.errors import ParameterError, RowsError, SchemaError, cells_stay_insi
 from dpviz.installation import offered, require_extra
 from dpviz.table.cells import Marks, clean
 from dpviz.table.columns import Column, is_flat
-from dpviz.table.notes import Note, total_note
+from dpviz.table.notes import TOTAL, Note, column_notes, has_total
 
 #: How pandas calls a column of a file that holds the names of its rows.
 ROW_NAMES = "__index_level_0__"
@@ -68,10 +68,24 @@ class RawTable:
         return tuple(column.name for column in self.columns)
 
     @cached_property
+    def without_total(self) -> RawTable:
+        """The table without its last row where that seems to be the total of the others: for whoever proposes. Private."""
+        if not has_total(self.columns):
+            return self
+        is_other = np.arange(self.n_rows) < self.n_rows - 1
+        return replace(self, columns=tuple(column.rows(is_other) for column in self.columns))
+
+    @cached_property
     def remarks(self) -> tuple[tuple[str, Note], ...]:
         """(column, "" for the rows as a whole; what is remarkable about its cells). Private: made of the rows."""
-        of_columns = tuple((column.name, note) for column in self.columns for note in column.notes)
-        return (*(("", note) for note in total_note(self.columns)), *of_columns)
+        judged = self.without_total
+        of_columns = ((column.name, note) for column in judged.columns for note in column_notes(column, self.left_out))
+        return (*([] if judged is self else [("", TOTAL)]), *of_columns)
+
+    def with_missing(self, codes: Mapping[str, Sequence[str]]) -> RawTable:
+        """The table in which cells of these columns, each with its texts, are missing."""
+        columns = tuple(column.with_missing(codes.get(column.name, ())) for column in self.columns)
+        return replace(self, columns=columns)
 
     @property
     def n_rows(self) -> int:

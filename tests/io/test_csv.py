@@ -182,9 +182,9 @@ def test_what_was_assumed_is_noted_without_a_cell():
     assert read_csv(b"a;b\n1;2\n").notes == ("Cells are separated by semicolons.",)
     assert read_csv(b"a , b\n1,2\n").notes == ("Blanks around column names were removed.",)
     assert read_csv(b"a,b\n1,2\n,\n,\n").notes == ("Skipped 2 rows without any value.",)
-    assert "Decimal commas" in read_csv(b"x;y\n1,5;2,5\n").columns[0].notes[0]
-    assert "thousands" in read_csv(b'x;y\n"1,500";a\n12.5;b\n').columns[0].notes[1]
-    note = read_csv(b"a,b\n1,x\nmore,y\n2,z\n").columns[0].notes[0]
+    assert "Decimal commas" in read_csv(b"x;y\n1,5;2,5\n").remarks[0][1]
+    assert "thousands" in read_csv(b'x;y\n"1,500";a\n12.5;b\n').remarks[1][1]
+    (_, note), *_ = read_csv(b"a,b\n1,x\nmore,y\n2,z\n").remarks
     assert ("'1'" in note.example, "'more'" in note.example, "more" in note) == (True, True, False)
 
 

@@ -196,6 +196,7 @@ def test_a_word_for_nobody_is_no_person():
 
 
 def test_notes_are_added_and_kept_with_a_report():
-    one, two = (Unread("x", Counter(kinds), ("are odd", "Mend them.")) for kinds in ({"a range": 1}, {"a range": 2, "other": 1}))
-    assert one.with_more(two) == "'x': 4 cells are odd: a range (3), other (1). Mend them."
+    kinds = (({"a range": 1}, 0), ({"a range": 2, "other": 1}, 1200))
+    one, two = (Unread("x", Counter(kind), ("are odd", "Mend them."), first) for kind, first in kinds)
+    assert one.with_more(two.after(34)) == "'x': 4 cells are odd, first in row 1,234: a range (3), other (1). Mend them."
     assert pickle.loads(pickle.dumps(two)).kinds == two.kinds
