@@ -272,12 +272,13 @@ def groups_in(text: str) -> tuple[tuple[str, str], ...]:
 
 def list_text(values: Iterable[str]) -> str:
     """The values as `codes_in` and `listed_in` read them."""
-    return "; ".join(map(_entry, values))
+    values = tuple(values)
+    return "; ".join(_entry(value, is_alone=len(values) == 1) for value in values)
 
 
 def groups_text(groups: Iterable[Sequence[str]]) -> str:
     """The pairs as `groups_in` reads them."""
-    return "; ".join(" = ".join(map(_entry, pair)) for pair in groups)
+    return "; ".join(" = ".join(_entry(text, is_alone=True) for text in pair) for pair in groups)
 
 
 def _entries(text: str) -> list[str]:
@@ -297,10 +298,10 @@ def _whole(part: str) -> str:
     return part[1:-1].replace('""', '"') if re.fullmatch(_QUOTED, part) else part
 
 
-def _entry(value: str) -> str:
-    """The value, in quotes where it would be taken apart."""
-    is_plain = not set(value) & set(';|,\n"') and not re.search(_EQUALS, value) and not _LABELLED.match(value)
-    return value if is_plain else '"{}"'.format(value.replace('"', '""'))
+def _entry(value: str, *, is_alone: bool) -> str:
+    """The value, in quotes where it would be taken apart: by a comma or a bar only where no semicolon stands between entries."""
+    is_plain = not set(value) & set(';|,\n"' if is_alone else ';\n"') and not re.search(_EQUALS, value)
+    return value if is_plain and not _LABELLED.match(value) else '"{}"'.format(value.replace('"', '""'))
 
 
 #: How a field is read from a cell, and written to one; others are texts.
