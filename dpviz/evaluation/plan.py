@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -22,8 +21,8 @@ from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.metrics import clopper_pearson
 from dpviz.evaluation.poisoning import PoisoningTable, certify
-from dpviz.evaluation.repeat import in_chunks
-from dpviz.evaluation.simulate import World
+from dpviz.evaluation.repeat import Workers, in_chunks
+from dpviz.evaluation.simulate import Setup, World, fitted
 from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.models.constant import as_tree
 from dpviz.models.tree import Leaf
@@ -234,10 +233,6 @@ Along = Literal["epsilon", "n_rows", "max_depth"]
 GRIDS: dict[Along, tuple[float, ...]] = {"epsilon": EPSILONS, "n_rows": ROWS, "max_depth": DEPTHS}
 
 
-#: What is trained, and on how many rows; None: as many as the world has.
-Setup = tuple[FitRequest, int | None]
-
-
 def setup_at(request: FitRequest, along: Along, place: float) -> Setup:
     """The same with another epsilon, number of rows, or fixed depth."""
     match along:
@@ -271,7 +266,7 @@ def plan_steps(
     seed: int,
     grid: Sequence[float] | None = None,
     confidence: float = 0.95,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Iterator[SearchAnswer]:
@@ -310,16 +305,10 @@ def outcomes(world: World, setups: Sequence[Setup], measure: Measure, seeds: Seq
 
 
 def _fits(world: World, setups: tuple[Setup, ...], measure: Measure, seeds: Sequence[int]) -> np.ndarray:
-    return np.array([list(_of_one_seed(world, setups, measure, seed)) for seed in seeds]).T
+    def of(result: FitResult, rows: EncodedDataset, test: EncodedDataset) -> float:
+        return result.score(test) if measure == "accuracy" else label_accuracy(result, rows)
 
-
-def _of_one_seed(world: World, setups: tuple[Setup, ...], measure: Measure, seed: int) -> Iterator[float]:
-    for n_rows, alike in groupby(setups, key=lambda setup: setup[1]):
-        train, test = world.draw(n_rows, seed=seed)
-        rows = train.with_cached_counts() if len(setups) > 1 else train
-        for request, _ in alike:
-            result = request.at(seed=seed).fit(rows)
-            yield result.score(test) if measure == "accuracy" else label_accuracy(result, rows)
+    return np.array([[of(*found) for found in fitted(world, setups, seed, noise=seed)] for seed in seeds]).T
 
 
 def label_accuracy(result: FitResult, data: EncodedDataset) -> float:
@@ -415,7 +404,7 @@ def consequences_steps(
     epsilons: Sequence[float] = EPSILONS,
     draws: int = 300,
     beta: float = 0.05,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Iterator[Consequences]:

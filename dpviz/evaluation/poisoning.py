@@ -19,7 +19,7 @@ from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.accounting.risk import Risk
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.metrics import clopper_pearson, mean_limits
-from dpviz.evaluation.repeat import fit_each, light
+from dpviz.evaluation.repeat import Workers, checked_workers, fit_each, light
 from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.models.tree import Forest
 from dpviz.progress import Progress, Stop, part_of, steps
@@ -113,7 +113,7 @@ def draw(
     *,
     draws: int,
     seed: int,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Draws:
@@ -122,13 +122,12 @@ def draw(
     `request`: whatever its seed. A learner that spends no epsilon is fitted once.
     `tests`: at least one, none of them empty.
     `draws`, `seed`: the k-th draw does not depend on `draws`, nor on `workers`.
-    `workers`: 1 works in this process; more are joblib's n_jobs.
     `stop`: asked between chunks of draws. The draws done so far are returned, at least one chunk.
     """
     require_classes(train.schema, "A poisoning guarantee")
     require_task(request.spec, train.schema)
     checked_count("draws", "draws", draws)
-    checked_count("draws", "workers", workers)
+    checked_workers("draws", workers)
     checked_count("draws", "seed", seed, 0)
     if not tests or not all(test.n_rows for test in tests):
         raise DpvizError("There are no rows to score.", remedy="Give at least one test row.")
@@ -487,7 +486,7 @@ def certify(
     draws: int = 1000,
     seed: int = 0,
     beta: float = 0.05,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> PoisoningTable:
@@ -532,7 +531,7 @@ def poisoning_curve(
     draws: int = 1000,
     seed: int = 0,
     beta: float = 0.05,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
     **asked: Any,

@@ -1,4 +1,4 @@
-"""The same work on many tasks, in this process or spread over several by joblib.
+"""The same work on many tasks: in this process, in processes that joblib keeps for a while, or on an executor that is given.
 
 Worker processes run at low priority and leave Ctrl-C to the process that started them.
 """
@@ -8,7 +8,9 @@ import os
 import shutil
 import signal
 import tempfile
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import cache, partial
@@ -21,6 +23,7 @@ from dpviz.errors import WorkersEnded
 from dpviz.learners import FitRequest
 from dpviz.progress import Progress, Stop, steps
 from dpviz.results.result import FitResult
+from dpviz.table.checked_numbers import checked_count
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.nodes import NodeCache
 
@@ -33,10 +36,22 @@ _SHARED_ABOVE = "100K"
 #: thirds of that are packages and rows.
 _REMEMBERED = 96_000_000
 _MOST_KEPT = 2
+#: Tasks that are given to an executor ahead of results.
+_AHEAD = 2 * (os.cpu_count() or 1)
 _KEPT: dict[Hashable, EncodedDataset] = {}
 
 
-def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_order: bool = True) -> Iterator[R]:
+#: How many processes, 1 for this one alone; or what runs the work, such as Dask's `Client.get_executor()`.
+Workers = int | Executor
+
+
+def checked_workers(asker: str, workers: Workers) -> Workers:
+    """What was asked for; raises ParameterError where it is neither an executor nor a whole number of at least 1."""
+    allowed = "a whole number of at least 1, or an executor of concurrent.futures"
+    return workers if isinstance(workers, Executor) else checked_count(asker, "workers", workers, allowed=allowed)
+
+
+def spread(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 1, *, in_order: bool = True) -> Iterator[R]:
     """Yield the result of `work` on each task.
 
     Raises WorkersEnded where a process was killed. Results that were yielded before stand, and the
@@ -44,19 +59,34 @@ def spread(work: Callable[[T], R], tasks: Iterable[T], workers: int = 1, *, in_o
 
     `work`: a function of a module (or a method, or a partial of one), so that it can be sent to a process.
     `tasks`: consumed a little ahead of the workers; when it ends early, so does the work.
-    `workers`: 1 works in this process; more are joblib's n_jobs, on the active backend.
     `in_order`: False may yield results as they finish.
     """
     if workers == 1:
         yield from map(work, tasks)
         return
     try:
-        yield from _spread(work, tasks, workers, in_order=in_order)
+        if isinstance(workers, Executor):
+            yield from _submitted(work, tasks, workers)
+        else:
+            yield from _in_processes(work, tasks, workers, in_order=in_order)
     except BrokenProcessPool as error:
         raise WorkersEnded from error
 
 
-def _spread(work: Callable[[T], R], tasks: Iterable[T], workers: int, *, in_order: bool) -> Iterator[R]:
+def _submitted(work: Callable[[T], R], tasks: Iterable[T], executor: Executor) -> Iterator[R]:
+    left, under_way = iter(tasks), deque[Future[R]]()
+    try:
+        while True:
+            under_way.extend(executor.submit(work, task) for task in islice(left, _AHEAD - len(under_way)))
+            if not under_way:
+                return
+            yield under_way.popleft().result()
+    finally:  # a caller that leaves early, or a task that failed
+        for future in under_way:
+            future.cancel()
+
+
+def _in_processes(work: Callable[[T], R], tasks: Iterable[T], workers: int, *, in_order: bool) -> Iterator[R]:
     from joblib import Parallel, delayed
 
     _prepare_sharing(os.getpid())
@@ -64,13 +94,7 @@ def _spread(work: Callable[[T], R], tasks: Iterable[T], workers: int, *, in_orde
     away = (delayed(work)(task) for task in takewhile(lambda _: not left.is_set(), tasks))
     options: dict[str, Any] = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
     options |= {"initializer": _enter_worker, "initargs": (os.getpid(),)}
-    try:
-        parallel = Parallel(return_as="generator" if in_order else "generator_unordered", **options)
-    except ValueError:  # this backend only returns everything at once: give it a little at a time
-        while wave := list(islice(away, 4 * workers)):
-            yield from Parallel(**options)(wave)
-        return
-    results = parallel(away)
+    results = Parallel(return_as="generator" if in_order else "generator_unordered", **options)(away)
     try:
         for found in results:  # noqa: UP028 - `yield from` would close joblib's generator before the lines below
             yield found
@@ -85,7 +109,7 @@ def in_chunks(
     items: Sequence[T],
     size: int,
     *,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
     at_least: int = 0,
@@ -115,7 +139,7 @@ def fit_each(
     `measure`: a function of a module, or a partial of one.
     `size`: seeds between two looks at `stop`; `how` is for `in_chunks`.
     """
-    away = how.get("workers", 1) > 1
+    away = how.get("workers", 1) != 1
     fits = partial(_fits, tuple(requests), light(data) if away else data.with_cached_counts(), measure, away)
     return [found for chunk in in_chunks(fits, seeds, size, **how) for found in chunk]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.repeat import fit_each
+from dpviz.evaluation.repeat import Workers, fit_each
 from dpviz.learners import FitRequest
 from dpviz.models.base import Model
 from dpviz.models.constant import as_tree
@@ -125,7 +125,7 @@ def resample(
     *,
     draws: int = 100,
     seed: int,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> Resamples:
@@ -139,7 +139,7 @@ def resample(
     """
     checked_count("resampling", "draws", draws)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "stop": stop}
-    together = math.ceil(draws / workers) if workers > 1 else 1
+    together = math.ceil(draws / workers) if isinstance(workers, int) and workers > 1 else 1
     found = fit_each([request], data, child_seeds(seed, draws), _model, together, **how)
     return Resamples(tuple(model for [model] in found), draws)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.errors import Cancelled
-from dpviz.evaluation.repeat import fit_each
+from dpviz.evaluation.repeat import Workers, fit_each
 from dpviz.learners import FitRequest, require_task
 from dpviz.progress import Progress, Stop
 from dpviz.randomness import child_seeds
@@ -183,7 +183,7 @@ def share_map(
     *,
     draws: int = 50,
     seed: int,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> ShareMap:

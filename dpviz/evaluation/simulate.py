@@ -4,9 +4,10 @@ Either public rows, split and resampled; or rows simulated from a schema alone, 
 tree. The second reads no row at all, so it can be used before private rows are touched.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from dpviz.models.linear import height
 from dpviz.models.tree import Branch, Leaf, Node, Rule, SubsetRule, ThresholdRule, Tree
 from dpviz.progress import Progress, Stop, all_steps
 from dpviz.randomness import generator, seed_from
+from dpviz.results.result import FitResult
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, Schema, require_classes
 
@@ -114,6 +116,22 @@ class Planted:
 #: Where rows come from. `draw` gives (train, test), the same for the same seed; `n_public` of train is its number of rows as the
 #: schema would declare it.
 World = Resampled | Planted
+#: What is trained, and on how many rows; None: as many as the world has.
+Setup = tuple[FitRequest, int | None]
+
+
+def fitted(
+    world: World, setups: Sequence[Setup], seed: int, *, noise: int
+) -> Iterator[tuple[FitResult, EncodedDataset, EncodedDataset]]:
+    """A fit of every setup with its training and test rows, in one draw of the world: (result, train, test).
+
+    Setups of as many rows share them, and the noise as far as they use the same.
+    """
+    for n_rows, alike in groupby(setups, key=lambda setup: setup[1]):
+        train, test = world.draw(n_rows, seed=seed)
+        rows = train.with_cached_counts() if len(setups) > 1 else train
+        for request, _ in alike:
+            yield request.at(seed=noise).fit(rows), rows, test
 
 
 def plant(
@@ -360,8 +378,8 @@ def _summed_up(strength: str, always: float, lines: np.ndarray) -> Expected:
 
 def _outcome(world: Planted, request: FitRequest, rare: int, seed: int) -> tuple[float, float, float, float]:
     """What the two questions find, accuracy of always saying the frequent class, accuracy and found share of one tree."""
-    train, test = world.draw(seed=seed)
+    [(result, _, test)] = fitted(world, [(request, None)], seed, noise=seed % 2**31)
     is_rare, inside = test.target == rare, world.rule.predict(test) == 1
-    said = request.at(seed=seed % 2**31).fit(train).model.predict(test)
+    said = result.model.predict(test)
     found, best = (float(np.mean(picked[is_rare])) if is_rare.any() else 0.0 for picked in (said == rare, inside))
     return best, float(np.mean(~is_rare)), float(np.mean(said == test.target)), found

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS, metrics
-from dpviz.evaluation.repeat import light, spread
+from dpviz.evaluation.repeat import Workers, checked_workers, light, spread
 from dpviz.learners import FitRequest, get_learner, require_task
 from dpviz.learners.request import encoded_in_memory
 from dpviz.learners.variants import parse_variant
@@ -180,7 +180,7 @@ def sweep(
     seed: int = 0,
     depth: int | str = "auto",
     params: Mapping[str, Mapping[str, Any]] | None = None,
-    workers: int = 1,
+    workers: Workers = 1,
     done: pd.DataFrame | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
@@ -203,8 +203,8 @@ def sweep(
         As for `fit`.
     params : mapping, optional
         Learner -> its own parameters.
-    workers : int
-        1 works in this process; more are joblib's n_jobs, on its active backend.
+    workers : int or concurrent.futures.Executor
+        1 works in this process; more are processes of their own, and an executor may run elsewhere.
     done : DataFrame, optional
         An earlier frame of the same rows, seed, folds and parameters, whose rows are kept. A few are fitted again as a check:
         raises DpvizError when they differ.
@@ -219,7 +219,7 @@ def sweep(
         `claimed` and `composed` epsilon, `verdict`, and the metrics of `dpviz.evaluation.metrics`. The metrics are
         computed from exact rows: private if the rows are, and not covered by any epsilon in the frame.
     """
-    checked_count("sweep", "workers", workers)
+    checked_workers("sweep", workers)
     data = encoded_in_memory("sweep", data, schema)
     axes = (_axis("epsilon", epsilon), _axis("max_depth", max_depth), _axis("n_rows", n_rows))
     grid = SweepGrid(tuple(learners), *axes, folds, repeats, seed, depth, params or {})
@@ -278,7 +278,7 @@ def run_batches(
     data: EncodedDataset,
     batches: Sequence[Batch],
     *,
-    workers: int = 1,
+    workers: Workers = 1,
     stop: Stop | None = None,
 ) -> Iterator[list[Row]]:
     """Rows batch by batch, as they finish. After a stop no further batch is started. Raises what `fit` raises."""

@@ -1,10 +1,10 @@
 """A sweep is one plain fit per row whatever is resumed, stopped or spread, and learners are compared on the same splits."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,19 +71,21 @@ def test_a_variant_is_fitted_with_its_parameters(data):
 
 
 @pytest.mark.slow
-def test_workers_give_the_frame_of_one_process_on_whatever_backend(data, frame):
+def test_workers_give_the_frame_of_one_process_and_so_does_an_executor(data, frame):
     assert_frame_equal(dpviz.sweep(NAMES, data, **ASKED, workers=2), frame)
     used = []
 
-    class Counting(joblib.parallel.ThreadingBackend):
-        def submit(self, func, callback=None):
-            used.append(func)
-            return super().submit(func, callback)
+    class Counting(ThreadPoolExecutor):
+        def submit(self, *work):
+            used.append(work)
+            return super().submit(*work)
 
-    joblib.register_parallel_backend("counting", Counting)
-    with joblib.parallel_config(backend="counting"):
-        assert_frame_equal(dpviz.sweep(NAMES, data, **ASKED, workers=2), frame)
-    assert used
+    with Counting(2) as executor:
+        assert_frame_equal(dpviz.sweep(NAMES, data, **ASKED, workers=executor), frame)
+        part = dpviz.sweep(NAMES, data, **ASKED, workers=executor, stop=lambda: len(used) > 20)
+        with pytest.raises(ParameterError, match="'count' parameter"):
+            dpviz.sweep(["pf-tree"], rows(3), epsilon=[1.0], folds=5, repeats=1, workers=executor)
+    assert 0 < len(part) == len(part.merge(frame)) < len(frame)
 
 
 @spread

@@ -30,7 +30,7 @@ from dpviz.errors import DpvizError, NotEnumerable, ParameterError
 from dpviz.evaluation.audit.evidence import Finding, PlannedLearner, columns_of, judge, rows_in_words
 from dpviz.evaluation.audit.verify import Pair, require_neighbours, telling_pairs
 from dpviz.evaluation.metrics import clopper_pearson
-from dpviz.evaluation.repeat import in_chunks
+from dpviz.evaluation.repeat import Workers, checked_workers, in_chunks
 from dpviz.learners import FitRequest, require_task
 from dpviz.models.base import Model, Voting
 from dpviz.models.document import model_body
@@ -248,7 +248,7 @@ def _assignments(recorded: Sequence[Step], n_rows: int, *, has_canary: bool) -> 
 #: Draws between two checks of `stop`.
 CHUNK = 50
 #: Draws on each pair that choose the pair and what is looked at: a twentieth of the draws, at least and at most so many.
-PILOT = (20, 200)
+PILOT = (100, 200)
 #: Quantiles of the scores among which the limits of a guess are chosen.
 LIMITS = 20
 #: What a guess may rest on.
@@ -322,7 +322,7 @@ def audit(
     beta: float = 0.05,
     max_depth: int = 1,
     delta: float | None = None,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Progress | None = None,
     stop: Stop | None = None,
     **params: Any,
@@ -344,7 +344,7 @@ def audit(
         The bound is above the truth with at most this probability.
     max_depth : int
         Depth of the trees.
-    workers : int
+    workers : int or concurrent.futures.Executor
         Processes that draw. Only for registered learners.
     progress : callable (share in [0, 1]), optional
     stop : callable () -> bool, or threading.Event, optional
@@ -357,9 +357,8 @@ def audit(
     checked_count("audit", "max_depth", max_depth)
     checked_share("audit", "beta", beta)
     checked_count("audit", "seed", seed, 0)
-    by_name = "1, or more for a learner given by name"
-    if checked_count("audit", "workers", workers, allowed=by_name) > 1 and not isinstance(learner, str):
-        raise ParameterError("audit", "workers", workers, by_name)
+    if checked_workers("audit", workers) != 1 and not isinstance(learner, str):
+        raise ParameterError("audit", "workers", workers, "1 for a learner that is not given by name")
     request = FitRequest.of(learner, epsilon=epsilon, max_depth=max_depth, depth=max_depth, delta=delta, **params)
     for_pilot, for_draws = child_seeds(seed, 2)
     pairs = (pair,) if pair is not None else telling_pairs(request.spec.tasks[0], epsilon)
@@ -489,7 +488,7 @@ class _Canary:
         for name in (SCORE, RULE, BOTH):
             task = replace(self, observed=name)
             guesses = task.guess(included, np.array([look[name] for look in looks]), beta=beta, delta=claimed)
-            found.append((guesses.bound, guesses.share_right, task))
+            found.append((guesses.bound, guesses.excess, task))
         try:
             sizes = np.sort(np.abs([self._ratios.draw(int(_is_included(one)), other) for one, other in seeds]))[::-1]
         except NotEnumerable:
@@ -499,7 +498,7 @@ class _Canary:
         scale = draws / len(sizes)
         bounds = [bound_from(draws, int((k + 1) * scale), int(right[k] * scale), beta=beta, delta=claimed) for k in steps]
         best = int(np.argmax(bounds))
-        return [(bounds[best], 1.0, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *found]
+        return [(bounds[best], math.inf, replace(self, limit=float(sizes[steps[best]]) * (1 - 1e-9))), *found]
 
     def guess(self, included: np.ndarray, seen: np.ndarray, *, beta: float, delta: float) -> Guesses:
         """Guess by what was seen; where it is no number, by how much oftener it was seen with the canary in a first part."""
@@ -579,9 +578,9 @@ class Guesses:
         )
 
     @property
-    def share_right(self) -> float:
-        """Of the guesses; 0 where there are none."""
-        return self.n_right / max(self.n_guesses, 1)
+    def excess(self) -> float:
+        """Right guesses beyond half of them, in standard deviations of a coin; 0 where there are none."""
+        return (2 * self.n_right - self.n_guesses) / math.sqrt(max(self.n_guesses, 1))
 
     @property
     def words(self) -> str:
