@@ -17,10 +17,10 @@ from typing import Any
 
 from benchmarks import mutants
 from benchmarks.arguments import add_data, add_workers
+from benchmarks.differences import departures_page
 from benchmarks.learners import learners_page
 from benchmarks.measured import remark, seconds_used
 from dpviz.__main__ import Parser, finish
-from dpviz.charts.departures import departures_page
 from dpviz.cli import console
 from dpviz.cli.files import write_whole
 from dpviz.errors import DpvizError

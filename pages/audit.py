@@ -15,13 +15,12 @@ from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import download, learner_title, linked, on_demand, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import audit as charts
-from dpviz.charts.departures import statement_rows
 from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
 from dpviz.evaluation.audit.evidence import AuditResult, PlannedLearner
 from dpviz.evaluation.audit.verdicts import script_of
 from dpviz.learners import get_learner, learner_names
-from dpviz.learners.papers import DIFFERENCES
+from dpviz.learners.papers import DIFFERENCES, statement_rows
 from dpviz.results.wording import number_text
 from dpviz.training.params import controls_of
 

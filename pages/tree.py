@@ -230,7 +230,6 @@ def show_spending(result: FitResult) -> None:
     if by_hand:
         st.markdown(f"**{', '.join(by_hand)}**: set by you")
     st.markdown("\n".join(f"- {plain(note)}" for note in plan.notes))
-    st.dataframe(budget_charts.share_rows(plan), hide_index=True, alt="Every share of the plan with who set it.")
 
 
 # --- reruns, on request
@@ -247,8 +246,7 @@ def show_reruns(trained: training.Trained) -> None:
     st.caption(f"{drawn.n_done} trees with the settings and rows of the one above, each with new noise. Simulations.")
     rows = rows_of_the_tree(loaded)
     agreeing = agreement(trained.tree.predict(rows), drawn, rows)
-    root = model_figures.root_sentence(schema, drawn)
-    st.markdown(plain(f"{root} {model_figures.agreement_sentence(agreeing, drawn.n_done)}"))
+    st.markdown(plain(model_figures.agreement_sentence(agreeing, drawn.n_done)))
     st.header("Which features are asked", anchor=False)
     uses = feature_use(drawn)
     st.markdown(plain(model_figures.feature_sentence(schema, uses, drawn.n_done)))

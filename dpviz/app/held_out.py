@@ -16,9 +16,9 @@ import streamlit as st
 from dpviz.app.parts import literal, plain
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
-from dpviz.app.widgets import on_demand, once_of, rows_table, show_chart
+from dpviz.app.widgets import on_demand, once_of, rows_table
 from dpviz.charts.compare import interval_text, measure_text
-from dpviz.charts.publish.test_result import WIDE, group_chart, has_rare_classes, result_sentences, says_nothing
+from dpviz.charts.publish.test_result import WIDE, group_rows, has_rare_classes, result_sentences, says_nothing
 from dpviz.charts.tree.labels import visible
 from dpviz.charts.tree.paths import headline, measure_of, strip_svg
 from dpviz.charts.wording import capital, percent
@@ -45,7 +45,6 @@ from dpviz.results.verdict import Unit
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget, Schema
-from dpviz.training.estimate.report import ClassReport
 
 TEST_SHARE = 0.2
 Parts = tuple[EncodedDataset, EncodedDataset]
@@ -142,14 +141,13 @@ def private_test(report: TestReport, unit: Unit, exact: Exact | None, rows: str 
     else:
         rows_table(result_rows(report, exact, rows), "Measures by the private test, and exactly, each with a 95% interval.")
         st.caption(f"{plain(lines[-1])} {note}")
-    group_screen(report, key="groups-tested")
+    group_screen(report)
 
 
-def group_screen(report: TestReport, *, key: str) -> None:
+def group_screen(report: TestReport) -> None:
     """Who pays for the noise, where the test counts groups apart."""
-    if isinstance(report, ClassReport) and report.by_group:
-        st.markdown(f"**By {plain(report.groups)}**")
-        show_chart(group_chart(report), key)
+    if rows := group_rows(report):
+        rows_table(rows, "Error and found share per group, each with its 95% interval.")
         st.caption(WIDE.replace("epsilon", "ε"))
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.app.parts import plain
 from dpviz.app.tree_view import SELECTED
 from dpviz.app.widgets import on_demand
-from dpviz.charts.tree.person import Cells, answer_sentence, leaf_reached, typical_person
+from dpviz.charts.tree.person import Cells, answer_sentence, first_person, leaf_reached
 from dpviz.charts.tree.text import path_in_words
 from dpviz.models.base import Model
 from dpviz.models.tree import Branch, Tree
@@ -31,13 +31,13 @@ def person_screen(model: Model, tree: Tree | None) -> None:
         return
     with on_demand("Try one person", icon=":material/person_search:") as box:
         if box.open:
-            typical = {} if tree is None else typical_person(tree)
+            first = {} if tree is None else first_person(tree)
             for start in range(0, len(asked), 4):
                 for place, feature in zip(st.columns(4), asked[start : start + 4], strict=False):
                     with place:
-                        _ask(feature, typical.get(feature.name), model, tree)
+                        _ask(feature, first.get(feature.name), model, tree)
             _answer(model, tree)
-            begun = "Starts with a typical person, made from the tree and the schema, not from rows."
+            begun = "Starts at the uppermost questions of the tree, not at a row."
             st.caption(f"{begun} What you type is not stored and costs no ε.")
 
 
@@ -49,16 +49,16 @@ def _asked(model: Model, tree: Tree | None) -> tuple[Feature, ...]:
     return tuple(feature for place, feature in enumerate(tree.schema.features) if place in used)
 
 
-def _ask(feature: Feature, typical: str | float | None, model: Model, tree: Tree | None) -> None:
+def _ask(feature: Feature, first: str | float | None, model: Model, tree: Tree | None) -> None:
     more: dict[str, Any] = {"key": _key(feature), "on_change": _light, "args": (model, tree)}
     if isinstance(feature, DateFeature):
         st.text_input(plain(f"{feature.name}, a date"), _A_DAY[feature.order], **more)
     elif isinstance(feature, CategoricalFeature):
-        first = feature.categories.index(str(typical)) if typical is not None else 0
-        st.selectbox(plain(feature.name), feature.categories, index=first, **more)
+        index = feature.categories.index(str(first)) if first is not None else 0
+        st.selectbox(plain(feature.name), feature.categories, index=index, **more)
     else:
         label = plain(f"{feature.name}, {feature.unit}" if feature.unit else feature.name)
-        value = (feature.low + feature.high) / 2 if typical is None else float(typical)
+        value = (feature.low + feature.high) / 2 if first is None else float(first)
         if feature.whole:
             st.number_input(label, value=round(value), step=1, **more)
         else:

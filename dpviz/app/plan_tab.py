@@ -43,7 +43,6 @@ SEED = 11
 QUESTIONS: dict[str, tuple[str, Along]] = {
     "epsilon": ("Accuracy → ε", "epsilon"),
     "rows": ("Accuracy → rows", "n_rows"),
-    "poison": ("Poisoned rows → ε", "epsilon"),
     "labels": ("Reliable labels → ε", "epsilon"),
     "depth": ("Reliable labels → depth", "max_depth"),
 }
@@ -82,7 +81,7 @@ def plan_tab(loaded: Loaded) -> str:
             error(problem)
         else:
             curves = _curves_task(place, request, loaded)
-            _ask_backwards(place, request, loaded, curves)
+            _ask_backwards(place, request, loaded)
             st.divider()
             _consequences(curves, request.settings.epsilon)
             n_rows = place.world.schema.n_public
@@ -137,17 +136,11 @@ def _marginals(loaded: Loaded) -> Marginals:
 # --- one question
 
 
-def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded, curves: background.Task) -> None:
+def _ask_backwards(place: Place, request: FitRequest, loaded: Loaded) -> None:
     st.header("Work backwards from a goal", anchor=False)
     options = {"format_func": lambda name: QUESTIONS[name][0], **linked("wanted")}
     name = one_of("What do you want to know?", tuple(QUESTIONS), label_visibility="collapsed", **options)  # the heading asks
     left, right = st.columns(2, gap="medium")
-    if name == "poison":
-        words = "Rows an attacker may add or remove; a changed row counts as two. The mean accuracy must stay above guessing."
-        with left:
-            n_poisoned = whole_number("Poisoned rows to withstand", 1, 100_000, 10, help=words, key="protect")
-        _answer_poison(n_poisoned, background.state(curves))
-        return
     if name in ("labels", "depth"):
         label, options = "Leaves with the right label, %", {"value": 90.0, "step": 1.0, **linked("wish-labels")}
     else:
@@ -222,18 +215,6 @@ def _at_risk(search: Search) -> charts.AtRisk:
         return said.right_guesses if said.proven.is_finite else math.inf
 
     return charts.AtRisk(guesses, unit)
-
-
-def _answer_poison(n_poisoned: int, curves: background.Status) -> None:
-    """Read off the certificates of the curves below."""
-    if not curves.shown:
-        st.info("The answer is read off the certificates of the consequences below. Compute them first.", icon=":material/south:")
-        return
-    found: planning.Consequences = curves.result
-    headline, explanation = charts.protecting_sentence(found, n_poisoned, found.majority)
-    reachable = not found.reason and bool(found.protecting(n_poisoned, found.majority))
-    stale = "" if curves.is_current else " (For the settings before.)"
-    (st.success if reachable else st.warning)(f"**{plain(headline)}.**  \n{plain(explanation)}{stale}")
 
 
 # --- three consequences

@@ -6,14 +6,13 @@ growth factor a line with its band.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.charts.chart import LEGEND_ABOVE, Chart, Figure, Rows, Style, band, chart, line, marker
-from dpviz.charts.split import level_title, steps
+from dpviz.charts.split import steps
 from dpviz.charts.theme import BLUE, CLEAR, NEUTRAL, ORANGE, lighter, text_on
 from dpviz.charts.wording import counted
 from dpviz.evaluation.shares import GROWTHS, ShareMap, Shares
@@ -25,22 +24,6 @@ AXIS = f"ε ({NEIGHBOURS})"
 def spending_rows(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float]) -> Rows:
     """What one row pays on its way down the tree, a line per part and level."""
     return [{"where": step.level, "for": step.part, AXIS: number_text(step.epsilon)} for step in steps(plan, spent)]
-
-
-def share_rows(plan: BudgetPlan) -> list[dict[str, Any]]:
-    """The plan as a table: one line per share, with who set it. Infinite and whole numbers are written out as text."""
-    return [
-        {
-            "for": share.part,
-            "where": level_title(share.level, plan.depth, share.levels),
-            "features": share.group or "all features",
-            "ε each": number_text(share.epsilon),
-            "times a row meets it": share.n_compositions,
-            "ε one row pays": number_text(share.composed),
-            "set by": share.set_by,
-        }
-        for share in plan.shares
-    ]
 
 
 # --- accuracy over shares

@@ -292,27 +292,6 @@ def _poison_sentence(item: Consequence, found: Consequences, above: float) -> st
     )
 
 
-def protecting_sentence(found: Consequences, rows: int, above: float) -> tuple[str, str]:
-    """(headline, explanation) of which epsilons withstand this many poisoned rows."""
-    if found.reason:
-        return "No guarantee", found.reason
-    good, what = found.protecting(rows, above), counted(rows, "poisoned row")
-    sure = f"All certificates together hold with {percent(1 - found.beta)} confidence, for {found.n_train:,} rows like these."
-    first, last = (number_text(item.epsilon) for item in (found.found[0], found.found[-1]))
-    if not good:
-        most = max((item.protected(above) or 0 for item in found.found), default=0)
-        help_text = f"The most that any of them withstands is {most:,}. More rows or a lower bar would help."
-        return f"Not reachable: no ε between {first} and {last} ({NEIGHBOURS}) withstands {what}", f"{help_text} {sure}"
-    low, high = (number_text(item.epsilon) for item in (good[0], good[-1]))
-    best = max(good, key=lambda item: item.accuracy(0.5))
-    which = f"ε = {low}" if len(good) == 1 else f"ε from {low} to {high}"
-    return f"{capital(which)} ({NEIGHBOURS}) withstands {what}", (
-        f"The mean accuracy stays above {percent(round(above, 3))} whatever they are. Most accurate of these: ε = "
-        f"{number_text(best.epsilon)} (middle tree {percent(round(best.accuracy(0.5), 3))}). A smaller ε is too inaccurate to "
-        f"begin with, a larger one proves too little. {sure}"
-    )
-
-
 def _guess_cells(item: Consequence, candidates: int, unit: Unit) -> Iterator[tuple[str, str]]:
     """(about whom, how many), of the unit first; last what any algorithm with this epsilon allows it."""
     whose = ((f", {unit.words}", unit.rows), (", one row", 1)) if unit.rows > 1 else (("", 1),)

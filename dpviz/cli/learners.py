@@ -16,7 +16,6 @@ from pathlib import Path
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.charts.departures import statement_rows
 from dpviz.cli import console
 from dpviz.cli.options import number, option, shared
 from dpviz.cli.verify import bounds_in_words
@@ -26,7 +25,7 @@ from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
 from dpviz.io.schemas import load_schema
 from dpviz.learners import get_learner, registry
 from dpviz.learners.catalogue import parameters
-from dpviz.learners.papers import DIFFERENCES
+from dpviz.learners.papers import DIFFERENCES, statement_rows
 from dpviz.learners.recommend import which_learner
 from dpviz.training.contract import LearnerSpec
 

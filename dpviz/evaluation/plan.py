@@ -389,12 +389,6 @@ class Consequences:
         """The consequences of the nearest epsilon on a log scale."""
         return min(self.found, key=lambda item: abs(math.log(item.epsilon / epsilon)))
 
-    def protecting(self, rows: int, above: float) -> tuple[Consequence, ...]:
-        """Those whose accuracy provably stays above with this many poisoned rows: often a range in the middle, since a small
-        epsilon is too inaccurate and a large one proves nothing.
-        """
-        return tuple(item for item in self.found if (protected := item.protected(above)) is not None and protected >= rows)
-
 
 def consequences_steps(
     world: World,

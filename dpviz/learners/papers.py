@@ -280,3 +280,20 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "privatree-corrected": ("corrected", "PrivaTree"),
     "privatree-star": ("arXiv", "PrivaTree*"),
 }
+
+
+#: Status -> its words.
+STATUSES: dict[ClaimedStatus, str] = {
+    "holds": "holds",
+    "corrected": "corrected here",
+    "refuted": "refuted",
+    "withdrawn": "withdrawn",
+}
+
+
+def statement_rows(learner: str) -> list[dict[str, str]]:
+    """One row per numbered statement of the learner's paper; empty for none."""
+    return [
+        {"statement": one.name, "status": STATUSES[one.status], "what it says, and why": one.says, "evidence": one.evidence}
+        for one in STATEMENTS.get(learner, ())
+    ]

@@ -7,7 +7,6 @@ from dpviz.charts.budget import (
     FULL,
     LEAST_SPREAD,
     map_chart,
-    share_rows,
     spending_rows,
 )
 from dpviz.charts.theme import BLUE
@@ -39,7 +38,6 @@ def made(name: str = "privatree", depth: int = 3, n_rows: int = 400, peak: float
 REVIEWED = {
     "map": lambda: map_chart(made(noise=0), current=(20.0, 30.0, 50.0)),
     "map-line": lambda: map_chart(made("pf-tree", 5, noise=0), current=made("pf-tree", 5).points[0]),
-    "shares": lambda: share_rows(fitted("privatree").plan),
 }
 
 

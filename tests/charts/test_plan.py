@@ -126,17 +126,9 @@ def test_three_panels_share_their_axis_and_cursor_of_a_row_or_of_a_person():
     assert len(of_row.rows()) == len(EPSILONS)
 
 
-def test_epsilons_that_withstand_are_a_range_or_not_reachable_and_without_privacy_nothing_is_guaranteed():
-    found = consequences()
-    rows = found.at(0.1).protected(found.majority)
-    headline, explanation = drawn.protecting_sentence(found, rows, found.majority)
-    assert headline.startswith("ε ")
-    assert f"withstands {rows:,} poisoned" in headline
-    assert "95% confidence" in explanation
-    assert drawn.protecting_sentence(found, 100_000, found.majority)[0].startswith("Not reachable: no ε between 0.01 and 1")
+def test_without_privacy_nothing_is_guaranteed():
     found = consequences("cart", "Nothing is claimed.")
     _, risk, poison = sentences(found)
     assert "nothing limits" in risk
     assert "No protection is proved" in poison
-    assert drawn.protecting_sentence(found, 1, 0.5) == ("No guarantee", found.reason)
     assert all(value == 100 for value in panels(found).figure.data[2].y)

@@ -271,10 +271,6 @@ def test_each_epsilon_has_its_draws_its_share_of_the_failure_probability_and_pro
     assert found.at(0.12).epsilon == 0.1
     middle, high = (item.protected(found.majority) for item in found.found[1:])
     assert middle > high
-    good = found.protecting(middle, found.majority)
-    assert found.found[1] in good
-    assert found.found[2] not in good
-    assert found.protecting(10_000, found.majority) == ()
 
 
 def test_what_is_not_private_proves_nothing_and_a_stop_keeps_what_is_done():

@@ -18,7 +18,7 @@ from tests.support.pages import PAGES, opened, texts
 
 OPENED = [(path.stem, {}) for path in sorted(PAGES.glob("*.py")) if path.stem != "learn"]
 OPENED += [("tree", {"learner": get_learner(name).title}) for name in ("privatree", "pf-forest", "logistic")]
-OPENED += [("compare", {"tab": PLAN_TAB, "wanted": "poison", "attack": "one-of-n"})]
+OPENED += [("compare", {"tab": PLAN_TAB, "wanted": "depth", "attack": "one-of-n"})]
 OPENED += [("compare", {"view": view}) for view in ("over depth", "over number of rows")]
 OPENED += [("learn", {"lesson": lesson.name}) for lesson in LESSONS]
 #: Read by the app itself rather than by a widget.

@@ -10,7 +10,7 @@ from dpviz.table.role import DataRole
 from tests.support.pages import opened, shown, tree_on_screen, unfolded
 
 
-def test_a_typical_person_is_answered_at_once_and_a_change_lights_the_path_up():
+def test_the_first_person_is_answered_at_once_and_a_change_lights_the_path_up():
     test = opened("tree", DataRole.PRIVATE, depth="3")
     tree = tree_on_screen(test).tree
     others = {f.name: f.low if hasattr(f, "low") else f.categories[0] for f in tree.schema.features}

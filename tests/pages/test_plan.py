@@ -153,11 +153,9 @@ def test_a_question_is_answered_with_its_picture_until_another_wish_makes_it_sta
     ("url", "words"),
     [
         ({"wish-accuracy": "99"}, "Not reachable"),
-        ({"wanted": "Poisoned rows → ε", "protect": "1"}, "withstands 1 poisoned row"),
-        ({"wanted": "Poisoned rows → ε", "protect": "50000"}, "Not reachable"),
         ({"world": "The schema alone", "wish-accuracy": "95", "strength": "0.6"}, "80% is the most anybody reaches"),
         ({"attack": "Which of n people", "candidates": "1000"}, "which of 1,000 people"),
     ],
 )
-def test_what_cannot_be_reached_and_poison_ceiling_and_attack_are_said(url, words):
+def test_what_cannot_be_reached_the_ceiling_and_the_attack_are_said(url, words):
     assert words in shown(asked(**url))

@@ -5,13 +5,12 @@ The page is self-contained: no script runs, nothing is fetched, everything from 
 """
 
 import json
-import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from html import escape, unescape
+from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from dpviz.accounting.claim import Disclosure
@@ -25,7 +24,7 @@ from dpviz.charts.publish.test_result import (
     percent_with_interval,
     result_sentences,
 )
-from dpviz.charts.tree.labels import text_width, visible
+from dpviz.charts.tree.labels import visible
 from dpviz.charts.tree.layout import layout_within
 from dpviz.charts.tree.svg import draw_tree
 from dpviz.charts.wording import counted
@@ -46,9 +45,6 @@ MOST_DRAWN = 64
 PAPER_WIDTH, PAPER_HEIGHT = 828.0, 470.0
 #: Columns that page one names, sentences of the test on it (the others stand in the annexes), categories of a column.
 _MOST_NAMED, _MOST_SENTENCES, _MOST_CATEGORIES = 3, 3, 12
-_ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
-_DRAWN = re.compile(r'(<text class="(name|rule)"[^>]*)>([^<]+)(<tspan class="rule">([^<]*))?<')
-_SQUEEZED = 'lengthAdjust="spacingAndGlyphs"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +57,46 @@ class Signed:
 
 
 def report_html(given: Exportable, signed: Signed | None = None) -> str:
-    """Page one for people who decide, then the annexes. `signed`: what stands beside the signature line."""
-    statement, target, found = statement_of(given.document), given.schema.target.name, given.verdict
+    """`report.html`, filled in: page one, then the annexes. `signed`: what stands beside the signature line."""
+    statement, found, by_hand = statement_of(given.document), given.verdict, signed or Signed()
     test = test_result_of(given.document, given.schema)
     sentences = [] if test is None else result_sentences(test, found.unit)
-    body = "\n".join(
-        (
-            f"<h1>{text(f'What predicts {target}')}</h1><p class=finding>{text(_finding(given, test))}</p>",
-            _beside_always(test),
-            f"<p class=lead>{text(f'Made by {_learner(given)}.')}</p>",
-            f'<div class="verdict {"" if found.kind == "released" else "open"}"><p><strong>{text(found.headline)}</strong></p>',
-            f"<p>{text(found.odds)}</p>{_plain_bound(found)}</div>",
-            *_model(given),
-            f"<h2>How sure it is</h2>{_bullets(_how_sure(sentences))}",
-            '<div class="columns"><section><h2>What may be concluded</h2>',
-            f"{_bullets(_conclusions(given, tested=test is not None))}</section>",
-            f"<section><h2>What may not</h2>{_bullets(_no_conclusions(given))}</section></div>",
-            *_signature(signed or Signed()),
-            '<h1 class="annex">Annexes</h1>',
-            f"<h2>How good it is, in full</h2>{_bullets(sentences[_MOST_SENTENCES:])}" if sentences else "",
-            f"<h2>By group</h2>{_rows_table(rows)}<p class=note>{WIDE}</p>" if (rows := group_rows(test)) else "",
-            f'<div class="columns"><section><h2>What is promised</h2>{_bullets(found.promises)}',
-            "</section><section><h2>What is not promised</h2>",
-            _bullets(not_promised(found.unit, statement.disclosures, statement.noise.warning)),
-            f"</section></div><h2>Where the budget went</h2>{_budget_table(statement, found.unit)}<p>{text(found.because)}</p>",
-            f"<h2>What was taken as public</h2>{_public_table(given.schema)}",
-            f"<footer>{text(_foot(given))}</footer>",
-        )
+    said = {
+        "target": given.schema.target.name,
+        "finding": _finding(given, test),
+        "learner": _learner(given),
+        "headline": found.headline,
+        "odds": found.odds,
+        "because": found.because,
+        "version": entry_text(given.document, "versions", "dpviz"),
+    }
+    page = Template(_file("report.html")).substitute(
+        {name: text(words) for name, words in said.items()},
+        css=_file("report.css"),
+        state="" if found.kind == "released" else "open",
+        worth=_beside_always(test),
+        plain_bound=_plain_bound(found),
+        model="\n".join(_model(given)),
+        how_sure=_bullets(_how_sure(sentences)),
+        conclusions=_bullets(_conclusions(given, tested=test is not None)),
+        no_conclusions=_bullets(_no_conclusions(given)),
+        data_set=text(by_hand.data_set) if by_hand.data_set else "&nbsp;",
+        date=text(by_hand.date) if by_hand.date else "&nbsp;",
+        author=text(by_hand.author) if by_hand.author else "&nbsp;",
+        test=f"<h2>How good it is, in full</h2>{_bullets(sentences[_MOST_SENTENCES:])}" if sentences else "",
+        groups=_groups(group_rows(test)),
+        promises=_bullets(found.promises),
+        not_promised=_bullets(not_promised(found.unit, statement.disclosures, statement.noise.warning)),
+        ledger=_ledger_table(statement, found.unit),
+        schema=_schema_table(given.schema),
+        document=_as_data(given.text),
     )
-    inside = f'<script type="application/json" id="document">{_as_data(given.text)}</script>'
-    return page_html(f"What predicts {target}", body, inside)
+    return page.rstrip("\n")
+
+
+@cache
+def _file(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip("\n")
 
 
 # --- page one
@@ -163,13 +169,6 @@ def _no_conclusions(given: Exportable) -> Iterator[str]:
     yield f"That no other {other} predicts as well: noise chooses among those that are nearly as good."
 
 
-def _signature(signed: Signed) -> Iterator[str]:
-    yield '<div class="signature">'
-    for name, value in (("Data set", signed.data_set), ("Date", signed.date), ("Author", signed.author), ("Signature", "")):
-        yield f'<p><span class="line">{text(value) if value else "&nbsp;"}</span>{name}</p>'
-    yield "</div>"
-
-
 # --- the tree on page one
 
 
@@ -189,26 +188,16 @@ def _model(given: Exportable) -> Iterator[str]:
     title = f"Tree of {given.schema.target.name}, depth {tree.depth}, {tree.n_leaves:,} leaves"
     draw = partial(draw_tree, tree, title=title)
     layout = layout_within(tree, PAPER_WIDTH, PAPER_HEIGHT)
-    kept, paper = max(len(placed.path) for placed in layout.nodes), _at_measured_width(draw(layout=layout).standalone())
+    kept, paper = max(len(placed.path) for placed in layout.nodes), draw(layout=layout).standalone()
     large, left_out = tree.n_leaves > MOST_DRAWN, f" Only the first {counted(kept, 'level')} of {tree.depth} are drawn here."
     if not large:
-        screens = _at_measured_width(draw().standalone()) + _at_measured_width(draw(narrow=True).standalone())
+        screens = draw().standalone() + draw(narrow=True).standalone()
         yield f"<figure class=screen>{screens}{_caption()}</figure>"
     yield f'<figure class="{"" if large else "paper"}">{paper}{_caption(left_out if kept < tree.depth else "")}</figure>'
 
 
 def _caption(more: str = "") -> str:
     return f"<figcaption>True goes left. Names that do not fit are cut.{more}</figcaption>"
-
-
-def _at_measured_width(svg: str) -> str:
-    """Texts of a drawing take the width they were fitted to their boxes with, whatever font a reader has."""
-
-    def stretched(found: re.Match[str]) -> str:
-        width = text_width(unescape(found[3]), 13, bold=found[2] == "name") + text_width(unescape(found[5] or ""), 13)
-        return f'{found[1]} textLength="{width:.1f}" {_SQUEEZED}>{found[3]}{found[4] or ""}<'
-
-    return _DRAWN.sub(stretched, svg)
 
 
 # --- what is not promised, and the ledger
@@ -231,46 +220,32 @@ def not_promised(unit: Unit, disclosures: Sequence[Disclosure] = (), warning: st
     ]
 
 
-def _budget_table(statement: Statement, unit: Unit) -> str:
+def _ledger_table(statement: Statement, unit: Unit) -> str:
     """Steps of the ledger, alike ones together: how many there are and what one costs."""
     if not statement.ledger:
         return '<p class="note">No step touched the rows.</p>'
-    groups: dict[tuple[str, Any, str], list[float]] = {}
+    groups: dict[tuple[str, str, str], list[float]] = {}
     for step in statement.steps:
-        groups.setdefault((step.part, step.level, step.mechanism or step.kind), []).append(step.epsilon)
-    largest = max((max(costs) for costs in groups.values() if math.isfinite(max(costs))), default=0.0)
-    rows = "".join(_budget_row(*key, costs, largest) for key, costs in groups.items())
-    head = "<th>For</th><th>Depth</th><th>Mechanism</th>"
-    head += "<th class=number>Steps</th><th class=number>ε of one</th><th class=bar-cell></th>"
+        level = "" if step.level is None else f"{step.level}"
+        groups.setdefault((text(step.part), level, text(step.mechanism or step.kind)), []).append(step.epsilon)
+    rows = ((*key, f"{len(costs):,}", number_text(max(costs))) for key, costs in groups.items())
     note = f"Steps on disjoint rows do not add up: the costliest counts. Every ε: {NEIGHBOURS}."
     if unit.rows > 1:
         note += f" For {unit.words} with up to {unit.rows:,} rows, {unit.rows:,} times as much."
-    return f'<div class="table"><table><tr>{head}</tr>{rows}</table></div><p class="note">{text(note)}</p>'
-
-
-def _budget_row(part: str, level: int | None, how: str, costs: list[float], largest: float) -> str:
-    most = max(costs)
-    width = 100 * most / largest if largest and math.isfinite(most) else 0.0
-    size = 'width="100" height="10" viewBox="0 0 100 10" preserveAspectRatio="none"'
-    bar = f'<svg {size} aria-hidden="true"><rect class="bar" width="{width:.1f}" height="10" rx="2"/></svg>'
-    cells = f"<td>{text(part)}</td><td>{'' if level is None else level}</td><td>{text(how)}</td>"
-    numbers = f"<td class=number>{len(costs):,}</td><td class=number>{number_text(most)}</td>"
-    return f"<tr>{cells}{numbers}<td class=bar-cell>{bar}</td></tr>"
+    return f'{_table(("For", "Depth", "Mechanism", "Steps", "ε of one"), rows)}<p class="note">{text(note)}</p>'
 
 
 # --- the schema
 
 
-def _public_table(schema: Schema) -> str:
+def _schema_table(schema: Schema) -> str:
     """Every column with what was taken as public about it, and whether somebody declared it or it was read from the rows."""
     known = [(column.name, _known(column), column.read_from_data) for column in (*schema.features, schema.target)]
     count = "not declared" if schema.n_public is None else f"about {schema.n_public:,}"
     known.append(("Number of rows", count, tuple(field for field in schema.read_from_data if field == "n_public")))
-    rows = "".join(f"<tr><td>{text(name)}</td><td>{text(said)}</td><td>{_badge(read)}</td></tr>" for name, said, read in known)
-    head = "<tr><th>Column</th><th>Taken as public</th><th>Source</th></tr>"  # again at the top of every page it goes on to
+    rows = ((text(name), text(said), _badge(read)) for name, said, read in known)
     source = f"Corrected after a look at how the rows fit, by a public source: {schema.source}" if schema.source else ""
-    more = f"\n<p>{text(source)}</p>" if source else ""
-    return f'<div class="table"><table><thead>{head}</thead>{rows}</table></div>{more}'
+    return _table(("Column", "Taken as public", "Source"), rows) + (f"\n<p>{text(source)}</p>" if source else "")
 
 
 def _known(column: Feature | Target) -> str:
@@ -298,39 +273,21 @@ def text(words: str) -> str:
     return escape(visible(words))
 
 
-def page_html(title: str, body: str, after: str = "") -> str:
-    """A self-contained page: no script runs, nothing is fetched, and it prints. `after` stands behind what is shown."""
-    return "\n".join(
-        (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_ALLOWED}">',
-            f"<title>{text(title)}</title><style>{_css()}</style></head><body><main>",
-            f"{body}</main>{after}</body></html>",
-        )
-    )
-
-
-@cache
-def _css() -> str:
-    return Path(__file__).with_name("report.css").read_text(encoding="utf-8")
+def _groups(rows: Rows) -> str:
+    if not rows:
+        return ""
+    return f"<h2>By group</h2>{_table(rows[0], (map(text, row.values()) for row in rows))}<p class=note>{WIDE}</p>"
 
 
 def _bullets(lines: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>"
 
 
-def _rows_table(rows: Rows) -> str:
-    head = "".join(f"<th>{text(name)}</th>" for name in rows[0])
-    lines = "".join(f"<tr>{''.join(f'<td>{text(cell)}</td>' for cell in row.values())}</tr>" for row in rows)
-    return f'<div class="table"><table><thead><tr>{head}</tr></thead>{lines}</table></div>'
-
-
-def _foot(given: Exportable) -> str:
-    version = entry_text(given.document, "versions", "dpviz")
-    return (
-        f"Made by dpviz {version}. The page holds released values only, and the model's JSON document as data. It loads nothing."
-    )
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table of cells that are HTML; its head comes again at the top of every page it goes on to."""
+    names = "".join(f"<th>{text(name)}</th>" for name in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="table"><table><thead><tr>{names}</tr></thead>{lines}</table></div>'
 
 
 def _as_data(document: str) -> str:

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
-from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Rows, chart, limits, marker
-from dpviz.charts.theme import BLUE, ORANGE
-from dpviz.charts.tree.labels import visible
+from dpviz.charts.chart import Rows
 from dpviz.evaluation.metrics import RARE
 from dpviz.models.tree import format_value
 from dpviz.results.document import Estimate
@@ -194,25 +192,3 @@ def group_sentences(report: TestReport | None) -> list[str]:
         (name, group), *known = row.items()
         said.append(f"Where {name} is {group!r}: {', '.join(' '.join(words) for words in known)}.")
     return said
-
-
-def group_chart(report: ClassReport) -> Chart:
-    """Per group its error and the found share of the least frequent class, each with its 95% interval."""
-    rarest = int(report.counts.sum(axis=0).argmin())
-    kinds = (("wrong", ORANGE, "x"), (f"finds {visible(report.schema.classes[rarest])!r}", BLUE, "circle"))
-    axis = {"range": [-0.02, 1.02], "tickformat": ".0%", "zeroline": False}
-    figure = chart(90 + 44 * len(report.by_group), top=40, legend=LEGEND_ABOVE, xaxis=axis, yaxis=NAMES, scattermode="group")
-    for place, (words, colour, symbol) in enumerate(kinds):
-        shares = [(entry.error, entry.found[rarest])[place] for entry in report.by_group]
-        bars = limits([share.high - share.value for share in shares], [share.value - share.low for share in shares], colour)
-        figure.add_scatter(
-            x=[share.value for share in shares],
-            y=[visible(entry.name) for entry in report.by_group],
-            name=words,
-            mode="markers",
-            orientation="h",
-            marker=marker(colour, symbol, 10),
-            error_x=bars,
-            hovertemplate="%{y}: %{x:.1%}",
-        )
-    return Chart(figure, "Error and found share per group, each with its 95% interval.", group_rows(report))

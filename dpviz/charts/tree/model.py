@@ -11,7 +11,7 @@ from dpviz.charts.tree.labels import between_in_words, is_anywhere, visible
 from dpviz.evaluation.resampling import FeatureUse, Resamples
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.effects import Effect
-from dpviz.models.tree import Branch, Tree, declared_precision, format_number, format_value, rule_in_words
+from dpviz.models.tree import Branch, Tree, declared_precision, format_number, format_value
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
@@ -145,16 +145,6 @@ def effect_chart(schema: Schema, effect: Effect, answer: int) -> Chart:
 MOST_FEATURES = 16
 _LONGEST = 34
 _SHADES = [[0, translucent(BLUE, 0.05)], [1, translucent(BLUE, 0.6)]]
-
-
-def root_sentence(schema: Schema, drawn: Resamples) -> str:
-    """How often the most frequent root rule came, and how many different beginnings there were."""
-    roots = [(rule_in_words(schema, rule), times) for rule, times in drawn.root_rules()]
-    without = drawn.n_done - sum(times for _, times in roots)
-    beginnings = [*roots, *([("one label for everybody", without)] if without else [])]
-    words, times = beginnings[0]
-    different = "the only one" if len(beginnings) == 1 else f"one of {len(beginnings)} different beginnings"
-    return f"At the root, exactly “{words}” appears in {times} of {drawn.n_done} reruns, {different}."
 
 
 def survival_sentence(schema: Schema, drawn: Resamples) -> str:

@@ -1,7 +1,7 @@
 """One person and a model: which leaf the person reaches, and the answer in one sentence."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -9,50 +9,31 @@ from dpviz.charts.wording import percent
 from dpviz.errors import NoProbabilities
 from dpviz.models.base import Model, Voting
 from dpviz.models.new_rows import answers_of, probabilities_of
-from dpviz.models.tree import Branch, Rule, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
+from dpviz.models.tree import Branch, SubsetRule, ThresholdRule, Tree, declared_precision, format_value
 from dpviz.table.columns import Column
 from dpviz.table.encode import NewRows, encode_new
 from dpviz.table.raw import RawTable
-from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
+from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
 
 #: Column -> what was typed; None for a missing cell.
 Cells = Mapping[str, str | float | None]
 
 
-def typical_person(tree: Tree) -> dict[str, str | float]:
-    """A value for every feature that the tree asks about, at home in the leaf with the most released rows; from no row.
+def first_person(tree: Tree) -> dict[str, str | float]:
+    """A value for every feature that the tree asks about, from no row: the uppermost threshold, or a category that is in.
 
-    Without released counts that is the leaf reached by "true" alone. Between two thresholds it is the middle; above the last one
-    as far from it as the middle of what lies below, since declared ranges reach far beyond what is common.
+    Thresholds lie where rows are common; declared ranges reach far beyond.
     """
-    leaves = [placed for placed in tree.nodes() if not isinstance(placed.node, Branch)]
-    home = max(leaves, key=lambda placed: sum(getattr(placed.node, "counts", None) or ())).path
-    questions = [(placed.path, placed.node.rule) for placed in tree.nodes() if isinstance(placed.node, Branch)]
-    asked: dict[int, list[tuple[Rule, bool]]] = {}
-    for path, rule in sorted(questions, key=lambda question: not home.startswith(question[0])):  # those on the way first
-        asked.setdefault(rule.feature, []).append((rule, not home.startswith(f"{path}R")))
-    features = tree.schema.features
-    return {features[place].name: _typical(features[place], answers) for place, answers in asked.items()}
-
-
-def _typical(feature: Feature, answers: Sequence[tuple[Rule, bool]]) -> str | float:
-    if isinstance(feature, CategoricalFeature):
-        codes = set(range(len(feature.categories)))
-        for rule, is_true in answers:
-            held = set(rule.codes) if isinstance(rule, SubsetRule) else codes
-            codes = (codes & held if is_true else codes - held) or codes
-        return feature.categories[min(codes)]
-    low, high = feature.low, feature.high
-    for rule, is_true in answers:
-        if isinstance(rule, ThresholdRule) and low < rule.threshold < high:
-            low, high = (low, rule.threshold) if is_true else (rule.threshold, high)
-    value = (low + high) / 2
-    if low > feature.low and high == feature.high:
-        value = min(value, low + (low - feature.low) / 2)
-    if not feature.whole:
-        rounded = declared_precision(feature, value)  # as thresholds are, unless that leaves the way to the leaf
-        return rounded if low < rounded < high else value
-    return float(math.floor(value) if math.floor(value) > low or low == feature.low else math.floor(value) + 1)
+    found: dict[str, str | float] = {}
+    for placed in sorted(tree.nodes(), key=lambda placed: len(placed.path)):
+        if isinstance(placed.node, Branch):
+            rule, feature = placed.node.rule, tree.schema.features[placed.node.rule.feature]
+            if isinstance(rule, SubsetRule) and isinstance(feature, CategoricalFeature):
+                found.setdefault(feature.name, feature.categories[rule.codes[0] if rule.codes else 0])
+            elif isinstance(rule, ThresholdRule) and isinstance(feature, NumericFeature):
+                value = max(feature.low, declared_precision(feature, rule.threshold))
+                found.setdefault(feature.name, float(math.floor(value)) if feature.whole else value)
+    return found
 
 
 def _encoded(schema: Schema, cells: Cells) -> NewRows:

@@ -11,7 +11,6 @@ from dpviz.charts.tree.model import (
     effect_rows,
     feature_chart,
     feature_sentence,
-    root_sentence,
     scores_in_words,
     steps_chart,
     steps_of,
@@ -74,8 +73,6 @@ def test_what_comes_back_is_drawn_and_told_as_reviewed():
     drawn = Resamples((*(stump(0, 3.5),) * 6, *(stump(1, 2.5),) * 3, Constant(PAIR, 1)), 10)
     near = [Resamples(tuple(stump(0, mark) for mark in marks), 2) for marks in ((3.5, 3.5), (3.0, 5.0), (1.0, 15.0))]
     said = [
-        root_sentence(PAIR, drawn),
-        root_sentence(PAIR, Resamples((Constant(PAIR, 1),), 1)),
         *(survival_sentence(PAIR, found) for found in near),
         feature_sentence(PAIR, feature_use(drawn), 10),
         feature_sentence(PAIR, (), 10),

@@ -1,8 +1,6 @@
 """One person: the leaf that is reached, and the answer in a sentence."""
 
-import pytest
-
-from dpviz.charts.tree.person import answer_sentence, leaf_reached, typical_person
+from dpviz.charts.tree.person import answer_sentence, first_person, leaf_reached
 from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
@@ -34,27 +32,9 @@ def test_the_answer_has_probabilities_where_the_model_holds_them_or_a_number():
     assert answer_sentence(numbers, {"age": None, "ward": "north"}).startswith("No answer: a missing")
 
 
-@pytest.mark.parametrize(
-    ("ends", "home", "age", "ward"),
-    [
-        ((Leaf(0, (900, 90)), Leaf(1, (3, 9)), Leaf(0, (5, 1))), "L", 36.0, "north"),
-        ((Leaf(0, (9, 9)), Leaf(1, (3, 90)), Leaf(0, (5, 1))), "RL", 72.0, "south"),
-        ((Leaf(0, (9, 9)), Leaf(1, (3, 9)), Leaf(0, (50, 1))), "RR", 72.0, "north"),
-        (LABELS, "L", 36.0, "north"),
-    ],
-)
-def test_a_typical_person_is_at_home_in_the_leaf_with_the_most_released_rows(ends, home, age, ward):
-    found = typical_person(tree(ends=ends))
-    assert leaf_reached(tree(ends=ends), found) == home
-    assert found == {"age": age, "ward": ward if home != "L" else found["ward"]}
-
-
-def test_a_typical_value_is_no_middle_of_a_wide_range_has_few_digits_and_stays_on_its_side():
-    schema = Schema((NumericFeature("income", 0, 500_000),), ClassTarget("y", ("a", "b")))
-    income = Tree(schema, Branch(ThresholdRule(0, 30_000.0), Leaf(0, (1, 1)), Leaf(1, (0, 90))))
-    assert typical_person(income) == {"income": 45_000.0}
+def test_the_first_person_stands_at_the_uppermost_questions_with_few_digits_and_reaches_a_leaf():
+    assert first_person(tree()) == {"age": 54.0, "ward": "south"}
+    assert leaf_reached(tree(), first_person(tree())) == "L"
     schema = Schema((NumericFeature("bmi", 10, 70),), ClassTarget("y", ("a", "b")))
-    halves = Branch(ThresholdRule(0, 69.53125), Leaf(0, (90, 1)), Leaf(1, (0, 1)))
-    assert typical_person(Tree(schema, halves)) == {"bmi": 39.77}
-    thin = Tree(schema, Branch(ThresholdRule(0, 10.001), Leaf(0, (90, 1)), Leaf(1, (0, 1))))
-    assert leaf_reached(thin, typical_person(thin)) == "L"
+    halves = Branch(ThresholdRule(0, 69.53125), Branch(ThresholdRule(0, 20.0), Leaf(0), Leaf(1)), Leaf(0))
+    assert first_person(Tree(schema, halves)) == {"bmi": 69.53}

@@ -2,7 +2,7 @@
 
 import re
 
-from dpviz.charts.departures import departures_page, departures_section
+from benchmarks.differences import departures_page, departures_section
 from dpviz.installation import bundled
 from dpviz.learners import declared
 from dpviz.learners.papers import DIFFERENCES, STATEMENTS

@@ -1,25 +1,9 @@
-"""Where learners differ from their papers, and what these state, as tables and as a page (`dpviz/learners/papers.py`)."""
+"""Where learners differ from their papers, and what these state, as a page of Markdown (`dpviz/learners/papers.py`)."""
 
 from collections.abc import Iterable
 
-from dpviz.learners.papers import DIFFERENCES, STATEMENTS, ClaimedStatus
+from dpviz.learners.papers import DIFFERENCES, statement_rows
 from dpviz.training.contract import LearnerSpec
-
-#: Status -> its words.
-STATUSES: dict[ClaimedStatus, str] = {
-    "holds": "holds",
-    "corrected": "corrected here",
-    "refuted": "refuted",
-    "withdrawn": "withdrawn",
-}
-
-
-def statement_rows(learner: str) -> list[dict[str, str]]:
-    """One row per numbered statement of the learner's paper; empty for none."""
-    return [
-        {"statement": one.name, "status": STATUSES[one.status], "what it says, and why": one.says, "evidence": one.evidence}
-        for one in STATEMENTS.get(learner, ())
-    ]
 
 
 def departures_page(specs: Iterable[LearnerSpec]) -> str:
