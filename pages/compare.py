@@ -19,7 +19,7 @@ from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
 from dpviz.app.parts import plain
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import hidden_seed, loaded, rows_read
-from dpviz.app.widgets import download, learner_title, linked, one_of, show_chart
+from dpviz.app.widgets import download, learner_title, linked, one_of, rows_table, show_chart
 from dpviz.charts import as_python
 from dpviz.charts import compare as charts
 from dpviz.charts.wording import capital
@@ -399,9 +399,8 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     ours = st.selectbox("Algorithm", names, format_func=learner_title, key="ours")
     pairs = [comparison.difference(there, ours, other, shown.metric) for other in names if other != ours]
     known = [pair for pair in pairs if pair is not None]
-    lines = (f"- beats {plain(learner_title(p.other))} with probability **{charts.probability_text(p)}**" for p in known)
-    st.markdown("\n".join([plain(learner_title(ours)), "", *lines]))
-    show_chart(charts.difference_chart(known, styles, shown.metric), "differences", png=saved_as("differences"))
+    words = f"Whom {learner_title(ours)} beats, how surely and by how much."
+    rows_table(charts.difference_rows(known, shown.metric), words)
     st.caption(charts.WHAT_A_PROBABILITY_IS)
 
 

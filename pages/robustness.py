@@ -200,7 +200,7 @@ if found:
     chart = charts.guarantee_chart(found, up_to=up_to, wanted=wanted, attacks=attacks)
     show_chart(chart, "robust-curves")
     st.caption(prose("robustness", "counted"))
-    st.caption(charts.marks_text(found, wanted, are_attacked=attacks is not None))
+    st.caption(prose("robustness", "marks"))
     icons = {"proved": ":material/verified_user:", "votes": ":material/how_to_vote:"}
     lines = []
     for item in found:

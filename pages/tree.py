@@ -25,7 +25,7 @@ from dpviz.app.share_map import share_map_screen
 from dpviz.app.split_view import split_view
 from dpviz.app.state import rows_read
 from dpviz.app.tree_view import chosen_in, tree_text, tree_view
-from dpviz.app.widgets import linked, on_demand, show_chart
+from dpviz.app.widgets import linked, on_demand, rows_table
 from dpviz.charts import as_python
 from dpviz.charts import budget as budget_charts
 from dpviz.charts.split import split_of, split_sentence
@@ -251,7 +251,7 @@ def show_reruns(trained: training.Trained) -> None:
     uses = feature_use(drawn)
     st.markdown(plain(model_figures.feature_sentence(schema, uses, drawn.n_done)))
     if uses:
-        show_chart(model_figures.feature_chart(schema, uses, drawn.n_done), "resampling-features")
+        rows_table(model_figures.feature_rows(schema, uses), f"Of {drawn.n_done} draws, those that ask about a feature.")
 
 
 # --- taking it away

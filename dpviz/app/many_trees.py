@@ -1,13 +1,12 @@
-"""A model of many trees: what each feature does, one tree at a time, how the trees vote on one row or add up to its score."""
+"""A model of many trees: what each feature does, one tree at a time, how the trees vote on one row."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from dpviz.app.parts import literal, plain
+from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.tree_view import show_tree
@@ -17,17 +16,13 @@ from dpviz.charts.tree.model import (
     effect_chart,
     effect_rows,
     score_name,
-    scores_in_words,
-    steps_chart,
-    steps_of,
 )
 from dpviz.charts.wording import counted
 from dpviz.models.base import Model
 from dpviz.models.boosted import BoostedTrees
 from dpviz.models.effects import effects
-from dpviz.models.tree import Tree, format_value
-from dpviz.table.dataset import EncodedDataset
-from dpviz.table.schema import ClassTarget, NumericTarget
+from dpviz.models.tree import Tree
+from dpviz.table.schema import NumericTarget
 
 #: A tree with more leaves is told in words only.
 MOST_DRAWN = 256
@@ -42,23 +37,14 @@ def many_trees_screen(model: Any, loaded: Loaded) -> None:
     else:
         st.header("Tree by tree", anchor=False)
         one_tree(model, partial(_adds_to, model) if is_boosted else lambda number: "Every tree has one vote.")
-    if not loaded.role.may_read:
-        return
-    if is_boosted:
-        _steps(model, loaded)
-    elif hasattr(model, "votes"):
+    if loaded.role.may_read and hasattr(model, "votes"):
         _votes(model, loaded)
-
-
-def _ask_row(loaded: Loaded, key: str) -> tuple[int, EncodedDataset]:
-    """The number of a row, and the row."""
-    number = st.number_input(f"Row, of {loaded.data.n_rows:,}", 1, loaded.data.n_rows, key=key)
-    return number, loaded.data.take(slice(number - 1, number), share=1.0)
 
 
 def _votes(model: Any, loaded: Loaded) -> None:
     st.header("The vote on a row", anchor=False)
-    number, row = _ask_row(loaded, "voted-row")
+    number = st.number_input(f"Row, of {loaded.data.n_rows:,}", 1, loaded.data.n_rows, key="voted-row")
+    row = loaded.data.take(slice(number - 1, number), share=1.0)
     counts, classes = model.votes(row)[0], loaded.schema.classes
     chosen, actual = classes[int(counts.argmax())], classes[int(row.target[0])]
     st.markdown(f"Row {number:,} is predicted {plain(chosen)}; in the data it is {plain(actual)}.")
@@ -69,27 +55,6 @@ def _votes(model: Any, loaded: Loaded) -> None:
 def _adds_to(model: BoostedTrees, number: int) -> str:
     name = plain(score_name(model.schema, (number - 1) % model.n_scores))
     return f"Every row reaches one leaf, whose number is added to its {name}."
-
-
-def _steps(model: BoostedTrees, loaded: Loaded) -> None:
-    """One row on its way through all trees; which score is followed is asked where every class has one."""
-    st.header("From tree to tree, for one row", anchor=False)
-    number, row = _ask_row(loaded, "boosted-row")
-    said, actual, schema = model.predict(row)[0], row.target[0], model.schema
-    if isinstance(schema.target, ClassTarget):
-        scores = plain(", ".join(scores_in_words(model, np.ravel(model.scores(row)).tolist())))
-        words = f"{literal(schema.classes[said])} ({scores}); in the data it is {literal(schema.classes[actual])}."
-    else:
-        clipped = " (kept inside the declared range)" if said != model.scores(row)[0] else ""
-        words = f"**{format_value(said)}**{clipped}; in the data it is **{format_value(float(actual))}**."
-    st.markdown(f"Row {number:,} is predicted {words}")
-    score = 0
-    if model.n_scores > 1:
-        options = {"format_func": schema.classes.__getitem__, "key": "boosted-class"}
-        score = int(st.selectbox("Class", range(model.n_scores), **options))
-    steps = steps_chart(steps_of(model, row, score))
-    st.markdown(plain(steps.summary))
-    show_chart(steps, "boosted-steps")
 
 
 def effects_screen(model: Model) -> None:

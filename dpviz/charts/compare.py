@@ -388,20 +388,9 @@ WHAT_A_PROBABILITY_IS = (
 )
 
 
-def difference_chart(found: Sequence[Difference], styles: Mapping[str, LineStyle], metric: str = "accuracy") -> Chart:
-    """A line per other learner from the 5% to the 95% difference, in points or units, with the median marked and 0 drawn."""
-    across = {"title": f"← behind · {gap_unit(metric)} · ahead →", "zeroline": False}
-    figure = chart(116 + 48 * len(found), top=34, right=16, showlegend=False, xaxis=across, yaxis=NAMES)
-    for item in found:
-        style = styles[item.other]
-        low, median, high = (_gap_scale(metric) * value for value in (item.low, item.median, item.high))
-        spread = {"mode": "lines", "line": line(style.colour, 4, style.dash), "hoverinfo": "skip"}
-        if has_spread(item):
-            figure.add_scatter(x=[low, high], y=[broken(style.title)] * 2, **spread)
-        point = {"mode": "markers", "marker": marker(style.colour, style.symbol)}
-        figure.add_scatter(x=[median], y=[broken(style.title)], hovertemplate=f"{sentence(item, metric)}<extra></extra>", **point)
-    figure.add_vline(0, line=line(NEUTRAL, 1.5))
-    rows = [
+def difference_rows(found: Sequence[Difference], metric: str = "accuracy") -> Rows:
+    """A line per other learner: how sure it is that it is beaten, and by how much, in points or units."""
+    return [
         {
             "against": variant_title(item.other),
             "probability that it is beaten": probability_text(item),
@@ -413,15 +402,6 @@ def difference_chart(found: Sequence[Difference], styles: Mapping[str, LineStyle
         }
         for item in found
     ]
-    return Chart(figure, f"{'. '.join(sentence(item, metric) for item in found)}.", rows)
-
-
-def sentence(item: Difference, metric: str = "accuracy") -> str:
-    """Who beats whom, and by how much."""
-    ours, theirs = map(variant_title, (item.learner, item.other))
-    low, median, high = (gap_text(value, metric) for value in (item.low, item.median, item.high))
-    between = f" (5% to 95%: {low} to {high})" if has_spread(item) else ""
-    return f"{ours} beats {theirs} with probability {probability_text(item)}; difference {median} {gap_unit(metric)}{between}"
 
 
 def has_spread(item: Difference) -> bool:

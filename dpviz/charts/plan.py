@@ -108,15 +108,6 @@ def answer_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = No
     return f"Not shown to be reachable: the draws do not decide at {_place_in_full(along, last, risk)}"
 
 
-def so_far_headline(answer: SearchAnswer, along: Along, risk: AtRisk | None = None) -> str:
-    """What is known while the search goes on: it holds like the answer itself, which will only say more."""
-    if answer.reached is not None:
-        return f"Enough: {_place_in_full(along, answer.reached.place, risk)}. Now trying the values next to it"
-    if answer.missed is not None:
-        return f"Not enough: {_place_in_full(along, answer.missed.place, risk)}. Now looking further"
-    return "Every value has had a first look. Now looking more closely"
-
-
 def answer_sentence(answer: SearchAnswer, along: Along, goal: Goal, unit: Unit = ROW) -> str:
     """What was found at the ends of the bracket, and what the confidence covers."""
     share = f"{MEASURES[goal.measure]} is at least {percent(goal.target)}"

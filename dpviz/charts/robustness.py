@@ -252,27 +252,6 @@ def struck_text(item: Certified, wanted: float | None) -> str:
     return "" if rows is None else f"published: up to {rows:,} poisoned rows"
 
 
-def marks_text(found: Sequence[Certified], wanted: float | None, *, are_attacked: bool) -> str:
-    """What each mark in the figure means, of those that are there."""
-    kinds = {item.kind for item in found}
-    sure = f"{1 - found[0].table.beta:.0%}"
-    words = {
-        "proved": f"Heavy line: proved with {sure} confidence. Thin line: an estimate that proves nothing. "
-        "Dotted in colour: PrivaTree's Corollary 2, from the same draws.",
-        "votes": "Steps: certified by vote, which needs no confidence level.",
-        "refused": "Dotted grey with crosses: published, but refused.",
-        "silent": "Open grey circle: accuracy without poison, nothing is guaranteed.",
-    }
-    said = [text for kind, text in words.items() if kind in kinds]
-    if any(item.table.protected_rows(wanted) is not None for item in found):
-        said.append(
-            "Ring: the most poisoned rows with which it is still above the grey dotted line; the legend has their number."
-        )
-    if are_attacked:
-        said.append("Dots: measured attacks with 95% limits.")
-    return " ".join([*said, "Grey area: no better than always answering the largest class."])
-
-
 #: Lines per curve.
 MOST_ROWS = 11
 

@@ -10,14 +10,13 @@ from dpviz.charts.compare import (
     box_chart,
     compare_chart,
     curve_rows,
-    difference_chart,
+    difference_rows,
     headline,
     is_cut,
     line_styles,
     lines_text,
     measure_text,
     probability_text,
-    sentence,
     unbounded,
 )
 from dpviz.charts.theme import SERIES
@@ -58,8 +57,7 @@ REVIEWED = {
     "r2": lambda: compare_chart((NOISY, TREE), **R2, summary="So."),
     "errors": lambda: compare_chart(ERRORS, along="epsilon", metric="rmse", level=900.0, summary="So."),
     "boxes": lambda: box_chart(BOXES, line_styles({"pf-tree": "holds", "privatree": "violated"})),
-    "differences": lambda: difference_chart([found()], line_styles({"pf-tree": "holds", "privatree": "violated"})),
-    "differences-in-units": lambda: difference_chart([IN_UNITS], line_styles({"dp-mean": "holds"}), "rmse"),
+    "differences": lambda: [*difference_rows([found()]), *difference_rows([IN_UNITS], "rmse")],
     "words": lambda: [
         headline(ALL, along="epsilon", x=0.1, metric="accuracy", level=0.76),
         headline((FALSE,), along="epsilon", x=0.1, metric="accuracy", level=None),
@@ -67,8 +65,6 @@ REVIEWED = {
         headline((NOISY, TREE), **R2, x=1.0),
         headline(ERRORS, along="epsilon", x=1.0, metric="rmse", level=900.0),
         *(lines_text(*given) for given in ((ALL, "pf-tree"), ((SOUND, FALSE), "pf-tree"), ((FEW, PLAIN), None))),
-        sentence(found()),
-        sentence(IN_UNITS, "rmse"),
     ],
 }
 
@@ -174,8 +170,6 @@ def test_no_range_is_shown_of_too_few_draws():
     assert bandable((FEW, PLAIN)) == ()
     assert [is_cut((it,), metric) for it, metric in ((NOISY, "r2"), (TREE, "r2"), (NOISY, "rmse"))] == [True, False, False]
     few = Difference("s-gbdt", "dp-mean", 0.5, 0.3, 0.7, 400.0, 467.75, 470.0, 5, ENOUGH - 1)
-    assert sentence(few, "rmse").endswith("difference +467.8 units of the target")
-    chart = difference_chart([few], line_styles({"dp-mean": "holds"}), "rmse")
-    assert chart.rows[0]["5%"] == "too few fits"
-    assert [trace.mode for trace in chart.figure.data] == ["markers"]
+    (row,) = difference_rows([few], "rmse")
+    assert (row["median difference in RMSE, units of the target"], row["5%"]) == ("+467.8", "too few fits")
     assert curve_rows([FEW], along="epsilon", metric="accuracy")[-1]["95%"] == "too few fits"

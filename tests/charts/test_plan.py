@@ -9,7 +9,7 @@ import pytest
 
 from dpviz.charts import plan as drawn
 from dpviz.charts.chart import Chart
-from dpviz.charts.plan import AtRisk, answer_headline, answer_sentence, search_chart, so_far_headline
+from dpviz.charts.plan import AtRisk, answer_headline, answer_sentence, search_chart
 from dpviz.evaluation.plan import Consequence, Consequences, Goal, SearchAnswer, judge_point
 from dpviz.evaluation.simulate import Expected
 from dpviz.learners import FitRequest
@@ -67,8 +67,6 @@ REVIEWED = {
         answer_headline(answer(point(3, 200, 200), grid=(4, 3)), "max_depth"),
         *(answer_sentence(found, "epsilon", WISH) for found in (FOUND, REFUTED, answer(*FOUND.points, point(2.0, 10, 10)))),
         answer_sentence(FOUND, "epsilon", WISH, PATIENT),
-        *(so_far_headline(found, "epsilon") for found in (FOUND, LOOKED)),
-        so_far_headline(FOUND, "epsilon", OF_PERSON),
     ],
 }
 

@@ -1,19 +1,15 @@
-"""Charts and words about a model: a row's way through boosted trees, effects of features, what comes back in reruns."""
+"""Charts and words about a model: effects of features, what comes back in reruns."""
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from dpviz.charts.tree.model import (
     agreement_sentence,
     effect_chart,
     effect_rows,
-    feature_chart,
+    feature_rows,
     feature_sentence,
-    scores_in_words,
-    steps_chart,
-    steps_of,
     survival_sentence,
 )
 from dpviz.evaluation.resampling import Resamples, agreement, feature_use
@@ -22,7 +18,6 @@ from dpviz.models.effects import effects
 from dpviz.models.tree import Branch, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
-from tests.support.boosted import NUMBER, THREE, TREES, read, rows
 from tests.support.golden_charts import assert_golden
 
 FEATURES = (NumericFeature("x", 0, 10, unit="m"), CategoricalFeature("c", ("red", "<b>green")))
@@ -31,32 +26,8 @@ PAIR = Schema((NumericFeature("<b>a</b>", 0, 16), NumericFeature("b", 0, 16)), C
 ROWS = EncodedDataset(PAIR, (np.arange(8.0), np.arange(8.0)[::-1].copy()), np.zeros(8, dtype=np.uint8))
 
 
-def one(schema=NUMBER):
-    return rows(schema).take(slice(3, 4), share=1.0)
-
-
 def stump(feature: int, threshold: float) -> Tree:
     return Tree(PAIR, Branch(ThresholdRule(feature, threshold), Leaf(0), Leaf(1)))
-
-
-def test_the_steps_lead_from_the_start_to_the_score_of_each_class():
-    model, row = read(initial=2.0), one()
-    steps = steps_of(model, row)
-    assert (steps.unit, steps.start, steps.trees) == ("y", 2.0, (1, 2, 3, 4))
-    assert steps.added == pytest.approx(tuple(model.contributions(row)[0]))
-    assert steps.end == pytest.approx(float(model.scores(row)[0]))
-    upper, lower = steps_chart(steps).figure.data
-    assert tuple(upper.y) == pytest.approx((2.0, *steps.totals))
-    assert tuple(lower.y) == steps.added
-    assert_golden("tree-steps", steps_chart(steps_of(read(trees=("=1.5", "=-0.25", "=2.0")), one())))
-    model, row = read(THREE, (*TREES, "=0.25", "=-3.0")), one(THREE)
-    scores = model.scores(row)[0]
-    for code in range(3):
-        steps = steps_of(model, row, code)
-        assert steps.trees == (code + 1, code + 4)
-        assert steps.end == pytest.approx(scores[code])
-    said = [words.rsplit(" ", 1)[0] for words in scores_in_words(model, scores.tolist())]
-    assert said == ["score of a", "score of b", "score of c"]
 
 
 def test_effects_are_drawn_in_their_units_largest_first():
@@ -77,6 +48,6 @@ def test_what_comes_back_is_drawn_and_told_as_reviewed():
         feature_sentence(PAIR, feature_use(drawn), 10),
         feature_sentence(PAIR, (), 10),
     ]
-    assert_golden("tree-features", replace(feature_chart(PAIR, feature_use(drawn), 10), summary="\n".join(said)))
+    assert_golden("tree-features", [*said, *feature_rows(PAIR, feature_use(drawn))])
     agreeing = agreement(stump(0, 3.5).predict(ROWS), drawn, ROWS)
     assert f"{10 * agreeing.mean():.0f} of 10 draws predict what this tree predicts" in agreement_sentence(agreeing, 10)
