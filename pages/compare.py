@@ -335,7 +335,10 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     show_chart(charts.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
     if charts.is_cut(found, metric):
         st.caption(f"R² below −{-charts.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
-    st.caption(charts.lines_text(found, banded, axis))
+    words = f"Lines: median over draws and splits; band: nine of ten outcomes, of {charts.ENOUGH} fits or more at every point. "
+    words += "Dashed: the claim does not hold as published; or nothing bounds what the algorithm tells, and it stands where its "
+    words += "claim would put it."
+    st.caption(words)
     return found
 
 

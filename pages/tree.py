@@ -28,9 +28,9 @@ from dpviz.app.tree_view import chosen_in, tree_text, tree_view
 from dpviz.app.widgets import linked, on_demand, rows_table
 from dpviz.charts import as_python
 from dpviz.charts import budget as budget_charts
-from dpviz.charts.split import split_of, split_sentence
-from dpviz.charts.tree import labels, text
+from dpviz.charts.budget import split_of, split_sentence
 from dpviz.charts.tree import model as model_figures
+from dpviz.charts.tree import text
 from dpviz.charts.tree.pair import Side, draw_pair
 from dpviz.charts.tree.paths import shape_in_words
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
@@ -180,7 +180,7 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
             if bar is not None:
                 st.markdown(f"Probability **{bar[0]:.0%}** (95%: {bar[1]:.0%} to {bar[2]:.0%}), from released noisy counts.")
             if isinstance(node, NumberLeaf) and node.interval is not None:
-                st.markdown(f"Mean of the rows here: **{labels.interval_in_words(node.interval)}**, from released noisy sums.")
+                st.markdown(f"Mean of the rows here: **{text.interval_in_words(node.interval)}**, from released noisy sums.")
             if isinstance(node, Branch) and node.median_split is not None:
                 side = text.SIDES["L" if node.median_split.low_left else "R"]
                 name, median = literal(shown.schema.target.name), format_value(node.median_split.median)

@@ -17,7 +17,7 @@ from dpviz.app.epsilon_slider import epsilon_in_use, epsilon_slider, nearest, ta
 from dpviz.app.parts import error
 from dpviz.app.state import loaded, sample_of
 from dpviz.app.widgets import learner_title, linked, whole_number
-from dpviz.charts.tree.labels import visible
+from dpviz.charts.tree.text import visible
 from dpviz.errors import DpvizError
 from dpviz.evaluation import paths
 from dpviz.learners import FitRequest, get_learner

@@ -19,8 +19,8 @@ from dpviz.app.state import Loaded
 from dpviz.app.widgets import on_demand, once_of, rows_table
 from dpviz.charts.compare import interval_text, measure_text
 from dpviz.charts.publish.test_result import WIDE, group_rows, has_rare_classes, result_sentences, says_nothing
-from dpviz.charts.tree.labels import visible
 from dpviz.charts.tree.paths import headline, measure_of, strip_svg
+from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import capital, percent
 from dpviz.errors import NoProbabilities
 from dpviz.evaluation.comparison import METRICS, metrics_for

@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.app import frame
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.charts.tree.labels import visible
+from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import counted
 from dpviz.errors import DpvizError
 from dpviz.table.notes import Doubt, Interface, said

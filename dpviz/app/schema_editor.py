@@ -17,7 +17,7 @@ from dpviz.app.prose import prose
 from dpviz.app.schema_draft import SchemaDraft
 from dpviz.app.widgets import download
 from dpviz.charts.as_python import file_stem
-from dpviz.charts.tree.labels import visible
+from dpviz.charts.tree.text import visible
 from dpviz.errors import DpvizError
 from dpviz.io.codebook import (
     Codebook,

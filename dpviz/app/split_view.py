@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app.component import component, event_in, ignore
-from dpviz.charts.split import STYLE, part_name, split_html, split_of, widths
+from dpviz.charts.budget import STYLE, part_name, split_html, split_of, widths
 from dpviz.errors import DpvizError
 from dpviz.evaluation.shares import MovableShares, Shares
 from dpviz.learners import FitRequest

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpviz.charts.chart import Chart
-from dpviz.charts.tree.labels import visible
+from dpviz.charts.tree.text import visible
 from dpviz.learners.variants import variant_title
 
 T = TypeVar("T")

@@ -48,20 +48,20 @@ BADGES = {
     "none": Badge("–", "nothing claimed", "gray"),
     "": Badge("○", "not stored", "gray"),
 }
-#: *Searched* and *attacked*, by what was found against what is claimed: a lower bound never proves, so "within" has no colour.
-SEARCHED = {
-    "within": Badge("⌕", "within", "gray"),
-    "beyond": Badge("⌕", "beyond", "red"),
-    "bug": Badge("‼", "beyond what its steps cost", "red"),
-    "nothing": Badge("⌕", "nothing claimed", "gray"),
-    "not": Badge("○", "not listed", "gray"),
-}
-ATTACKED = SEARCHED | {
-    "within": Badge("◎", "within", "gray"),
-    "beyond": Badge("◎", "beyond", "red"),
-    "nothing": Badge("◎", "nothing claimed", "gray"),
-    "not": Badge("○", "not attacked", "gray"),
-}
+
+
+def _lower_bound_badges(icon: str, absent: str) -> dict[str, Badge]:
+    """By what was found against what is claimed: a lower bound never proves, so "within" has no colour."""
+    return {
+        "within": Badge(icon, "within", "gray"),
+        "beyond": Badge(icon, "beyond", "red"),
+        "bug": Badge("‼", "beyond what its steps cost", "red"),
+        "nothing": Badge(icon, "nothing claimed", "gray"),
+        "not": Badge("○", absent, "gray"),
+    }
+
+
+SEARCHED, ATTACKED = _lower_bound_badges("⌕", "not listed"), _lower_bound_badges("◎", "not attacked")
 
 
 @dataclass(frozen=True, slots=True)

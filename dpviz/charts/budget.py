@@ -1,22 +1,224 @@
-"""Budget in pictures: shares of a plan as tables, rounds of boosting, accuracy over shares of epsilon.
+"""Where ε goes: the split at one look, in HTML, and accuracy over other shares.
 
-The share map is a triangle of cells over three shares (source: Vos et al. 2023, arXiv 2305.15394, Figure 2), over two shares or a
-growth factor a line with its band.
+Where the claim holds, the bar is both what is asked and what is paid. Where it does not, what is asked is only an outline, and
+what is paid stands below it on the same scale: what has no bound is an open, hatched piece of one width with ∞ in it. The map is
+a triangle over three shares (Vos et al. 2023, arXiv 2305.15394, Figure 2), over two shares or a growth factor a line with a band.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
-from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.accounting.plan import BudgetPlan
+from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
+from dpviz.accounting.plan import BudgetPlan, HeldOutPart
 from dpviz.charts.chart import LEGEND_ABOVE, Chart, Figure, Rows, Style, band, chart, line, marker
-from dpviz.charts.split import steps
-from dpviz.charts.theme import BLUE, CLEAR, NEUTRAL, ORANGE, lighter, text_on
-from dpviz.charts.wording import counted
+from dpviz.charts.theme import BLUE, CLEAR, MAUVE, NEUTRAL, ORANGE, PINK, TEAL, UNSOUND, lighter, text_on
+from dpviz.charts.wording import counted, percent
 from dpviz.evaluation.shares import GROWTHS, ShareMap, Shares
+from dpviz.learners import result_verdict
+from dpviz.results.result import FitResult
+from dpviz.results.verdict import ROW, Unit, bare_text, short_text
 from dpviz.results.wording import number_text
+
+STYLE = Path(__file__).with_name("split.css").read_text(encoding="utf-8")
+FROM_ROWS = "read from the rows"
+#: Part -> (name on screen, colour, class of hatching in the style sheet).
+_PARTS = {
+    "quantile": ("quantiles", MAUVE, "up"),
+    "median": ("medians", MAUVE, ""),
+    "cut": ("cuts", NEUTRAL, "down"),
+    "node": ("levels", BLUE, ""),
+    "node, numeric": ("node, numeric", BLUE, ""),
+    "node, categorical": ("node, categorical", BLUE, "down"),
+    "node and leaf": ("level and leaves", TEAL, "cross"),
+    "two levels": ("two levels at once", BLUE, "bars"),
+    "two levels and leaf": ("two levels and leaves", TEAL, "grid"),
+    "tree": ("tree", NEUTRAL, "down"),
+    "initial score": ("initial score", MAUVE, "cross"),
+    "count": ("count", MAUVE, "dots"),
+    "test": ("test", PINK, "cross"),
+    **dict.fromkeys(("leaf", "leaf counts", "leaf sums"), ("leaves", ORANGE, "dots")),
+    **{part: (part, UNSOUND, "down") for part in (FROM_ROWS, "stopping rule", "groups")},
+}
+#: Width of a piece without a bound, in percent of the bar; all of them together take at most HALF.
+OPEN, HALF = 14.0, 50.0
+
+
+def _look(part: str) -> tuple[str, str, str]:
+    return _PARTS.get(part, (part, NEUTRAL, "down"))
+
+
+def part_name(part: str) -> str:
+    """What a part is called on screen."""
+    return _look(part)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingStep:
+    """What one row pays for one part at one level: `epsilon` may be infinite."""
+
+    level: str
+    part: str
+    epsilon: float
+
+
+def steps(plan: BudgetPlan, spent: Mapping[tuple[str, int | None], float]) -> tuple[SpendingStep, ...]:
+    """The costliest path from top to bottom: epsilon by part and level."""
+    levels = {(share.part, share.level): share.levels for share in plan.shares}
+    is_deep = any(level is not None for _, level in spent)
+    return tuple(
+        SpendingStep(level_title(level, plan.depth, levels.get((part, level), 1)) if is_deep else "all", part, epsilon)
+        for (part, level), epsilon in sorted(spent.items(), key=lambda entry: -1 if entry[0][1] is None else entry[0][1])
+        if epsilon
+    )
+
+
+def asked_steps(plan: BudgetPlan) -> tuple[SpendingStep, ...]:
+    """What a plan asks of one row, from top to bottom, as its paper counts.
+
+    Each step as often as a row meets it, or once where that alone makes epsilon; of features in parallel the numeric ones.
+    """
+    kept = {share.group for share in plan.shares} - {"categorical"} or {"categorical"}
+    shares = [share for share in plan.shares if share.group in kept]
+    is_composed = sum(share.composed for share in shares) <= plan.epsilon * (1 + 1e-6)
+    asked = ((share, share.composed if is_composed else share.epsilon) for share in shares)
+    return tuple(
+        SpendingStep(level_title(share.level, plan.depth, share.levels), share.part, epsilon)
+        for share, epsilon in sorted(asked, key=lambda one: -1 if one[0].level is None else one[0].level)
+        if epsilon
+    )
+
+
+def level_title(level: int | None, depth: int, levels: int = 1) -> str:
+    """Where a step stands: as in "root and depth 1"; `levels` from `level` down."""
+    if level is None:
+        return "before the tree"
+    names = {0: "root", depth: "leaves"}
+    first = names.get(level, f"depth {level}")
+    return first if levels == 1 else f"{first} and depth {level + 1}" if level == 0 else f"{first} and {level + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What one row is asked to pay, part by part, and what it pays.
+
+    `held_out` are rows that pay for one other part instead, as much as the rows of `asked` in all. `is_sound`: what is asked is
+    what is paid, and nothing else was read from the rows.
+    """
+
+    asked: tuple[SpendingStep, ...]
+    held_out: tuple[HeldOutPart, ...]
+    paid: tuple[SpendingStep, ...]
+    claimed: PrivacyLoss
+    proven: PrivacyLoss
+    is_sound: bool
+    unit: Unit = ROW
+
+    @property
+    def scale(self) -> float:
+        """The ε that takes the whole width left by what has no bound."""
+        return max(_finite(self.asked), _finite(self.paid), *(part.epsilon for part in self.held_out), 0.0) or 1.0
+
+
+def split_of(result: FitResult) -> Split:
+    """The split of a result, from its plan, claim and ledger."""
+    plan, claim, said = result.plan, result.claim, result_verdict(result)
+    is_sound = claim.is_sound and result.ledger.guarantee.epsilon <= claim.epsilon and not result.disclosures
+    paid = steps(plan, result.ledger.spent())
+    if result.disclosures:
+        paid = (*paid, SpendingStep("", FROM_ROWS, math.inf))
+    elif not is_sound and not said.proven.is_finite and all(math.isfinite(step.epsilon) for step in paid):
+        paid = (*paid, SpendingStep("", "what a counterexample shows", math.inf))
+    asked = asked_steps(plan) if claim.is_private else ()
+    held_out = plan.held_out if asked else ()
+    return Split(asked, held_out, paid, PrivacyLoss(claim.epsilon, claim.delta), said.proven, is_sound, result.unit)
+
+
+def _finite(path: Iterable[SpendingStep]) -> float:
+    return sum(step.epsilon for step in path if math.isfinite(step.epsilon))
+
+
+def widths(path: Sequence[SpendingStep], split: Split) -> tuple[float, ...]:
+    """Of each piece, in percent of the bar."""
+    n_open = sum(math.isinf(step.epsilon) for step in split.paid)
+    each = min(OPEN, HALF / max(1, n_open))
+    room = 100 - each * (0 if split.is_sound else n_open)
+    return tuple(each if math.isinf(step.epsilon) else room * step.epsilon / split.scale for step in path)
+
+
+def split_html(split: Split) -> str:
+    """The bar with its legend; see `STYLE`."""
+    lines = []
+    if split.asked:
+        name, kind = ("ε", "asked") if split.is_sound else ("asked", "asked unsound")
+        others = [(_piece(part.part, 100 * part.epsilon / split.scale), part.epsilon) for part in split.held_out]
+        kept = "".join(f'<div class="bar kept"><i {piece}></i></div>' for piece, epsilon in others if epsilon)
+        lines.append(_line(name, kind, split.asked, split, short_text(split.claimed, split.unit), kept))
+    if not split.is_sound:
+        end = short_text(split.proven, split.unit) if split.proven.is_finite else "no bound"
+        lines.append(_line("paid", "paid unsound", split.paid, split, end))
+    legend = f'<p class="parts">{"".join(_legend(split))}</p>'
+    words = escape(split_sentence(split), quote=True)
+    return f'<div class="split" role="img" aria-label="{words}">{"".join(lines)}{legend}</div>'
+
+
+def _line(name: str, kind: str, path: Sequence[SpendingStep], split: Split, end: str, more: str = "") -> str:
+    pieces = []
+    for step, width in zip(path, widths(path, split), strict=True):
+        where = f", {step.level}" if step.level else ""
+        title = escape(f"{part_name(step.part)}{where}: ε = {number_text(step.epsilon)}", quote=True)
+        piece, label = _piece(step.part, width, is_open=math.isinf(step.epsilon)), number_text(step.epsilon)
+        pieces.append(f'<i {piece} title="{title}"><b>{label}</b></i>')
+    bars = f'<div class="bars"><div class="bar">{"".join(pieces)}</div>{more}</div>'
+    return f'<div class="line {kind}"><span class="name">{name}</span>{bars}<span class="end">{escape(end)}</span></div>'
+
+
+def _piece(part: str, width: float | None = None, *, is_open: bool = False) -> str:
+    """Attributes of a piece in the look of its part; the style sheet hides a number that has no room."""
+    _, colour, hatch = _look(part)
+    size = "" if width is None else f";width:{width:.2f}%"
+    return f'class="{"open" if is_open else hatch}" style="--c:{colour}{size}"'
+
+
+def _legend(split: Split) -> Iterator[str]:
+    """Each part once, with what its steps cost: those that are paid where that is more than what is asked."""
+    path = split.asked if split.is_sound else split.paid
+    absent = [step for step in split.asked if step.part not in {paid.part for paid in path}]
+    keys = [(part, costs) for part, costs in _costs((*path, *absent)).items()]
+    keys += [(part.part, f"{number_text(part.epsilon)} (other rows: {percent(part.share)})") for part in split.held_out]
+    return (f"<span><i {_piece(part)}></i>{escape(f'{part_name(part)} {cost}')}</span>" for part, cost in keys)
+
+
+def _costs(path: Iterable[SpendingStep]) -> dict[str, str]:
+    """By part what its steps cost, as in "0.2 + 0.3", "3 × 0.17"; what is infinite is said once."""
+    parts: dict[str, list[str]] = {}
+    for step in path:
+        parts.setdefault(step.part, []).append(number_text(step.epsilon))
+    found = {}
+    for part, costs in parts.items():
+        is_many = len(costs) > 1 and len(set(costs)) == 1
+        found[part] = "∞" if "∞" in costs else f"{len(costs)} × {costs[0]}" if is_many else " + ".join(costs)
+    return found
+
+
+def split_sentence(split: Split) -> str:
+    """The bar in words."""
+    costs = (_costs(path).items() for path in (split.asked, split.paid))
+    asked, paid = (", ".join(f"{part_name(part)} {cost}" for part, cost in found) for found in costs)
+    held_out = "".join(
+        f"; {percent(part.share)} of the rows pay {number_text(part.epsilon)} for {part_name(part.part)} instead"
+        for part in split.held_out
+    )
+    if split.is_sound:
+        return f"What {split.unit.words} pays, at most: {asked}{held_out}."
+    first = f"Asked: {asked}{held_out}. " if split.asked else ""
+    end = bare_text(split.unit.loss_of(split.proven)) if split.proven.is_finite else "no bound"
+    return f"{first}Really paid: {paid}: {end}."
+
 
 AXIS = f"ε ({NEIGHBOURS})"
 
@@ -33,11 +235,11 @@ LEAST_SPREAD = 0.05
 #: From this relative height on a cell has the full colour.
 FULL = 0.93
 _CELL = 30
-_PARTS = {"quantile": "quantiles", "node": "nodes", "leaf": "leaves", "depth 0": "root", "depth 0 and 1": "root and depth 1"}
+_LEVELS = {"depth 0": "root", "depth 0 and 1": "root and depth 1"}
 
 
 def _part(part: str) -> str:
-    return _PARTS.get(part, part)
+    return _LEVELS.get(part) or part_name(part)
 
 
 def map_chart(found: ShareMap, *, current: Shares | None) -> Chart:

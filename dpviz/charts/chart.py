@@ -5,8 +5,7 @@ Plotly is loaded when the first chart is drawn: drawings in SVG, HTML and texts 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +60,6 @@ def _sized(height: int, top: int, right: int) -> Style:
     return {"height": height, "margin": {"l": 8, "r": right, "t": top, "b": 8}}
 
 
-def line_mode(count: int) -> str:
-    """Plotly's mode for so many measured points: two of them make no curve."""
-    return "lines+markers" if count > 2 else "markers"
-
-
 def line(colour: str, width: float = 2.5, dash: str = "solid") -> Style:
     """A line of this colour, its width in pixels."""
     return {"color": colour, "width": width, "dash": dash}
@@ -74,11 +68,6 @@ def line(colour: str, width: float = 2.5, dash: str = "solid") -> Style:
 def marker(colour: str, symbol: str, size: float = 13, edge: float = 2) -> Style:
     """A symbol with an outline, so that open ones are seen too."""
     return {"symbol": symbol, "size": size, "color": colour, "line": {"width": edge, "color": colour}}
-
-
-def cursor_line(x: float, style: Style) -> Style:
-    """A line through all panels, as arguments of `add_shape`; `add_vline` would look through every axis for each of them."""
-    return {"type": "line", "xref": "x", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": style}
 
 
 def band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, opacity: float = 0.18) -> Style:
@@ -102,8 +91,3 @@ def hatched_bar(colour: str | Sequence[str], hatch: str | Sequence[str] = "") ->
     """A bar in its colour with hatching over it, or several with one each."""
     pattern = {"shape": hatch, "fillmode": "overlay", "fgcolor": translucent(WHITE, 0.5), "size": 7, "solidity": 0.25}
     return {"color": colour, "pattern": pattern}
-
-
-def longest(lengths: Iterable[float]) -> float:
-    """The longest finite length; 1 when there is none."""
-    return max((length for length in lengths if math.isfinite(length)), default=0.0) or 1.0

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
-from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, line, line_mode, marker
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Figure, Rows, Style, band, chart, line, marker
 from dpviz.charts.theme import CLEAR, NEUTRAL, SERIES, translucent
 from dpviz.charts.wording import capital, counted, explained
 from dpviz.evaluation.comparison import ERRORS, METRICS, Curve, Difference, Point, at_equal_risk
@@ -167,23 +167,6 @@ def bandable(curves: Iterable[Curve]) -> tuple[str, ...]:
     return tuple(c.learner for c in curves if len(c.points) > 1 and min(point.n_fits for point in c.points) >= ENOUGH)
 
 
-def lines_text(curves: Sequence[Curve], banded: str | None, axis: Axis = "asked") -> str:
-    """What the lines mean, of those that are there."""
-    words = ["Lines: median over draws and splits."]
-    if banded is not None:
-        fits = min(point.n_fits for curve in curves if curve.learner == banded for point in curve.points)
-        title = _styles(curves)[banded].title
-        words.append(f"Band: nine of ten outcomes (5% to 95%) of {title}, from {fits:,} fits or more at each point.")
-    elif not bandable(curves):
-        words.append(f"No spread is drawn from fewer than {ENOUGH} fits at a point.")
-    if any(curve.verdict in ("unproven", "violated") for curve in curves):
-        words.append("Dashed with open markers: the claim does not hold as published.")
-    if gone := unbounded(curves, axis):
-        names = ", ".join(_styles(curves)[name].title for name in gone)
-        words.append(f"Nothing bounds what {names} may tell: drawn, dashed, where the claim would put it.")
-    return " ".join(words)
-
-
 def compare_chart(
     curves: Sequence[Curve],
     *,
@@ -261,7 +244,11 @@ def _add_line(
             words.insert(1, f"right guesses of 100, at most: {_bound(point.guesses)}")
         said.append("<br>".join([*words, f"composed ε {number_text(point.composed)} ({NEIGHBOURS})"]))
     look: Style = {"line": line(style.colour, dash=style.dash), "marker": marker(style.colour, style.symbol, 8, 1.5)}
-    look |= {"name": style.name, "legendgroup": curve.learner, "mode": line_mode(len(x))}
+    look |= {
+        "name": style.name,
+        "legendgroup": curve.learner,
+        "mode": "lines+markers" if len(x) > 2 else "markers",
+    }  # two points make no curve
     hover = f"<b>{style.name}</b><br>%{{customdata}}<extra></extra>"
     figure.add_scatter(x=x, y=[point.median for point in points], customdata=said, hovertemplate=hover, **look)
 

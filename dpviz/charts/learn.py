@@ -206,18 +206,14 @@ def choice_chart(names: Sequence[str], noisy: NoisyChoice, epsilon: float) -> Ch
     return Chart(figure, said, rows)
 
 
-def coins_chart(names: Sequence[str], flips: Sequence[Flip]) -> Chart:
+def coin_sentences(names: Sequence[str], flips: Sequence[Flip]) -> list[str]:
     """The coins flipped so far, in their order: how likely heads was, and what each showed."""
-    across = {"title": "chance of heads", "tickformat": ".0%", "range": [0, 1.25], "tickvals": [0, 0.5, 1]}
-    labels = [f"{place}. {names[flip.option]}" for place, flip in enumerate(flips, start=1)]
-    figure = chart(70 + 42 * len(flips), showlegend=False, bargap=0.35, xaxis=across, yaxis=NAMES)
-    words = [f" {chance(flip.chance)}: {'heads' if flip.is_heads else 'tails'}" for flip in flips]
-    style = hatched_bar([BLUE if flip.is_heads else NEUTRAL for flip in flips], ["" if flip.is_heads else "/" for flip in flips])
-    figure.add_bar(**bars(labels, [flip.chance for flip in flips], words, style), hoverinfo="skip")
-    last = flips[-1]
-    behind, name = f"{last.behind} behind the largest" if last.behind else "the largest", names[last.option]
-    said = f"{name.capitalize()} is {behind}, so its coin shows heads in {chance(last.chance)} of flips. It shows"
-    return Chart(figure, f"{said} heads: {name} is chosen." if last.is_heads else f"{said} tails: on to the next option.")
+    lines = []
+    for flip in flips:
+        behind = f"{flip.behind} behind the largest" if flip.behind else "the largest"
+        shows = f"heads: {names[flip.option]} is chosen" if flip.is_heads else "tails"
+        lines.append(f"{names[flip.option].capitalize()} is {behind}: heads in {chance(flip.chance)} of flips. It shows {shows}.")
+    return lines
 
 
 # --- which epsilons others used

@@ -17,7 +17,6 @@ from dpviz.charts.chart import (
     Style,
     band,
     chart,
-    cursor_line,
     hatched_bar,
     limits,
     line,
@@ -225,7 +224,7 @@ def consequences_chart(found: Consequences, *, cursor: float, candidates: int, a
         figure.add_scatter(x=x, y=y, **style | {"hovertemplate": f"ε = %{{x:.3g}}: {words}<extra></extra>"}, row=row, col=1)
     for row, level in ((1, 100 * found.majority), (2, 100 / candidates)):
         figure.add_hline(level, line={"color": NEUTRAL, "dash": "dot"}, row=row, col=1)
-    figure.add_shape(**cursor_line(of_unit("epsilon", cursor, unit), line(ORANGE)))
+    figure.add_vline(of_unit("epsilon", cursor, unit), line=line(ORANGE))
     figure.update_xaxes(**grid_axis("epsilon", x)).update_xaxes(title=axis_title("epsilon", unit), row=3, col=1)
     figure.update_yaxes(zeroline=False).update_yaxes(rangemode="tozero", row=3, col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14}, selector={"yanchor": "bottom"})
@@ -345,9 +344,3 @@ def expected_sentence(found: Expected, common: str, rare: str) -> str:
 def is_worth_it(found: Sequence[Expected]) -> bool:
     """Whether a tree usually beats always saying one class where features say something."""
     return found[1].better >= USUALLY
-
-
-def strengths_text(found: Sequence[Expected], rare: str) -> str:
-    """What the strengths mean."""
-    best = ", ".join(f"{item.strength} {100 * item.best:.0f}" for item in found)
-    return f"Of 100 {rare!r}, two questions find at best, where features say {best}. Simulated; no row is read."

@@ -11,7 +11,7 @@ from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
 from dpviz.charts.publish.proof import proof_of, proof_sentence
-from dpviz.charts.publish.summary import summary
+from dpviz.charts.publish.test_result import summary
 from dpviz.cli import console
 from dpviz.cli.files import STDOUT, check_output, write_whole
 from dpviz.cli.options import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpviz.accounting.claim import Disclosure
-from dpviz.charts.split import HALF, split_html, split_of, split_sentence, widths
+from dpviz.charts.budget import HALF, split_html, split_of, split_sentence, widths
 from dpviz.learners import learner_names
 from tests.support.fits import fitted
 

@@ -66,8 +66,8 @@ def test_permute_and_flip_is_played_coin_by_coin():
     assert len(charts(test)) == 1
     for n_coins in range(1, 5):
         click(test, "Flip the next coin")
-        assert len(json.loads(charts(test)[1].proto.spec)["data"][0]["y"]) == n_coins
-        if "is chosen" in charts(test)[1].proto.alt:
+        assert texts(test).count("of flips. It shows") == n_coins
+        if "is chosen" in texts(test):
             break
     assert "is chosen" in texts(test)
     assert button(test, "Flip the next coin").disabled

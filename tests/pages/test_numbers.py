@@ -7,7 +7,7 @@ import pytest
 from dpviz.app.frame import PLAN_TAB
 from dpviz.app.parts import plain
 from dpviz.app.state import Loaded
-from dpviz.charts.split import split_of, split_sentence
+from dpviz.charts.budget import split_of, split_sentence
 from dpviz.io.samples import load_sample
 from dpviz.learners import get_learner, learners_for
 from dpviz.models.tree import format_value
@@ -95,7 +95,7 @@ def test_compare_draws_r2_with_the_mean_and_offers_rmse():
     assert list(measure.options) == ["R²", "RMSE", "Mean absolute error"]
     assert "the mean 0.000" in shown(test)
     assert "reaches RMSE" in texts(measure.set_value("rmse").run())
-    assert "units of the target" in "".join(chart.proto.spec for chart in test.get("plotly_chart"))
+    assert "units of the target" in "".join(found.proto.body for found in test.get("html"))
 
 
 NEEDS_CLASSES = {"robustness": "A poisoning guarantee", "compare": "A plan"}

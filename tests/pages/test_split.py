@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.app import share_map, split_view
 from dpviz.app.parts import plain
-from dpviz.charts.split import split_of, split_sentence
+from dpviz.charts.budget import split_of, split_sentence
 from dpviz.evaluation.shares import MovableShares
 from dpviz.learners import FitRequest
 from dpviz.table.role import DataRole
@@ -139,7 +139,7 @@ def maps(test: AppTest) -> list[str]:
 @pytest.mark.slow
 def test_a_point_of_a_line_for_two_shares_can_be_used():
     test = map_page("privatree-corrected")
-    (point,) = (words for words in test.selectbox(key="lab-map-point").options if words.startswith("nodes (30%)"))
+    (point,) = (words for words in test.selectbox(key="lab-map-point").options if words.startswith("levels (30%)"))
     test.selectbox(key="lab-map-point").select(point).run()
     click(test, "Use these shares")
     assert [test.number_input(key=f"privatree-corrected.shares.{part}").value for part in ("node", "leaf")] == [30.0, 70.0]

@@ -10,7 +10,7 @@ from dpviz.accounting.claim import Claim
 from dpviz.accounting.events import PureDP, Sequential, Step
 from dpviz.accounting.guarantee import PrivacyLoss
 from dpviz.accounting.risk import Risk
-from dpviz.charts.publish.summary import summary
+from dpviz.charts.publish.test_result import summary
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import result_from_json
 from dpviz.learners import result_verdict

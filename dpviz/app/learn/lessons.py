@@ -13,7 +13,6 @@ from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.app.learn.view import LessonView, Numbers
 from dpviz.app.state import encoded_sample
 from dpviz.app.tree_view import chosen_node, show_tree
-from dpviz.app.widgets import show_chart
 from dpviz.charts import learn as charts
 from dpviz.charts.tree.svg import NodeNotes
 from dpviz.charts.wording import chance
@@ -124,9 +123,7 @@ def show_choosing(view: LessonView) -> None:
         none = "" if shown else "No coin was flipped yet."
         view.button("Another choice", "counts", _turn, seed + 1, 0, reason=none, icon=":material/restart_alt:")
     if shown:
-        coins = charts.coins_chart(list(OPTIONS), flips[:shown])
-        show_chart(coins, "choosing-coins")
-        st.markdown(coins.summary)
+        st.markdown("\n".join(f"1. {words}" for words in charts.coin_sentences(list(OPTIONS), flips[:shown])))
 
 
 def _turn(seed: int, shown: int) -> None:

@@ -24,9 +24,9 @@ from dpviz.charts.publish.test_result import (
     percent_with_interval,
     result_sentences,
 )
-from dpviz.charts.tree.labels import visible
 from dpviz.charts.tree.layout import layout_within
 from dpviz.charts.tree.svg import draw_tree
+from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import counted
 from dpviz.io.exports.contract import Exportable
 from dpviz.io.results import entry_text, test_result_of

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from dpviz.charts.tree.labels import rule_parts, text_width, visible
+from dpviz.charts.tree.text import rule_parts, text_width, visible
 from dpviz.models.tree import Branch, Leaf, Node, Tree, format_value
 from dpviz.table.schema import ClassTarget
 

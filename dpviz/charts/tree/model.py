@@ -6,7 +6,7 @@ import numpy as np
 
 from dpviz.charts.chart import Chart, Rows, chart, line
 from dpviz.charts.theme import GREEN
-from dpviz.charts.tree.labels import between_in_words, is_anywhere, visible
+from dpviz.charts.tree.text import between_in_words, is_anywhere, visible
 from dpviz.evaluation.resampling import FeatureUse, Resamples
 from dpviz.models.effects import Effect
 from dpviz.models.tree import Branch, Tree, declared_precision, format_number, format_value

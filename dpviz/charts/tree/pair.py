@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
-from dpviz.charts.tree.labels import visible
 from dpviz.charts.tree.layout import NARROW_WIDTH, aligned, outline
-from dpviz.charts.tree.style import tree_css
-from dpviz.charts.tree.svg import NodeNotes, TreeDrawing, draw_tree
-from dpviz.charts.tree.text import SIDES, node_in_short
+from dpviz.charts.tree.svg import NodeNotes, TreeDrawing, draw_tree, tree_css
+from dpviz.charts.tree.text import SIDES, node_in_short, visible
 from dpviz.charts.wording import counted
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Tree, format_value
 

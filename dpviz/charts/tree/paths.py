@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
-from dpviz.charts.split import split_html, split_of
+from dpviz.charts.budget import split_html, split_of
 from dpviz.charts.tree.pair import Side, draw_pair, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
 from dpviz.charts.wording import capital, explained

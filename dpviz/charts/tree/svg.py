@@ -1,20 +1,87 @@
 """A tree as SVG: cards with the rule in words, edges as thick as the share that goes along, leaves with a class or a number.
 
 The drawing is complete XML on its own, fetches nothing, and carries its meaning for screen readers: one `tree` of
-`treeitem`s, each labelled in words. Every text that came from data passes `visible` and is escaped.
+`treeitem`s, each labelled in words. Every text that came from data passes `visible` and is escaped. Each colour is written twice:
+as the light theme's value, for viewers that know no custom properties, then as a property that follows the dashboard or, in a
+file of its own, the reader's light or dark preference.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from dpviz.charts.theme import DIFFERENCES, N_COLOURS, class_letter, place_of, step_of
-from dpviz.charts.tree.labels import between_in_words, fitted, fitted_pair, is_anywhere, rule_parts, text_width, visible
+from dpviz.charts.theme import (
+    DARK,
+    DIFFERENCES,
+    FONT,
+    LIGHT,
+    N_COLOURS,
+    class_letter,
+    css_variables,
+    place_of,
+    step_of,
+    step_variables,
+    text_on,
+)
 from dpviz.charts.tree.layout import MORE, PADDING, SIDE_WIDTH, SMALL, SWATCH, TEXT, Layout, Placed, least_widths, tree_layout
-from dpviz.charts.tree.style import tree_css
-from dpviz.charts.tree.text import SIDES, is_contradicted, leaves_below, node_in_words
+from dpviz.charts.tree.text import (
+    SIDES,
+    between_in_words,
+    fitted,
+    fitted_pair,
+    is_anywhere,
+    is_contradicted,
+    leaves_below,
+    node_in_words,
+    rule_parts,
+    text_width,
+    visible,
+)
 from dpviz.models.tree import Branch, End, Leaf, NumberLeaf, Rule, ThresholdRule, Tree, leaf_in_words
+
+_SHEET = Path(__file__).with_name("style.css").read_text(encoding="utf-8").replace("FONT", FONT).strip()
+_CLASS = """.dp-tree .c{n} .box,.dp-tree .c{n} .swatch,.dp-tree .c{n} .share,.dp-tree .c{n} .band{{fill:$class-{n}}}
+.dp-tree .c{n}:not([aria-selected="true"]) .box{{stroke:$class-{n}}}
+.dp-tree .c{n} .letter{{fill:$on-class-{n}}}"""
+#: A leaf's gauge: an outline, filled from below as far as its number lies between the lowest and the highest leaf.
+_STEP = """.dp-tree .s{n} .box,.dp-tree .s{n} .level,.dp-tree .s{n} .share,.dp-tree .s{n} .band{{fill:$step-{n}}}
+.dp-tree .s{n} .gauge{{fill:none;stroke-width:1.25px;stroke:$step-{n}}}
+.dp-tree .s{n}:not([aria-selected="true"]) .box{{stroke:$step-{n}}}"""
+_DIFFERENCE = """.dp-tree .{n} .box{{stroke-width:2.5px}}
+.dp-tree .{n}:not([aria-selected="true"]) .box{{stroke:${n}}}
+.dp-tree .{n} .mark{{fill:${n};font-weight:600}}"""
+
+
+@cache
+def tree_css(*, numbers: bool = False, pair: bool = False) -> str:
+    """The style sheet as text. Names start with `dp-` or are inside `.dp-tree`, so it can live in a page.
+
+    `numbers` adds what leaves with numbers need, `pair` the colours of what differs between two trees.
+    """
+    plain = {role: getattr(LIGHT, role) for role in ("ground", "raised", "ink", "muted", "line", "edge", "accent")}
+    plain |= {f"class-{n}": colour for n, colour in enumerate(LIGHT.classes)}
+    plain |= {f"on-class-{n}": text_on(colour) for n, colour in enumerate(LIGHT.classes)}
+    plain |= {f"step-{n}": colour for n, colour in enumerate(LIGHT.steps)} | {kind: DIFFERENCES[kind][0] for kind in DIFFERENCES}
+    lines = [_themed(css_variables(LIGHT), css_variables(DARK)), _SHEET, *(_CLASS.format(n=n) for n in range(len(LIGHT.classes)))]
+    if numbers:
+        lines += [_themed(step_variables(LIGHT), step_variables(DARK)), *(_STEP.format(n=n) for n in range(len(LIGHT.steps)))]
+    if pair:
+        grounds = (";".join(f"--dp-{kind}:{both[ground]}" for kind, both in DIFFERENCES.items()) for ground in (0, 1))
+        lines += [_themed(*grounds), *(_DIFFERENCE.format(n=kind) for kind in DIFFERENCES)]
+    twice = r"([a-z]+):\$([a-z0-9-]+)"
+    return re.sub(twice, lambda found: f"{found[1]}:{plain[found[2]]};{found[1]}:var(--dp-{found[2]})", "\n".join(lines)) + "\n"
+
+
+def _themed(light: str, dark: str) -> str:
+    return (
+        f".dp-tree{{{light}}}\n"
+        f"@media (prefers-color-scheme:dark){{.dp-tree:not([data-theme=light]){{{dark}}}}}\n"
+        f".dp-tree[data-theme=dark]{{{dark}}}"
+    )
+
 
 THINNEST, THICKEST, THICKEST_ROW = 1.25, 12.0, 6.0
 #: Nodes that come back in a smaller share of the draws are drawn dashed.
