@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +13,7 @@ import streamlit as st
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.app import background, controls, explorations, frame, parts, plan_tab
+from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_look_at, fits_of
 from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
 from dpviz.app.parts import plain
 from dpviz.app.protected import unit_in_use
@@ -26,55 +25,26 @@ from dpviz.charts.wording import capital
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.evaluation import comparison
 from dpviz.evaluation.comparison import METRICS, metrics_for
-from dpviz.evaluation.sweep import KEYS, SweepGrid, as_frame, pending, run_batches
+from dpviz.evaluation.sweep import SweepGrid, as_frame
 from dpviz.io.csv_text import frame_csv
 from dpviz.learners import get_learner
 from dpviz.learners.recommend import which_learner
-from dpviz.learners.variants import parse_variant, variant, variant_of_title
+from dpviz.learners.variants import parse_variant, variant_of_title
 from dpviz.results.verdict import right_guesses
 from dpviz.results.wording import number_text
 from dpviz.table.role import DataRole
 from dpviz.table.schema import NumericTarget
-from dpviz.training.params import NoParams, controls_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpviz.progress import Progress, Stop
 
-SLOT = "compare"
-EPSILON, DEPTH, ROWS = "epsilon", "max_depth", "n_rows"
 VIEWS = {EPSILON: "over ε", DEPTH: "over depth", ROWS: "over number of rows"}
 FIRST_OF_NUMBERS = ("pf-tree", "s-gbdt", "dp-mean", "cart-regression", "gbdt")
 #: Right guesses of 100 at which learners may be compared.
 MOST_GUESSES = (50.1, 50.2, 50.5, 51, 52, 53, 55, 60, 65, 70, 75, 80, 90, 95, 99)
-#: Most fits of a first look, which begins unasked after every change; and such looks, the finest first: so many splits, draws
-#: per split, and every so manieth place of the axis.
-FIRST_LOOK = 300
-LOOKS = ((2, 5, 1), (2, 5, 2), (2, 4, 2), (2, 3, 2), (2, 2, 2), (2, 1, 2), (1, 1, 2), (1, 1, 4))
-#: Fits of other comparisons that stay; seconds after which nobody looks any more, and which the page waits for first points.
-KEPT, PATIENCE, SHORT = 30_000, 120, 0.8
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The fits of `grid`, with `metric` drawn `along` a column of the frame; `axis` is over what curves along ε are drawn.
-
-    `n_train` is where "all rows" stands on an axis of rows: as many as are trained on, from the public count.
-    """
-
-    along: str
-    metric: str
-    grid: SweepGrid
-    n_train: int
-    axis: charts.Axis
-
-    @property
-    def places(self) -> tuple[float, ...]:
-        """The places of the axis."""
-        found: tuple[Any, ...] = {EPSILON: self.grid.epsilons, DEPTH: self.grid.max_depths, ROWS: self.grid.n_rows}[self.along]
-        return tuple(place or self.n_train for place in found)
-
+#: Seconds that the page waits for first points.
+SHORT = 0.8
 
 parts.page("Compare", "How accurate is a private tree at this ε, against what you would use instead?")
 first, second = st.tabs(("Accuracy", frame.PLAN_TAB), key="tab", bind="query-params")
@@ -108,7 +78,7 @@ def ask_learners() -> list[str]:
     if schema.n_public is not None:
         usual = tuple(dict.fromkeys((usual[0], which_learner(schema, epsilon=1.0).learner, *usual[1:])))
     ideas = "\n".join(f"- **{plain(spec.title)}**: {plain(spec.idea)}" for spec in map(get_learner, names))
-    words = f"{ideas}\n\nYou can type a variant too: PF-tree (lookahead=1)."
+    words = f"{ideas}\n\nA variant is typed by the names its parameters have in Python: PF-tree (lookahead=1)."
 
     def as_listed(name: str) -> str:
         try:
@@ -129,24 +99,6 @@ def ask_learners() -> list[str]:
     for one in wrong:
         parts.error(one, kept="The others are compared.")
     return list(chosen)
-
-
-def offer_variant() -> None:
-    """A learner with one parameter set otherwise, as a line of its own."""
-    able = [name for name in rows.learners if get_learner(name).Params is not NoParams]
-    with st.popover("Variant", icon=":material/add:"):
-        learner = st.selectbox("Algorithm", able, format_func=learner_title, key="variant-of")
-        kind = get_learner(learner).Params
-        known = controls_of(kind)
-        name = st.selectbox("Parameter", known, format_func=lambda name: known[name].label, key=f"variant-{learner}")
-        value = controls.ask_param(f"variant-{learner}.{name}", name, learner, known[name], "auto")
-        text = variant(learner, {} if value in (None, getattr(kind(), name)) else {name: value})
-
-        def add() -> None:
-            before, key = st.session_state[f"learners{suffix}"], f"learners{suffix}"
-            st.session_state[key] = list(dict.fromkeys([*before, learner_title(text)]))
-
-        st.button(f"Add {plain(learner_title(text))}", icon=":material/add:", on_click=add, disabled=text == learner)
 
 
 def ask_axis(along: str, sizes: tuple[int | None, ...]) -> dict[str, Any]:
@@ -193,7 +145,6 @@ def ask() -> Asked:
     majority = 0.0 if of_numbers or is_private or not data.n_rows else float(data.class_counts().max() / data.n_rows)
     with controls.settings_row():
         chosen = ask_learners()
-        offer_variant()
         views = tuple(view for view in VIEWS if len(sizes) > 1 or view != ROWS)
         options = {"format_func": VIEWS.__getitem__, "help": unknown, "width": "content", **linked("view")}
         along = one_of("Curves", views, **options)
@@ -217,53 +168,7 @@ def ask() -> Asked:
     return Asked(along, str(metric), grid, two_digits(grid.train_share * (public_rows or 1)), axis)
 
 
-# --- the fits: a part each, so that another learner or more draws only add to what is there
-
-
-def fits_of(asked: Asked) -> background.Task:
-    """The fits of a comparison; values are rows of its frame. Those of a bundled sample are the same in every session."""
-    grid = asked.grid
-    origin = json.dumps(
-        [data.fingerprint, str(rows.role), grid.seed, grid.folds, grid.depth, asdict(grid)["params"]], sort_keys=True
-    )
-
-    def run(missing: Sequence[Hashable], progress: Progress, stop: Stop) -> Iterator[tuple[Hashable, background.Result]]:
-        import pandas as pd
-
-        wanted, every = set(missing), (key for batch in grid.batches() for key in batch.row_keys())
-        done = pd.DataFrame([key for key in every if (origin, *key) not in wanted], columns=list(KEYS))
-        names, began, n_timed = {str(key[1]) for key in wanted}, 0.0, 0  # type: ignore[index]
-        for batch in run_batches(grid, data, pending(grid, done), workers=background.WORKERS, stop=stop):
-            yield from (((origin, *(row[name] for name in KEYS)), background.Result(row)) for row in batch)
-            if not began:  # the first ones also wait for the counts and for worker processes
-                began = monotonic()
-                continue
-            n_timed += len(batch)
-            if n_timed > len(names):
-                pace.update(dict.fromkeys(names, (monotonic() - began) / n_timed))
-
-    keys = tuple((origin, *key) for batch in grid.batches() for key in batch.row_keys())
-    more: dict[str, Any] = {"keep": KEPT, "patience": PATIENCE, "shared": rows.is_as_bundled}
-    return background.Task(SLOT, keys, run, fallback_key=(data.fingerprint, asked.along), asked=asked, **more)
-
-
-@st.cache_resource(show_spinner=False)
-def pace_of_samples() -> dict[str, float]:
-    """Learner -> seconds per fit in the last comparison of a bundled sample that it was part of."""
-    return {}
-
-
-def first_look_at(asked: Asked, whole: background.Task) -> background.Task:
-    """All where there are few, else the fits of the finest of LOOKS that has at most FIRST_LOOK."""
-    fold, repeat, axis = (1 + KEYS.index(name) for name in ("fold", "repeat", asked.along))
-    keys: tuple[Any, ...] = whole.keys
-    places = list(dict.fromkeys(key[axis] for key in keys if key[axis] != math.inf))
-    for folds, repeats, stride in LOOKS:
-        if len(keys) <= FIRST_LOOK:
-            break
-        kept = {*places[::stride], places[-1], math.inf}
-        keys = tuple(key for key in whole.keys if key[fold] < folds and key[repeat] < repeats and key[axis] in kept)  # type: ignore[index]
-    return replace(whole, keys=keys)
+# --- the button
 
 
 def begin(task: background.Task) -> None:
@@ -289,12 +194,8 @@ def offer_to_compute(task: background.Task, status: background.Status, first_loo
         words = f":material/pause: Stopped: {status.n_missing:,} fits are missing. The curves below show what is done."
     elif status.shown:
         words = ":material/history: The curves below are for the settings before."
-    missing = [str(key[1]) for key, found in zip(task.keys, status.results, strict=True) if found is None]  # type: ignore[index]
-    seconds = sum(pace[name] for name in missing) if pace.keys() >= set(missing) else None
-    about = f" (about {background.duration_text(seconds)})" if seconds else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        label = label.format(f"{status.n_missing:,} fits") + about
-        st.button(label, icon=":material/play_arrow:", on_click=begin, args=(task,))
+        st.button(label.format(f"{status.n_missing:,} fits"), icon=":material/play_arrow:", on_click=begin, args=(task,))
         st.caption(words, width="content")
 
 
@@ -427,18 +328,11 @@ def draw(shown: Asked, frame: pd.DataFrame) -> None:
     draw_differences(shown, there, found)
 
 
-def placed(shown: Asked, values: Sequence[Any]) -> pd.DataFrame:
-    """The frame with a number for "all rows" where rows are the axis."""
-    frame = as_frame(values)
-    return frame.assign(n_rows=frame.n_rows.replace(0, shown.n_train)) if shown.along == ROWS else frame
-
-
 # --- the page: a first look begins unasked, but never at private rows; the whole when it is asked for
 
 with first:
-    pace = pace_of_samples() if rows.is_as_bundled else st.session_state.setdefault("_compare_pace", {})
     asked = ask()
-    task = fits_of(asked)
+    task = fits_of(asked, rows)
     first_look = first_look_at(asked, task)
     status = background.state(first_look if st.session_state.get("_compare_whole") != task.keys else task)
     if st.session_state.get("_compare_whole") != task.keys:
@@ -451,13 +345,12 @@ with first:
             status = background.state(task)
     if status.job is not None:
         background.await_first(task, SHORT)
-        background.watch(task, "Computing", unit="fits", render=lambda now: draw_curves(asked, placed(asked, now.values)))
+        background.watch(task, "Computing", unit="fits", render=lambda now: draw_curves(asked, asked.frame(now.values)))
     else:
         offer_to_compute(task, status, first_look)
         if status.shown:
             shown = replace(status.asked, metric=asked.metric, axis=asked.axis)
-            frame_of_fits = placed(shown, status.shown)
-            draw(shown, frame_of_fits)
+            draw(shown, shown.frame(status.shown))
             st.divider()
             if is_private:
                 st.caption("No file: computed on private rows, not covered by ε, not to be published.")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from dpviz.app import frame, learn, parts
 from dpviz.app.component import component
 from dpviz.app.controls import EPSILONS, depth_of
 from dpviz.app.learn.lessons import LESSONS, ODDS_EPSILONS, Lesson
-from dpviz.app.learn.view import ANSWER, ANSWERED, QUESTION, LessonView
+from dpviz.app.learn.view import ANSWERED, LessonView
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.widgets import linked, one_of, show_chart
@@ -28,20 +28,12 @@ LESSON, OTHERS = "lesson", "What others use"
 NAMES = tuple(lesson.name for lesson in LESSONS)
 
 
-def on_sample(lesson: Lesson, shown: Mapping[str, list[str]]) -> tuple[dict[str, str], str]:
+def on_sample(lesson: Lesson, shown: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """(settings, address) of the page of trees a lesson leads to, with the values that its controls show."""
-    now = {key.removeprefix(f"{lesson.text}."): values[0] for key, values in shown.items()}
+    now = {key.removeprefix(f"{lesson.text}."): value for key, value in shown.items()}
     settings = {name: value.format_map(now) for name, value in lesson.sample.settings.items()}
     learner = get_learner(lesson.sample.learner).title
     return settings, f"{lesson.sample.page}?{urlencode({'data': lesson.sample.sample, 'learner': learner, **settings})}"
-
-
-def teacher_link(lesson: Lesson, shown: Mapping[str, list[str]], locked: list[str], hidden: list[str]) -> str:
-    """The address of this lesson with its settings, and what is locked and hidden, without whatever else the address holds."""
-    given = {LESSON: [lesson.name], **shown}
-    given |= {name: [",".join(names)] for name, names in (("lock", locked), ("hide", hidden)) if names}
-    bare = urlsplit(st.context.url or "")._replace(query="", fragment="").geturl()
-    return f"{bare}?{urlencode(given, doseq=True, safe=',')}"
 
 
 def lesson_as_python(lesson: Lesson, settings: Mapping[str, str]) -> str:
@@ -54,10 +46,7 @@ def lesson_as_python(lesson: Lesson, settings: Mapping[str, str]) -> str:
 
 def teach(lesson: Lesson) -> None:
     """Claim and question on one side, control and picture on the other; then the way on."""
-    in_link = {
-        name: frozenset(filter(None, st.query_params.get(name, "").replace(" ", "").split(","))) for name in ("lock", "hide")
-    }
-    view = LessonView(lesson.text, in_link["lock"], in_link["hide"])
+    view = LessonView(lesson.text, opened=False)
     st.header(view.say("title"), anchor=False)
     words, picture = st.columns([2, 3], gap="large")
     with words:
@@ -77,12 +66,6 @@ def teach(lesson: Lesson) -> None:
         go_button("Previous", NAMES[place - 1] if place else "", ":material/arrow_back:")
         st.markdown(f"{'●' * done}{'○' * (len(LESSONS) - done)} {done} of {len(LESSONS)} questions answered")
         go_button("Next", [*NAMES, ""][place + 1], ":material/arrow_forward:")
-    if not view.locked and not view.hidden:
-        with st.popover("Make a teacher's link", icon=":material/link:"):
-            st.markdown(prose("learn/page", "teacher"))
-            locked = st.multiselect("Lock", lesson.controls, key=f"_teacher_lock_{lesson.text}")
-            hidden = st.multiselect("Hide", (ANSWER, QUESTION, *lesson.controls), key=f"_teacher_hide_{lesson.text}")
-            st.code(teacher_link(lesson, view.shown, locked, hidden), language=None, wrap_lines=True)
     # another lesson starts at its head, although its button is at the foot of the one before
     show = component("dpviz_lesson_top", Path(learn.__file__).with_name("to_the_top"), html="<span hidden></span>")
     show(key="lesson-top", data={"lesson": lesson.name})

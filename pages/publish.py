@@ -229,7 +229,7 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
     if tree is not None:
         show_tree(tree, title=f"The released tree of {given.schema.target.name}", key="released-tree")
     if report is not None:
-        private_test(report, given.verdict.unit, None)
+        private_test(report, given.verdict.unit)
     with on_demand("Report to sign", icon=":material/draw:", key=f"report {record.number}") as box:
         if box.open:
             author = st.text_input("Author, beside the signature line", max_chars=200, key="report-author")
@@ -335,7 +335,7 @@ def check_view() -> None:
         show_tree(shown, title=title(found), key="checked-tree", selected=chosen_in("checked-tree", shown)[0])
     person_screen(model, tree)
     if found.result.test_report is not None:
-        private_test(found.result.test_report, found.result.unit, None)
+        private_test(found.result.test_report, found.result.unit)
     frame.as_python(partial(as_python.opened, found.name))
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -92,7 +91,7 @@ def draw(trained: training.Trained, complete: Tree) -> None:
         notes = replace(notes, n_draws=training.draws_of(asked, rows_of_the_tree(loaded).schema))
     now = pinned.named("Now", trained, shown, notes)
     beside = None if before is None else pinned.beside(before, loaded, fold=fold)
-    path = show_tree(trained, now, drawn, fold=fold, pair=None if before is None else (before, beside))
+    path = show_tree(trained, now, drawn, beside, fold=fold)
     if before is not None and beside is not None:
         pinned.pair_words(before, trained, (beside, now), loaded)
     show_node(trained, shown, path, trace, drawn)
@@ -109,18 +108,17 @@ def draw(trained: training.Trained, complete: Tree) -> None:
             st.caption(f"{own}; a release, trained on all rows, would have {whole.depth}.")
 
 
-def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, *, fold: bool, pair: Any) -> str:
-    """The view; returns the path of the chosen node. `pair`: the pinned tree and how it is drawn."""
+def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, pair: Side | None, *, fold: bool) -> str:
+    """The view, with the pinned tree beside it where there is one; returns the path of the chosen node."""
     asked, result = trained.asked.request, trained.result
     chosen, path = chosen_in(VIEW, now.tree)
-    key = None if pair is None else (pinned.key_of(pair[0], pair[1], loaded), pair[1])
-    climbing, steps = training.path_now(asked, loaded, fold=fold, pinned=key)
+    climbing, steps = (None, "") if pair is not None else training.path_now(asked, loaded, fold=fold)
     size = counted(now.tree.n_leaves, "leaf", "leaves")
     title = f"{get_learner(result.learner).title}, depth {now.tree.depth}, {size}"
     wide, narrow = (
         draw_tree(now.tree, now.notes, narrow=narrow, selected=chosen, title=title).standalone()
         if pair is None
-        else draw_pair(pair[1], now, selected=chosen, narrow=narrow).standalone()
+        else draw_pair(pair, now, selected=chosen, narrow=narrow).standalone()
         for narrow in (False, True)
     )
     said = {"shape": shape_in_words(result.plan)}
@@ -287,7 +285,7 @@ if trained is not None:
         if trained.tree is not None:
             draw(trained, trained.tree)
         else:
-            measured_line(trained.held_out)
+            measured_line(trained.held_out, loaded, trained.asked.request)
             split_view(result, request)
             many_trees.many_trees_screen(result.model, loaded)
     with on_demand("Where does ε go?", icon=":material/donut_large:") as box:

@@ -42,11 +42,8 @@ THREADS: dict[Priority, int] = {
 }
 #: Below this share there is no estimate of the time left.
 LEAST_SHARE = 0.03
-#: Seconds between two polls: of a tree or a first picture that somebody waits for, of other work, and where each draws or nothing
-#: hurries: the longer the work, the longer the pause.
-EVERY_TREE, EVERY, EVERY_DRAWING, SELDOM = 0.4, 1.0, 2.0, 6.0
-#: Missing parts, and jobs in line, that add a second to the pause.
-PARTS, IN_LINE = 250, 5
+#: Seconds between two polls: of a first result that somebody waits for, of other work, and where each draws or nothing hurries.
+EVERY_FIRST, EVERY, EVERY_DRAWING = 0.4, 1.0, 2.0
 STALE = "Settings have changed since: what is shown is stale."
 Run = Callable[[Sequence[Hashable], Progress, Stop], Iterable[tuple[Hashable, "Result"]]]
 
@@ -58,6 +55,11 @@ class Result:
     value: Any = None
     complete: bool = True
     problem: DpvizError | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """There is a value, and no better one to come."""
+        return self.complete and self.problem is None
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,7 @@ class Task:
     shared: bool = False  #: Its results are kept for all sessions of the server: never what comes from private rows
     fallback_key: Hashable = None  #: Earlier results of the same key are shown while it has none
     asked: Any = None  #: What was asked, for whoever shows its results later; no rows
-    cache: str = ""  #: Where results are kept: by name, unless tasks of several names share parts
     keep: int = 50  #: Most other results that stay
-    #: Its work stops when nobody has polled it for so many seconds: the session is gone, and others are waiting.
-    patience: float = math.inf
 
 
 def in_parts(
@@ -121,24 +120,22 @@ class Job:
     `error` is what the work raised, Unforeseen for what it should never raise; Cancelled when it was stopped before it was done.
     """
 
-    def __init__(self, work: Callable[[Progress, Stop], None], patience: float = math.inf) -> None:
+    def __init__(self, work: Callable[[Progress, Stop], None]) -> None:
         self.share = 0.0
         self.error: DpvizError | None = None
         self.is_stopped = False  #: It was asked to stop
         self.began: float | None = None  #: None while it waits in line
-        self.last_seen = monotonic()  #: When somebody last waited for it: after `patience` seconds without, it stops
         self._work: Callable[[Progress, Stop], None] | None = work
-        self._patience = patience
         self._done = Event()
 
     def run(self) -> None:
         """Do the work, in the thread that calls."""
         work, self._work = self._work, None  # it may hold rows, which must not outlive it
         try:
-            if work is None or self._is_unwanted():
+            if work is None or self.is_stopped:
                 raise Cancelled
             self.began = monotonic()
-            work(self._tell, self._is_unwanted)
+            work(self._tell, lambda: self.is_stopped)
         except DpvizError as error:
             self.error = error.with_traceback(None)  # which would hold rows
         except MemoryError:
@@ -154,9 +151,6 @@ class Job:
     def _tell(self, share: float) -> None:
         self.share = min(1.0, max(self.share, share))
 
-    def _is_unwanted(self) -> bool:
-        return self.is_stopped or monotonic() - self.last_seen > self._patience
-
     def stop(self) -> None:
         """Ask it to stop. Work in line never starts and lets go of its rows at once; work under way ends when it next asks."""
         self.is_stopped = True
@@ -166,13 +160,6 @@ class Job:
     def is_done(self) -> bool:
         """True when it ended, in whatever way."""
         return self._done.is_set()
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Estimated from what is done; None while that is too little to tell."""
-        if self.began is None or self.share < LEAST_SHARE:
-            return None
-        return (monotonic() - self.began) * (1 - self.share) / self.share
 
     def wait(self, seconds: float) -> bool:
         """Wait at most this long; True when it is done."""
@@ -186,26 +173,18 @@ class Pool:
         self._lines: dict[Priority, SimpleQueue[Job | None]] = {priority: SimpleQueue() for priority in THREADS}
         self._jobs: dict[str, WeakSet[Job]] = {}
         self._lock = Lock()
-        # daemons: the server may end while work is under way, which the threads of `concurrent.futures` would not let it
-        self._threads = [
-            Thread(target=_serve, args=(line,), name=f"dpviz_{priority}", daemon=True)
-            for priority, line in self._lines.items()
-            for _ in range(THREADS[priority])
-        ]
-        for thread in self._threads:
-            thread.start()
+        for priority, n_threads in THREADS.items():
+            for _ in range(n_threads):
+                # daemons: the server may end while work is under way, which `concurrent.futures` would not let it
+                Thread(target=_serve, args=(self._lines[priority],), name=f"dpviz_{priority}", daemon=True).start()
 
-    def submit(self, session: str, priority: Priority, work: Callable[[Progress, Stop], None], patience: float = math.inf) -> Job:
+    def submit(self, session: str, priority: Priority, work: Callable[[Progress, Stop], None]) -> Job:
         """Put work in line."""
-        job = Job(work, patience)
+        job = Job(work)
         with self._lock:
             self._jobs.setdefault(session, WeakSet()).add(job)
         self._lines[priority].put(job)
         return job
-
-    def n_waiting(self, priority: Priority) -> int:
-        """Jobs in line, also those that were stopped there."""
-        return self._lines[priority].qsize()
 
     def end_session(self, session: str) -> None:
         """Stop every job of a session that is gone."""
@@ -214,15 +193,13 @@ class Pool:
         for job in jobs:
             job.stop()
 
-    def close(self, *, wait: bool = True) -> None:
+    def close(self) -> None:
         """Stop everything and let the threads end."""
         for session in list(self._jobs):
             self.end_session(session)
         for priority, line in self._lines.items():
             for _ in range(THREADS[priority]):
                 line.put(None)
-        for thread in self._threads if wait else ():
-            thread.join()
 
 
 def _serve(line: SimpleQueue[Job | None]) -> None:
@@ -311,21 +288,33 @@ class _Work:
     results: dict[str, dict[Hashable, Result]] = field(default_factory=dict)
 
 
-def _kept(task: Task) -> tuple[_Work, dict[Hashable, Result], Job | None]:
-    """The work of this session, the results among which the task's are kept, and its job unless its name had another since."""
-    work = st.session_state.setdefault("_work", _Work())
-    job, keys = work.jobs.get(task.name, (None, ()))
-    results = (shared_results() if task.shared else work.results).setdefault(task.cache or task.name, {})
-    return work, results, job if keys == task.keys else None
+def _work() -> _Work:
+    found: _Work = st.session_state.setdefault("_work", _Work())
+    return found
+
+
+def _results(task: Task) -> dict[Hashable, Result]:
+    """The results among which those of the task are kept."""
+    return (shared_results() if task.shared else _work().results).setdefault(task.name, {})
+
+
+def _job(task: Task) -> Job | None:
+    """The last job of the task, unless its name had another since."""
+    job, keys = _work().jobs.get(task.name, (None, ()))
+    return job if keys == task.keys else None
+
+
+def _stop_others(task: Task) -> None:
+    if task.name in _work().jobs and _job(task) is None:
+        _work().jobs[task.name][0].stop()
 
 
 def start(task: Task, *, again: bool = False) -> None:
     """Work on what is missing of a task, or (`again`) on all of it anew. Other work of its name is stopped."""
-    work, results, job = _kept(task)
+    job, results = _job(task), _results(task)
     if job is not None and not job.is_done and not job.is_stopped:
         return
-    if task.name in work.jobs:
-        work.jobs[task.name][0].stop()
+    _stop_others(task)
     others = [key for key in list(results) if key not in set(task.keys)]
     for key in others[: max(0, len(others) - task.keep)]:  # the oldest
         results.pop(key, None)
@@ -333,7 +322,7 @@ def start(task: Task, *, again: bool = False) -> None:
     def compute(progress: Progress, stop: Stop) -> None:
         # asked for when the work begins: while it was in line, another session may have found the results
         found = {} if again else dict(results)
-        missing = [key for key in task.keys if key not in found or not found[key].complete or found[key].problem is not None]
+        missing = [key for key in task.keys if key not in found or not found[key].is_final]
         if not missing:
             return
         n_done = 0
@@ -349,7 +338,7 @@ def start(task: Task, *, again: bool = False) -> None:
         if n_done < len(missing) or is_stopped(stop):
             raise Cancelled
 
-    work.jobs[task.name] = shared_pool().submit(session_name(), task.priority, compute, task.patience), task.keys
+    _work().jobs[task.name] = shared_pool().submit(session_name(), task.priority, compute), task.keys
 
 
 def state(task: Task) -> Status:
@@ -357,11 +346,8 @@ def state(task: Task) -> Status:
 
     Part of a result is current once work on the rest was begun; until then the last results are shown.
     """
-    work, kept, job = _kept(task)
-    if job is not None:
-        job.last_seen = monotonic()
-    elif task.name in work.jobs:
-        work.jobs[task.name][0].stop()
+    _stop_others(task)
+    work, kept, job = _work(), _results(task), _job(task)
     is_done = job is not None and job.is_done  # before the results, which are there once it is done
     failure = job.error if job is not None and is_done else None
     was_stopped = isinstance(failure, Cancelled) or (job is not None and not is_done and job.is_stopped)
@@ -390,8 +376,7 @@ def autostart(task: Task, seconds: float = 0.0) -> Status:
 
 def await_first(task: Task, seconds: float) -> None:
     """Return once there is a result of some part, the work has ended, or the time is over."""
-    _, results, job = _kept(task)
-    until = monotonic() + seconds
+    results, job, until = _results(task), _job(task), monotonic() + seconds
     while job is not None and not any(key in results for key in task.keys) and monotonic() < until:
         if job.wait(min(0.05, seconds)):
             return
@@ -399,43 +384,34 @@ def await_first(task: Task, seconds: float) -> None:
 
 def cancel(task: Task) -> None:
     """Stop the work on a task. What is done is kept."""
-    job = _kept(task)[2]
+    job = _job(task)
     if job is not None:
         job.stop()
 
 
 def values_of(task: Task) -> tuple[Any, ...]:
     """The values there are, whatever work there is."""
-    results = _kept(task)[1]
+    results = _results(task)
     return _values(results.get(key) for key in task.keys)
 
 
 def all_values(name: str) -> tuple[Any, ...]:
     """Every value that the session keeps under a name, oldest first."""
-    return _values(st.session_state.get("_work", _Work()).results.get(name, {}).values())
+    return _values(_work().results.get(name, {}).values())
 
 
 def last_shown(name: str, fallback_key: Hashable) -> tuple[Any, ...]:
     """The values shown last for a fallback key by work of this name; empty where there are none."""
-    work = st.session_state.get("_work", _Work())
-    keys, _ = work.last.get((name, fallback_key), ((), None))
-    return _values(work.results.get(name, {}).get(key) for key in keys)
-
-
-def put(task: Task, *values: Any) -> None:
-    """Keep a value per part as if the task had found them, to be shown until others are."""
-    work, results, _ = _kept(task)
-    results.update(zip(task.keys, map(Result, values), strict=True))
-    work.last[task.name, task.fallback_key] = task.keys, task.asked
+    keys, _ = _work().last.get((name, fallback_key), ((), None))
+    return _values(_work().results.get(name, {}).get(key) for key in keys)
 
 
 def forget(task: Task) -> None:
     """Let go of what a task found, and of its job: somebody has taken it, or wants it tried anew."""
-    work, results, _ = _kept(task)
     for key in task.keys:
-        results.pop(key, None)
-    work.jobs.pop(task.name, None)
-    work.last.pop((task.name, task.fallback_key), None)
+        _results(task).pop(key, None)
+    _work().jobs.pop(task.name, None)
+    _work().last.pop((task.name, task.fallback_key), None)
 
 
 # --- work on its page. What is said of it stands in a container that is there without any, too: Streamlit makes everything below
@@ -456,41 +432,33 @@ def watch(
     """Progress and Cancel while there is work on a task. The page is drawn again whenever a part is done, and at the end.
 
     `unit` is what the parts are called, where they are counted instead of a percentage. `render` draws the results so far below
-    the progress, less often than it is polled; then the page is drawn again with the first result and at the end. With `at_end`
-    it is at the end only. No Cancel without `may_stop`.
+    the progress; then the page is drawn again with the first result and at the end. With `at_end` it is at the end only. No
+    Cancel without `may_stop`.
     """
     before, place = state(task), st.container()
     if before.job is None:
         return
     is_awaited = not before.values
-    in_line = shared_pool().n_waiting(task.priority) / IN_LINE  # on a busy server polls take time from what is asked for
-    seldom = min(SELDOM, EVERY_DRAWING + before.n_missing / PARTS + in_line)
-    often = min(SELDOM, (EVERY_TREE if is_awaited or task.priority == "tree" else EVERY) + in_line)
+    often = EVERY_FIRST if task.priority == "tree" or is_awaited else EVERY if render is None else EVERY_DRAWING
 
-    @st.fragment(run_every=seldom if at_end else often)
+    @st.fragment(run_every=EVERY_DRAWING if at_end else often)
     def poll() -> None:
         status = state(task)
         is_news = (is_awaited and status.values) or (render is None and status.n_missing < before.n_missing)
         if status.job is None or (is_news and not at_end):
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
-            words = f":material/hourglass_top: {label}, {_progress_text(status, unit)} …"
-            st.progress(0.0 if status.job is None else status.job.share, text=words)
+            share = 0.0 if status.job is None else status.job.share
+            st.progress(share, text=f":material/hourglass_top: {label}, {_progress_text(status, unit)} …")
             kept = "What is done is kept." if len(task.keys) > 1 else None
             if may_stop and st.button("Cancel", key=f"cancel-{task.name}", help=kept):
                 cancel(task)
                 st.rerun()
-
-    @st.fragment(run_every=seldom)
-    def draw() -> None:
-        status = state(task)
         if render is not None and status.values:
             render(status)
 
     with place:
         poll()
-        if render is not None:
-            draw()
 
 
 def watch_missing(task: Task, label: str) -> None:
@@ -505,13 +473,11 @@ def _progress_text(status: Status, unit: str) -> str:
     if job is None or job.began is None:
         return "waiting for other work on this server"
     done = f"{n_parts - status.n_missing:,} of {n_parts:,} {unit}" if unit else f"{job.share:.0%}"
-    seconds = job.seconds_left
-    return done if seconds is None else f"{done}, about {duration_text(seconds)} left"
-
-
-def duration_text(seconds: float) -> str:
-    """In whole seconds, or minutes above a minute and a half."""
-    return f"{max(1, math.ceil(seconds)):,} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    if job.share < LEAST_SHARE:
+        return done
+    seconds = (monotonic() - job.began) * (1 - job.share) / job.share
+    left = f"{max(1, math.ceil(seconds)):,} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    return f"{done}, about {left} left"
 
 
 def start_button(task: Task, label: str, icon: str, *, on_click: Callable[[Task], None] = start) -> Status:
@@ -534,13 +500,11 @@ def show(task: Task, label: str, *, stale: str = STALE, render: Callable[[Status
         watch(task, label, render=render)
         for problem in status.problems:
             error(problem, kept=kept)
-        if status.was_stopped and status.n_missing:
-            n_parts = len(status.results)
-            if n_parts > 1:
-                words = f"Stopped. What was done is kept; {status.n_missing:,} of {n_parts:,} are missing."
-                st.info(words, icon=":material/pause_circle:")
-            elif not status.values:
-                st.info(f"Stopped before there was an answer. {kept}".strip(), icon=":material/pause_circle:")
+        if status.was_stopped and status.n_missing and len(status.results) > 1:
+            words = f"Stopped. What was done is kept; {status.n_missing:,} of {len(status.results):,} are missing."
+            st.info(words, icon=":material/pause_circle:")
+        elif status.was_stopped and not status.values:
+            st.info(f"Stopped before there was an answer. {kept}".strip(), icon=":material/pause_circle:")
         elif is_stale and status.job is None and not status.problems and stale:
             st.info(stale, icon=":material/history:")
     return status

@@ -4,7 +4,6 @@ Exact figures are for rows anyone may see, never for private ones; the private t
 """
 
 import math
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -18,14 +17,13 @@ from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
 from dpviz.app.widgets import on_demand, once_of, rows_table
 from dpviz.charts.compare import interval_text, measure_text
-from dpviz.charts.publish.test_result import WIDE, group_rows, has_rare_classes, result_sentences, says_nothing
+from dpviz.charts.publish.test_result import WIDE, group_rows, result_sentences
 from dpviz.charts.tree.paths import headline, measure_of, strip_svg
 from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import capital, percent
 from dpviz.errors import NoProbabilities
 from dpviz.evaluation.comparison import METRICS, metrics_for
 from dpviz.evaluation.metrics import (
-    RARE,
     CalibrationBin,
     calibration,
     confusion,
@@ -50,8 +48,6 @@ TEST_SHARE = 0.2
 Parts = tuple[EncodedDataset, EncodedDataset]
 #: By the data they were split from, as long as somebody uses it.
 _PARTS: WeakKeyDictionary[EncodedDataset, Parts] = WeakKeyDictionary()
-#: Measure -> its value, and its 95% interval.
-Exact = tuple[Mapping[str, float], Mapping[str, tuple[float, float]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +128,10 @@ def held_out(model: Model, parts: Parts) -> HeldOut | HeldOutNumber:
     return HeldOut(found, between, confused, ranked)
 
 
-def private_test(report: TestReport, unit: Unit, exact: Exact | None, rows: str = "", note: str = "") -> None:
-    """What the test says in words, or, where `exact` is known of `rows`, in a table beside it with a `note` below."""
+def private_test(report: TestReport, unit: Unit) -> None:
+    """What the test says, in words."""
     st.markdown("**Private test result**")
-    lines = result_sentences(report, unit)
-    if exact is None:
-        st.markdown("\n".join(f"- {plain(line)}" for line in lines))
-    else:
-        rows_table(result_rows(report, exact, rows), "Measures by the private test, and exactly, each with a 95% interval.")
-        st.caption(f"{plain(lines[-1])} {note}")
+    st.markdown("\n".join(f"- {plain(line)}" for line in result_sentences(report, unit)))
     group_screen(report)
 
 
@@ -149,20 +140,6 @@ def group_screen(report: TestReport) -> None:
     if rows := group_rows(report):
         rows_table(rows, "Error and found share per group, each with its 95% interval.")
         st.caption(WIDE.replace("epsilon", "ε"))
-
-
-def result_rows(report: TestReport, exact: Exact, rows: str) -> list[dict[str, str]]:
-    """One line per measure: the private test result, and what `rows` say exactly, each with its 95% interval."""
-    (values, between), known, lines = exact, report.estimates, []
-    if has_rare_classes(report):  # accuracy alone would flatter
-        known["accuracy"] = known.pop("accuracy")
-    for name, estimate in known.items():
-        if estimate is not None and name in between and values[name] == values[name]:
-            private, exactly = interval_text((estimate.low, estimate.high), name), interval_text(between[name], name)
-            value = "unknown" if says_nothing(report, name) else measure_text(estimate.value, name)
-            line = {"measure": capital(METRICS[name]), "private test result": f"{value} ({private})"}
-            lines.append(line | {rows: f"{measure_text(values[name], name)} ({exactly})"})
-    return lines
 
 
 # --- the line above the tree on screen, and every measure
@@ -178,25 +155,16 @@ def tested_text(loaded: Loaded) -> str:
     return f"{'right' if measure == 'test accuracy' else measure} on {parts[1].n_rows:,} held-out rows"
 
 
-def measured_line(found: HeldOut | HeldOutNumber | None) -> None:
-    """How a model that is not one tree does: the leading measure with its interval, what needs no model beside it."""
+def measured_line(found: HeldOut | HeldOutNumber | None, loaded: Loaded, request: FitRequest) -> None:
+    """How a model that is not one tree does: the leading measure, others, and what needs no model."""
     if found is None:
         return
-    known = found.measures
+    said = said_of(found, loaded, request, None)
     if isinstance(found, HeldOutNumber):
-        names = ["r2", "rmse", "mae"]
-        constant = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(known['mean_rmse'])}"
-    else:  # accuracy first, but not where the most frequent class alone makes it look good
-        names = ["balanced_accuracy" if known["majority"] >= RARE else "accuracy", "auc"]
-        constant = f"always the most frequent class: {known['majority']:.1%}"
-    said = []
-    for name in names:
-        value, between = known[name], found.intervals.get(name, (math.nan, math.nan))
-        interval = "" if math.isnan(between[0]) else f" ({interval_text(between, name)})"
-        if name != "auc" or not math.isnan(value):
-            said.append(f"{METRICS[name]} {'–' if math.isnan(value) else measure_text(value, name)}{interval}")
-    how = f"Trained on {percent(1 - TEST_SHARE)} of the rows, tested on the other {found.n_rows:,}; 95% intervals."
-    st.markdown(f"**Test {said[0]}** · {' · '.join([*said[1:], constant])}", help=how)
+        constant = f"always the mean, {format_value(found.mean)}: {METRICS['rmse']} {format_value(found.measures['mean_rmse'])}"
+    else:
+        constant = f"always the most frequent class: {found.measures['majority']:.1%}"
+    st.markdown(f"**{plain(said['lead'])}** {plain(' · '.join((said['tested'], said['besides'], constant)))}")
 
 
 def said_of(found: HeldOut | HeldOutNumber, loaded: Loaded, request: FitRequest, drawn: Resamples | None) -> dict[str, str]:
@@ -233,10 +201,7 @@ def measured_screen(found: HeldOut | HeldOutNumber | None, schema: Schema, repor
             if box.open:
                 _every(found, schema)
     if report is not None:
-        exact = None if found is None else (found.measures, found.intervals)
-        private_test(
-            report, unit_in_use(), exact, "held-out rows", "A release carries the private one; these rows may show both."
-        )
+        private_test(report, unit_in_use())
 
 
 def _every(found: HeldOut, schema: Schema) -> None:

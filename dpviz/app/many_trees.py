@@ -28,8 +28,8 @@ from dpviz.table.schema import NumericTarget
 MOST_DRAWN = 256
 
 
-def many_trees_screen(model: Any, loaded: Loaded) -> None:
-    """The effects of the features, then a chosen tree and what all make of one row."""
+def many_trees_screen(model: Any) -> None:
+    """The effects of the features, then a chosen tree."""
     effects_screen(model)
     is_boosted = isinstance(model, BoostedTrees)
     if not getattr(model, "trees", ()):
@@ -37,19 +37,6 @@ def many_trees_screen(model: Any, loaded: Loaded) -> None:
     else:
         st.header("Tree by tree", anchor=False)
         one_tree(model, partial(_adds_to, model) if is_boosted else lambda number: "Every tree has one vote.")
-    if loaded.role.may_read and hasattr(model, "votes"):
-        _votes(model, loaded)
-
-
-def _votes(model: Any, loaded: Loaded) -> None:
-    st.header("The vote on a row", anchor=False)
-    number = st.number_input(f"Row, of {loaded.data.n_rows:,}", 1, loaded.data.n_rows, key="voted-row")
-    row = loaded.data.take(slice(number - 1, number), share=1.0)
-    counts, classes = model.votes(row)[0], loaded.schema.classes
-    chosen, actual = classes[int(counts.argmax())], classes[int(row.target[0])]
-    st.markdown(f"Row {number:,} is predicted {plain(chosen)}; in the data it is {plain(actual)}.")
-    rows = [{"class": name, "votes": int(count)} for name, count in zip(classes, counts, strict=True)]
-    st.dataframe(rows, hide_index=True, alt=f"Votes for each class on row {number}.")
 
 
 def _adds_to(model: BoostedTrees, number: int) -> str:

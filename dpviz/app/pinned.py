@@ -15,7 +15,7 @@ from dpviz.app.held_out import HeldOut, parts_of, rows_of_the_tree
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
-from dpviz.app.training import RERUNS, Trained, about, canonical_key, is_resampled, resampling_task
+from dpviz.app.training import Trained, about, is_resampled, resampling_task
 from dpviz.charts.compare import gap_text, gap_unit, measure_text
 from dpviz.charts.tree.pair import Side, pair_rows, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes
@@ -30,8 +30,6 @@ from dpviz.training.estimate.collapse import collapse_leaves, intervals
 from dpviz.training.exact_trace import exact_trace
 
 _KEY = "_pinned"
-#: Seconds that the page waits for a pinned tree, or its draws, that is not there yet.
-_SHORT = 0.25
 
 
 def pin_bar(pinned: Trained | None, trained: Trained, loaded: Loaded) -> None:
@@ -72,23 +70,11 @@ def beside(pinned: Trained, loaded: Loaded, *, fold: bool) -> Side:
     return named("Pinned", pinned, shown, notes)
 
 
-def key_of(pinned: Trained, side: Side, loaded: Loaded) -> str:
-    """One text per drawing of a pinned tree that can be drawn again."""
-    drawn = {"n_nodes": len(side.tree.leaves), "n_draws": side.notes.n_draws}
-    return canonical_key(loaded, pinned.asked.request, draw=pinned.asked.draw, **drawn)
-
-
 def _draws(pinned: Trained, loaded: Loaded) -> Resamples | None:
-    """Fresh draws of the pinned tree, in a slot of their own; None for private rows, which are never drawn again."""
-    if not is_resampled(pinned.asked.request, loaded):
-        return None
-    task = replace(resampling_task(pinned.asked.request, loaded), name="resampling-of-pinned", cache=RERUNS)
-    status = background.autostart(task, _SHORT)
-    drawn: tuple[Resamples, ...] = () if status.job is not None else status.values
-    with st.container():
-        if not drawn:
-            background.watch_missing(task, "Training the pinned tree again with new noise")
-    return drawn[0] if drawn and drawn[0].n_done else None
+    """The fresh draws of the pinned tree that are there since it was the one on screen; none of private rows."""
+    request = pinned.asked.request
+    found: tuple[Resamples, ...] = background.values_of(resampling_task(request, loaded)) if is_resampled(request, loaded) else ()
+    return found[0] if found and found[0].n_done else None
 
 
 def named(name: str, trained: Trained, shown: Tree, notes: NodeNotes) -> Side:

@@ -32,7 +32,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation import plan as planning
 from dpviz.evaluation.plan import Along, Goal, SearchAnswer
 from dpviz.evaluation.repeat import start_workers
-from dpviz.evaluation.simulate import Marginals, Planted, Resampled, World, marginals_of, plant
+from dpviz.evaluation.simulate import Planted, Resampled, World, plant
 from dpviz.learners import FitRequest, require_task
 from dpviz.results.verdict import short_text
 from dpviz.table.role import DataRole
@@ -110,27 +110,16 @@ def ask_world(loaded: Loaded) -> Place:
     words = "How far the class follows the planted tree. 0: chance. 1: always."
     strength = middle.slider("Strength of the signal", 0.1, 1.0, 0.6, 0.1, help=words, **linked("strength"))
     depth = right.slider("Levels of the planted tree", 1, 4, 2, **linked("planted"))
-    marginals = _marginals(loaded)
-    key = json.dumps([loaded.schema.key, sorted(marginals.items()), (n_rows, strength, depth)])  # knows the schema, not the rows
-    world = _planted(key, loaded, marginals, n_rows, strength, depth)
+    key = json.dumps([loaded.schema.key, (n_rows, strength, depth)])  # knows the schema, not the rows
+    world = _planted(key, loaded, n_rows, strength, depth)
     follows, guessing = (percent(round(share, 3)) for share in (world.chances[0][0], world.most_frequent))
     st.caption(prose("plan", "planted", follows=follows, guessing=guessing))
     return Place(world, key, f"simulated from the schema of {loaded.title}")
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner=False)
-def _planted(key: str, _loaded: Loaded, _marginals: Marginals, _n_rows: int, _strength: float, _depth: int) -> Planted:
-    return plant(_loaded.schema, n_rows=_n_rows, strength=_strength, depth=_depth, marginals=_marginals, seed=1)
-
-
-def _marginals(loaded: Loaded) -> Marginals:
-    """Those of the rows in use, if they are asked for and not private; else uniform."""
-    if loaded.role is DataRole.PRIVATE:
-        return {}
-    options = {"uniform": "uniform", "rows": "as in the rows in use"}
-    more = {"format_func": options.__getitem__, **linked("marginals")}
-    chosen = one_of("Distribution of each feature", tuple(options), **more)
-    return marginals_of(loaded.data) if chosen == "rows" else {}
+def _planted(key: str, _loaded: Loaded, _n_rows: int, _strength: float, _depth: int) -> Planted:
+    return plant(_loaded.schema, n_rows=_n_rows, strength=_strength, depth=_depth, seed=1)
 
 
 # --- one question

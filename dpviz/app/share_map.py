@@ -1,7 +1,6 @@
 """How accurate other shares of epsilon are: the share map."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -16,7 +15,6 @@ from dpviz.charts import budget as charts
 from dpviz.errors import DpvizError
 from dpviz.evaluation.shares import MovableShares, ShareMap, Shares, share_map
 from dpviz.learners import FitRequest
-from dpviz.table.dataset import EncodedDataset
 from dpviz.table.role import DataRole
 
 #: Draws per point; large tables vary less and take longer.
@@ -39,36 +37,19 @@ def share_map_screen(request: FitRequest, loaded: Loaded) -> None:
         words = f"{request.spec.title} has no shares to move with these settings. Choose an algorithm that has, or more levels."
         st.info(words, icon=":material/info:")
         return
-    current = getattr(request.params, movable.parameter)
-    task = _map_task(movable, loaded)
+    draws = DRAWS if loaded.data.n_rows <= LARGE else DRAWS_LARGE
+    make = partial(share_map, movable, loaded.data, draws=draws, seed=0, workers=background.WORKERS)
+    key = canonical_key(loaded, movable.request, lab=DRAWS)
+    task = background.in_one(MAP, key, make, fallback_key=loaded.data.fingerprint)
     if not background.state(task).shown:
         background.autostart(task)
     with st.container(horizontal=True, vertical_alignment="center"):
-        status = background.start_button(
-            task, f"Compute the map ({_draws(loaded.data)} draws per point)", ":material/play_arrow:"
-        )
+        status = background.start_button(task, f"Compute the map ({draws} draws per point)", ":material/play_arrow:")
         if status.is_done:
             st.caption(":material/check: Computed for these settings.")
     background.show(task, "Computing the map")
     if status.shown:
-        _map(status.result, current)
-
-
-def _key(movable: MovableShares, loaded: Loaded) -> str:
-    return canonical_key(loaded, movable.request, lab=DRAWS)
-
-
-def _draws(data: EncodedDataset) -> int:
-    return DRAWS if data.n_rows <= LARGE else DRAWS_LARGE
-
-
-def _map_task(movable: MovableShares, loaded: Loaded) -> background.Task:
-    make = partial(_map_of, movable, loaded.data)
-    return background.in_one(MAP, _key(movable, loaded), make, fallback_key=loaded.data.fingerprint)
-
-
-def _map_of(movable: MovableShares, data: EncodedDataset, **how: Any) -> ShareMap:
-    return share_map(movable, data, draws=_draws(data), seed=0, workers=background.WORKERS, **how)
+        _map(status.result, getattr(request.params, movable.parameter))
 
 
 def _map(found: ShareMap, weights: Shares | None) -> None:

@@ -28,8 +28,6 @@ _HEADER, _ROW = "Column names", "The first row"
 _TRIED, _BEGUN = "file-tried", "file-begun"
 #: Files that are read within this time need no progress.
 _SECONDS = 1.0
-#: A page that is gone, or whose file was taken away, wants no table.
-_PATIENCE = 10.0
 _PRIVATE_READ = "From private rows only the column names are shown, and nothing is filled in."
 
 
@@ -98,7 +96,7 @@ def _go_on(work: Prepared, file: _Given, reading: dict[str, Any] | None) -> None
 
 def _read(work: Prepared, file: _Given, reading: dict[str, Any]) -> None:
     key = "reading", file.file_id, repr(sorted(reading.items()))
-    task = background.in_one("reading", key, partial(file.read, **reading), priority="short", patience=_PATIENCE)
+    task = background.in_one("reading", key, partial(file.read, **reading), priority="short")
     st.session_state[_BEGUN] = (file.file_id, reading)
     status = background.autostart(task, _SECONDS)
     if status.job is not None:

@@ -21,8 +21,7 @@ from dpviz.app.held_out import HeldOut, HeldOutNumber, Parts, held_out, parts_of
 from dpviz.app.parts import error
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import Loaded
-from dpviz.charts.tree.pair import Side
-from dpviz.charts.tree.paths import DrawnStep, PathSteps, beside_pinned, measure_of, packed_steps
+from dpviz.charts.tree.paths import DrawnStep, PathSteps, measure_of, packed_steps
 from dpviz.errors import Cancelled, DpvizError
 from dpviz.evaluation import paths
 from dpviz.evaluation.repeat import light, spread
@@ -255,34 +254,15 @@ def _climbed(
             yield key, background.Result(problem=one) if isinstance(one, DpvizError) else background.Result(one)
 
 
-def path_now(
-    request: FitRequest, loaded: Loaded, *, fold: bool, pinned: tuple[str, Side] | None = None
-) -> tuple[background.Task | None, str]:
-    """The work under way on the path, None without any, and what the view takes of it once it is done.
-
-    It begins by itself. `pinned`, a tree that stands beside every step, comes with a key that says which.
-    """
+def path_now(request: FitRequest, loaded: Loaded, *, fold: bool) -> tuple[background.Task | None, str]:
+    """The work under way on the path, None without any, and what the view takes of it once it is done. It begins by itself."""
     task = path_task(request, loaded, fold=fold)
     if task is None:
         return None, ""
     status = background.autostart(task)
     if status.n_missing:
         return task, ""
-    shown = status.values
-    if pinned is not None:
-        task = _beside_pinned(task.keys, shown, *pinned)
-        paired = background.autostart(task)
-        if paired.n_missing:
-            return task, ""
-        (shown,) = paired.values
-    return None, _packed(shown, measure_of(rows_of_the_tree(loaded)), tested_text(loaded))
-
-
-def _beside_pinned(keys: tuple[Hashable, ...], shown: tuple[DrawnStep, ...], key: str, pinned: Side) -> background.Task:
-    def make(*, progress: Progress, stop: Stop) -> tuple[DrawnStep, ...]:
-        return tuple(beside_pinned(one, pinned) for one in steps(shown, progress, stop))
-
-    return background.in_one(f"{PATH}-beside-pinned", (keys, key), make, priority="short", keep=1)
+    return None, _packed(status.values, measure_of(rows_of_the_tree(loaded)), tested_text(loaded))
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.app import training
 from dpviz.app.training import PATH as SLOT
 from dpviz.table.role import DataRole
-from tests.support.pages import after_work, click, in_use, opened, steps_of, texts, tree_on_screen
+from tests.support.pages import click, in_use, opened, texts, tree_on_screen
 
 pytestmark = pytest.mark.slow
 
@@ -41,16 +41,6 @@ def looks(monkeypatch) -> list[float]:
     return found
 
 
-def test_the_pinned_tree_stands_beside_every_step_that_is_dragged_through():
-    test = click(opened("tree", depth="2", epsilon="1"), "Pin this tree")
-    after_work(after_work(test, SLOT), f"{SLOT}-beside-pinned")
-    first, now = steps_of(test.run())[0], "Now: ε = 0.1"
-    pinned = "Pinned: PF-tree, ε = 1, depth 2, seed 1"
-    assert (names(first["wide"]), names(first["narrow"])) == ([pinned, now], [now, pinned])
-    click(test, "Unpin")
-    assert len(names(steps_of(test.run())[0]["wide"])) == 1
-
-
 @pytest.mark.parametrize("role", [DataRole.SIMULATED, DataRole.PRIVATE])
 def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks, monkeypatch, role):
     noted: list[str] = []
@@ -64,7 +54,7 @@ def test_the_next_tree_stands_beside_a_pinned_one_until_it_is_unpinned(looks, mo
     if role is DataRole.PRIVATE:
         assert "ccuracy" not in table
         assert "Test accuracy" not in texts(test)
-        assert not {training.RERUNS, "resampling-of-pinned", SLOT} & {*test.session_state["_work"].jobs}
+        assert not {training.RERUNS, SLOT} & {*test.session_state["_work"].jobs}
     else:
         assert f"{tree_on_screen(test).held_out.measures['accuracy']:.1%}" in table
     test.session_state["_work"].results["tree"].clear()  # the pinned tree outlives those that are kept

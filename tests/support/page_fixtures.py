@@ -24,4 +24,4 @@ def own_threads(monkeypatch):
     monkeypatch.setattr(background, "shared_pool", lambda: pool)
     monkeypatch.setattr(background, "shared_results", lambda: results)
     yield pool
-    pool.close(wait=False)
+    pool.close()

@@ -119,9 +119,9 @@ def show_choosing(view: LessonView) -> None:
     shown = min(shown, len(flips))
     with st.container(horizontal=True):
         over = "A coin showed heads: the choice is made." if shown == len(flips) else ""
-        view.button("Flip the next coin", "counts", _turn, seed, shown + 1, reason=over, icon=":material/toll:")
+        view.button("Flip the next coin", _turn, seed, shown + 1, reason=over, icon=":material/toll:")
         none = "" if shown else "No coin was flipped yet."
-        view.button("Another choice", "counts", _turn, seed + 1, 0, reason=none, icon=":material/restart_alt:")
+        view.button("Another choice", _turn, seed + 1, 0, reason=none, icon=":material/restart_alt:")
     if shown:
         st.markdown("\n".join(f"1. {words}" for words in charts.coin_sentences(list(OPTIONS), flips[:shown])))
 
@@ -207,11 +207,11 @@ def show_growing(view: LessonView) -> None:
     epsilon = view.slider("epsilon", EPSILON_LABEL, (0.1, 0.3, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0), 2.0)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         seed = view.number("seed", "Seed", 1, MOST_SEED, 1)
-        view.button("Another seed", "seed", _another_seed, view.key("seed"), icon=":material/refresh:")
+        view.button("Another seed", _another_seed, view.key("seed"), icon=":material/refresh:")
     steps = int(view.slider("steps", "Nodes drawn", tuple(range(N_STEPS + 1)), 0))
     now = tree_after(epsilon, seed, steps)
     done = "" if now.waiting else "Every node is drawn."
-    view.button("Draw the next node", "steps", _draw_next, view.key("steps"), reason=done, icon=":material/casino:")
+    view.button("Draw the next node", _draw_next, view.key("steps"), reason=done, icon=":material/casino:")
 
     ids = {placed.id: placed.path for placed in now.tree.nodes()}
     newest = (*now.nodes, *now.waiting)[max(0, len(now.nodes) - 1)].path
@@ -292,14 +292,13 @@ class OnSample:
 class Lesson:
     """One lesson. `name` is on its button and in the link; `text` names its file of texts, and its controls in the link.
 
-    `controls` are what a teacher's link can lock or hide; `question` gives the numbers of the question and its answer, `show`
+    `question` gives the numbers of the question and its answer, `show`
     draws controls and picture, `sample` is the same on a bundled sample. `asked` has the value of each control that the
     question is about: the picture moves there once it is answered.
     """
 
     name: str
     text: str
-    controls: tuple[str, ...]
     question: Callable[[], Numbers]
     show: Callable[[LessonView], None]
     sample: OnSample
@@ -310,12 +309,11 @@ _NOISE = OnSample("tree", learner="privatree-corrected")
 _REFUTED = OnSample("tree", learner="privatree", settings={"epsilon": "1", "privatree.grow_complete": "true"})
 _GROWING = OnSample("tree", settings={"epsilon": "{epsilon}", "draw": "{seed}"})
 _STUMP = OnSample("tree", sample="clinic", settings={"epsilon": "{epsilon}", "depth": "1"})
-_CHOICES = ("epsilon", *OPTIONS)
 LESSONS = (
-    Lesson("Epsilon", "odds", ("epsilon",), odds_question, show_odds, OnSample("tree"), {"epsilon": 1.0}),
-    Lesson("Noise", "noise", ("epsilon", "missing", "late"), noise_question, show_noise, _NOISE),
-    Lesson("Choosing", "choosing", _CHOICES, choosing_question, show_choosing, OnSample("tree"), {"epsilon": 0.5}),
-    Lesson("Adding up", "adding", ("features",), adding_question, show_adding, _REFUTED, {"features": MOST_FEATURES}),
-    Lesson("Growing", "growing", ("epsilon", "seed", "steps"), growing_question, show_growing, _GROWING),
-    Lesson("Poisoning", "poisoning", ("epsilon",), poisoning_question, show_poisoning, _STUMP, {"epsilon": 0.1}),
+    Lesson("Epsilon", "odds", odds_question, show_odds, OnSample("tree"), {"epsilon": 1.0}),
+    Lesson("Noise", "noise", noise_question, show_noise, _NOISE),
+    Lesson("Choosing", "choosing", choosing_question, show_choosing, OnSample("tree"), {"epsilon": 0.5}),
+    Lesson("Adding up", "adding", adding_question, show_adding, _REFUTED, {"features": MOST_FEATURES}),
+    Lesson("Growing", "growing", growing_question, show_growing, _GROWING),
+    Lesson("Poisoning", "poisoning", poisoning_question, show_poisoning, _STUMP, {"epsilon": 0.1}),
 )

@@ -1,8 +1,4 @@
-"""What a lesson is made of: controls that a link can set, lock or hide, a question that is asked first, a picture and its twins.
-
-`?lock=epsilon,seed` shows controls that cannot be moved, `?hide=answer,epsilon` leaves parts out; a hidden control keeps what
-the link says. Names are those of a lesson's own controls, and question, answer.
-"""
+"""What a lesson is made of: controls that a link can set, a question that is asked first, a picture and its twins."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +8,10 @@ import streamlit as st
 
 from dpviz.app.epsilon_slider import live_slider
 from dpviz.app.prose import prose, sections
-from dpviz.app.widgets import in_address, linked, show_chart, whole_number
+from dpviz.app.widgets import linked, show_chart, whole_number
 from dpviz.charts.chart import Chart
 from dpviz.results.wording import number_text
 
-QUESTION, ANSWER = "question", "answer"
 ANSWERED = "_lessons_answered"
 _SKIPPED = "_lessons_skipped"
 #: Pixels; four such boxes stand side by side, two on a telephone.
@@ -27,17 +22,15 @@ Numbers = dict[str, str]
 
 @dataclass(frozen=True)
 class LessonView:
-    """One lesson on screen: the name of its file and texts, and what the link locks and hides.
+    """One lesson on screen: the name of its file and texts.
 
     `opened`: the question has been answered or skipped, so controls may be moved. `shown` has the value of every control by
-    its key, for the teacher's link.
+    its key, for the way on.
     """
 
     lesson: str
-    locked: frozenset[str]
-    hidden: frozenset[str]
     opened: bool = True
-    shown: dict[str, list[str]] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
 
     def say(self, section: str, **values: str) -> str:
         """A section of the lesson's text."""
@@ -47,51 +40,36 @@ class LessonView:
         """Of the widget `name`, and of its value in the link."""
         return f"{self.lesson}.{name}"
 
-    def may_move(self, name: str) -> bool:
-        """True for a control that is neither locked nor waiting for a guess."""
-        return self.opened and name not in self.locked
-
     def slider(self, name: str, label: str, options: Sequence[float], default: float) -> float:
         """One of `options`, by a slider that the picture follows while it is dragged. Its value stays in the link."""
         key, named = self.key(name), {number_text(option): option for option in options}
-        if name in self.hidden or st.session_state.get(key) not in options:
+        if st.session_state.get(key) not in options:
             st.session_state[key] = next((named[text] for text in st.query_params.get_all(key) if text in named), default)
         value: float = st.session_state[key]
-        if name not in self.hidden:
-            live_slider(label, options, key=key, disabled=not self.may_move(name))
-            said = number_text(value)
-            if value == default:
-                st.query_params.pop(key, None)
-            elif st.query_params.get(key) != said:
-                st.query_params[key] = said
-        return self._note(name, value, number_text)
+        live_slider(label, options, key=key, disabled=not self.opened)
+        said = self.shown[key] = number_text(value)
+        if value == default:
+            st.query_params.pop(key, None)
+        elif st.query_params.get(key) != said:
+            st.query_params[key] = said
+        return value
 
     def number(self, name: str, label: str, low: int, high: int, default: int) -> int:
         """A whole number from `low` to `high`."""
         key = self.key(name)
-        if name in self.hidden:
-            return self._note(name, in_address(key, low, high, default))
-        box = {"key": key, "width": NUMBER_WIDTH, "disabled": not self.may_move(name)}
-        return self._note(name, whole_number(label, low, high, default, **box))  # type: ignore[arg-type]
+        value = whole_number(label, low, high, default, key=key, width=NUMBER_WIDTH, disabled=not self.opened)
+        self.shown[key] = str(value)
+        return value
 
     def several(self, name: str, label: str, options: Sequence[str], default: Sequence[str], *, in_link: bool) -> list[str]:
         """Any of `options`, by buttons; what is made up by the person stays out of the link."""
-        key = self.key(name)
-        if name in self.hidden:
-            given = [text for text in st.query_params.get_all(key) if text in options] if in_link else []
-            return given or list(default)
-        more = {**linked(key), "disabled": not self.may_move(name)} | ({} if in_link else {"bind": None})
+        more = {**linked(self.key(name)), "disabled": not self.opened} | ({} if in_link else {"bind": None})
         chosen = list(st.pills(label, options, selection_mode="multi", default=list(default), **more))
-        if in_link:
-            self.shown[key] = chosen or [""]  # an empty choice is said too
         return sorted(chosen, key=list(options).index)
 
-    def button(self, label: str, control: str, on_click: Callable[..., None], *args: Any, reason: str = "", icon: str) -> None:
-        """A button that moves a control; out of use when that is locked, or for a `reason`, which is then said."""
-        if control in self.hidden:
-            return
-        stopped = bool(reason) or not self.may_move(control)
-        st.button(label, on_click=on_click, args=args, disabled=stopped, icon=icon, help=reason or None)
+    def button(self, label: str, on_click: Callable[..., None], *args: Any, reason: str = "", icon: str) -> None:
+        """A button that moves a control; out of use before the guess, or for a `reason`, which is then said."""
+        st.button(label, on_click=on_click, args=args, disabled=bool(reason) or not self.opened, icon=icon, help=reason or None)
 
     def picture(self, chart: Chart) -> None:
         """A chart with its table; its sentence, also its alt text, stands below it once the guess is made."""
@@ -99,14 +77,8 @@ class LessonView:
         if self.opened:
             st.markdown(chart.summary)
 
-    def _note(self, name: str, value: Any, text: Callable[[Any], str] = str) -> Any:
-        self.shown[self.key(name)] = [text(value)]
-        return value
-
     def ask(self, numbers: Numbers, asked: Mapping[str, float]) -> bool:
         """Ask, and answer a guess: the picture then moves to what was `asked`. True when the controls may be moved."""
-        if QUESTION in self.hidden:
-            return True
         lines = (line.partition(": ") for line in sections(f"learn/{self.lesson}")["options"].splitlines())
         options = {name: text.format_map(numbers) for name, _, text in lines}
         st.markdown(f"**Guess first.** {self.say('question', **numbers)}")
@@ -118,19 +90,16 @@ class LessonView:
                 st.button("Skip", key=self.key("skip"), type="tertiary", on_click=_skip, args=(self.lesson,))
             return skipped
         st.session_state.setdefault(ANSWERED, set()).add(self.lesson)
-        if ANSWER in self.hidden:
-            st.info(prose("learn/page", "noted"), icon=":material/edit_note:")
-        elif guess == "right":
+        if guess == "right":
             st.success(f"Yes. {self.say('answer', **numbers)}", icon=":material/check_circle:")
         else:
             st.info(f"Not quite. {self.say('answer', **numbers)}", icon=":material/lightbulb:")
         return True
 
     def _move(self, asked: Mapping[str, float]) -> None:
-        """Put what was asked into the controls; not where the link locks them, or keeps the answer."""
+        """Put what was asked into the controls."""
         for name, value in asked.items():
-            if not self.hidden & {name, ANSWER} and name not in self.locked:
-                st.session_state[self.key(name)] = value
+            st.session_state[self.key(name)] = value
 
 
 def _skip(lesson: str) -> None:

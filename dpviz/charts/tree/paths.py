@@ -13,7 +13,6 @@ import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan
 from dpviz.charts.budget import split_html, split_of
-from dpviz.charts.tree.pair import Side, draw_pair, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes, draw_tree
 from dpviz.charts.wording import capital, explained
 from dpviz.errors import DpvizError
@@ -21,7 +20,6 @@ from dpviz.evaluation.paths import PathStep, has_rare_classes, path_step, refere
 from dpviz.evaluation.repeat import kept_here
 from dpviz.learners import FitRequest, result_verdict
 from dpviz.models.constant import as_tree
-from dpviz.models.tree import Tree
 from dpviz.results.verdict import ROW, Unit, Verdict, loss_text, times_text
 from dpviz.results.wording import number_text
 from dpviz.table.dataset import EncodedDataset
@@ -43,9 +41,8 @@ CONSTANT_AT = 1 / 3
 class DrawnStep:
     """One path_step as it is drawn: its epsilon, and both drawings without their style sheet.
 
-    `beside` is what the tree is compared with, by name; `shown` and `notes` are the tree and what is drawn at its nodes.
-    `verdict` is what may be said of it, `shape` what the public rule makes of this epsilon, `split` where epsilon goes, `note`
-    what else there is to say.
+    `beside` is what the tree is compared with, by name; `verdict` is what may be said of it, `shape` what the public rule makes
+    of this epsilon, `split` where epsilon goes.
     """
 
     value: float
@@ -53,12 +50,9 @@ class DrawnStep:
     narrow: str
     score: float
     beside: Mapping[str, float]
-    shown: Tree
-    notes: NodeNotes
     verdict: Verdict
     shape: str = ""
     split: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,20 +89,13 @@ class PathSteps:
         wide, narrow = (draw_tree(shown, notes, title="Tree", narrow=narrow).embedded() for narrow in (False, True))
         said = replace(result_verdict(result), unit=self.unit)
         split = split_html(split_of(replace(result, unit=self.unit)))
-        return DrawnStep(value, wide, narrow, found.score, beside, shown, notes, said, shape_in_words(plan), split)
+        return DrawnStep(value, wide, narrow, found.score, beside, said, shape_in_words(plan), split)
 
 
 def shape_in_words(plan: BudgetPlan) -> str:
     """How deep the public rule lets the tree grow, and which levels it chooses at once: "depth 4, two levels at once"."""
     most = max((share.levels for share in plan.shares), default=1)
     return f"depth {plan.depth}, {'two levels' if most > 1 else 'one level'} at once" if plan.depth else "depth 0"
-
-
-def beside_pinned(one: DrawnStep, pinned: Side) -> DrawnStep:
-    """The step with the pinned tree beside it."""
-    now = Side(f"Now: ε = {number_text(one.value)}", one.shown, one.notes)
-    wide, narrow = (draw_pair(pinned, now, selected=None, narrow=narrow).embedded() for narrow in (False, True))
-    return replace(one, wide=wide, narrow=narrow, note=pair_sentence(pinned, now))
 
 
 #: While epsilon is dragged to where no tree has been trained yet.
@@ -163,7 +150,7 @@ def step_in_words(one: DrawnStep, measure: str) -> str:
     said = [f"ε = {number_text(one.value)}: {measure} {score_text(one.score, measure)}"]
     said += [f"{name} {score_text(value, measure)}" for name, value in one.beside.items()]
     said.append(f"right guesses of 100, at most: {times_text(one.verdict.right_guesses)}")
-    return "; ".join(filter(None, said)) + (one.note and f". {one.note}")
+    return "; ".join(filter(None, said))
 
 
 def measure_of(train: EncodedDataset) -> str:

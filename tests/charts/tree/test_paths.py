@@ -17,7 +17,6 @@ from dpviz.charts.tree.paths import (
     step_in_words,
     strip_svg,
 )
-from dpviz.charts.tree.svg import NodeNotes
 from dpviz.learners import FitRequest
 from dpviz.models.tree import Leaf, Tree
 from dpviz.results.verdict import Verdict, verdict
@@ -34,7 +33,7 @@ SCORES = (0.7, 0.75, 0.85)
 
 
 def step(score: float = 0.8, beside: Mapping[str, float] = LINES) -> DrawnStep:
-    return DrawnStep(0.1, "<svg/>", "<svg/>", score, beside, TREE, NodeNotes(), VERDICT)
+    return DrawnStep(0.1, "<svg/>", "<svg/>", score, beside, VERDICT)
 
 
 def places(svg: str, kind: str) -> list[float]:
