@@ -188,6 +188,8 @@ background.show(task, "Drawing the curves", stale="")
 if status.job is None and status.n_missing:
     label = f"Compute {status.n_missing:,} of {len(cells):,} curves (up to {status.n_missing * draws * n_splits:,} fits)"
     st.button(label, icon=":material/play_arrow:", on_click=begin, args=(task,))
+    if not status.shown:
+        st.caption(":material/show_chart: No curves of these rows yet.")
 found: tuple[Certified, ...] = status.shown
 measured = attacks_there()
 if found:

@@ -122,7 +122,7 @@ def show_tree(trained: training.Trained, now: Side, drawn: Resamples | None, pai
         for narrow in (False, True)
     )
     said = {"shape": shape_in_words(result.plan)}
-    if drawn is not None and not loaded.is_made_up:
+    if drawn is not None:
         said["survives"] = model_figures.survival_sentence(now.tree.schema, drawn)
     if trained.held_out is not None:
         said |= said_of(trained.held_out, loaded, asked, drawn)
@@ -194,7 +194,7 @@ def show_node(trained: training.Trained, shown: Tree, path: str, trace: ExactTra
                 st.markdown(f"{whose}: {rows_here(trace, path)}.")
             if is_private:
                 st.caption(prose("private", "not drawn again"))
-            elif not loaded.is_made_up and training.is_resampled(trained.asked.request, loaded):
+            elif training.is_resampled(trained.asked.request, loaded):
                 for problem in background.state(training.resampling_task(trained.asked.request, loaded)).problems:
                     st.caption(plain(str(problem)))
                 if drawn is not None:

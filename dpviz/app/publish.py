@@ -160,6 +160,7 @@ def _ask_new(book: Register, loaded: Loaded, alike: list[str]) -> None:
         name = left.text_input("Name of the data set", sample, max_chars=LONGEST_NAME, key="publish-new-name")
         words = "such as: one patient"
         unit = right.text_input("Whom it protects", max_chars=LONGEST_NAME, key="publish-unit", placeholder=words)
+        left, right = st.columns(2)  # on a telephone they stand in this order
         words = "Rows one of them has at most. Every guarantee counts one row; somebody with several loses as many times as much."
         options: dict[str, Any] = {"key": "publish-rows", "help": words, "placeholder": "not declared"}
         rows = left.number_input("Rows per person at most", 1, 1_000_000, bound, disabled=bound is not None, **options)

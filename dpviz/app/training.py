@@ -199,8 +199,8 @@ def draws_of(request: FitRequest, schema: Schema) -> int:
 
 
 def is_resampled(request: FitRequest, loaded: Loaded) -> bool:
-    """Whether a tree has noise that may be drawn again: never for private rows."""
-    return loaded.role is not DataRole.PRIVATE and request.spec.spends_epsilon
+    """Whether a tree has noise that may be drawn again: never for private rows, nor for those that stand in for them."""
+    return loaded.role is not DataRole.PRIVATE and request.spec.spends_epsilon and not loaded.is_made_up
 
 
 def resamples_now(request: FitRequest, loaded: Loaded) -> Resamples | None:
@@ -222,7 +222,7 @@ def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> background.
     """The drawings at all epsilons, one part each; None where there are none."""
     depth = request.settings.depth
     too_much = loaded.data.n_rows > MOST_ROWS or (depth != "auto" and int(depth) > MOST_LEVELS)
-    if too_much or not is_resampled(request, loaded):
+    if too_much or loaded.role is DataRole.PRIVATE or not request.spec.spends_epsilon:
         return None
     parts = parts_of(loaded.data)
     if parts is None:
@@ -234,7 +234,7 @@ def path_task(request: FitRequest, loaded: Loaded, *, fold: bool) -> background.
     for value in sorted({*paths.EPSILONS, request.settings.epsilon}):
         there = request.at(epsilon=value)
         key = canonical_key(loaded, there, draw=request.seed, path="epsilon", fold=fold, unit=repr(unit))
-        wanted[key] = value, there, draws_of(there, train.schema)
+        wanted[key] = value, there, draws_of(there, train.schema) if is_resampled(there, loaded) else 0
     more: dict[str, Any] = {"priority": "path", "shared": True, "keep": KEPT_STEPS}
     return background.Task(PATH, tuple(wanted), partial(_climbed, fit_steps, wanted), **more)
 
