@@ -287,7 +287,7 @@ if trained is not None:
         else:
             measured_line(trained.held_out, loaded, trained.asked.request)
             split_view(result, request)
-            many_trees.many_trees_screen(result.model, loaded)
+            many_trees.many_trees_screen(result.model)
     with on_demand("Where does ε go?", icon=":material/donut_large:") as box:
         if box.open:
             show_spending(result)

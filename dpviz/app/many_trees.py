@@ -1,4 +1,4 @@
-"""A model of many trees: what each feature does, one tree at a time, how the trees vote on one row."""
+"""A model of many trees: what each feature does, and one tree at a time."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,7 +8,6 @@ import streamlit as st
 
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
-from dpviz.app.state import Loaded
 from dpviz.app.tree_view import show_tree
 from dpviz.app.widgets import once_of, show_chart, whole_number
 from dpviz.charts.tree.model import (
