@@ -49,14 +49,9 @@ class DepthTwoTree(NamedTuple):
 Sides = tuple[np.ndarray, np.ndarray]
 #: Of one side, log weights as floats: arrays of shape (roots, m), and how many candidates each of m columns stands for.
 Parts = list[tuple[np.ndarray, np.ndarray]]
-
-
-class Nearly(NamedTuple):
-    """The log weights of all trees, nearly, but for a number that is the same for all; roots that are alike stand there once."""
-
-    blocks: Iterator[tuple[Parts, Parts]]  #: The left and the right sides of some roots, in order
-    stands: np.ndarray  #: Which of these stands for each root, shape (n_roots,)
-    of_root: Callable[[int], Sides]  #: (uL, uR) of a root, in whole numbers: int64 of shape (n_below,)
+#: The log weights of all trees, nearly, but for a number that is the same for all: the left and the right sides of some roots
+#: at a time, those that are alike once, and which of these stands for each root, shape (n_roots,).
+Nearly = tuple[Iterator[tuple[Parts, Parts]], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +62,6 @@ class TwoLevelUtilities:
     n_below: int
     of_roots: Callable[[slice], Sides]  #: In whole numbers
     nearly: Callable[[float], Nearly]  #: For simulations: the same times a rate
-
-    @classmethod
-    def of(cls, left: np.ndarray, right: np.ndarray) -> TwoLevelUtilities:
-        """From both arrays in full."""
-        n_roots, n_below = left.shape
-
-        def nearly(rate: float) -> Nearly:
-            sides: list[Parts] = [[(rate * side, np.ones(n_below))] for side in (left, right)]
-            return Nearly(iter([(sides[0], sides[1])]), np.arange(n_roots), lambda root: (left[root], right[root]))
-
-        return cls(n_roots, n_below, lambda roots: (left[roots], right[roots]), nearly)
 
     def blocks(self) -> Iterator[Sides]:
         """(uL, uR) of some roots at a time, in order."""
@@ -125,15 +109,14 @@ class TwoLevelChoice:
         """
         noise = [rng.gumbel(size=size) for size in (utilities.n_roots, utilities.n_below, utilities.n_below)]
         rate = float(self.width.rate(self.epsilon))
-        nearly = utilities.nearly(rate)
-        root = int((self._log_sums(nearly, utilities.n_below) + noise[0]).argmax())
-        left, right = (int((rate * here + side).argmax()) for here, side in zip(nearly.of_root(root), noise[1:], strict=True))
+        root = int((self._log_sums(*utilities.nearly(rate), utilities.n_below) + noise[0]).argmax())
+        left, right = (int((rate * here + side).argmax()) for here, side in zip(utilities.of_root(root), noise[1:], strict=True))
         return utilities.number(DepthTwoTree(root, left, right))
 
-    def _log_sums(self, nearly: Nearly, n_below: int) -> np.ndarray:
+    def _log_sums(self, blocks: Iterator[tuple[Parts, Parts]], stands: np.ndarray, n_below: int) -> np.ndarray:
         """ln of the weight of every root, nearly and but for the same number; -inf for the hopeless ones."""
         found, best, room = [], -np.inf, 2 * np.log(n_below) + _HOPELESS
-        for sides in nearly.blocks:
+        for sides in blocks:
             tops = [np.max([part.max(axis=1) for part, _ in side], axis=0) for side in sides]
             least = tops[0].astype(np.float64) + tops[1]  # no sum is below its largest term, or above n_below times it
             best = max(best, least.max())
@@ -143,7 +126,7 @@ class TwoLevelChoice:
             for side, top in zip(sides, tops, strict=True):
                 here[near] += np.log(sum(_sums_behind(part[near], top[near], times) for part, times in side))
             found.append(here)
-        return np.concatenate(found)[nearly.stands]
+        return np.concatenate(found)[stands]
 
     def sample_exactly(self, utilities: TwoLevelUtilities) -> int:
         """The number of a tree, with exactly the probability above (`dpviz/privacy/exact_weights.py`)."""

@@ -80,11 +80,6 @@ class CountedNode(ABC):
         """
         return self.counts("pairs")
 
-    @property
-    def all_pair_counts(self) -> np.ndarray:
-        """`pair_counts` among those of all bins: int64 of shape (grid.n_bins, grid.n_bins, n_classes). Private."""
-        return self._spread(self._spread(self.pair_counts).swapaxes(0, 1)).swapaxes(0, 1)
-
     def counts(self, kind: Kind) -> np.ndarray:
         """`histogram` or `pair_counts`. Private."""
         if kind not in self.known:

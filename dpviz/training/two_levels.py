@@ -28,14 +28,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from dpviz.privacy.sensitivity import BoundedRangeSensitivity
 from dpviz.privacy.two_levels import Nearly, Parts, Sides, TwoLevelUtilities
 from dpviz.table.candidates import CandidateGrid
-from dpviz.training.nodes import CountedNode, left_counts, sum_up
+from dpviz.training.nodes import CountedNode, sum_up
 from dpviz.training.scores import SCALE, Weighing, half_impurity, label_pairs, locate_labelled, require_scorable
 
 #: In units of a log weight: float32 holds those below to about .01.
@@ -87,13 +86,10 @@ class _Trees:
             node.counts("pairs")  # first: the other counts follow from them
         require_scorable(score.weighing.counts(node.class_counts))
 
-    @cached_property
-    def _pairs(self) -> np.ndarray:
-        return candidate_pair_counts(self._node)
-
     def of_roots(self, roots: slice) -> Sides:
         """(uL, uR), int64 of shape (roots, n_below)."""
-        own = self._pairs[:, roots], np.einsum("kii->ki", self._pairs)
+        pairs, stands = distinct_pairs(self._node)
+        own = pairs.take(stands[roots], axis=1).take(stands, axis=2), np.einsum("kii->ki", pairs)[:, stands]
         left, right = (self._side(*side) for side in self._sides(*own, roots, np.dtype(np.int64)))
         return left, right
 
@@ -112,12 +108,7 @@ class _Trees:
                 left, right = (self._nearly(*side, rate, times) for side in sides)
                 yield left, right
 
-        def of_root(root: int) -> Sides:
-            own = pairs[:, stands[root], None, :][..., stands], alone[:, stands]
-            left, right = (self._side(*side)[0] for side in self._sides(*own, slice(root, root + 1), np.dtype(np.int64)))
-            return left, right
-
-        return Nearly(blocks(), stands, of_root)
+        return blocks(), stands
 
     def _sides(self, both: np.ndarray, left: np.ndarray, roots: slice, kind: np.dtype) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of either child of some roots: counts (n_classes, roots, n_candidates) of what goes left below, and (n_classes, roots).
@@ -196,20 +187,11 @@ def fit_into_memory(grid: CandidateGrid, n_classes: int, depth: int) -> bool:
     return nodes * bins <= MOST_PAIRS_OF_BINS and candidates <= MOST_PAIRS_OF_CANDIDATES
 
 
-def candidate_pair_counts(node: CountedNode) -> np.ndarray:
-    """Rows per class that go left under both of two candidates: int64, (n_classes, n_candidates, n_candidates). Private."""
-    grid, pairs = node.grid, np.ascontiguousarray(node.all_pair_counts.swapaxes(1, 2))
-    first = left_counts(grid, pairs.reshape(len(pairs), -1)).reshape(-1, *pairs.shape[1:])
-    by_bin = np.ascontiguousarray(first.transpose(2, 1, 0))
-    both = left_counts(grid, by_bin.reshape(len(by_bin), -1)).reshape(-1, *by_bin.shape[1:])
-    return np.ascontiguousarray(both.swapaxes(0, 1))
-
-
 def distinct_pairs(node: CountedNode) -> tuple[np.ndarray, np.ndarray]:
-    """`candidate_pair_counts` but for empty bins, and which of these candidates stands for each. Private.
+    """Rows per class that go left under both of two candidates, and which of these candidates stands for each. Private.
 
-    Much smaller where a node holds few values. Whole numbers, exact, in float32 where that holds them, else in float64. It takes
-    longer where more bins hold rows: for simulations alone.
+    Candidates that differ by empty bins alone stand there once: (n_classes, n_distinct, n_distinct), much smaller where a node
+    holds few values. Whole numbers, exact, in float32 where that holds them, else in float64.
     """
     distinct = _Distinct(node.grid, np.any(node.histogram > 0, axis=1))
 

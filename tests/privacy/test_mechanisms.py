@@ -20,11 +20,12 @@ from dpviz.privacy.selection import ExponentialMechanism, PermuteAndFlip
 from dpviz.privacy.sensitivity import COUNT, BoundedRangeSensitivity, Sensitivity
 from dpviz.privacy.smooth import SmoothMajority
 from dpviz.privacy.source import ExactNoise, Simulation
-from dpviz.privacy.two_levels import TwoLevelChoice, TwoLevelUtilities
+from dpviz.privacy.two_levels import TwoLevelChoice
 from dpviz.privacy.uniform import UniformChoice, UniformPoint
+from tests.support.two_levels import utilities_of
 
 GUESSED = Sensitivity(1.0, monotone=False, source="guessed from the data", is_bound=False)
-TREES = TwoLevelUtilities.of(np.array([[0, 5], [12, 2]]), np.array([[-6, 1], [0, 4]]))
+TREES = utilities_of(np.array([[0, 5], [12, 2]]), np.array([[-6, 1], [0, 4]]))
 ROWS = np.ones((3, 2)) / 2, np.ones(3)
 #: At an epsilon so large that nothing is random: mechanism, values, what is released (None: anything), what it costs.
 SURE = [

@@ -16,8 +16,9 @@ from dpviz.privacy import exact_weights, two_levels
 from dpviz.privacy.exact_weights import ExactWeights
 from dpviz.privacy.sensitivity import BoundedRangeSensitivity
 from dpviz.privacy.source import ExactNoise, Simulation
-from dpviz.privacy.two_levels import DepthTwoTree, TwoLevelChoice, TwoLevelUtilities
+from dpviz.privacy.two_levels import DepthTwoTree, TwoLevelChoice
 from tests.support.examples import examples
+from tests.support.two_levels import utilities_of
 
 #: BoundedRangeSensitivity of the utilities below.
 S = 8
@@ -52,7 +53,7 @@ def law(left: np.ndarray, right: np.ndarray, epsilon: float, width: int = S) -> 
 def test_the_law_is_the_exponential_mechanism_over_all_trees(seed, epsilon):
     rng = np.random.default_rng(seed)
     left, right = rng.integers(-60, 60, (2, 3, 4))
-    utilities = TwoLevelUtilities.of(left, right)
+    utilities = utilities_of(left, right)
     chances = choice(epsilon).probabilities(utilities)
     expected = law(left, right, epsilon)
     assert [utilities.tree(number) for number in range(len(chances))] == list(expected)
@@ -79,7 +80,7 @@ def departures(mechanism: TwoLevelChoice, expected: dict[DepthTwoTree, Decimal],
 
     `trust` is added to the error of the floats; 1: they decide nothing.
     """
-    utilities, wrong, tiny = TwoLevelUtilities.of(LEFT, RIGHT), 0, Decimal(2) ** -CLOSE
+    utilities, wrong, tiny = utilities_of(LEFT, RIGHT), 0, Decimal(2) ** -CLOSE
     with localcontext(prec=120):
         roots = turns(expected, 0)
         for root in range(len(roots) - 1):
@@ -146,7 +147,7 @@ def test_float_weights_are_as_close_as_they_say(rate):
 @pytest.mark.slow
 def test_draws_follow_the_law(source):
     """And would not be taken for those of 1.3 times the epsilon."""
-    utilities, rounds = TwoLevelUtilities.of(LEFT[:2, :3], RIGHT[:2, :3]), 3000
+    utilities, rounds = utilities_of(LEFT[:2, :3], RIGHT[:2, :3]), 3000
     found = np.bincount([choice(2.0).release(utilities, source=source, part="node", level=0).value.left for _ in range(rounds)])
     for epsilon, follows in ((2.0, True), (2.6, False), (1.4, False)):
         shares = choice(epsilon).probabilities(utilities).reshape(2, 3, 3).sum(axis=(0, 2))
@@ -160,22 +161,22 @@ def test_one_row_costs_epsilon_and_moves_losses_within_a_range_of_epsilon(seed, 
     rng = np.random.default_rng(seed)
     left, right = rng.integers(-60, 60, (2, 3, 4))
     goes_left, change = rng.random(3) < 0.5, rng.integers(-3, 6, (3, 4))
-    more = TwoLevelUtilities.of(left + change * goes_left[:, None], right + change * ~goes_left[:, None])
+    more = utilities_of(left + change * goes_left[:, None], right + change * ~goes_left[:, None])
     law = choice(epsilon)
-    losses = np.log(law.probabilities(more)) - np.log(law.probabilities(TwoLevelUtilities.of(left, right)))
+    losses = np.log(law.probabilities(more)) - np.log(law.probabilities(utilities_of(left, right)))
     assert np.abs(losses).max() <= epsilon * (1 + 1e-9)
     assert np.ptp(losses) <= epsilon * (1 + 1e-9)
 
 
 def test_a_row_that_changes_more_than_the_width_would_cost_more():
-    before = TwoLevelUtilities.of(np.zeros((2, 2), int), np.zeros((2, 2), int))
-    after = TwoLevelUtilities.of(np.array([[S + 1, -1], [-1, -1]]), np.zeros((2, 2), int))
+    before = utilities_of(np.zeros((2, 2), int), np.zeros((2, 2), int))
+    after = utilities_of(np.array([[S + 1, -1], [-1, -1]]), np.zeros((2, 2), int))
     losses = np.log(choice(1.0).probabilities(after)) - np.log(choice(1.0).probabilities(before))
     assert np.ptp(losses) > 1.2
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-17])
 def test_an_epsilon_of_next_to_nothing_chooses_evenly(epsilon):
-    utilities = TwoLevelUtilities.of(np.array([[0, 10**6]]), np.array([[5, -(10**6)]]))
+    utilities = utilities_of(np.array([[0, 10**6]]), np.array([[5, -(10**6)]]))
     chosen = [TwoLevelChoice(epsilon, BoundedRangeSensitivity(1024, "a row")).sample_exactly(utilities) for _ in range(200)]
     assert all(count > 20 for count in np.bincount(chosen, minlength=4))

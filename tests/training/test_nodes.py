@@ -19,10 +19,11 @@ from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, 
 from dpviz.training import nodes
 from dpviz.training.counted_rows import counter_of
 from dpviz.training.nodes import CountedNode, NodeCache, left_counts
-from dpviz.training.two_levels import candidate_pair_counts, fit_into_memory
+from dpviz.training.two_levels import distinct_pairs, fit_into_memory
 from tests.support.elsewhere import OneByOne
 from tests.support.oracles import counts
 from tests.support.tables import schema_of, table
+from tests.support.two_levels import all_pair_counts
 
 GRIDS = {"multiscale": multiscale_grid, "equal width": lambda schema: equal_width_grid(schema, 10)}
 SOURCES = {
@@ -47,8 +48,9 @@ def test_counts_of_a_root_are_those_of_its_rows(make):
     assert root.left_counts.dtype == np.int64
     halves = root.histogram / 2
     np.testing.assert_array_equal(left_counts(root.grid, halves) * 2, root.left_counts)
-    np.testing.assert_array_equal(root.all_pair_counts, counts.pairs(root.grid, data, range(40)))
-    found = candidate_pair_counts(root)
+    np.testing.assert_array_equal(all_pair_counts(root), counts.pairs(root.grid, data, range(40)))
+    pairs, stands = distinct_pairs(root)
+    found = pairs[:, stands][..., stands]
     assert found.shape == (3, len(rules), len(rules))
     for first in (0, len(rules) // 3, len(rules) - 1):
         rows = [row for row in range(40) if counts.goes_left(rules[first], data.columns[rules[first].feature][row])]
@@ -59,7 +61,7 @@ def test_counts_of_a_root_are_those_of_its_rows(make):
     seed=st.integers(0, 10**6),
     n_rows=st.integers(0, 40),
     with_parts=st.booleans(),
-    asked=st.lists(st.sampled_from(["class_counts", "histogram", "all_pair_counts", "left_counts", ""]), min_size=4, max_size=4),
+    asked=st.lists(st.sampled_from(["class_counts", "histogram", "pair_counts", "left_counts", ""]), min_size=4, max_size=4),
     source=st.sampled_from(sorted(SOURCES)),
     schema=st.sampled_from([schema_of("mixed", 3), Schema(schema_of("numbers").features[:1], schema_of().target, 30)]),
 )
@@ -71,7 +73,7 @@ def test_whatever_is_asked_in_whatever_order_counts_are_those_of_the_rows(schema
     oracles = {
         "class_counts": lambda rows: counts.class_counts(data, rows),
         "histogram": lambda rows: counts.histogram(grid, data, rows),
-        "all_pair_counts": lambda rows: counts.pairs(grid, data, rows),
+        "pair_counts": lambda rows: counts.pairs(grid, data, rows),
         "left_counts": lambda rows: counts.left_counts(counts.rules_of(grid), data, rows),
     }
     level = [(root.without(parts), np.flatnonzero(parts == 0)) if with_parts else (root, np.arange(n_rows))]
@@ -81,7 +83,8 @@ def test_whatever_is_asked_in_whatever_order_counts_are_those_of_the_rows(schema
             node, rows = level[number]
             assert node.level == depth
             for what in {usual, *rng.choice([*oracles, ""], 1)} - {""}:
-                np.testing.assert_array_equal(getattr(node, what), oracles[what](rows))
+                found = all_pair_counts(node) if what == "pair_counts" else getattr(node, what)
+                np.testing.assert_array_equal(found, oracles[what](rows))
             if rng.random() < 0.8:
                 candidate = int(rng.integers(grid.n_candidates))
                 feature, index = grid.locate(candidate)
@@ -97,12 +100,12 @@ def test_rows_of_several_pieces_are_counted_once(monkeypatch):
     expected = root_of(data)
     whole = (
         expected.histogram,
-        expected.all_pair_counts,
+        all_pair_counts(expected),
         expected.children(0, np.arange(expected.grid.features[0].n_bins) < 20)[0].histogram,
     )
     monkeypatch.setattr(nodes, "ROWS_AT_ONCE", 64)
     root = root_of(table(schema_of("mixed", 2), 300))
-    again = root.histogram, root.all_pair_counts, root.children(0, np.arange(expected.grid.features[0].n_bins) < 20)[0].histogram
+    again = root.histogram, all_pair_counts(root), root.children(0, np.arange(expected.grid.features[0].n_bins) < 20)[0].histogram
     for one, other in zip(whole, again, strict=True):
         np.testing.assert_array_equal(one, other)
 
