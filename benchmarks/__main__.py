@@ -37,6 +37,7 @@ TOPICS = {
     "boosting": "boosted trees of the third paper, streams, several owners",
     "rivals": "packages as they are shipped",
     "probabilities": "honest leaves beside labels, and the private test",
+    "growth": "time and memory as tables grow",
     "risk": "what one row risks, for every learner",
 }
 PAGES: dict[str, tuple[str, Callable[[], str]]] = {

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import boosting, curves, entrants, forests, poisoning
+from benchmarks import boosting, curves, entrants, forests, growth, poisoning
 from benchmarks.__main__ import TOPICS
 from benchmarks.forests import table_6
 from benchmarks.measured import means
@@ -93,6 +93,30 @@ def test_speed_compares_every_learner_with_scikit_learn(table, folder):
         assert at.measured[f"{name}, peak memory"] > 0
     assert {"pf-tree, repeated fit", "predict every row"} <= set(at.index)
     assert found.target.isna().all()  # so few rows
+
+
+@pytest.mark.slow
+def test_speed_measures_boosted_trees_at_size_by_both_clocks(table, monkeypatch):
+    monkeypatch.setattr("benchmarks.speed.AT_SIZE", growth.Size(rows=600, columns=2))
+    monkeypatch.setattr("benchmarks.speed.bench_data", lambda *_: iter(()))
+    at = table("speed", "--repeats", 1).set_index("what")
+    for how in ("by the clock", "by the processor"):
+        assert at.ratio[f"scikit-learn boosted trees, {how}"] == 1
+        assert at.ratio[f"s-gbdt, {how}"] > 0
+
+
+@pytest.mark.slow
+def test_growth_changes_one_size_at_a_time_and_says_the_exponent(table, monkeypatch):
+    monkeypatch.setattr(growth, "USUAL", growth.Size(rows=500, columns=3))
+    monkeypatch.setattr(growth, "AXES", {"rows": (500, 1000), "categories": (2, 5), "depth": (1, 2, 5000)})
+    found = table("growth", "--repeats", 1, "--most", 1000)
+    assert len(found) == len(growth.LEARNERS) * 6
+    for (axis, _), lines in found.groupby(["axis", "learner"]):
+        usual = {name: getattr(growth.USUAL, name) for name in ("rows", "columns", "categories", "depth") if name != axis}
+        assert (lines[list(usual)] == pd.Series(usual)).all().all()
+        steps = np.diff(np.log(lines.megabytes)) / np.diff(np.log(lines[axis]))
+        assert lines.megabytes_exponent.iloc[1:].tolist() == pytest.approx(steps, abs=1e-3)
+        assert math.isnan(lines.megabytes_exponent.iloc[0])
 
 
 @pytest.mark.slow
