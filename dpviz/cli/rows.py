@@ -11,6 +11,7 @@ from typing import Any
 
 from dpviz.cli import console
 from dpviz.errors import DpvizError, ReadingWarning, place
+from dpviz.io.limits import MAX_ROWS
 from dpviz.io.options import ReadOptions
 from dpviz.io.schemas import load_schema
 from dpviz.io.tables.read import read_asked
@@ -98,7 +99,7 @@ def open_rows(args: Namespace, schema: Schema | None, learner: LearnerSpec | Non
 def _require_fit(learner: LearnerSpec | None, schema: Schema, counted: Rows | Schema) -> None:
     if learner is not None:
         require_task(learner, schema)
-        require_counts(learner, counted)
+        require_counts(learner, counted, most_rows=MAX_ROWS)
 
 
 def _proposed(table: RawTable, args: Namespace) -> Schema:

@@ -108,18 +108,22 @@ def require_task(spec: LearnerSpec, schema: Schema) -> None:
         raise WrongTask(spec.name, kinds[0], schema.target.name, kinds[1], learners_for(schema))
 
 
-def require_counts(spec: LearnerSpec, data: Rows | Schema, test_share: float | None = None) -> None:
+def require_counts(
+    spec: LearnerSpec, data: Rows | Schema, test_share: float | None = None, *, most_rows: int | None = None
+) -> None:
     """Raise CannotCount where a learner, or its test, needs more of rows than their counts.
 
-    Given the schema alone: of rows that are to be counted where they are, before any of them is read.
+    Given the schema alone: of rows that are to be counted where they are, before any of them is read. So many fit into memory.
     """
     if isinstance(data, EncodedDataset):
         return
     able = [name for name in learners_for(data if isinstance(data, Schema) else data.schema) if registry()[name].counts]
+    most_rows = most_rows or (None if isinstance(data, Schema) else data.most_rows_in_memory)
+    memory = "in memory" if most_rows is None else f"in memory, where at most {most_rows:,} fit"
     if not spec.counts:
-        raise CannotCount(f"The learner {spec.name!r} needs the rows themselves, in memory.", able)
+        raise CannotCount(f"The learner {spec.name!r} needs the rows themselves, {memory}.", able)
     if test_share and not spec.tests_itself:
-        raise CannotCount(f"A test of the learner {spec.name!r} needs the rows themselves, in memory.", able)
+        raise CannotCount(f"A test of the learner {spec.name!r} needs the rows themselves, {memory}.", able)
 
 
 def _kind(schema: Schema) -> str:

@@ -177,17 +177,10 @@ def release(
     columns: Iterable[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> ReleaseRecord:
-    """Release one model of these rows under the cap of `data_set`.
+    """As `Register.release`, which says the rest. A command or a page says by the `code` of UnansweredRows how it is answered.
 
-    Raises RefusedRelease, OverCap, NotReleasable, NotRowWise, RegisterError or DpvizError before anything is spent, unless the
-    message says otherwise; UnansweredRows, by whose `code` a command or a page says how it is answered there.
-
-    `rows`, `schema`: as for `dpviz.fit`; `columns`: names of the table's columns, by default those of the schema.
-    `token`: identifies this request: if it was released before, that release is returned and nothing is spent.
-    `file`: a new file, ending in .json; by default one in the register's folder.
-    `add_rows`: without it the rows have to be known as rows of the data set ("unassigned").
-    `accept_rows`: without it a release from few of the rows is refused ("few"); that this was said of private ones is noted.
-    `disjoint_from`: data sets that nobody in these rows is in, asked for where they look like theirs ("recognised").
+    `columns`: names of the table's columns, by default those of the schema. `token`: identifies this request: if it was released
+    before, that release is returned and nothing is spent.
     """
     if request.seed is not None:
         raise RefusedRelease("A seeded run protects nobody.", where="seed", remedy="Leave the seed out.")

@@ -154,13 +154,7 @@ def open_table(address: str, schema: Schema, *, person: str | None = None, rows_
 
 
 def _database(address: Address) -> Database:
-    if address.engine == "duckdb":
-        return DuckDB(address.database)
-    if address.engine == "postgresql":
-        return PostgreSQL(address)
-    from dpviz.rows.spark import SparkTable
-
-    return SparkTable(address)
+    return DuckDB(address.database) if address.engine == "duckdb" else PostgreSQL(address)
 
 
 def require_driver(address: Address) -> None:
@@ -201,7 +195,9 @@ def _read(address: Address, wanted: Sequence[str] | None, most_rows: int | None)
     require_driver(address)
     import pyarrow as pa
 
-    database = _database(address)
+    if address.engine == "spark":
+        from dpviz.rows.spark import SparkTable
+    database = SparkTable(address) if address.engine == "spark" else _database(address)
     try:
         columns = checked_columns(database.schema(address.table), wanted, address.order)
         n_rows = 0 if most_rows is None else database.count(address.table)

@@ -12,12 +12,12 @@ from tempfile import TemporaryFile, gettempdir
 import numpy as np
 
 from dpviz.errors import DpvizError, EngineError
+from dpviz.io.limits import MAX_ROWS
 from dpviz.models.packed_forest import PackedTrees
 from dpviz.models.tree import Node
 from dpviz.privacy.leaf_labels import LeafCounts
 from dpviz.progress import Progress, Stop, watched
-from dpviz.rows.questions import add_digest, add_level, by_bins
-from dpviz.rows.records import Encoding, numbers_of, report_of, sums_of
+from dpviz.rows.records import Encoding, add_digest, add_level, by_bins, numbers_of, report_of, sums_of
 from dpviz.table.candidates import CandidateGrid, key_of
 from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset, EncodingReport
@@ -35,6 +35,8 @@ COUNTED_AT_ONCE = 1 << 18
 
 class SourceRows(CountedRows):
     """Rows of a source, of which each is encoded once. Leaving its `with` block, or `close`, gives up what was kept."""
+
+    most_rows_in_memory = MAX_ROWS
 
     def __init__(self, schema: Schema, person: str | None = None, rows_per_person: int | None = None) -> None:
         """`person` and `rows_per_person` as in `encode`. Nothing is read yet. Raises SchemaError or ParameterError."""

@@ -27,7 +27,7 @@ from pyspark.sql.window import Window
 from dpviz.errors import EngineError
 from dpviz.rows.address import Address
 from dpviz.rows.cluster import CELLS, KEPT, WHOSE, Batches, ClusterRows, PartFunction, together
-from dpviz.rows.databases import NO_TABLE, Database, checked_columns, in_our_words
+from dpviz.rows.databases import NO_TABLE, checked_columns, in_our_words
 from dpviz.table.encode import several_spellings
 from dpviz.table.schema import Schema
 
@@ -37,7 +37,7 @@ _ROWS_AT_ONCE = 1 << 16
 _PACKED = dict[str, TemporaryDirectory[str]]()
 
 
-class SparkTable(Database):
+class SparkTable:
     """A session of Spark."""
 
     def __init__(self, address: Address) -> None:
@@ -67,10 +67,6 @@ class SparkTable(Database):
         with in_our_words("Spark"):
             for content in _part_by_part(self.frame(table, columns, order)):
                 yield from (batch.rename_columns([*columns]) for batch in pa.ipc.open_stream(content))
-
-    def batches(self, statement: str, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Statements are not for Spark."""
-        raise NotImplementedError
 
     def count(self, table: Sequence[str]) -> int:
         """How many rows there are."""

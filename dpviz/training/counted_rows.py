@@ -52,6 +52,7 @@ class CountedRows(ABC):
     whereabouts: str = ""  #: Where rows of a database or a cluster went to be counted, in words
     rows_per_person: int | None = None  #: The most rows of one person; None where the rows are not bound to persons
     persons: np.ndarray | None = None  #: Whose row each is, shape (n_rows,), private; None where they are not bound to persons
+    most_rows_in_memory: int | None = None  #: How many rows could be read into memory instead; None where that is not known
     report: EncodingReport | None = None  #: What encoding did, for the owner's eyes only; None where that is not known
 
     def __enter__(self) -> Self:

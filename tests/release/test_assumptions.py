@@ -2,7 +2,9 @@
 
 import pytest
 
-from dpviz.release.release import Assumption, Status, assumptions
+from dpviz.errors import RefusedRelease
+from dpviz.learners import FitRequest
+from dpviz.release.release import Assumption, Status, assumptions, preview_terms
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
 AGE = NumericFeature("age", 17, 90)
@@ -48,6 +50,9 @@ def test_what_was_read_from_the_rows_blocks_and_comes_first(schema, kind, column
     assert item.status is Status.READ
     assert item.fix == "Declare it from public knowledge on the Data page."
     assert assumptions(schema)[0] == item
+    learner = "dp-mean" if isinstance(schema.target, NumericTarget) else "majority"
+    with pytest.raises(RefusedRelease, match="may hold nothing that was read from the data"):
+        preview_terms(schema, FitRequest.of(learner, epsilon=1.0))
 
 
 def test_a_row_count_that_is_not_rounded_looks_counted():

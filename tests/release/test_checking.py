@@ -111,20 +111,17 @@ def test_an_old_copy_refunds_nothing(register, tmp_path):
     assert start(register, "again", 0.5).loss.epsilon == 0.5
 
 
-@pytest.mark.parametrize("with_key", [False, True])
-def test_one_register_in_the_place_of_another_is_found(register, tmp_path, with_key):
+def test_one_register_in_the_place_of_another_is_found(register, tmp_path):
     other = Register(tmp_path / "elsewhere" / "releases.db")
     other.declare("rows", epsilon_cap=9.0)
     put_back(copied(other, tmp_path), register)
-    if with_key:
-        shutil.copyfile(store.key_path(other.path), store.key_path(register.path))
-        assert findings(register) == ()  # it stands in the other's place with all that belongs to it: a released file tells
-        (released,) = register.folder.glob("*.json")
-        assert findings(register, files=[released]) == (f"The release {released.name} is of another register.",)
-    else:
-        with pytest.raises(RegisterError) as problem:
-            start(register, "more")
-        assert problem.value.code == "key"
+    with pytest.raises(RegisterError) as problem:
+        start(register, "more")
+    assert problem.value.code == "key"
+    shutil.copyfile(store.key_path(other.path), store.key_path(register.path))
+    assert findings(register) == ()  # it stands in the other's place with all that belongs to it: a released file tells
+    (released,) = register.folder.glob("*.json")
+    assert findings(register, files=[released]) == (f"The release {released.name} is of another register.",)
 
 
 def test_only_an_old_copy_that_is_whole_is_restored_and_only_with_a_reason(register, tmp_path):

@@ -14,10 +14,8 @@ from pyarrow import parquet
 import dpviz
 from dpviz.__main__ import main
 from dpviz.errors import EngineError
-from dpviz.evaluation.metrics import answered_by_leaf, classifier_answers
 from dpviz.rows.opening import read_rows
 from dpviz.table.schema import Schema
-from dpviz.training.counted_rows import ArrayRows
 from tests.support.nasty_cells import SCHEMA, shuffled
 from tests.support.paths import SEED
 from tests.support.servers import SERVED, Engine
@@ -81,19 +79,6 @@ def test_a_model_is_used_in_an_engine_as_on_the_file(
     assert [line[1:] for line in found] == own
     assert {line[0] for line in own} >= {"", "no", "yes"}
     assert engine.left() == []
-
-
-def test_measures_of_counts_are_those_of_rows(given: pa.Table, file: Path) -> None:
-    """Also of classes that are missing and of leaves that nobody reaches."""
-    data = dpviz.encode(dpviz.read_table(file), usable(SCHEMA))
-    for seed, part in ((1, data), (2, data.take(np.flatnonzero(data.target == 0), share=0.5))):
-        tree = dpviz.fit("pf-tree", data, epsilon=5.0, depth=3, seed=seed).model
-        rows, counts = classifier_answers(tree, part), answered_by_leaf(tree, ArrayRows(part))  # type: ignore[arg-type]
-        np.testing.assert_array_equal(counts.confusion, rows.confusion)
-        assert counts.metrics(1) == pytest.approx(rows.metrics(1), nan_ok=True)
-        own, found = rows.intervals(), counts.intervals()
-        for name, ends in own.items():
-            assert found[name] == pytest.approx(ends, nan_ok=True), name
 
 
 @pytest.mark.parametrize(
