@@ -88,7 +88,9 @@ def executors_of(session: Any) -> list[int]:
 
 def result_bytes(session: Any) -> int:
     """What tasks sent to the driver so far, with what Spark itself says of each."""
-    stages = session.sparkContext._jsc.sc().statusStore().stageList(None, False, False, None, None)
+    jvm, nothing = session.sparkContext._jvm, session.sparkContext._jvm.java.util.ArrayList()
+    numbers = session.sparkContext._gateway.new_array(jvm.double, 0)
+    stages = session.sparkContext._jsc.sc().statusStore().stageList(nothing, False, False, numbers, nothing)
     return sum(stages.apply(place).resultSize() for place in range(stages.size()))
 
 
