@@ -5,11 +5,13 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from inspect import getdoc
 from io import TextIOWrapper
+from types import ModuleType
 from typing import NoReturn
 
 from dpviz import interrupts
-from dpviz.cli import COMMANDS, Command, console, current, load
+from dpviz.cli import COMMANDS, console, current, load
 from dpviz.cli.files import STDOUT
 from dpviz.errors import DpvizError, OutOfMemory, Removed
 from dpviz.version import VERSION
@@ -72,9 +74,9 @@ def _run(given: list[str]) -> int:
     except SystemExit as done:  # argparse has printed help or the version
         return int(done.code or 0)
     if args.completion is not None:
-        from dpviz.cli.completion import script_for
+        import shtab
 
-        print(script_for(parser(list(COMMANDS)), args.completion))
+        print(shtab.complete(parser(list(COMMANDS)), shell=args.completion))
         return 0
     if args.command is None:
         raise DpvizError("A command is needed.", remedy="See `dpviz --help`.")
@@ -107,27 +109,27 @@ def parser(words: Sequence[str] = ()) -> ArgumentParser:
     complete = "print what completes words in bash or zsh"
     top.add_argument("--completion", choices=("bash", "zsh"), metavar="SHELL", help=complete)
     choices = top.add_subparsers(metavar="COMMAND", dest="command", title="commands")
-    for name, about in COMMANDS.items():
+    for name, (_, about) in COMMANDS.items():
         own = choices.add_parser(name, help=about, formatter_class=RawDescriptionHelpFormatter)
         if name in words:
-            _declare(own, load(name))
+            _declare(own, name, load(name))
     return top
 
 
-def _declare(parser: ArgumentParser, command: Command) -> None:
+def _declare(parser: ArgumentParser, name: str, file: ModuleType) -> None:
     from dpviz.cli.options import declare
 
-    parser.description = command.__doc__
-    parser.set_defaults(run=command.run)
-    topics = getattr(command, "TOPICS", {})
-    if not topics:
-        declare(parser, command.OPTIONS)
+    run, options = getattr(file, f"run_{name}"), file.OPTIONS[name]
+    parser.description = getdoc(run)
+    parser.set_defaults(run=run)
+    if not all(isinstance(about, tuple) for about in options.values()):
+        declare(parser, options)
         return
     choices = parser.add_subparsers(metavar="TOPIC", required=True, title="topics")
-    for name, (about, options, work) in topics.items():
-        topic = choices.add_parser(name, help=about)
-        declare(topic, options)
-        topic.set_defaults(topic=work)
+    for topic, (about, own, work) in options.items():
+        of_topic = choices.add_parser(topic, help=about)
+        declare(of_topic, own)
+        of_topic.set_defaults(topic=work)
 
 
 def _never_fail_to_print() -> None:

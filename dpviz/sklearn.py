@@ -12,21 +12,17 @@ Every fit without a `random_state` is a release of its own: a copy of such an es
 them, says so (`SpendsAgain`).
 """
 
-import datetime as dt
-import itertools
 import re
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from pandas import DataFrame, Series
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, column_or_1d, validate_data
@@ -47,7 +43,7 @@ from dpviz.learners.request import check_row_count, few_usable, warn_of
 from dpviz.models.base import Model, holds_probabilities
 from dpviz.models.importances import feature_importances
 from dpviz.results.result import FitResult
-from dpviz.table.cells import text_of
+from dpviz.table.cells import Declared, clean, shortest, text_of
 from dpviz.table.checked_numbers import checked_count, is_number
 from dpviz.table.columns import Column
 from dpviz.table.dataset import EncodedDataset
@@ -56,6 +52,9 @@ from dpviz.table.encode import encode, encode_new
 from dpviz.table.proposal import rounded_count
 from dpviz.table.raw import RawTable, table_of
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema, Target
+
+#: Names of columns that a message lists.
+_MOST_NAMED = 20
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -95,12 +94,7 @@ class _PrivateEstimator:
             what = f"Every copy that is fitted to private rows spends epsilon {self.epsilon:g} again: five folds"
             remedy = "Give a random_state to explore rows that are not private."
             warnings.warn(f"{what} spend five times as much. {remedy}", SpendsAgain, stacklevel=3)
-        params = self.get_params(deep=False)  # type: ignore[attr-defined]
-        made = type(self)(**{name: clone(value, safe=False) for name, value in params.items()})
-        for kept in ("_sklearn_output_config", "_metadata_request"):
-            if hasattr(self, kept):
-                setattr(made, kept, deepcopy(getattr(self, kept)))
-        return made
+        return super().__sklearn_clone__()  # type: ignore[misc, no-any-return]
 
     @property
     def _is_declared(self) -> bool:
@@ -117,24 +111,26 @@ class _PrivateEstimator:
         DpvizError
             For what the learner refuses; NotReleasable when it has no exact sampler and `random_state` is None.
         """
-        with cells_stay_inside(partial(_in_words, X)):
+        with cells_stay_inside(_in_words):
             return self._fitted(X, y)
 
     def _fitted(self, X: Any, y: Any) -> Self:
-        if self.missing not in (None, "middle") or (self.missing and not self._is_declared):
-            allowed = f"None, or 'middle' with a schema, or with `bounds` and `{self._public}` declared"
-            raise ParameterError(type(self).__name__, "missing", self.missing, allowed)
-        if not isinstance(self.schema, Schema | None):
-            raise ParameterError(type(self).__name__, "schema", self.schema, "a Schema, such as from dpviz.load_schema")
-        self._named, self._reads_tables = _name_of(y), self.schema is not None
-        if self._is_declared:  # whatever the cells are
-            rows, given = self._frame(X, is_fit=True), column_or_1d(_label_by_label(y), warn=True)
-        else:
-            rows, given = validate_data(self, with_named_moments(X), y, dtype=self._dtype(), y_numeric=is_regressor(self))
-            rows = self._numbers_named(rows)
-        schema = self._schema_of(X, rows, given)
-        table = self._table(rows, schema)
-        check_consistent_length(table.columns[0].codes, given)
+        self._require_parameters()
+        frame = self._frame(X, is_fit=True)
+        given = column_or_1d(np.asarray(y, dtype=object) if self._is_declared else y, warn=True)
+        check_consistent_length(frame, given)
+        if not self._is_declared:
+            assert_all_finite(given, input_name="y")
+        schema = self.schema
+        if schema is None:
+            name = getattr(y, "name", None)
+            wanted = [name] if isinstance(name, str) and name.strip() else []
+            taken = self._names()
+            free = next(word for word in (*wanted, "y", *(f"y{k}" for k in range(len(taken) + 1))) if word not in taken)
+            schema = Schema(self._features(frame), self._target(free, given), n_public=self.n_public)
+        if self.missing is not None:
+            schema = replace(schema, features=tuple(map(_with_rule, schema.features)))
+        table = self._table(frame, schema)
         target = table_of(DataFrame({schema.target.name: self._cells_of_target(schema, given)}))
         data = encode(RawTable((*table.columns, *target.columns), "X"), schema, rows_per_person=self.rows_per_person)
         if not self._is_declared and data.report is not None and data.n_rows < data.report.rows_read:
@@ -144,22 +140,44 @@ class _PrivateEstimator:
         self._warn(self.result_.schema)
         return self
 
+    def _require_parameters(self) -> None:
+        owner = type(self).__name__
+        if self.missing not in (None, "middle") or (self.missing and not self._is_declared):
+            allowed = f"None, or 'middle' with a schema, or with `bounds` and `{self._public}` declared"
+            raise ParameterError(owner, "missing", self.missing, allowed)
+        if self.schema is None:
+            return
+        if not isinstance(self.schema, Schema):
+            raise ParameterError(owner, "schema", self.schema, "a Schema, such as from dpviz.load_schema")
+        for name in ("bounds", "categories", "n_public", self._public):
+            if getattr(self, name) is not None:
+                raise ParameterError(owner, name, getattr(self, name), "left out: the schema says it")
+        if not isinstance(self.schema.target, self._kind_of_target):
+            raise ParameterError(owner, "schema", self.schema.target.kind, self._wants)
+
     # --- rows and schema
 
     def _frame(self, X: Any, *, is_fit: bool = False) -> Any:
-        """X with named columns: as it is where a schema reads it by names, else what scikit-learn makes of it."""
-        if self._reads_tables and hasattr(X, "columns"):
-            if is_fit:
-                validate_data(self, X, skip_check_array=True)
-            return X
-        is_open = self._reads_tables or is_fit or self.missing
-        usual: dict[str, Any] = {"dtype": None, "ensure_all_finite": False} if is_open else {"dtype": self._dtype()}
-        cells = _cell_by_cell(X) if is_open else X
-        rows = validate_data(self, with_named_moments(cells), ensure_min_samples=0, reset=is_fit, **usual)
-        if not self._reads_tables:
-            return self._numbers_named(rows)
-        assert self.schema is not None
-        names = getattr(self, "feature_names_in_", self.schema.feature_names)
+        """X with named columns: a frame as it is, anything else as scikit-learn takes it, cell by cell where all is declared."""
+        schema, is_declared = self.schema, self._is_declared
+        if hasattr(X, "columns"):
+            if is_fit or schema is None:
+                validate_data(self, X, skip_check_array=True, reset=is_fit)
+            if schema is not None:
+                return X
+            if hasattr(X, "iloc"):
+                frame = X.set_axis(self._names(), axis=1)
+            else:
+                frame = DataFrame({name: Series(X[name].to_list(), dtype=object) for name in X.columns})
+            return self._with_numbers_for_truths(frame)
+        cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
+        has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
+        kept = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}
+        checked = {"ensure_all_finite": not is_declared, "ensure_min_samples": int(is_fit and not is_declared)}
+        rows = validate_data(self, cells, reset=is_fit, **kept, **checked)
+        if schema is None:
+            return self._with_numbers_for_truths(DataFrame(rows, columns=self._names()))
+        names = getattr(self, "feature_names_in_", schema.feature_names)
         if rows.shape[1] != len(names):
             what = f"X has {rows.shape[1]:,} columns without names, the schema {len(names):,} features."
             raise RowsError("columns", what, remedy="Give a DataFrame, or the features in the order of the schema.")
@@ -167,43 +185,29 @@ class _PrivateEstimator:
             _warn_of_order(names)
         return DataFrame(rows, columns=list(names))
 
-    def _numbers_named(self, rows: np.ndarray) -> DataFrame:
-        """An array as a frame, with numbers for truth values in all columns but those of categories."""
-        frame = DataFrame(rows, columns=self._names())
-        others = {self._position(key) for key in self.categories or {}}
-        for place, name in enumerate(frame.columns):
-            if rows.dtype.kind in "bO" and place not in others:
-                frame[name] = _with_numbers_for_truths(frame[name])
-        return frame
+    def _with_numbers_for_truths(self, frame: DataFrame) -> DataFrame:
+        """A frame of its own, with numbers for truth values in all columns but those of categories."""
+        found, others = frame.copy(deep=False), {self._position(key) for key in self.categories or {}}
+        for place, kind in enumerate(frame.dtypes):
+            if place not in others and getattr(kind, "kind", "O") in "bO":
+                found.isetitem(place, _with_numbers_for_truths(frame.iloc[:, place], frame.index))
+        return found
 
-    def _schema_of(self, X: Any, rows: Any, given: np.ndarray) -> Schema:
-        """What is declared, as a schema; with the rule of `missing` where there is none. Raises ParameterError."""
-        if self.schema is None:
-            schema = Schema(self._features(X, rows), self._target(given), n_public=self.n_public)
-        else:
-            schema = self.schema
-            for name in ("bounds", "categories", "n_public", self._public):
-                if getattr(self, name) is not None:
-                    raise ParameterError(type(self).__name__, name, getattr(self, name), "left out: the schema says it")
-            if not isinstance(schema.target, self._kind_of_target):
-                raise ParameterError(type(self).__name__, "schema", schema.target.kind, self._wants)
-        return schema if self.missing is None else replace(schema, features=tuple(map(_with_rule, schema.features)))
+    def _table(self, frame: Any, schema: Schema) -> RawTable:
+        """The columns of the schema."""
+        names = schema.feature_names if schema.person is None else (*schema.feature_names, schema.person)
+        table = table_of(frame, names)
+        columns = [table.column(name) for name in names]
+        if self.missing is not None:
+            columns[: schema.n_features] = map(_with_gaps, columns, schema.features)
+        return RawTable(tuple(columns), "X")
+
+    def _target(self, name: str, given: np.ndarray) -> Target:
+        """What is public about the target, from the parameters or else from its cells."""
+        raise NotImplementedError
 
     def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
         """The target's column as the schema reads it."""
-        return given
-
-    def _table(self, rows: Any, schema: Schema) -> RawTable:
-        """The columns of the schema."""
-        names = schema.feature_names if schema.person is None else (*schema.feature_names, schema.person)
-        table = table_of(rows, names)
-        columns = [table.column(feature.name) for feature in schema.features]
-        if self.missing is not None:
-            columns = list(map(_as_declared, columns, schema.features))
-        return RawTable((*columns, *map(table.column, names[schema.n_features :])), "X")
-
-    def _target(self, given: np.ndarray) -> Target:
-        """What is public about the target, from the parameters or else from its cells."""
         raise NotImplementedError
 
     def _trained(self, data: EncodedDataset) -> FitResult:
@@ -228,13 +232,13 @@ class _PrivateEstimator:
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """As of scikit-learn: the accuracy, or R² of a number. As private as the rows."""
-        with cells_stay_inside(partial(_in_words, X)):
+        with cells_stay_inside(_in_words):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
     def _encoded(self, X: Any) -> EncodedDataset:
         """Rows to be predicted; raises RowsError where the schema has no answer to one."""
         schema = replace(self.model_.schema, person=None)
-        with cells_stay_inside(partial(_in_words, X)):
+        with cells_stay_inside(_in_words):
             new = encode_new(self._table(self._frame(X), schema), schema)
             if not new.usable.all():
                 column = next(name for name, count in new.dropped.items() if count)
@@ -270,16 +274,8 @@ class _PrivateEstimator:
         allowed = "a whole number of at least 0, a RandomState or Generator, or None for a release"
         return checked_count(type(self).__name__, "random_state", self.random_state, 0, allowed=allowed)
 
-    def _dtype(self) -> Any:
-        return object if self.categories else np.float64
-
     def _names(self) -> list[str]:
         return [str(name) for name in getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])]
-
-    def _target_name(self) -> str:
-        """A name no column has."""
-        names = self._names()
-        return next(word for word in (*self._named, "y", *(f"y{k}" for k in range(len(names) + 1))) if word not in names)
 
     def _position(self, key: Any) -> int:
         names = self._names()
@@ -289,24 +285,19 @@ class _PrivateEstimator:
         what = f"There is no column {key!r:.80}; give the name or the position of one of {len(names)}."
         raise RowsError("column", what, remedy=f"Known: {', '.join(names[:_MOST_NAMED])}.")
 
-    def _features(self, X: Any, rows: DataFrame) -> tuple[Feature, ...]:
-        names = self._names()
-        bounds = self._bounds(len(names))
-        categories = {self._position(key): tuple(map(text_of, values)) for key, values in (self.categories or {}).items()}
-        kinds = list(getattr(X, "dtypes", ())) or [getattr(X, "dtype", None)]
-        for key, values in (self.categories or {}).items():  # perhaps meant for another column
-            place = self._position(key)
-            if getattr(kinds[place % len(kinds)], "kind", "O") in "biuf" and any(isinstance(one, str) for one in values):
-                doubt = f"The categories of {names[place]!r:.80} are texts and its cells are numbers."
-                warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=5)
-        found: list[Feature] = []
-        for place, name in enumerate(names):
-            if place in categories:
-                found.append(CategoricalFeature(name, categories[place]))
-            elif place in bounds:
-                found.append(NumericFeature(name, *bounds[place]))
-            else:
-                found.append(NumericFeature(name, *_range_of(rows[name]), read_from_data=("low", "high")))
+    def _features(self, frame: DataFrame) -> tuple[Feature, ...]:
+        categories = {self._position(key): tuple(values) for key, values in (self.categories or {}).items()}
+        bounds, found = self._bounds(frame.shape[1]), list[Feature]()
+        for place, name in enumerate(frame.columns):
+            cells, values = frame.iloc[:, place], categories.get(place)
+            if values is None:
+                low, high = bounds.get(place) or _range_of(name, cells)
+                found.append(NumericFeature(name, low, high, read_from_data=() if place in bounds else ("low", "high")))
+                continue
+            if getattr(cells.dtype, "kind", "O") in "biuf" and any(isinstance(one, str) for one in values):
+                doubt = f"The categories of {name!r:.80} are texts and its cells are numbers."  # for another column, perhaps
+                warnings.warn(ReadingWarning(f"{doubt} A cell is read as its text, 1.0 as '1'.", doubt), stacklevel=4)
+            found.append(CategoricalFeature(name, tuple(map(text_of, values))))
         return tuple(found)
 
     def _bounds(self, count: int) -> dict[int, tuple[float, float]]:
@@ -327,9 +318,8 @@ class _PrivateEstimator:
         if read:
             shown = ", ".join(map(repr, list(read)[:5])) + (f" and {len(read) - 5} more" if len(read) > 5 else "")
             what = f"Public values of {shown} were read from the rows; no epsilon covers that."
-            given = "them in the schema" if self._reads_tables else f"`bounds`, `{self._public}` and `n_public`"
-            remedy = f"Give {given} from public knowledge."
-            warnings.warn(f"{what} {remedy}", PublicValuesWarning, stacklevel=4)
+            given = "them in the schema" if self.schema is not None else f"`bounds`, `{self._public}` and `n_public`"
+            warnings.warn(f"{what} Give {given} from public knowledge.", PublicValuesWarning, stacklevel=4)
 
 
 @dataclass(eq=False, repr=False)
@@ -392,21 +382,22 @@ class PrivateTreeClassifier(_PrivateEstimator, ClassifierMixin, BaseEstimator):
     _kind_of_target = ClassTarget
     _wants = "one with classes; PrivateTreeRegressor predicts numbers"
 
-    def _target(self, given: np.ndarray) -> ClassTarget:
+    def _target(self, name: str, given: np.ndarray) -> ClassTarget:
         if self.classes is None:
             check_classification_targets(given)
         self._declared = tuple(np.unique(given).tolist() if self.classes is None else self.classes)
         if len(self._declared) < 2:
             what = "There is one class only; a classifier needs at least two."
             raise RowsError("one-class", what, remedy="Declare `classes`.")
-        return ClassTarget(self._target_name(), texts_of(self._declared), () if self.classes is not None else ("classes",))
+        return ClassTarget(name, tuple(map(text_of, self._declared)), () if self.classes is not None else ("classes",))
 
     def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
         """The class that each cell says, in the words of the schema; None where it says none."""
         groups = schema.target.groups if isinstance(schema.target, ClassTarget) else ()
-        codes, self._answers = _Labels(schema.classes if self._reads_tables else self._declared, groups).read(given)
+        labels = _Labels(schema.classes if self.schema is not None else self._declared, dict(groups))
+        codes, self._answers = labels.read(given)
         self.classes_, self._order = np.unique(self._answers, return_index=True)
-        return np.array([*schema.classes, None], dtype=object)[np.where(np.isnan(codes), -1, codes).astype(np.int64)]
+        return np.array([*schema.classes, None], dtype=object)[codes]
 
     def predict(self, X: Any) -> np.ndarray:
         """Classes, shape (n_rows,)."""
@@ -445,9 +436,9 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
     _kind_of_target = NumericTarget
     _wants = "one with a number to predict; PrivateTreeClassifier predicts classes"
 
-    def _target(self, given: np.ndarray) -> NumericTarget:
-        low, high = _range_of(given) if self.target_bounds is None else _pair("target_bounds", self.target_bounds)
-        return NumericTarget(self._target_name(), low, high, () if self.target_bounds is not None else ("low", "high"))
+    def _target(self, name: str, given: np.ndarray) -> NumericTarget:
+        low, high = _pair("target_bounds", self.target_bounds) if self.target_bounds is not None else _range_of("y", given)
+        return NumericTarget(name, low, high, () if self.target_bounds is not None else ("low", "high"))
 
     def _cells_of_target(self, schema: Schema, given: np.ndarray) -> Any:
         return _with_numbers_for_truths(given) if given.dtype.kind in "bO" else given
@@ -455,6 +446,85 @@ class PrivateTreeRegressor(_PrivateEstimator, RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Numbers, shape (n_rows,)."""
         return self.model_.predict(self._encoded(X))
+
+
+class _Labels:
+    """What the cells of a target say: the class of a cell follows from the cell and the declared classes alone.
+
+    A cell is a class as everywhere (`dpviz.table.cells.Declared`), a truth value also 1 or 0, and these a truth value. A whole
+    number that is no class is a place in the sorted classes, as scikit-learn's LabelEncoder gives it; but not where another
+    number is a class at another place, such as 1 among the classes 1 and 2.
+    """
+
+    def __init__(self, classes: Sequence[Any], groups: Mapping[str, str]) -> None:
+        self.classes = tuple(classes)
+        try:
+            in_order = sorted(self.classes)
+        except TypeError:
+            allowed = "all texts, all numbers or all truth values"
+            raise ParameterError("the estimator", "classes", self.classes, allowed) from None
+        self.texts = tuple(map(text_of, self.classes))
+        #: By class: the number or truth value that it is, or None.
+        self.values = list(map(_value_of, self.texts))
+        self.places = list(map(in_order.index, self.classes))
+        codes = {text: code for code, text in enumerate(self.texts)}
+        self._declared = Declared({text: codes[name] for text, name in groups.items()} | codes)
+        self._by_value = {value: code for code, value in reversed(list(enumerate(self.values))) if value is not None}
+        by_place = {place: code for code, place in enumerate(self.places)}
+        values = [self.values[code] for _, code in sorted(by_place.items())]
+        self.places_differ = any(self._by_value.get(place, code) != code for place, code in by_place.items())
+        numbers = [value for value in values if value is not None]
+        self.places_differ |= len(numbers) == len(values) and numbers != sorted(numbers)  # as texts 10 is before 9
+        self._fallback = ({} if self.places_differ else by_place) | self._by_value
+
+    def read(self, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(the place of each cell's class, -1 where it says none; the classes as such a target has them).
+
+        Raises RowsError where y has other numbers for its classes.
+        """
+        cells = given.tolist()
+        codes = self._declared.find([clean(text_of(cell)) for cell in cells])
+        for row in np.flatnonzero(codes < 0):
+            if isinstance(cells[row], (bool, np.bool_)):
+                codes[row] = self._by_value.get(bool(cells[row]), -1)
+            elif is_number(cells[row]):
+                codes[row] = self._fallback.get(cells[row], -1)
+        is_place = np.array([is_number(cell) and cell in range(len(self.classes)) for cell in cells], dtype=bool)
+        place_only = sum(cells[row] not in self.values for row in np.flatnonzero(is_place))
+        class_only = int(np.count_nonzero((codes >= 0) & ~is_place))
+        if self.places_differ and place_only > class_only:
+            what = f"y seems to number its classes from 0 to {len(self.classes) - 1}, but the classes are declared as others."
+            remedy = "Voting, stacking, bagging and one-vs-rest do so: number them from 0 in y, too, and declare these numbers."
+            raise RowsError("places", what, remedy=remedy)
+        if place_only and class_only and not self.places_differ:
+            what = "y has some whole numbers that are no class; they count as places in the sorted classes."
+            warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=6)
+        used = given[codes >= 0]
+        is_elsewhere = {0, 1} <= set(self._by_value) and [self.places[self._by_value[one]] for one in (0, 1)] != [0, 1]
+        if is_elsewhere and set(used.tolist()) == {0, 1}:
+            what = "y has no classes but 0 and 1, which are not the first and second of the declared ones in sorted order."
+            remedy = "One-vs-rest and output codes number classes so, and take one class's probability for another's."
+            warnings.warn(f"{what} {remedy} With them declare whole numbers from 0, or words.", DpvizWarning, stacklevel=6)
+        return codes, np.array(self.places) if place_only > class_only else self._as_in(used)
+
+    def _as_in(self, cells: np.ndarray) -> np.ndarray:
+        """The classes in the type of these cells; of most of them, where they have several."""
+        [(kind, _)] = Counter(map(type, cells.tolist())).most_common(1) or [(object, 0)]
+        if issubclass(kind, str):
+            return np.array(self.texts, dtype=object if cells.dtype == object else None)
+        if issubclass(kind, (Real, np.number, np.bool_)) and len(set(self.values) - {None}) == len(self.values):
+            exact = np.array(self.values)
+            cast = exact.astype(np.dtype(kind))
+            return cast if (cast == exact).all() else exact
+        return np.array(self.classes)
+
+
+def _value_of(text: str) -> bool | float | None:
+    """The truth value or number that the text of a class says."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    number = None if shortest(text) is None else float(text)
+    return int(number) if number is not None and number.is_integer() else number
 
 
 def _with_rule(feature: Feature) -> Feature:
@@ -468,17 +538,7 @@ def _with_rule(feature: Feature) -> Feature:
     return replace(feature, missing_as=float(np.floor(middle)) if feature.whole and np.floor(middle) >= feature.low else middle)
 
 
-def _warn_of_order(names: Sequence[str]) -> None:
-    """Bagging, feature selection and most transformers make arrays of a frame, in its order and not in that of the schema."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    shown = ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED]) + more
-    doubt = f"X is an array; its columns are taken for {shown}, in the order of the schema."
-    remedy = "Give a DataFrame. Where a tool of scikit-learn makes an array of one, order its columns as in the schema first"
-    text = f"{doubt} {remedy}, or ask a transformer for frames: set_output(transform='pandas')."
-    warnings.warn(ReadingWarning(text, doubt), stacklevel=6)
-
-
-def _as_declared(column: Column, feature: Feature) -> Column:
+def _with_gaps(column: Column, feature: Feature) -> Column:
     """The column in which a cell that holds no number, where one is wanted, is a missing one."""
     if isinstance(feature, CategoricalFeature):
         return column
@@ -488,125 +548,20 @@ def _as_declared(column: Column, feature: Feature) -> Column:
     return Column(column.name, numbers=column.numbers_and_missing(feature.missing_codes)[0])
 
 
-def _with_numbers_for_truths(cells: Any) -> Series:
+def _with_numbers_for_truths(cells: Any, index: Any = None) -> Series:
     """scikit-learn's tools count true as 1 and false as 0. Objects: the type of a column must not follow from its cells."""
-    return Series([int(cell) if isinstance(cell, (bool, np.bool_)) else cell for cell in cells], dtype=object)
+    return Series([int(cell) if isinstance(cell, (bool, np.bool_)) else cell for cell in cells], index, dtype=object)
 
 
-def _undeclared(column: str, remedy: str) -> RowsError:
-    what = f"The column {column!r:.80} has a value that is missing or not declared."
-    return RowsError("undeclared", what, remedy=remedy)
-
-
-class _Labels:
-    """What the cells of a target say: the class of a cell follows from the cell and the declared classes alone.
-
-    A text is the class of these words, a number or truth value the class of equal value, also where that class is its text. A
-    whole number that is no class is a place in the sorted classes, as scikit-learn's LabelEncoder gives it; but not where another
-    number is a class at another place, such as 1 among the classes 1 and 2.
-    """
-
-    def __init__(self, classes: Sequence[Any], groups: Sequence[tuple[str, str]] = ()) -> None:
-        self.classes, codes = tuple(classes), range(len(classes))
-        try:
-            in_order = sorted(self.classes)
-        except TypeError:
-            allowed = "all texts, all numbers or all truth values"
-            raise ParameterError("the estimator", "classes", self.classes, allowed) from None
-        values = list(map(_value_of, self.classes))
-        truths = {value: code for code, value in enumerate(values) if isinstance(value, bool)}
-        #: By class: the number that it is, or None
-        self.numbers = [None if isinstance(value, bool) and len(truths) < len(values) else value for value in values]
-        by_number = {self.numbers[code]: code for code in reversed(codes) if self.numbers[code] is not None}  # the first wins
-        self._places = list(map(in_order.index, self.classes))
-        by_place = dict(zip(self._places, codes, strict=True))
-        in_order = [self.numbers[code] for _, code in sorted(by_place.items())]
-        self.places_differ = any(by_number.get(place, code) != code for place, code in by_place.items())
-        self.places_differ |= None not in in_order and in_order != sorted(in_order)  # as texts 10 is before 9
-        #: 0 and 1 are classes, and not the first and second of the sorted ones
-        self._one_is_elsewhere = {0, 1} <= set(by_number) and [self._places[by_number[one]] for one in (0, 1)] != [0, 1]
-        self._truths = {bool(number): code for number, code in by_number.items() if number in (0, 1)} | truths
-        self._codes: dict[Any, int] = {text: self.classes.index(label) for text, label in groups}
-        self._codes |= ({} if self.places_differ else by_place) | by_number
-        self._codes |= {self._text(code): code for code in codes} | dict(zip(self.classes, codes, strict=True))
-
-    def read(self, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(place of each cell's class, float64, NaN where it says none; the classes as such a target has them).
-
-        Raises RowsError where y has other numbers for its classes.
-        """
-        cells = given.tolist()
-        found = np.array(list(map(self._code, cells)), dtype=np.float64)
-        used, places = ~np.isnan(found), range(len(self.classes))
-        is_place = np.array([is_number(cell) and cell in places for cell in cells], dtype=bool)
-        place_only = sum(cell not in self.numbers for cell, whether in zip(cells, is_place.tolist(), strict=True) if whether)
-        class_only = int(np.count_nonzero(used & ~is_place))
-        if self.places_differ and place_only > class_only:
-            what = f"y seems to number its classes from 0 to {places[-1]}, but the classes are declared as others."
-            remedy = "Voting, stacking, bagging and one-vs-rest do so: number them from 0 in y, too, and declare these numbers."
-            raise RowsError("places", what, remedy=remedy)
-        if place_only and class_only and not self.places_differ:
-            what = "y has some whole numbers that are no class; they count as places in the sorted classes."
-            warnings.warn(f"{what} Leave such rows out if they mean something else.", DpvizWarning, stacklevel=7)
-        if self._one_is_elsewhere and set(itertools.compress(cells, used)) == {0, 1}:
-            what = "y has no classes but 0 and 1, which are not the first and second of the declared ones in sorted order."
-            remedy = "One-vs-rest and output codes number classes so, and take one class's probability for another's."
-            warnings.warn(f"{what} {remedy} With them declare whole numbers from 0, or words.", DpvizWarning, stacklevel=7)
-        return found, np.array(self._places) if place_only > class_only else self._written_as(given[used])
-
-    def _code(self, cell: Any) -> float:
-        if isinstance(cell, (bool, np.bool_)):
-            return self._truths.get(bool(cell), np.nan)
-        if isinstance(cell, dt.date):
-            cell = texts_of((cell,))[0]
-        try:
-            return self._codes.get(cell, np.nan)
-        except TypeError:  # a list, or a tuple that holds one
-            return np.nan
-
-    def _text(self, code: int) -> str:
-        label = self.classes[code]
-        if isinstance(label, dt.date):
-            return texts_of((label,))[0]
-        return label if isinstance(label, str) or self.numbers[code] is None else text_of(label)
-
-    def _written_as(self, cells: np.ndarray) -> np.ndarray:
-        """The classes as a target of this type has them; as most of these cells are where the type promises nothing."""
-        kinds = Counter(map(type, cells.tolist())) if cells.dtype.kind == "O" else {cells.dtype.type: 1}
-        kind = max(kinds, key=kinds.__getitem__, default=object)
-        if issubclass(kind, str):
-            return np.array(list(map(self._text, range(len(self.classes)))), dtype=object if cells.dtype.kind == "O" else None)
-        if (
-            issubclass(kind, (Real, np.number, np.bool_))
-            and None not in self.numbers
-            and len(set(self.numbers)) == len(self.numbers)
-        ):
-            exact, wanted = np.array(self.numbers), np.dtype(kind)
-            cast = exact.astype(wanted)
-            return cast if (cast == exact).all() else exact
-        return np.array(self.classes)
-
-
-#: A number as a class is called by it: not 042 and not 1e5.
-_PLAIN = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?", re.ASCII)
-
-
-def _value_of(label: Any) -> bool | float | None:
-    """The truth value or number that a class is, or that its text says."""
-    if isinstance(label, str):
-        if label.lower() in ("true", "false"):
-            return label.lower() == "true"
-        number = float(label) if _PLAIN.fullmatch(label) else None
-        return int(number) if number is not None and number.is_integer() else number
-    if isinstance(label, (bool, np.bool_)):
-        return bool(label)
-    return label if is_number(label) else None
-
-
-def _name_of(y: Any) -> tuple[str, ...]:
-    """What a column is called; nothing where it is not."""
-    name = getattr(y, "name", None)
-    return (name,) if isinstance(name, str) and name.strip() else ()
+def _range_of(name: str, cells: Any) -> tuple[float, float]:
+    """Smallest and largest number; a range even where all are the same. Raises RowsError where there is none."""
+    numbers = Column.from_values(name, cells).numbers()
+    numbers = numbers[np.isfinite(numbers)]
+    if not numbers.size:
+        what = f"The column {name!r:.80} has a cell that is not a number."
+        raise RowsError("cells", what, remedy="Declare it in `categories`, or leave it out.")
+    low, high = float(numbers.min()), float(numbers.max())
+    return low, high if high > low else low + max(1.0, abs(low))
 
 
 def _pair(name: str, given: Any) -> tuple[float, float]:
@@ -617,12 +572,19 @@ def _pair(name: str, given: Any) -> tuple[float, float]:
     return float(pair[0]), float(pair[1])
 
 
-def _range_of(column: np.ndarray) -> tuple[float, float]:
-    """Smallest and largest value; a range even where all values are the same."""
-    numbers = column.astype(np.float64)
-    assert_all_finite(numbers, input_name="X")
-    low, high = float(numbers.min()), float(numbers.max())
-    return low, high if high > low else low + max(1.0, abs(low))
+def _warn_of_order(names: Sequence[str]) -> None:
+    """Bagging, feature selection and most transformers make arrays of a frame, in its order and not in that of the schema."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    shown = ", ".join(f"{name!r:.80}" for name in names[:_MOST_NAMED]) + more
+    doubt = f"X is an array; its columns are taken for {shown}, in the order of the schema."
+    remedy = "Give a DataFrame. Where a tool of scikit-learn makes an array of one, order its columns as in the schema first"
+    text = f"{doubt} {remedy}, or ask a transformer for frames: set_output(transform='pandas')."
+    warnings.warn(ReadingWarning(text, doubt), stacklevel=5)
+
+
+def _undeclared(column: str, remedy: str) -> RowsError:
+    what = f"The column {column!r:.80} has a value that is missing or not declared."
+    return RowsError("undeclared", what, remedy=remedy)
 
 
 #: What scikit-learn says of shapes, types and missing cells: of such a message the first line quotes no cell.
@@ -631,77 +593,19 @@ _SAYS_NO_CELL = re.compile(
     r"y should be a 1d array|Unknown label type: |Sparse |Expected 2D array|Complex data not supported|Feature names are only|"
     r"dtype='numeric' is not compatible|This \w+ estimator requires y)[^\n]*"
 )
-_TWO_DIMENSIONS = "Reshape your data: one row per case, one column per feature."
-_MOST_NAMED = 20
 
 
-def _in_words(X: Any, theirs: Exception) -> RowsError:
+def _in_words(theirs: Exception) -> RowsError:
     """What scikit-learn, NumPy or a frame says about rows, as far as it quotes none of them."""
     said = _SAYS_NO_CELL.match(str(theirs))
     if said is not None:
-        return RowsError("rows", f"{said[0].rstrip(':.')}.", remedy=_TWO_DIMENSIONS if "2D" in said[0] else "")
+        is_flat = "2D" in said[0]
+        remedy = "Reshape your data: one row per case, one column per feature." if is_flat else ""
+        return RowsError("rows", f"{said[0].rstrip(':.')}.", remedy=remedy)
     if isinstance(theirs, TypeError) and "argument must be a string or a real number" in str(theirs):
         what = "A cell of X or y is of a kind that cannot be read: the argument must be a string or a real number."
         return CellTypeError("cells", what, remedy="Give numbers, and texts where declared.")
-    column = _column_of_texts(X)
-    if not column and "could not convert" not in str(theirs):
-        return RowsError("cells", "X or y has cells that cannot be used here.", remedy="Give numbers, and texts where declared.")
-    where = f"The column {column!r:.80} of X" if column else "X"
-    return RowsError("cells", f"{where} has a cell that is not a number.", remedy="Declare it in `categories`, or leave it out.")
-
-
-def _column_of_texts(X: Any) -> str:
-    """The first column of a frame with a cell that is no number; empty where there is none, or columns have no names."""
-    for name in getattr(X, "columns", ()):
-        try:
-            np.asarray(X[name], dtype=np.float64)
-        except Exception:  # frames promise no type for it
-            return str(name)
-    return ""
-
-
-def _cell_by_cell(rows: Any) -> Any:
-    """Lists as arrays whose cells stay what they are: NumPy would make texts of all where one is a text."""
-    return np.array(rows, dtype=object) if isinstance(rows, (list, tuple)) else rows
-
-
-def _label_by_label(y: Any) -> Any:
-    """As `_cell_by_cell`; and a target whose type NumPy lacks, of which scikit-learn would make numbers, or complex numbers."""
-    kinds = [*getattr(y, "dtypes", ())] if getattr(y, "ndim", 0) == 2 else [getattr(y, "dtype", np.dtype(object))]
-    is_plain = all(not hasattr(y, "iloc") or isinstance(kind, np.dtype) for kind in kinds)
-    return _cell_by_cell(y) if is_plain and all(getattr(kind, "kind", "") != "c" for kind in kinds) else y.astype(object)
-
-
-def with_named_moments(rows: Any) -> Any:
-    """A frame or an array with texts for moments and seconds for durations, which scikit-learn would read by their units."""
-    if isinstance(rows, np.ndarray) and rows.dtype.kind in "mM":
-        return rows / np.timedelta64(1, "s") if rows.dtype.kind == "m" else rows.astype(str)
-    if hasattr(rows, "iloc") and hasattr(rows, "isetitem"):
-        found = rows.copy(deep=False)
-        for place, kind in enumerate(rows.dtypes):
-            if getattr(kind, "kind", "") in ("m", "M"):
-                found.isetitem(place, rows.iloc[:, place].astype(object).map(_named))
-            elif not isinstance(kind, np.dtype) and getattr(kind, "kind", "") == "O":  # scikit-learn tries numbers beside others
-                found.isetitem(place, rows.iloc[:, place].astype(object))
-        return found
-    if hasattr(rows, "with_columns") and hasattr(rows, "iter_columns"):
-        moments = [column for column in rows.iter_columns() if column.dtype.is_temporal()]
-        return rows.with_columns(type(column)(column.name, list(map(_named, column.to_list()))) for column in moments)
-    return rows
-
-
-def _named(value: Any) -> Any:
-    """A day or a moment as readers of files write it, as its clock shows it, a duration as seconds; anything else as it is."""
-    if isinstance(value, dt.timedelta):
-        return value.total_seconds()
-    if not isinstance(value, dt.date) or value != value:
-        return value
-    return text_of(value.replace(tzinfo=None) if isinstance(value, dt.datetime) else value)
-
-
-def texts_of(values: Sequence[Any] | np.ndarray) -> tuple[str, ...]:
-    """A name for each value; numbered where two would be alike or one has none."""
-    texts = [str(_named(value)) for value in values]
-    if len(set(texts)) == len(texts) and all(text.strip() for text in texts):
-        return tuple(texts)
-    return tuple(f"{place}: {text}" for place, text in enumerate(texts))
+    if "could not convert" in str(theirs):
+        what = "X has a cell that is not a number."
+        return RowsError("cells", what, remedy="Declare its column in `categories`, or leave it out.")
+    return RowsError("cells", "X or y has cells that cannot be used here.", remedy="Give numbers, and texts where declared.")

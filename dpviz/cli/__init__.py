@@ -1,26 +1,30 @@
-"""The command line: one file per command, named here so that help loads none of them."""
+"""The command line: every command, and which file here has it. They are named here so that help loads none of them.
 
-from argparse import Namespace
+A file has `run_COMMAND(args)`, which returns the exit code and raises DpvizError for what the user can correct; its docstring is
+what --help shows, with an example. `OPTIONS` maps each command to its options, or a command with topics to
+topic -> (help, options, function).
+"""
+
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Protocol, cast
+from types import ModuleType
 
-#: Command -> what `dpviz --help` says about it, in the order in which people meet them.
+#: Command -> (its file, what `dpviz --help` says about it), in the order in which people meet them.
 COMMANDS = {
-    "app": "open the dashboard in the browser",
-    "schema": "propose a schema for a table",
-    "train": "train a private tree and write it as JSON",
-    "predict": "predict new rows with a model, as CSV",
-    "evaluate": "measure a model on rows whose target is known",
-    "export": "write a model as code, rules, a drawing or a report",
-    "sweep": "accuracy or R² over epsilon, depth and rows, as CSV",
-    "robustness": "how many poisoned rows a learner provably withstands",
-    "verify": "check privacy claims on every small data set",
-    "audit": "attack code that is not ours, by its outputs",
-    "learners": "list the learners and what holds of their claims",
-    "check": "check a released file against the register, without rows",
-    "register": "list what was released and spent; set caps",
-    "docs": "open the documentation, which needs no network",
+    "app": ("app", "open the dashboard in the browser"),
+    "schema": ("train", "propose a schema for a table"),
+    "train": ("train", "train a private tree and write it as JSON"),
+    "predict": ("models", "predict new rows with a model, as CSV"),
+    "evaluate": ("models", "measure a model on rows whose target is known"),
+    "export": ("models", "write a model as code, rules, a drawing or a report"),
+    "sweep": ("studies", "accuracy or R² over epsilon, depth and rows, as CSV"),
+    "robustness": ("studies", "how many poisoned rows a learner provably withstands"),
+    "verify": ("learners", "check privacy claims on every small data set"),
+    "audit": ("learners", "attack code that is not ours, by its outputs"),
+    "learners": ("learners", "list the learners and what holds of their claims"),
+    "check": ("register", "check a released file against the register, without rows"),
+    "register": ("register", "list what was released and spent; set caps"),
+    "docs": ("app", "open the documentation, which needs no network"),
 }
 #: What a command line began with one version ago -> what it begins with now; the same for options.
 RENAMED = {
@@ -29,19 +33,6 @@ RENAMED = {
     ("verify", "--outputs"): ("audit",),
 }
 RENAMED_OPTIONS = {"--again": "--confirm-cap", "--assign": "--add-rows"}
-
-
-class Command(Protocol):
-    """What a command's file defines. Its docstring is the description that --help shows, with an example.
-
-    One with topics has `TOPICS`, which maps each to (help, options, function), instead of `OPTIONS`.
-    """
-
-    __doc__: str | None
-    OPTIONS: dict[str, dict[str, Any]]
-
-    def run(self, args: Namespace) -> int:
-        """Do the work and return the exit code. Raises DpvizError for what the user can correct."""
 
 
 def current(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -59,6 +50,6 @@ def current(words: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     return found, changed
 
 
-def load(name: str) -> Command:
-    """The command called `name`, one of COMMANDS."""
-    return cast(Command, import_module(f"{__name__}.{name}"))
+def load(name: str) -> ModuleType:
+    """The file that has the command called `name`, one of COMMANDS."""
+    return import_module(f"{__name__}.{COMMANDS[name][0]}")

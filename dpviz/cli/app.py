@@ -1,13 +1,4 @@
-"""Open the dashboard in the browser.
-
-It listens on this computer only. Its pages, samples and settings come with dpviz, so it can be started from any folder.
-A proxy on this computer may serve it under another address, which is then named with --public-address.
-
-With --lessons there are the lessons and nothing else: no uploads, no private rows, no register, no request to anywhere. Only then
-may it listen on the network, for a room: `dpviz app --lessons --address 192.168.1.20`, with an address of this computer.
-
-Example: dpviz app --port 8600
-"""
+"""Commands that open something in the browser: app and docs."""
 
 import os
 import sys
@@ -16,10 +7,12 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from webbrowser import open as show
 
+from dpviz.cli import console
 from dpviz.cli.options import flag, option, shared, whole
 from dpviz.errors import DpvizError
-from dpviz.installation import LESSONS_ONLY, bundled, require_extra
+from dpviz.installation import LESSONS_ONLY, bundled, manual, require_extra
 from dpviz.io.limits import MAX_BYTES
 
 #: The lessons' own script. It stands in a folder without `pages/`, so that Streamlit finds no other page beside it.
@@ -51,18 +44,31 @@ def _ip(text: str) -> IPv4Address | IPv6Address:
 
 
 OPTIONS = {
-    "--port": option(whole(1, 65535), "N", "port to listen on (default: 8501, or one after it)"),
-    **shared("--no-browser"),
-    "--public-address": option(
-        _address, "URL", "address at which a proxy on this computer serves it, such as https://trees.example.org"
-    ),
-    "--lessons": flag("the lessons only, for a class"),
-    "--address": option(_ip, "IP", "with --lessons: listen on this address of the computer"),
+    "app": {
+        "--port": option(whole(1, 65535), "N", "port to listen on (default: 8501, or one after it)"),
+        **shared("--no-browser"),
+        "--public-address": option(
+            _address, "URL", "address at which a proxy on this computer serves it, such as https://trees.example.org"
+        ),
+        "--lessons": flag("the lessons only, for a class"),
+        "--address": option(_ip, "IP", "with --lessons: listen on this address of the computer"),
+    },
+    "docs": {"--no-browser": flag("print where it is instead of opening a browser"), **shared("--json")},
 }
 
 
-def run(args: Namespace) -> int:
-    """Become the server. Raises DpvizError when the whole dashboard is to listen on the network."""
+def run_app(args: Namespace) -> int:
+    """Open the dashboard in the browser.
+
+    It listens on this computer only. Its pages, samples and settings come with dpviz, so it can be started from any folder.
+    A proxy on this computer may serve it under another address, which is then named with --public-address.
+
+    With --lessons there are the lessons and nothing else: no uploads, no private rows, no register, no request to anywhere.
+    Only then may it listen on the network, for a room: `dpviz app --lessons --address 192.168.1.20`, with an address of this
+    computer.
+
+    Example: dpviz app --port 8600
+    """
     require_extra("app", "The dashboard", "streamlit", "plotly", "pyarrow")
     if args.address is not None and not args.lessons:
         raise DpvizError("The dashboard listens on this computer only.", where="--address", remedy="Add --lessons for a class.")
@@ -82,3 +88,16 @@ def run(args: Namespace) -> int:
             public = public or f"http://{host}"
     code = f"from dpviz.app.serving import serve; serve({str(script)!r}, {public!r}, {config!r})"
     os.execv(sys.executable, [sys.executable, "-P", "-c", code])  # -P: this folder holds no modules of ours
+
+
+def run_docs(args: Namespace) -> int:
+    """Open the documentation in the browser. It is part of dpviz: nothing is fetched.
+
+    In a clone, `make docs` builds it once.
+
+    Example: dpviz docs
+    """
+    page = manual().as_uri()
+    if args.no_browser or not show(page):
+        console.show_pairs([("documentation", page)])
+    return 0

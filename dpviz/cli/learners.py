@@ -1,27 +1,24 @@
-"""List the learners: what each does, what its source claims under add/remove one row, and what is known of that.
-
-Three facts from the stored run (`data/benchmarks/verdicts.json`), each at epsilon 1: PROVED ("holds": a proof can be read;
-"violated": a counterexample is known; "unproven": neither; where it differs at another epsilon, all are listed), SEARCHED and
-ATTACKED (lower bounds on epsilon). RELEASE says whether its trees can be released: whether it is private and has exact samplers.
-
-With --for: which one to take for such a table, and what the other would lose. With a name: its source, its parameters, where
-it differs from its source, and which theorems of its paper hold.
-
-Example: dpviz learners --for loans.schema.json
-"""
+"""Commands about the learners themselves: the list of them, verify and audit."""
 
 import math
 from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from dpviz.accounting.claim import Claim
 from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.charts.audit import ATTACKED, SEARCHED, Badge, against_claim, at_least_text, strength_text
 from dpviz.cli import console
-from dpviz.cli.options import number, option, shared
-from dpviz.cli.verify import bounds_in_words
+from dpviz.cli.files import check_output, write_whole
+from dpviz.cli.options import flag, number, option, output, parse_parameters, shared
 from dpviz.errors import DpvizError
-from dpviz.evaluation.audit.evidence import typical
-from dpviz.evaluation.audit.verdicts import StoredRun, stored_run
+from dpviz.evaluation.audit.evidence import AuditResult, typical, worst_of
+from dpviz.evaluation.audit.outputs import audit_outputs
+from dpviz.evaluation.audit.verdicts import LearnerEvidence, StoredRun, run_to_json, stored_run, verify_all
+from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, QUICK_UNIVERSES, verify_each
 from dpviz.io.schemas import load_schema
 from dpviz.learners import get_learner, registry
 from dpviz.learners.catalogue import parameters
@@ -29,16 +26,50 @@ from dpviz.learners.papers import DIFFERENCES, statement_rows
 from dpviz.learners.recommend import which_learner
 from dpviz.training.contract import LearnerSpec
 
+#: Exit code where a ledger of ours is violated, or a claim is refuted.
+REFUTED = 1
 OPTIONS = {
-    "name": option(str, "NAME", "one learner: its source, its parameters and all departures", nargs="?"),
-    "--for": option(Path, "SCHEMA", "which one to take, from what is declared alone", dest="schema"),
-    "--epsilon": option(number, "E", f"with --for: {NEIGHBOURS} (default: 1)", default=1.0),
-    **shared("--json"),
+    "learners": {
+        "name": option(str, "NAME", "one learner: its source, its parameters and all departures", nargs="?"),
+        "--for": option(Path, "SCHEMA", "which one to take, from what is declared alone", dest="schema"),
+        "--epsilon": option(number, "E", f"with --for: {NEIGHBOURS} (default: 1)", default=1.0),
+        **shared("--json"),
+    },
+    "verify": {
+        "learners": option(str, "LEARNER", "see `dpviz learners`", nargs="*"),
+        "--epsilon": option(number, "E", f"claimed privacy loss, {NEIGHBOURS} (default: 1)"),
+        **shared("--param"),
+        "--all": flag("every learner (or the named ones), flag and epsilon; attacks too"),
+        "--quick": flag("smaller universes, no attacks"),
+        **output("the facts of --all", required=False),
+        **shared("--json"),
+    },
+    "audit": {
+        "without": option(Path, "WITHOUT", "a file of outputs on a table"),
+        "with_row": option(Path, "WITH", "a file of outputs on the same with one row more"),
+        "--epsilon": option(number, "E", "what the code claims (default: nothing)"),
+        "--delta": option(number, "D", "delta that it claims (default: 0)", default=0.0),
+        **shared("--json"),
+    },
 }
 
 
-def run(args: Namespace) -> int:
-    """Print the table, which learner to take, or one learner's differences from its source."""
+# --- the list
+
+
+def run_learners(args: Namespace) -> int:
+    """List the learners: what each does, what its source claims under add/remove one row, and what is known of that.
+
+    Three facts from the stored run (`data/benchmarks/verdicts.json`), each at epsilon 1: PROVED ("holds": a proof can be read;
+    "violated": a counterexample is known; "unproven": neither; where it differs at another epsilon, all are listed), SEARCHED and
+    ATTACKED (lower bounds on epsilon). RELEASE says whether its trees can be released: whether it is private and has exact
+    samplers.
+
+    With --for: which one to take for such a table, and what the other would lose. With a name: its source, its parameters, where
+    it differs from its source, and which theorems of its paper hold.
+
+    Example: dpviz learners --for loans.schema.json
+    """
     if args.schema is not None:
         if args.name is not None:
             raise DpvizError("NAME and --for are two questions.", where="--for", remedy="Leave one of them out.")
@@ -46,7 +77,7 @@ def run(args: Namespace) -> int:
         console.show_pairs([("take", found.learner), ("because", found.reason), ("otherwise", found.lost)])
         return 0
     if args.name is not None:
-        return _differences(get_learner(args.name))
+        return _show_learner(get_learner(args.name))
     stored = stored_run()
     rows = [_row(spec, stored) for spec in registry().values()]
     console.show_table("learners", ("NAME", "TITLE", "CLAIMS", "PROVED", "SEARCHED", "ATTACKED", "RELEASE", "IDEA"), rows)
@@ -55,13 +86,20 @@ def run(args: Namespace) -> int:
 
 def verdict_in_words(learner: str, stored: StoredRun) -> str:
     """The verdict (of the code where nothing is stored), or, as in "violated at 0.1, unproven at 1 and 3", one per epsilon."""
-    entries = [facts for facts in stored.facts if facts.learner == learner and not facts.params]
     where: dict[str, list[str]] = {}
-    for facts in entries:
-        where.setdefault(facts.claim.verdict, []).append(f"{facts.epsilon:g}")
+    for facts in stored.facts:
+        if facts.learner == learner and not facts.params:
+            where.setdefault(facts.claim.verdict, []).append(f"{facts.epsilon:g}")
     if len(where) > 1:
         return ", ".join(f"{verdict} at {' and '.join(at)}" for verdict, at in where.items())
     return next(iter(where), typical(learner).claim.verdict)
+
+
+def claims_in_words(claim: Claim) -> str:
+    """What is claimed to be spent."""
+    if not claim.is_private:
+        return "nothing"
+    return "epsilon, delta" if claim.delta else "epsilon"
 
 
 def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
@@ -72,14 +110,13 @@ def _row(spec: LearnerSpec, stored: StoredRun) -> tuple[str, ...]:
     return spec.name, spec.title, claims_in_words(claim), verdict_in_words(spec.name, stored), *bounds, released, spec.idea
 
 
-def _differences(spec: LearnerSpec) -> int:
+def _show_learner(spec: LearnerSpec) -> int:
     console.show_pairs([("name", spec.name), ("title", spec.title), ("source", spec.citation)])
-    found = parameters(spec.name)
+    found, differences = parameters(spec.name), DIFFERENCES.get(spec.name, ())
     if found:
         console.show_title("parameters (--param NAME=VALUE; in Python arguments of fit)")
         lines = [(item.name, str(item.default), item.allowed, item.about) for item in found]
         console.show_table("parameters", ("NAME", "DEFAULT", "MUST BE", "WHAT IT IS"), lines)
-    differences = DIFFERENCES.get(spec.name, ())
     if console.is_json():
         console.show_values({"differences": differences, "statements": statement_rows(spec.name)})
         return 0
@@ -91,8 +128,124 @@ def _differences(spec: LearnerSpec) -> int:
     return 0
 
 
-def claims_in_words(claim: Claim) -> str:
-    """What is claimed to be spent."""
-    if not claim.is_private:
-        return "nothing"
-    return "epsilon, delta" if claim.delta else "epsilon"
+# --- verify
+
+
+def run_verify(args: Namespace) -> int:
+    """Verify privacy claims, under add/remove one row. Three facts: proved, searched, attacked.
+
+    PROVED is the verdict on the plan: "holds" (a proof can be read), "violated" (a counterexample is known), "unproven"
+    (neither). SEARCHED is the largest log ratio of the probabilities of one output, over all neighbouring pairs of small data
+    sets: a certain lower bound on epsilon. ATTACKED is what many draws show, a lower bound with 95% confidence. STRENGTH is the
+    share of the proved loss that the attack found, with a delta of what a perfect attack shows; "-" where no attack is known
+    that comes near it. CEILING is what a perfect attack would show with as many tries. COMPOSED is what the learner's own steps
+    add up to: an upper bound. SECONDS are of the processor, for search and attack.
+
+    With --all, every learner, or the ones named, at three epsilons; `--out FILE --force` then replaces the entries of these in
+    FILE. Exit code 1 when a ledger is violated, a bug in dpviz; 2 when the question cannot be answered.
+
+    Example: dpviz verify pf-tree --epsilon 1 --quick
+    """
+    if not args.all and len(args.learners) != 1:
+        raise DpvizError("Give one learner, or --all.", where="verify", remedy="`dpviz learners` lists their names.")
+    return _verify_all(args) if args.all else _verify_one(args)
+
+
+def _verify_one(args: Namespace) -> int:
+    if args.out is not None:
+        raise DpvizError("--out is for --all.", where="--out", remedy="Leave it out, or verify all learners.")
+    spec = get_learner(args.learners[0])
+    params = parse_parameters(spec, args.param)
+    console.doing(f"Verifying {spec.title}")
+    places = (*QUICK_UNIVERSES, *COUNTEREXAMPLES) if args.quick else None
+    found = verify_each(spec, epsilon=1.0 if args.epsilon is None else args.epsilon, universes=places, **params)
+    worst = worst_of(found)
+    numbers = (f"{worst.epsilon:g}", f"{worst.claimed:g}", f"{worst.composed:.4g}", f"{worst.log_ratio:.4f}")
+    line = (_named(worst.learner, worst.params), *numbers, worst.verdict, worst.searched, worst.because)
+    header = ("LEARNER", "EPSILON", "CLAIMED", "COMPOSED", "SEARCHED", "FINDING", "WHERE", "REASON")
+    console.show_table("verdict", header, [line])
+    console.show_title("Where the search looked")
+    rows = [
+        (f"{item.log_ratio:.4f}", item.verdict, f"{item.n_sets:,}", f"{item.n_pairs:,}", f"{item.seconds:.1f}", item.searched)
+        for item in found
+    ]
+    console.show_table("searched", ("SEARCHED", "FINDING", "DATA SETS", "PAIRS", "SECONDS", "SEARCHED"), rows)
+    _show_pair(worst)
+    return REFUTED if worst.verdict == "ledger violated" else 0
+
+
+def _show_pair(found: AuditResult) -> None:
+    pair = found.worst_pair
+    if pair is None:
+        return
+    console.show_title("The pair of data sets that shows it")
+    rows = [("without", *row) for row in pair.first] + [("with", *row) for row in pair.second]
+    console.show_table("pair", ("", *pair.columns), rows)
+    console.show_title("Probability of the output that distinguishes them")
+    console.show_pairs([("without", f"{pair.probabilities[0]:.6g}"), ("with", f"{pair.probabilities[1]:.6g}")])
+    console.show_pairs([("output", str(found.output))])
+
+
+def _verify_all(args: Namespace) -> int:
+    if args.param or args.epsilon is not None:
+        raise DpvizError("--all sets epsilon and parameters itself.", where="--all", remedy="Leave --epsilon and --param out.")
+    check_output(args.out, force=args.force)
+    # where learners are named, the other entries of the file stay
+    kept = stored_run(args.out) if args.learners and args.out is not None and args.out.exists() else None
+    found = verify_all(
+        date=datetime.now(UTC).date().isoformat(),
+        learners=args.learners,
+        quick=args.quick,
+        progress=lambda share, text: console.doing(f"{share:.0%} {text}"),
+    )
+    if args.out is not None:
+        write_whole(args.out, run_to_json(found if kept is None else kept.updated(found)), force=args.force)
+    console.show_title(f"Learners ({NEIGHBOURS}; {found.processor_seconds:.0f} processor seconds)")
+    header = ("LEARNER", "EPSILON", "PROVED", "SEARCHED", "ATTACKED", "STRENGTH", "CEILING", "CLAIMED", "COMPOSED", "SECONDS")
+    console.show_table("facts", (*header, "DATE", "REASON"), list(map(_fact_cells, found.facts)))
+    return REFUTED if found.has_broken_ledger else 0
+
+
+def _fact_cells(facts: LearnerEvidence) -> Sequence[str]:
+    claim, seconds, attacked = facts.claim, f"{facts.processor_seconds:.1f}", facts.attacked
+    shares = (strength_text(attacked) or "-", f"{attacked.perfect:.3g}") if attacked is not None else ("-", "-")
+    numbers = (*shares, f"{claim.epsilon:g}", f"{facts.composed.epsilon:.4g}", seconds, facts.date, claim.because)
+    return _named(facts.learner, facts.params), f"{facts.epsilon:g}", claim.verdict, *bounds_in_words(facts), *numbers
+
+
+def bounds_in_words(facts: LearnerEvidence | None) -> tuple[str, str]:
+    """What was searched and attacked, as in (">= 1.402, beyond", "not attacked")."""
+    searched = facts.searched if facts is not None else None
+    attacked = facts.attacked if facts is not None else None
+    return (
+        _bound_in_words(searched.log_ratio, SEARCHED[against_claim(searched.log_ratio, searched)]) if searched else "not listed",
+        _bound_in_words(attacked.bound, ATTACKED[against_claim(attacked.bound, attacked)]) if attacked else "not attacked",
+    )
+
+
+def _bound_in_words(bound: float, badge: Badge) -> str:
+    return f"{at_least_text(bound).replace('≥', '>=').replace('∞', '>= inf')}, {badge.word}"
+
+
+def _named(learner: str, params: dict[str, Any]) -> str:
+    return " ".join([learner, *(f"{name}={value}" for name, value in params.items())])
+
+
+# --- audit
+
+
+def run_audit(args: Namespace) -> int:
+    """Attack code that is not ours: does it keep the epsilon that it claims, under add/remove one row?
+
+    WITHOUT and WITH are files with one output per independent run (a line of text, a number, or a JSON object of several): on a
+    table and on the same with one row more. A part of the runs chooses what tells the two apart, the others count it: what is
+    printed is a lower bound on epsilon with 95% confidence. Exit code 1 when the claim is refuted.
+
+    Example: dpviz audit without.txt with.txt --epsilon 1
+    """
+    found = audit_outputs(args.without, args.with_row, delta=args.delta, claimed=args.epsilon)
+    if console.is_json():
+        console.show_values({**asdict(found), "refutes": found.refutes})
+    else:
+        console.show_pairs([("Attacked", str(found))])
+    return REFUTED if found.refutes else 0

@@ -12,7 +12,7 @@ from dpviz.learners import DEFAULT
 from dpviz.rows.address import is_address
 from dpviz.table.checked_numbers import is_number
 from dpviz.training.contract import LearnerSpec
-from dpviz.training.params import Control, controls_of
+from dpviz.training.params import controls_of
 
 #: Name -> arguments of `ArgumentParser.add_argument`.
 Options = Mapping[str, dict[str, Any]]
@@ -20,7 +20,9 @@ Options = Mapping[str, dict[str, Any]]
 MOST = 10**18
 _MOST_DIGITS = 40
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)
-_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
+#: What completes the name of a file in a shell, in the words of shtab.
+_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 
 
 def option(read: Callable[[str], Any], metavar: str, help: str, **more: Any) -> dict[str, Any]:
@@ -141,16 +143,18 @@ def output(what: str, *, required: bool = True) -> dict[str, dict[str, Any]]:
 def declare(parser: ArgumentParser, options: Options) -> None:
     """Give a parser these options."""
     for name, settings in options.items():
-        parser.add_argument(name, **settings)
+        action = parser.add_argument(name, **settings)
+        if settings.get("type") in (Path, file, file_or_address):
+            action.complete = _FILES  # type: ignore[attr-defined]
 
 
 # --- parameters of a learner
 
 
 def parse_parameters(spec: LearnerSpec, texts: Iterable[str]) -> dict[str, Any]:
-    """The values of `--param`, by name, as the learner's `Params` declares them.
+    """The values of `--param`, by name; whoever takes them says what they must be.
 
-    Raises UnknownName, ParameterError, or DpvizError for a text that is not NAME=VALUE.
+    Raises UnknownName, or DpvizError for a text that is not NAME=VALUE.
     """
     known = controls_of(spec.Params)
     values: dict[str, Any] = {}
@@ -162,35 +166,19 @@ def parse_parameters(spec: LearnerSpec, texts: Iterable[str]) -> dict[str, Any]:
             raise UnknownName(f"parameter of {spec.name!r}", name, known)
         if name in values:
             raise DpvizError(f"{name!r} is given twice.", where="--param", remedy="Give it once.")
-        values[name] = _parsed(spec.name, name, value, known[name])
+        is_list = known[name].kind in ("shares", "classes") and value.strip().lower() != "none"
+        values[name] = tuple(map(_value, value.split(","))) if is_list else _value(value)
+        if not known[name].accepts(values[name]):
+            raise ParameterError(spec.name, name, value, known[name].allowed)
     return values
 
 
-def _parsed(owner: str, name: str, text: str, control: Control) -> Any:
+def _value(text: str) -> Any:
+    """What a text says: true, false, nothing, a number; else the text."""
+    text = text.strip()
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     try:
-        value = _READERS[control.kind](text.strip())
-    except (ArgumentTypeError, ValueError, KeyError):
-        value = text
-    if not control.accepts(value):
-        raise ParameterError(owner, name, text, control.allowed)
-    return value
-
-
-def _shares(text: str) -> tuple[float, ...] | None:
-    return None if text.lower() == "none" else tuple(number(part.strip()) for part in text.split(","))
-
-
-def _whole(text: str) -> int:
-    if len(text) > _MOST_DIGITS or not text.isascii() or "_" in text:
-        raise ValueError(text)
-    return int(text)
-
-
-_READERS: dict[str, Callable[[str], Any]] = {
-    "number": number,
-    "whole": _whole,
-    "flag": lambda text: _FLAGS[text.lower()],
-    "choice": str,
-    "shares": _shares,
-    "classes": _shares,
-}
+        return int(text) if text.isascii() and text.lstrip("-").isdecimal() and len(text) < _MOST_DIGITS else number(text)
+    except (ArgumentTypeError, ValueError):
+        return text

@@ -1,14 +1,4 @@
-"""The release register: what was spent for good on which rows, and what is left.
-
-`list` shows everything, or writes it to a CSV or JSON file. `declare` names a data set that shares no rows with any other, and
-sets its cap. `cap` changes a cap.
-`check` finds a register that was changed, truncated or put back from an old copy;
-`resume` goes on with an old copy where there is no newer one, with nothing left to spend. A release's report is written by
-`dpviz export FILE --to report`.
-Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon is for adding or removing one row.
-
-Example: dpviz register declare clinic --epsilon-cap 3 --unit 'one patient' --rows-per-unit 1
-"""
+"""Commands of the release register: register, and check of a released file."""
 
 from argparse import Namespace
 from collections.abc import Sequence
@@ -16,12 +6,13 @@ from pathlib import Path
 
 from dpviz.accounting.guarantee import NEIGHBOURS, PrivacyLoss
 from dpviz.charts.publish.release import ACCOUNT, composed_sentence
+from dpviz.charts.publish.released_file import checked_file, sentences, title, values
 from dpviz.cli import console
-from dpviz.cli.check import NOT_AS_WRITTEN
 from dpviz.cli.files import check_output, write_whole
 from dpviz.cli.options import flag, number, option, shared, whole
 from dpviz.errors import DpvizError, RefusedRelease, place
 from dpviz.io.csv_text import csv_text
+from dpviz.io.results import read_model_file
 from dpviz.release.check import findings, reference_in, resume
 from dpviz.release.export import COLUMNS, register_json, register_lines, register_record
 from dpviz.release.records import Balance, CapChange, DataSet, visible_to_others
@@ -30,11 +21,22 @@ from dpviz.results.verdict import loss_text
 from dpviz.results.wording import signs_spelled
 from dpviz.table.role import DataRole
 
+#: Exit code where a file or the register is not as it was written.
+NOT_AS_WRITTEN = 1
 _WRITERS = {".csv": lambda register: csv_text(COLUMNS, register_lines(register)), ".json": register_json}
 
 
-def run(args: Namespace) -> int:
-    """Do what the topic says."""
+def run_register(args: Namespace) -> int:
+    """The release register: what was spent for good on which rows, and what is left.
+
+    `list` shows everything, or writes it to a CSV or JSON file. `declare` names a data set that shares no rows with any other,
+    and sets its cap. `cap` changes a cap. `check` finds a register that was changed, truncated or put back from an old copy;
+    `resume` goes on with an old copy where there is no newer one, with nothing left to spend. A release's report is written by
+    `dpviz export FILE --to report`. Releases are booked by `dpviz train --data-set NAME` or on the Publish page. Every epsilon
+    is for adding or removing one row.
+
+    Example: dpviz register declare clinic --epsilon-cap 3 --unit 'one patient' --rows-per-unit 1
+    """
     register = Register(args.register)
     if args.topic not in (_check, _restored):  # these two are for a register that may be an old copy
         register.recover_interrupted()
@@ -143,6 +145,31 @@ def _loss(loss: PrivacyLoss, found: DataSet) -> str:
     return signs_spelled(loss_text(loss, found.protects))
 
 
+# --- a released file
+
+
+def run_check(args: Namespace) -> int:
+    """Check a released file without its rows: did the register write it, what do its steps add up to, what does it cost a person?
+
+    The file is looked up by its SHA-256, so a file that was changed in any way is found. Its ledger is added up again: one
+    whose steps do not come to what it states is refused. Exit code 0 only where the register wrote this very file and is itself
+    as it was written; 1 where not, or where nobody can tell.
+
+    Example: dpviz check release.json
+    """
+    register = Register(args.register)
+    if args.register is not None and not register.path.is_file():
+        raise DpvizError("There is no register here.", where=place(args.register), remedy="Check the path.")
+    found = checked_file(read_model_file(args.file).encode(), args.file.name, register)
+    about = [("File", f"{args.file} ({title(found)})"), ("SHA-256", found.match.sha256)]
+    console.show_pairs([*about, *((name, signs_spelled(said)) for name, said in sentences(found))])
+    console.show_values(values(found))
+    problems = findings(register) if register.path.exists() else ()
+    for line in problems:
+        console.warn(line)
+    return 0 if found.is_as_released and not problems else NOT_AS_WRITTEN
+
+
 _CAPS = {
     "name": option(str, "NAME", "the data set"),
     "--epsilon-cap": option(
@@ -168,11 +195,14 @@ _CAP = {**_CAPS, **_DECISION, "--confirm-cap": option(number, "E", "the raised c
 _CHECK = {"files": option(Path, "RELEASE.json", "released files that are kept elsewhere", nargs="*")}
 _RESUME = {name: settings | {"required": True} for name, settings in _DECISION.items()}
 _ALWAYS = shared("--register", "--json")
-#: Topic -> (help, options, what it does).
-TOPICS = {
+_TOPICS = {
     "list": ("show data sets, releases and explorations, or write them to a file", _LIST | _ALWAYS, _list),
     "declare": ("name a data set that shares no rows with any other, and set its cap", _DECLARE | _ALWAYS, _declare),
     "cap": ("change the cap of a data set; what was spent stays spent", _CAP | _ALWAYS, _cap),
     "check": ("is it as it was written? Exit code 1 when it is not", _CHECK | _ALWAYS, _check),
     "resume": ("go on with an old copy; what was left counts as spent", _RESUME | _ALWAYS, _restored),
+}
+OPTIONS = {
+    "register": _TOPICS,
+    "check": {"file": option(Path, "FILE", "a file that was released, such as release.json"), **shared("--register", "--json")},
 }

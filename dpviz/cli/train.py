@@ -1,12 +1,6 @@
-"""Train a private tree on a table and write it as JSON.
+"""Commands that begin with a table: schema and train."""
 
-Without --seed this is a release: exact samplers, entropy from the operating system, no seed. With --seed it is a simulation:
-repeatable, for what-ifs, and it protects nobody. --data-set NAME records the release in the register: it is refused above the cap
-of that data set, and its epsilon is permanently spent (see `dpviz register`). Every epsilon is for adding or removing one row.
-
-Example: dpviz train loans.csv --schema loans.schema.json --epsilon 1 --out tree.json
-"""
-
+import warnings
 from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
@@ -16,6 +10,7 @@ from dpviz.cli import console
 from dpviz.cli.files import STDOUT, check_output, write_whole
 from dpviz.cli.options import (
     LEARNER,
+    READING,
     TABLE,
     flag,
     number,
@@ -27,8 +22,8 @@ from dpviz.cli.options import (
     whole,
 )
 from dpviz.cli.register import balance_pairs
-from dpviz.cli.rows import OpenRows, declared_schema, open_rows, warn_of_proposal, warn_of_read_values
-from dpviz.errors import DpvizError, UnansweredRows, place
+from dpviz.cli.rows import OpenRows, declared_schema, open_rows, table_of, warn_of_proposal, warn_of_read_values
+from dpviz.errors import DpvizError, ReadingWarning, UnansweredRows, UnknownName, place
 from dpviz.learners import FitRequest, get_learner
 from dpviz.learners.request import check_row_count, remarks
 from dpviz.release.files import require_new_file
@@ -36,6 +31,8 @@ from dpviz.release.register import Register
 from dpviz.release.release import release
 from dpviz.results.verdict import DELTA, loss_text
 from dpviz.results.wording import signs_spelled
+from dpviz.table.notes import Interface, said
+from dpviz.table.proposal import propose_schema
 from dpviz.training.counted_rows import Rows
 
 
@@ -46,30 +43,65 @@ def _depth(text: str) -> int | str:
 
 
 OPTIONS = {
-    **table_or_address(),
-    **shared(*TABLE[1:], *LEARNER),
-    "--delta": option(number, "D", f"{signs_spelled(DELTA)} Default: automatic"),
-    "--depth": option(_depth, "auto|N", "a fixed depth, not the learner's rule", default="auto"),
-    "--groups": option(str, "COLUMN", "a categorical feature whose categories the test tells apart"),
-    "--seed": option(whole(0), "N", "simulate, repeatably; not a release"),
-    "--data-set": option(str, "NAME", "record the release in the register, under the cap of this data set"),
-    "--add-rows": flag("these rows belong to NAME; needed once per table"),
-    "--disjoint-from": option(
-        str,
-        "NAME",
-        "a data set whose rows these look like, but nobody in them is in it; the answer is kept; may be repeated",
-        action="append",
-        default=[],
-    ),
-    "--accept-rows": flag("release although fewer than 90%% of the rows are used unchanged, or far from as many as declared"),
-    **shared("--register"),
-    **output("the tree"),
-    **shared("--json"),
+    "schema": {**shared("data", *READING, "--target"), **output("the schema"), **shared("--json")},
+    "train": {
+        **table_or_address(),
+        **shared(*TABLE[1:], *LEARNER),
+        "--delta": option(number, "D", f"{signs_spelled(DELTA)} Default: automatic"),
+        "--depth": option(_depth, "auto|N", "a fixed depth, not the learner's rule", default="auto"),
+        "--groups": option(str, "COLUMN", "a categorical feature whose categories the test tells apart"),
+        "--seed": option(whole(0), "N", "simulate, repeatably; not a release"),
+        "--data-set": option(str, "NAME", "record the release in the register, under the cap of this data set"),
+        "--add-rows": flag("these rows belong to NAME; needed once per table"),
+        "--disjoint-from": option(
+            str,
+            "NAME",
+            "a data set whose rows these look like, but nobody in them is in it; the answer is kept; may be repeated",
+            action="append",
+            default=[],
+        ),
+        "--accept-rows": flag("release although fewer than 90%% of the rows are used unchanged, or far from as many as declared"),
+        **shared("--register"),
+        **output("the tree"),
+        **shared("--json"),
+    },
 }
 
 
-def run(args: Namespace) -> int:
-    """Check, read, encode, train, write, report."""
+def run_schema(args: Namespace) -> int:
+    """Propose a schema for a table and write it as JSON, to be corrected by hand.
+
+    Everything in it is read from the data and marked so. Replace each value with what is publicly known, and delete its name
+    from "read_from_data".
+
+    Example: dpviz schema loans.csv --target defaulted --out loans.schema.json
+    """
+    check_output(args.out, force=args.force, inputs=(args.data,))
+    table = table_of(args)
+    if args.target is not None and args.target not in table.names:
+        raise UnknownName("column", args.target, table.names)  # only here: whoever asks for a proposal looks at the file
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)  # said below, with examples
+        schema = propose_schema(table, args.target)
+    write_whole(args.out, schema.to_json(), force=args.force)
+    for name, note in table.remarks:  # as the Data page says them
+        console.warn(f"{name!r:.60}: " * bool(name) + said(note, Interface.COMMAND_LINE))
+    warn_of_proposal(table, schema, args.target, named=True)
+    warn_of_read_values(schema, named=True)
+    console.show_pairs([("Target", schema.target.name), ("Features", str(schema.n_features)), ("File", str(args.out))])
+    return 0
+
+
+def run_train(args: Namespace) -> int:
+    """Train a private tree on a table and write it as JSON.
+
+    Without --seed this is a release: exact samplers, entropy from the operating system, no seed. With --seed it is a
+    simulation: repeatable, for what-ifs, and it protects nobody. --data-set NAME records the release in the register: it is
+    refused above the cap of that data set, and its epsilon is permanently spent (see `dpviz register`). Every epsilon is for
+    adding or removing one row.
+
+    Example: dpviz train loans.csv --schema loans.schema.json --epsilon 1 --out tree.json
+    """
     spec = get_learner(args.learner)
     asked = {"epsilon": args.epsilon, "max_depth": args.max_depth, "depth": args.depth, "delta": args.delta}
     asked["groups"] = args.groups

@@ -15,7 +15,7 @@ import pytest
 
 from dpviz import installation
 from dpviz.__main__ import main, parser
-from dpviz.cli import COMMANDS, app, console, current, docs, files, load
+from dpviz.cli import COMMANDS, app, console, current, files, load
 from dpviz.cli.files import check_output, write_whole
 from dpviz.errors import DpvizError, UnknownName
 from dpviz.version import VERSION
@@ -37,7 +37,7 @@ def python(*words, **more):
 def test_help_lists_every_command_and_each_has_an_example_that_can_be_typed(run):
     code, out, err = run("--help")
     assert (code, err) == (0, "")
-    assert all(f"  {name} " in out and about in out for name, about in COMMANDS.items())
+    assert all(f"  {name} " in out and about in out for name, (_, about) in COMMANDS.items())
     for name in COMMANDS:
         code, out, err = run(name, "--help")
         assert (code, err) == (0, "")
@@ -63,7 +63,7 @@ def test_words_are_completed_in_a_shell(run, tmp_path):
     for shell in ("bash", "zsh"):
         code, script, err = run("--completion", shell)
         assert (code, err) == (0, "")
-        assert all(word in script for word in (*COMMANDS, "--epsilon-cap", "pf-tree", "svg", "--json"))
+        assert all(word in script for word in (*COMMANDS, "--epsilon-cap", "--json", "_files"))
         if program := shutil.which(shell):
             (tmp_path / "script").write_text(script, encoding="utf-8")
             assert subprocess.run([program, "-n", str(tmp_path / "script")], capture_output=True, check=False).stderr == b""
@@ -170,7 +170,7 @@ def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch):
     def broken(args):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(load("learners"), "run", broken)
+    monkeypatch.setattr(load("learners"), "run_learners", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         main(["learners"])
 
@@ -227,7 +227,7 @@ def test_a_full_disk_and_a_used_up_quota_are_said(monkeypatch, refused, code):
     def full(args):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(load("learners"), "run", full)
+    monkeypatch.setattr(load("learners"), "run_learners", full)
     monkeypatch.setattr("dpviz.__main__._write_no_more", lambda: None)  # pytest's stdout is still needed
     assert refused("learners") == "dpviz: The output cannot be written: no space is left.\n"
 
@@ -360,7 +360,7 @@ def test_ctrl_c_that_a_library_turns_into_its_own_error_is_a_stop(monkeypatch, r
         except KeyboardInterrupt as error:
             raise ImportError("half of a library") from error
 
-    monkeypatch.setattr(load("learners"), "run", broken)
+    monkeypatch.setattr(load("learners"), "run_learners", broken)
     of_pytest = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         assert run("learners") == (130, "", "dpviz: Stopped.\n")
@@ -442,7 +442,7 @@ def test_documentation_that_was_built_is_opened_and_else_the_remedy_is_said(run,
     page, opened = tmp_path / "manual" / "index.html", []
     page.parent.mkdir()
     page.write_text("<h1>dpviz</h1>", encoding="utf-8")
-    monkeypatch.setattr(docs, "show", lambda address: opened.append(address) or True)
+    monkeypatch.setattr(app, "show", lambda address: opened.append(address) or True)
     assert run("docs") == (0, "", "")
     assert opened == [page.as_uri()]
     assert run("docs", "--no-browser")[:2] == (0, f"documentation  {page.as_uri()}\n")

@@ -319,7 +319,7 @@ def test_a_line_that_is_no_record_takes_in_no_other(run, tmp_path, broken):
 def test_in_pieces_a_record_has_one_answer_too(run, tmp_path, monkeypatch):
     frame = spanning(11, 400)
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    monkeypatch.setattr("dpviz.cli.predict.is_large", lambda path: True)
+    monkeypatch.setattr("dpviz.cli.models.is_large", lambda path: True)
     for size in (97, 500, 4001):
         monkeypatch.setattr(text, "_AT_ONCE", size)
         (_, *lines), _ = answered(run, tmp_path, tmp_path / "rows.csv", "--key", "id")

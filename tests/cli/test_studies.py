@@ -13,10 +13,9 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import dpviz
-from dpviz.cli import sweep as sweep_command
-from dpviz.cli import verify as verify_command
-from dpviz.cli.learners import verdict_in_words
-from dpviz.cli.verify import bounds_in_words
+from dpviz.cli import learners as verify_command
+from dpviz.cli import studies as sweep_command
+from dpviz.cli.learners import bounds_in_words, verdict_in_words
 from dpviz.evaluation.audit import verdicts as verify_all
 from dpviz.evaluation.audit.evidence import typical
 from dpviz.evaluation.audit.exact import Universe

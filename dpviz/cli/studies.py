@@ -1,0 +1,188 @@
+"""Commands that fit many times: sweep and robustness."""
+
+from __future__ import annotations
+
+import math
+import signal
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from dpviz.accounting.guarantee import NEIGHBOURS
+from dpviz.cli import console
+from dpviz.cli.files import STDOUT, check_output, write_whole
+from dpviz.cli.options import LEARNER, TABLE, flag, listed, number, option, output, parse_parameters, shared, whole
+from dpviz.cli.rows import encoded_rows, warn_of_read_values
+from dpviz.errors import DpvizError, place
+from dpviz.evaluation.poisoning import PoisoningTable, certify
+from dpviz.evaluation.sweep import SweepGrid, columns_of, n_fits, sweep
+from dpviz.io.csv_text import frame_csv
+from dpviz.learners import DEFAULT, FitRequest, get_learner, require_task
+from dpviz.table.schema import require_classes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STOPPED = 130
+#: Of the columns of a sweep that are not decimal numbers.
+_TYPES = dict.fromkeys(("learner", "verdict"), str) | dict.fromkeys(("max_depth", "n_rows", "fold", "repeat", "depth"), int)
+#: Held out for measuring what poison does, and lines of it that are printed; the file has them all.
+_TEST_SHARE, _LINES = 0.2, 11
+
+OPTIONS = {
+    "sweep": {
+        **shared(*TABLE),
+        "--learners": option(
+            listed(str),
+            "A,B",
+            f"see `dpviz learners`; also variants, as in 'pf-tree(lookahead=1)' (default: {DEFAULT})",
+            default=(DEFAULT,),
+        ),
+        "--epsilon": option(listed(number), "E,E", "privacy losses, add/remove one row", required=True),
+        "--max-depth": option(listed(whole()), "D,D", "largest numbers of levels (default: the learner's own)", default=(None,)),
+        "--rows": option(listed(whole()), "N,N", "training rows (default: all)", default=(None,)),
+        "--folds": option(whole(), "N", "splits; 1 holds out one row in five (default: 5)", default=5),
+        "--repeats": option(whole(), "N", "draws per split (default: 10)", default=10),
+        "--seed": option(int, "N", "of splits and noise (default: 0)", default=0),
+        **shared("--workers"),
+        "--resume": flag("keep the lines of FILE and add what is missing"),
+        **output("the lines"),
+    },
+    "robustness": {
+        **shared(*TABLE, *LEARNER),
+        "--max-poisoned": option(number, "S", "largest poisoned share (default: 0.01)", default=0.01),
+        "--above": option(number, "A", "accuracy to stay above (default: the majority class)"),
+        "--draws": option(whole(1, 1_000_000), "N", "trees per split (default: 1000)", default=1000),
+        "--splits": option(whole(1, 100), "N", "random splits, averaged (default: 1)", default=1),
+        "--confidence": option(number, "C", "of the last column (default: 0.95)", default=0.95),
+        "--seed": option(whole(0, 2**63), "N", "of splits and noise (default: 0)", default=0),
+        **shared("--workers"),
+        **output("the whole curve as CSV", required=False),
+        **shared("--json"),
+    },
+}
+
+
+# --- sweep
+
+
+def run_sweep(args: Namespace) -> int:
+    """Fit learners over epsilon, depth and number of rows, and write one line per fit as CSV.
+
+    Each fit is a simulation on part of the rows, scored on the rest. No epsilon covers what the file says: if the rows are
+    private, it is for their owner only. Ctrl-C writes what is finished, and --resume continues from there. The lines do not
+    depend on the number of workers. Every epsilon is for adding or removing one row.
+
+    Example: dpviz sweep loans.csv --schema loans.schema.json --epsilon .1,.3,1,3 --out sweep.csv
+    """
+    grid = SweepGrid(args.learners, args.epsilon, args.max_depth, args.rows, args.folds, args.repeats, args.seed)
+    if args.resume and args.out == STDOUT:
+        raise DpvizError("--resume continues a file.", where="--out", remedy="Name the file, or leave --resume out.")
+    overwrites = args.force or args.resume
+    check_output(args.out, force=overwrites, inputs=(args.data, args.schema))
+    done = _read_frame(args.out) if args.resume and args.out.exists() else None
+    data = encoded_rows(args)
+    with _stopped_by_keyboard() as stop:
+        how = {"folds": args.folds, "repeats": args.repeats, "seed": args.seed, "workers": args.workers, "done": done}
+        points = {"epsilon": args.epsilon, "max_depth": args.max_depth, "n_rows": args.rows}
+        frame = sweep(args.learners, data, **points, **how, progress=console.telling("Fitting"), stop=stop.is_set)
+    write_whole(args.out, frame_csv(frame), force=overwrites)
+    warn_of_read_values(data.schema, named=args.schema is not None)
+    finished, total = len(grid.part_of(frame)), n_fits(list(grid.batches()))
+    console.done(f"Wrote {args.out}: {finished:,} of {total:,} fits.")
+    if finished < total:
+        console.done("Stopped. The same command with --resume continues.")
+        return STOPPED
+    return 0
+
+
+@contextmanager
+def _stopped_by_keyboard() -> Iterator[Event]:
+    """An event that Ctrl-C sets, so that the current fits are finished and kept; a second Ctrl-C interrupts."""
+    stop = Event()
+
+    def on_interrupt(number: int, frame: Any) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _read_frame(path: Path) -> pd.DataFrame:
+    """The frame an earlier sweep wrote. Numbers are read as texts first: pandas' own reader may round the last digit."""
+    import pandas as pd
+
+    try:
+        texts = pd.read_csv(path, dtype=str)
+        names = columns_of(texts.columns)
+        missing = [name for name in names if name not in texts.columns]
+        if missing:
+            raise ValueError(f"it has no column {missing[0]!r}")
+        return texts.astype({name: _TYPES.get(name, float) for name in names})
+    except (OSError, ValueError) as error:
+        what = f"This file does not come from a sweep: {error}."
+        raise DpvizError(what, where=place(path), remedy="Leave --resume out, or name another file.") from error
+
+
+# --- robustness
+
+
+def run_robustness(args: Namespace) -> int:
+    """How many poisoned rows a learner withstands: its guaranteed accuracy while an attacker adds or removes training rows.
+
+    Part of the rows is held out for measuring. The learner is drawn many times on the rest, and what its privacy guarantee proves
+    is printed: the published bound, the tight one, and the part of it that holds with confidence. Rows are counted under
+    add/remove one row; a changed row counts as two. The numbers are computed from the rows without noise: they are for the rows'
+    owner and must not be released.
+
+    Example: dpviz robustness loans.csv --schema loans.schema.json --epsilon 1
+    """
+    spec = get_learner(args.learner)
+    settings = {"epsilon": args.epsilon, "max_depth": args.max_depth}
+    request = FitRequest.of(spec.name, **settings, **parse_parameters(spec, args.param))  # checked before the table is read
+    check_output(args.out, force=args.force, inputs=(args.data, args.schema))
+    data = encoded_rows(args)
+    if data.n_rows < 2:
+        raise DpvizError("There are too few rows to hold some out.", where=place(args.data), remedy="Give at least two rows.")
+    require_classes(data.schema, "A poisoning guarantee")
+    require_task(spec, data.schema)
+    console.doing(f"Drawing {spec.title}")
+    found = certify(
+        request,
+        [data.split(_TEST_SHARE, seed=args.seed + number) for number in range(args.splits)],
+        max_poisoned=args.max_poisoned,
+        draws=args.draws,
+        seed=args.seed,
+        beta=1 - args.confidence,
+        workers=args.workers,
+    )
+    if args.out is not None:
+        write_whole(args.out, frame_csv(found.frame()), force=args.force)
+    warn_of_read_values(data.schema, named=args.schema is not None)
+    _show(found, args)
+    return 0
+
+
+def _show(found: PoisoningTable, args: Namespace) -> None:
+    title = f"{get_learner(found.learner).title}, epsilon {args.epsilon:g} ({NEIGHBOURS}): guaranteed accuracy"
+    console.show_title(f"{title}, {found.n_done:,} draws. For the owner of the rows only.")
+    bounds = {rows: (found.published(rows), found.tight(rows), found.low(rows)) for rows in found.rows}
+    last = len(found.rows) - 1
+    lines = []
+    for place_ in sorted({round(step * last / (_LINES - 1)) for step in range(_LINES)}):
+        rows = found.rows[place_]
+        shown = ("-" if math.isnan(bound) else f"{bound:.1%}" for bound in bounds[rows])
+        lines.append((f"{rows:,}", f"{rows / max(1, found.n_train):.2%}", *shown))
+    header = ("POISONED", "SHARE", "PUBLISHED", "TIGHT", f"WITH {args.confidence:.0%} CONFIDENCE")
+    console.show_table("bounds", header, lines)
+    names = ("published", "tight", "with_confidence")
+    numbers = {rows: [None if math.isnan(bound) else bound for bound in each] for rows, each in bounds.items()}
+    console.show_values({"bounds": [{"poisoned": rows, **dict(zip(names, each, strict=True))} for rows, each in numbers.items()]})
+    console.show_pairs([("Verdict", found.verdict(args.above))])
