@@ -482,7 +482,8 @@ class _Labels:
 
         Raises RowsError where y has other numbers for its classes.
         """
-        cells = given.tolist()
+        # NumPy makes complex numbers of a column where one cell is such a number
+        cells = [cell.real if isinstance(cell, complex) and not cell.imag else cell for cell in given.tolist()]
         codes = self._declared.find([clean(text_of(cell)) for cell in cells])
         for row in np.flatnonzero(codes < 0):
             if isinstance(cells[row], (bool, np.bool_)):

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
-from dpviz.errors import NotReleasable, ReadingWarning, SpendsAgain, UnknownName, WrongTask
+from dpviz.errors import NotReleasable, ParameterError, ReadingWarning, SpendsAgain, UnknownName, WrongTask
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, PublicValuesWarning
 
 
@@ -94,23 +94,9 @@ def test_what_is_read_from_the_rows_is_a_disclosure_and_a_warning():
         model = PrivateTreeRegressor(random_state=1, bounds=(-1, 1)).fit(*numbers())
     found = {(item.field, item.code) for item in model.result_.disclosures}
     assert found == {("y", "schema-low"), ("y", "schema-high"), ("n_public", "schema-n_public")}
-
-
-def test_it_predicts_as_dpviz_does_with_the_same_seed():
-    X, y = rows()
-    model = PrivateTreeClassifier("privatree", epsilon=3.0, random_state=5, **DECLARED).fit(X, y)
-    data = dpviz.table.dataset.EncodedDataset(model.result_.schema, tuple(X.T.copy()), (y == "yes").astype(np.uint8))
-    again = dpviz.fit("privatree", data, epsilon=3.0, seed=5)
-    assert again.model == model.model_
-    assert (model.predict(X) == np.array(["no", "yes"])[again.model.predict(data)]).all()
-
-
-@pytest.mark.parametrize("kind", [PrivateTreeClassifier, PrivateTreeRegressor])
-def test_a_learner_of_the_other_kind_of_target_is_refused(kind):
-    X, y = numbers() if kind is PrivateTreeRegressor else rows()
-    wrong = "majority" if kind is PrivateTreeRegressor else "dp-mean"
-    with pytest.raises(WrongTask):
-        kind(wrong, random_state=0).fit(X, y)
+    X, y = missing_rows()
+    with pytest.warns(PublicValuesWarning, match="Give them in the schema from public knowledge"):
+        PrivateTreeClassifier(schema=dpviz.propose_schema(X.assign(y=y), target="y"), random_state=0).fit(X, y)
 
 
 MIXED = {"bounds": {"age": (0, 90)}, "categories": {"ward": ["north", "south"]}, "n_public": 60}
@@ -152,22 +138,13 @@ def test_with_everything_declared_a_spoiled_row_changes_nothing_wherever_it_stan
             assert model.fit(*with_row(frame, y, place, cells, label)).result_.to_json() == without
         model.set_params(random_state=None).fit(*with_row(frame, y, 7, cells, label))
         assert model.result_.released
-
-
-def test_a_spoiled_number_to_predict_is_left_out_too():
-    frame, _ = wards()
-    model = PrivateTreeRegressor("dp-mean", target_bounds=(0, 9), random_state=5, **MIXED)
+    for n_rows in (0, 1):
+        assert model.set_params(random_state=5).fit(frame[:n_rows], y[:n_rows]).predict(frame).shape == (60,)
+    number = PrivateTreeRegressor("dp-mean", target_bounds=(0, 9), random_state=5, **MIXED)
     y = pd.Series([1.0, 2.0, 8.0] * 20, dtype=object)
-    without = model.fit(frame, y).result_.to_json()
+    without = number.fit(frame, y).result_.to_json()
     for label in (np.nan, None, "secret"):
-        assert model.fit(*with_row(frame, y, 11, {}, label)).result_.to_json() == without
-
-
-def test_with_everything_declared_no_row_at_all_is_as_good_as_one():
-    frame, y = wards()
-    model = PrivateTreeClassifier(random_state=5, classes=["no", "yes"], **MIXED)
-    assert model.fit(frame[:0], y[:0]).predict(frame).shape == (60,)
-    assert model.fit(frame[:1], y[:1]).predict(frame).shape == (60,)
+        assert number.fit(*with_row(frame, y, 11, {}, label)).result_.to_json() == without
 
 
 @pytest.mark.filterwarnings("ignore::dpviz.sklearn.PublicValuesWarning")
@@ -187,22 +164,14 @@ def test_what_is_refused_otherwise_quotes_no_cell():
             assert "secret" not in str(problem.value)
 
 
-def test_categories_are_declared_by_name_and_undeclared_ones_are_refused():
-    X, y = rows()
-    frame = pd.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0, "red", "blue")})
-    asked = {"bounds": {"size": (-1, 1)}, "categories": {"colour": ["red", "blue"]}, "classes": ["no", "yes"], "n_public": 400}
-    model = PrivateTreeClassifier(random_state=0, epsilon=5.0, **asked).fit(frame, y)
-    assert [type(feature).__name__ for feature in model.result_.schema.features] == ["NumericFeature", "CategoricalFeature"]
-    assert model.score(frame, y) > 0.7
-    with pytest.raises(ValueError, match="The column 'colour' has a value that is missing or not declared"):
-        model.predict(frame.assign(colour="mauve"))
-
-
 def test_what_cannot_be_used_is_refused_in_words():
     for asked, error, says in [
         ({"bounds": [(0, 1)]}, ValueError, "one pair .low, high., 3 pairs, or a mapping"),
         ({"bounds": {"x9": (0, 1)}}, ValueError, "There is no column 'x9'"),
         ({"classes": ["no"]}, ValueError, "There is one class only"),
+        ({"classes": (0, "yes")}, ParameterError, "all texts, all numbers or all truth values"),
+        ({"missing": "middle", "bounds": None}, ValueError, "'middle' with a schema, or with `bounds` and `classes` declared"),
+        ({"learner": "dp-mean"}, WrongTask, "predicts numbers"),
         ({"learner": "pf-treee"}, UnknownName, "Did you mean 'pf-tree'"),
         ({"epsilon": -1}, ValueError, "'epsilon' parameter"),
         ({"learner": "privatree", "random_state": None}, NotReleasable, "no exact sampler"),
@@ -210,6 +179,8 @@ def test_what_cannot_be_used_is_refused_in_words():
         X, y = rows()
         with pytest.raises(error, match=says):
             PrivateTreeClassifier(**{"random_state": 0, **DECLARED, **asked}).fit(X, y)
+    with pytest.raises(WrongTask):
+        PrivateTreeRegressor("majority", random_state=0).fit(*numbers())
 
 
 def test_probabilities_are_there_where_the_fitted_model_holds_them(rng):
@@ -415,18 +386,6 @@ def test_a_schema_that_does_not_fit_is_refused_in_words():
     ]:
         with pytest.raises(error, match=says):
             PrivateTreeClassifier(**{"schema": SCHEMA, "random_state": 0, **asked}).fit(np.zeros((20, 4)), np.array([0, 1] * 10))
-
-
-@pytest.mark.filterwarnings("error")
-def test_what_a_schema_read_from_the_rows_is_a_warning():
-    X, y = missing_rows()
-    with pytest.warns(PublicValuesWarning, match="Give them in the schema from public knowledge"):
-        PrivateTreeClassifier(schema=dpviz.propose_schema(X.assign(y=y), target="y"), random_state=0).fit(X, y)
-
-
-def test_a_rule_for_missing_cells_needs_public_ranges():
-    with pytest.raises(ValueError, match="'middle' with a schema, or with `bounds` and `classes` declared"):
-        PrivateTreeClassifier(missing="middle", random_state=0).fit(*rows())
 
 
 def test_importances_are_shares_of_what_splits_gain_by_released_counts():

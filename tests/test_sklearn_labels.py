@@ -34,8 +34,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import dpviz
-from dpviz.errors import DpvizWarning, FewRowsWarning, ParameterError, ReadingWarning, RefusedRelease, RowsError
-from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor
+from dpviz.errors import DpvizWarning, FewRowsWarning, ReadingWarning, RefusedRelease, RowsError
+from dpviz.sklearn import PrivateTreeClassifier
 
 N = 600
 X = np.random.default_rng(0).uniform(0, 1, (N, 2))
@@ -269,18 +269,6 @@ def test_columns_of_an_array_are_in_the_order_of_the_schema_which_is_said_where_
     assert in_order > 0.95 or tool == "columns"
 
 
-@pytest.mark.parametrize("by", ["schema", "parameters"])
-@pytest.mark.parametrize("kind", ["from 1", "signs", "truth", "texts", "capitals"])
-def test_in_pipelines_and_in_all_types_where_nothing_is_declared(kind, by):
-    frame, y = pd.DataFrame(X, columns=["x0", "x1"]), pd.Series(of_two(kind))
-    scaled = make_column_transformer((FunctionTransformer(lambda rows: rows / 2), ["x0"]), remainder="passthrough")
-    piped = make_pipeline(scaled.set_output(transform="pandas"), FunctionTransformer())
-    model = estimator(TWO[kind][::-1], by)
-    if by == "schema":
-        piped = make_pipeline(FunctionTransformer())
-    assert cross_val_score(make_pipeline(piped, model), frame, y, cv=3, scoring="roc_auc").min() > 0.9
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", TWO)
 @pytest.mark.filterwarnings("ignore::dpviz.errors.PublicValuesWarning")
@@ -381,11 +369,6 @@ def test_days_are_classes():
         assert (fitted.predict(X) == y).mean() > 0.95
 
 
-def test_classes_of_several_kinds_are_refused():
-    with pytest.raises(ParameterError, match="all texts, all numbers or all truth values"):
-        estimator((0, "yes"), "parameters").fit(X, of_two("places"))
-
-
 # --- rows that cannot be used are said
 
 
@@ -450,12 +433,6 @@ def test_a_row_count_is_not_blamed_for_rows_that_cannot_be_used(kind):
     assert "n_public = 0" not in str(refused.value)
     with pytest.raises(RowsError, match=r"^No row is used"):
         PrivateTreeClassifier(random_state=0, **asked).fit(AGES[:0], LABELS[:0])
-
-
-def test_a_number_to_predict_that_is_none_is_said():
-    asked = {"bounds": (0, 1), "target_bounds": (0, 9), "n_public": N, "random_state": 0}
-    with pytest.warns(FewRowsWarning, match="left out by 'y', which must be a number"):
-        PrivateTreeRegressor("dp-mean", **asked).fit(X, ["secret"] * N)
 
 
 # --- columns

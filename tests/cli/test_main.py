@@ -1,6 +1,5 @@
 """The command line as a whole: help, bad words, results, files it writes, Ctrl-C. Partly in a process of its own."""
 
-import errno
 import io
 import json
 import os
@@ -179,20 +178,6 @@ def test_an_error_of_the_program_itself_is_not_hidden(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_whole_journey_in_a_process_of_its_own(table, tmp_path):
-    def dpviz(*words):
-        return python("-m", "dpviz", *words, cwd=tmp_path)
-
-    train = ("train", table, "--schema", "s.json", "--epsilon", "1", "--out", "tree.json")
-    assert dpviz("schema", table, "--target", "label", "--out", "s.json").returncode == 0
-    trained, again = dpviz(*train), dpviz(*train)
-    assert trained.returncode == 0
-    assert "(add/remove one row)" in trained.stdout
-    assert (again.returncode, again.stdout) == (2, "")
-    assert again.stderr == "dpviz: tree.json: The file exists. Choose another --out, or add --force to overwrite it.\n"
-
-
-@pytest.mark.slow
 def test_a_terminal_without_greek_letters_is_no_reason_to_stop(tmp_path):
     table = tmp_path / "größe.csv"
     table.write_text("größe,ε\n" + "1,a\n2,b\n" * 20, encoding="utf-8")
@@ -220,16 +205,6 @@ def test_an_output_that_is_closed_full_or_no_longer_read_causes_no_traceback():
     with open("/dev/full", "w") as full:
         done = python("-m", "dpviz", "learners", stdout=full, stderr=subprocess.PIPE, capture_output=False)
     assert (done.returncode, done.stderr) == (2, "dpviz: The output cannot be written: no space is left.\n")
-
-
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_and_a_used_up_quota_are_said(monkeypatch, refused, code):
-    def full(args):
-        raise OSError(code, os.strerror(code))
-
-    monkeypatch.setattr(load("learners"), "run_learners", full)
-    monkeypatch.setattr("dpviz.__main__._write_no_more", lambda: None)  # pytest's stdout is still needed
-    assert refused("learners") == "dpviz: The output cannot be written: no space is left.\n"
 
 
 def test_results_are_there_as_json(run, table, schema, tmp_path, monkeypatch):
@@ -276,18 +251,6 @@ def test_a_stage_shows_on_a_terminal_only_and_a_message_takes_its_place(monkeypa
     assert terminal.getvalue() == "\r\x1b[2KReading ...\r\x1b[2Kdpviz: a b [2Jc d ε\n"
     for elapsed, share, said in ((1, 0.1, ""), (10, 0.5, ", about 10 s left"), (60, 0.1, ", about 9 min left"), (9, 0, "")):
         assert console.time_left(elapsed, share) == said
-
-
-def test_results_are_aligned_or_one_object_on_the_stream_that_is_asked_for(capsys):
-    console.show_table("letters", ("A", "B"), [("long cell", "x"), ("s", "y")])
-    assert capsys.readouterr().out == "A          B\nlong cell  x\ns          y\n"
-    with console.results(to_stderr=True, as_json=True):
-        console.show_title("People")
-        console.show_table("people", ("OLD, BEFORE", "B"), [("ε", "y")])
-        console.show_pairs([("Data set", "clinic")])
-        console.show_values({"rows": 3})
-    out, err = capsys.readouterr()
-    assert (out, json.loads(err)) == ("", {"people": [{"old_before": "ε", "b": "y"}], "data_set": "clinic", "rows": 3})
 
 
 # --- files are written whole or not at all
@@ -343,14 +306,6 @@ def test_what_is_no_place_for_a_file_is_refused(tmp_path):
 
 
 # --- Ctrl-C
-
-
-def test_ctrl_c_while_a_command_is_loaded_is_a_stop(monkeypatch, run):
-    def interrupted(name):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dpviz.__main__.load", interrupted)
-    assert run("learners") == (130, "", "dpviz: Stopped.\n")
 
 
 def test_ctrl_c_that_a_library_turns_into_its_own_error_is_a_stop(monkeypatch, run):

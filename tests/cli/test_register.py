@@ -35,14 +35,9 @@ def declared(run, register):
     return said
 
 
-def test_an_empty_register_says_so(run, register):
-    code, said, _ = run("register", "list", "--register", register)
-    assert code == 0
-    assert "none, and no data set is declared yet" in said
-    assert str(register) in said
-
-
-def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, declared, register, tmp_path, table, schema):
+def test_a_release_is_entered_and_listed_and_its_file_predicts_and_beyond_the_cap_none_is(
+    run, refused, release, declared, register, tmp_path, table, schema
+):
     assert "Cap       epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1)\n" in declared
     assert "Left      epsilon = 3 (add/remove one household, up to 3 rows; one row: epsilon = 1)\n" in declared
     code, said, _ = run(*release("tree.json", "--add-rows"))
@@ -53,6 +48,10 @@ def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, dec
     assert len(dpviz.model_from_json((tmp_path / "tree.json").read_text()).predict(data)) == data.n_rows
     _, listed, _ = run("register", "list", "--register", register)
     assert "one row: epsilon = 0.5)  tree.json" in listed
+    said = refused(*release("two.json", epsilon="0.6"))
+    of_person = "epsilon = 1.8 (add/remove one household, up to 3 rows; one row: epsilon = 0.6)"
+    assert f"This release would cost {of_person}; epsilon = 1.5 is left of the cap of 3." in said
+    assert not (tmp_path / "two.json").exists()
     for suffix in ("csv", "json"):
         out = tmp_path / f"register.{suffix}"
         assert run("register", "list", "--register", register, "--out", out)[0] == 0
@@ -61,15 +60,6 @@ def test_a_release_is_entered_and_listed_and_its_file_predicts(run, release, dec
             assert json.loads(text)["releases"][0]["file"] == "tree.json"
         else:
             assert next(csv.DictReader(text.splitlines()))["data_set"] == "survey"
-
-
-@pytest.mark.slow
-def test_over_the_cap_is_one_line_that_says_what_is_left(run, refused, release, declared, tmp_path):
-    run(*release("one.json", "--add-rows"))
-    said = refused(*release("two.json", epsilon="0.6"))
-    of_person = "epsilon = 1.8 (add/remove one household, up to 3 rows; one row: epsilon = 0.6)"
-    assert f"This release would cost {of_person}; epsilon = 1.5 is left of the cap of 3." in said
-    assert not (tmp_path / "two.json").exists()
 
 
 def test_a_refused_release_says_the_remedy_and_leaves_its_rows_unassigned(refused, release, declared):

@@ -34,7 +34,7 @@ from dpviz.results.exports import export_names, form_called
 from dpviz.table.cells import MISSING_MARKS
 from dpviz.table.dates import ORDERS, PARTS, DateFeature
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
-from tests.support.checked import Differs, export
+from tests.support.checked import export
 from tests.support.exports_models import CASES, IDS, NOT_TREES, document, exportable, hostile_tree, schema_with_stand_ins
 from tests.support.hostile_exports import NAMES, written
 
@@ -163,15 +163,6 @@ def test_many_trees_deep_chains_and_thresholds_of_seventeen_digits(name, rng):
 
 
 @pytest.mark.slow
-def test_a_wrong_export_is_noticed():
-    given = exportable_of(Tree(SCHEMA, Branch(ThresholdRule(0, 0.1), Leaf(0), Leaf(1))))
-    for name in ("python", "sqlite", "duckdb", "json"):
-        spoilt = replace(TARGETS[name], write=lambda given, name=name: TARGETS[name].write(given).replace("0.1", "0.12", 9))
-        with pytest.raises((Differs, AssertionError)):
-            export(spoilt, given)
-
-
-@pytest.mark.slow
 def test_thirty_columns_of_nine_hundred_categories_take_seconds(rng):
     features = tuple(CategoricalFeature(f"c{k}", tuple(f"code {j}" for j in range(900))) for k in range(30))
     schema = Schema(features, ClassTarget("y", ("a", "b")))
@@ -247,23 +238,8 @@ def test_a_name_in_a_drawing_or_report_makes_no_element_and_no_link() -> None:
 
 @pytest.mark.slow
 def test_columns_alike_after_cleaning_and_names_of_the_function_itself_stay_apart():
-    names = [
-        "class",
-        "a b",
-        "a-b",
-        "A_B",
-        "1",
-        "row",
-        "∆",
-        "MARKS",
-        "number_in",
-        "cells",
-        "leaf",
-        "math",
-        "found",
-        "x_texts",
-        "x",
-    ]
+    names = ["a b", "class", "a-b", "A_B", "1", "row", "∆", "MARKS", "number_in", "cells", "leaf", "math", "found"]
+    names += ["x_texts", "x"]
     tree: Node = Leaf(0)
     for place in range(len(names)):
         tree = Branch(ThresholdRule(place, 0.5), tree, Leaf(1))
@@ -366,27 +342,11 @@ DATES = st.tuples(
     PIECES,
     st.sampled_from(["", " ", "T", "T12:00", " 12:00", "\t", "T\n"]),
 ).map("".join)
-ODD = st.sampled_from(
-    [
-        *(
-            *sorted(MISSING_MARKS),
-            *SPELLED,
-            "inf",
-            "-Infinity",
-            "1e999",
-            "0x10",
-            "१२",
-            "True",
-            "TRUE",
-            ".5",
-            "5.",
-            ",",
-            "-",
-            "na",
-        ),
-        *("1.0", "01", "42.0", "50", "+1", "Zürich", "New\u00a0York", "1,0", "0.0", "-0.0", "None", "1.0.0", "k.A.", "YES", "M"),
-    ]
+SPELLINGS = (
+    *("inf", "-Infinity", "1e999", "0x10", "१२", "True", "TRUE", ".5", "5.", ",", "-", "na", "1.0", "01", "42.0", "50", "+1"),
+    *("Zürich", "New\u00a0York", "1,0", "0.0", "-0.0", "None", "1.0.0", "k.A.", "YES", "M"),
 )
+ODD = st.sampled_from([*sorted(MISSING_MARKS), *SPELLED, *SPELLINGS])
 CELLS = st.one_of(NUMERALS, DATES, ODD, ODD.map(lambda text: f" {text} "), st.text(max_size=5), st.sampled_from(TYPED))
 #: What a column of numbers of 64 bits holds: it reads them whatever its decimal mark, also in a column of objects.
 UNMARKED = (float, np.floating, Decimal, dt.timedelta, np.timedelta64)

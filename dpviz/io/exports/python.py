@@ -2,7 +2,6 @@
 
 import builtins
 import datetime as dt
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -14,12 +13,12 @@ from dpviz.table.cells import Declared, Marks, clean
 from dpviz.table.dates import DateFeature
 from dpviz.table.schema import CategoricalFeature, Feature, NumericTarget, Schema
 
-_TAKEN = {"row", "predict", "predict_proba", "leaf", "sums", "cells", "found", "shares", "total", "totals", "weights", "top"}
+_TAKEN = {"row", "predict", "predict_proba", "leaf", "sums", "cells", "found", "total", "totals", "value"}
 
 
 def _write(given: Exportable) -> str:
     function, schema = given.function, given.schema
-    readers = source({"number_in", *map(_reader, schema.features)})
+    readers = source({"number_in", *map(_reader, schema.features), *(["softmax"] if function.chances == "odds" else [])})
     taken = {*dir(builtins), *_TAKEN, *re.findall(r"[A-Za-z_]\w*", readers), *(f"tree_{k}" for k in range(len(function.trees)))}
     names = identifiers(schema.feature_names, taken)
     texts = identifiers((f"{name}_texts" for name in names), {*taken, *names})
@@ -27,9 +26,7 @@ def _write(given: Exportable) -> str:
     parts += ["\n".join(_cells(schema, names, texts))]
     if not function.is_one_tree:
         parts += ["\n".join(_tree(function, place, tree, names)) for place, tree in enumerate(function.trees)]
-    parts += ["\n".join(_sums(function, names)), "\n".join(_predict(function))]
-    if function.chances != "none":
-        parts += ["\n".join(_predict_proba(function))]
+    parts += ["\n".join(_sums(function, names)), *(part.strip() for part in _predict(function))]
     head = "\n".join(f"# {fact}" for fact in given.facts)
     return "\n\n\n".join([f"{head}\n\n{parts[0]}", *filter(None, (part.rstrip() for part in parts[1:]))]) + "\n"
 
@@ -114,11 +111,11 @@ def _test(schema: Schema, test: Test, names: list[str]) -> str:
 
 
 def _sums(function: Function, names: list[str]) -> Iterator[str]:
-    """What a row comes to: the leaf of a single tree, or the sums over all trees."""
+    """What a row comes to: what the leaf of a single tree says, or the sums over all trees; None where it has no answer."""
     yield f"def {'leaf' if function.is_one_tree else 'sums'}(row):"
     yield "    found = cells(row)"
     yield "    if found is None:"
-    yield f"        return {_leaf(function, None) if function.is_one_tree else 'None'}"
+    yield "        return None"
     yield f"    {', '.join(names)}{',' if len(names) == 1 else ''} = found"
     if function.is_one_tree:
         yield from _lines(function, function.trees[0], names, lambda end: _leaf(function, end))
@@ -131,60 +128,45 @@ def _sums(function: Function, names: list[str]) -> Iterator[str]:
     yield "    return totals"
 
 
-def _leaf(function: Function, end: End | None) -> str:
-    answer = ascii(None if end is None else function.answer(end))
-    if function.chances != "leaf":
-        return answer
-    shares = [math.nan] * len(function.names) if end is None else end.shares
-    return f"{answer}, ({', '.join(map(_share, shares))})"
-
-
-def _share(share: float) -> str:
-    return 'float("nan")' if math.isnan(share) else repr(share)
+def _leaf(function: Function, end: End) -> str:
+    answer = ascii(function.answer(end))
+    return f"{answer}, ({', '.join(map(repr, end.shares))})" if function.chances == "leaf" else answer
 
 
 # --- answers
 
+_PREDICT = '''
+def predict(row):
+    """The prediction for a row, a mapping from column names to cells; None where there is no answer."""
+    found = {found}(row)
+    return None if found is None else {answer}
+'''
+_PREDICT_PROBA = '''
+def predict_proba(row):
+    """The probability of every class for a row, as a mapping; not-a-number where there is no answer."""
+    found = {found}(row)
+    return dict(zip({classes}, [math.nan] * {n_classes} if found is None else {shares}))
+'''
+
 
 def _predict(function: Function) -> Iterator[str]:
-    yield "def predict(row):"
-    yield '    """The prediction for a row, a mapping from column names to cells; None where there is no answer."""'
-    target = function.schema.target
+    """The functions that a caller uses."""
+    target, classes, count = function.schema.target, _tuple(function.names), len(function.trees)
+    found = "leaf" if function.is_one_tree else "sums"
     if function.is_one_tree:
-        yield f"    return leaf(row){'[0]' if function.chances == 'leaf' else ''}"
-        return
-    yield "    totals = sums(row)"
-    yield "    if totals is None:"
-    yield "        return None"
-    if isinstance(target, NumericTarget):
-        yield f"    return min(max(totals[0], {target.low!r}), {target.high!r})"
-    elif function.how == "sign":
-        yield f"    return {target.classes[1]!a} if totals[0] > 0 else {target.classes[0]!a}"
+        answer = "found[0]" if function.chances == "leaf" else "found"
+    elif isinstance(target, NumericTarget):
+        answer = f"min(max(found[0], {target.low!r}), {target.high!r})"
     else:
-        yield f"    return {_tuple(target.classes)}[totals.index(max(totals))]"
-
-
-def _predict_proba(function: Function) -> Iterator[str]:
-    classes, count = _tuple(function.names), len(function.trees)
-    yield "def predict_proba(row):"
-    yield '    """The probability of every class for a row, as a mapping; not-a-number where there is no answer."""'
-    if function.chances == "leaf":
-        yield f"    return dict(zip({classes}, leaf(row)[1]))"
+        answer = f"{classes}[{'found[0] > 0' if function.how == 'sign' else 'found.index(max(found))'}]"
+    yield _PREDICT.format(found=found, answer=answer)
+    if function.chances == "none":
         return
-    yield "    totals = sums(row)"
-    yield "    if totals is None:"
-    yield f'        return dict.fromkeys({classes}, float("nan"))'
-    if function.chances == "votes":
-        if len(function.start) == 1:  # which every tree moves by one to either side
-            yield f"    totals = [({count} - totals[0]) / 2, ({count} + totals[0]) / 2]"
-        yield f"    shares = [total / {count} for total in totals]"
-    else:
-        if len(function.start) == 1:
-            yield "    totals = [0.0, totals[0]]"
-        yield "    top = max(totals)"
-        yield f"    weights = [{math.e!r} ** (total - top) for total in totals]"
-        yield "    shares = [weight / sum(weights) for weight in weights]"
-    yield f"    return dict(zip({classes}, shares))"
+    shares = {"leaf": "found[1]", "votes": f"[total / {count} for total in found]", "odds": "softmax(found)"}[function.chances]
+    if function.how == "sign":  # of one sum, which the second class pulls up; a vote moves it by one to either side
+        halves = f"[({count} - found[0]) / 2 / {count}, ({count} + found[0]) / 2 / {count}]"
+        shares = halves if function.chances == "votes" else "softmax([0.0, found[0]])"
+    yield _PREDICT_PROBA.format(found=found, classes=classes, n_classes=len(function.names), shares=shares)
 
 
 def _tuple(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""How the exported Python function reads one cell: the rules of `dpviz.table.cells`, which it holds as they stand there.
+"""How the exported Python function reads a cell: the rules of `dpviz.table.cells`, which it holds as they stand there.
 
 What is here imports the standard library alone once `source` has written it down, and runs in any Python from 3.10 on.
 """
@@ -56,6 +56,13 @@ def date_in(cell: Any, texts: tuple[Any, Any, Any], order: str, part: str, start
     if day is None:
         return None
     return {"year": day.year, "month": day.month, "weekday": day.isoweekday()}.get(part, day.toordinal() - start)
+
+
+def softmax(sums: list[float]) -> list[float]:
+    """Probabilities by the sums of classes."""
+    top = max(sums)
+    weights = [math.exp(total - top) for total in sums]
+    return [weight / sum(weights) for weight in weights]
 
 
 def source(names: Iterable[str]) -> str:
