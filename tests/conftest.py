@@ -126,9 +126,12 @@ def workers_run_in(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "processes":
         yield request.param
         return
-    from joblib import parallel_config
+    from concurrent.futures import ThreadPoolExecutor
 
-    with parallel_config(backend="threading"):
+    from dpviz.evaluation import repeat
+
+    with ThreadPoolExecutor(2) as threads, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repeat, "processes", lambda workers: threads)
         yield request.param
 
 

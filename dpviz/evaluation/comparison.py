@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS, RARE, wilson
+from dpviz.evaluation.metrics import OF_CLASSES, OF_NUMBERS, RARE, TABLE, wilson
 from dpviz.learners.variants import place_of
 from dpviz.table.schema import NumericTarget, Schema
 
@@ -26,18 +26,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Column of the frame -> its name for people.
-METRICS = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "auc": "AUC",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-    "r2": "R²",
-    "rmse": "RMSE",
-    "mae": "mean absolute error",
-}
+METRICS = {name: metric.title for name, metric in TABLE.items() if metric.title}
 #: Metrics for which less is better.
-ERRORS = ("log_loss", "brier", "rmse", "mae")
+ERRORS = tuple(name for name, metric in TABLE.items() if metric.is_error)
 #: Quantiles at the ends of a band: nine in ten outcomes lie inside.
 BAND = (0.05, 0.95)
 _SEVERITY = ("holds", "none", "unproven", "violated")
@@ -145,16 +136,12 @@ def metrics_for(schema: Schema, majority: float = 0.0) -> tuple[str, ...]:
     return tuple(sorted((name for name in METRICS if name in known), key=lambda name: name != first))
 
 
-#: Metric -> the column with its value for a constant prediction.
-_LEVELS = {"accuracy": "majority", "rmse": "mean_rmse"}
-_KNOWN_LEVELS = {"auc": 0.5, "r2": 0.0}
-
-
 def majority_level(frame: pd.DataFrame, metric: str = "accuracy") -> float | None:
     """What a constant prediction reaches: the largest class's accuracy or the mean's RMSE (median over folds), AUC 0.5, R² 0."""
-    if metric in _KNOWN_LEVELS:
-        return _KNOWN_LEVELS[metric]
-    return float(frame.groupby("fold")[_LEVELS[metric]].first().median()) if metric in _LEVELS and len(frame) else None
+    level = TABLE[metric].constant
+    if isinstance(level, str):
+        return float(frame.groupby("fold")[level].first().median()) if len(frame) else None
+    return level
 
 
 def rows_at(frame: pd.DataFrame, along: str, x: float) -> pd.DataFrame:

@@ -7,6 +7,7 @@ shape (n_rows, n_classes). Where rows come counted, each entry stands for `times
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -78,11 +79,39 @@ def mean_limits(draws: np.ndarray, beta: float) -> tuple[float, float]:
     return max(0.0, mean - reach), min(1.0, mean + reach)
 
 
-# --- How good predictions are, from classes, predicted classes and probabilities of rows. As private as the rows.
+# --- The table of metrics
 
-# Written out because scikit-learn takes milliseconds for each, which adds up over the thousands of fits of a sweep; the values
-# are scikit-learn's. Throughout, `target` and `predicted` are class codes of shape (n_rows,), and `shares` are probabilities of
-# shape (n_rows, n_classes). Where rows come counted, each entry stands for `times` rows (shape (n_rows,), at least 1).
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a sweep tabulates of a fit, on held-out rows."""
+
+    title: str = ""  #: For people; empty for what a constant prediction reaches, which is a column of its own
+    is_error: bool = False  #: Less is better
+    of_numbers: bool = False  #: Of a regressor, not of a classifier
+    of_probabilities: bool = False  #: NaN for a model that holds none
+    constant: str | float | None = None  #: What a constant prediction reaches: a column, or a value
+
+
+#: By column of the frame, in order.
+TABLE = {
+    "accuracy": Metric("accuracy", constant="majority"),
+    "balanced_accuracy": Metric("balanced accuracy"),
+    "auc": Metric("AUC", of_probabilities=True, constant=0.5),
+    "log_loss": Metric("log loss", of_probabilities=True, is_error=True),
+    "brier": Metric("Brier score", of_probabilities=True, is_error=True),
+    "majority": Metric(),
+    "r2": Metric("R²", of_numbers=True, constant=0.0),
+    "rmse": Metric("RMSE", of_numbers=True, is_error=True, constant="mean_rmse"),
+    "mae": Metric("mean absolute error", of_numbers=True, is_error=True),
+    "mean_rmse": Metric(of_numbers=True),
+}
+#: Those that need probabilities, and all of a classifier and of a regressor.
+OF_PROBABILITIES = tuple(name for name, metric in TABLE.items() if metric.of_probabilities)
+OF_CLASSES = tuple(name for name, metric in TABLE.items() if not metric.of_numbers)
+OF_NUMBERS = tuple(name for name, metric in TABLE.items() if metric.of_numbers)
+
+# --- Measures of rows, each with its 95% interval
 
 #: A probability of 0 for what happened costs the logarithm of this, as in scikit-learn.
 LEAST = np.finfo(np.float64).eps
@@ -90,6 +119,90 @@ LEAST = np.finfo(np.float64).eps
 BINS = 10
 #: Where the most frequent class has so many of the rows, accuracy says next to nothing and never comes first.
 RARE = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A measure of rows that were not trained on: a mean over them, or a smooth function of such means.
+
+    Only which rows are held out is random in its interval: another tree under new noise may lie outside.
+    """
+
+    value: float
+    #: Shape (n_entries,). By how much each row moves the value: influence values, which sum to 0; its variance is n times their
+    #: mean square. For AUC these are the placement values of DeLong, DeLong & Clarke-Pearson 1988.
+    moved: np.ndarray
+    times: np.ndarray | None = None
+    #: The least and the largest possible value.
+    low: float = 0.0
+    high: float = math.inf
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Normal, 95%; NaN where the value is."""
+        if math.isnan(self.value):
+            return self.value, self.value
+        times = np.ones(len(self.moved)) if self.times is None else self.times
+        reach = NORMAL_95 * float(np.sqrt((times * np.square(self.moved)).sum())) / float(times.sum())
+        return max(self.low, self.value - reach), min(self.high, self.value + reach)
+
+
+def measured_labels(
+    target: np.ndarray, predicted: np.ndarray, n_classes: int, times: np.ndarray | None = None
+) -> dict[str, Measured]:
+    """Accuracy and balanced accuracy."""
+    right = (target == predicted).astype(np.float64)
+    confused = confusion(target, predicted, n_classes, times)
+    rows, found, n_rows = confused.sum(axis=1), recalls(confused), int(confused.sum())
+    weights = n_rows / np.maximum(rows, 1) / max(int((rows > 0).sum()), 1)
+    balanced = Measured(balanced_accuracy(confused), weights[target] * (right - found[target]), times, high=1.0)
+    return {"accuracy": _mean(right, times), "balanced_accuracy": balanced}
+
+
+def measured_probabilities(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> dict[str, Measured]:
+    """AUC: how often a row of the second class ranks above one of the first, ties counting half; of more classes the mean over
+    each against the rest; NaN where a class does not occur. Log loss: the mean of -log of the probability given to what
+    happened. Brier score: the mean squared error of the probability of the second class; of more, of all together.
+    """
+    n_classes = shares.shape[1]
+    area = Measured(math.nan, np.zeros(len(target)), times)
+    if len(np.unique(target)) == n_classes:
+        areas = [_area(target == code, shares[:, code], times) for code in ((1,) if n_classes == 2 else range(n_classes))]
+        moved = np.mean([moved for _, moved in areas], axis=0)
+        area = Measured(float(np.mean([value for value, _ in areas])), moved, times, high=1.0)
+    losses = -np.log(np.clip(shares[np.arange(len(target)), target], LEAST, 1))
+    squares = np.square(shares - np.eye(n_classes)[target]).sum(axis=1) / (2 if n_classes == 2 else 1)
+    return {"auc": area, "log_loss": _mean(losses, times), "brier": _mean(squares, times)}
+
+
+def measured_numbers(target: np.ndarray, predicted: np.ndarray) -> dict[str, Measured]:
+    """R² (NaN where all rows are equal), RMSE and mean absolute error, the last two in the target's units."""
+    squared, around = np.square(target - predicted), np.square(target - target.mean())
+    error, explained = float(np.sqrt(np.mean(squared))), r_squared(target, predicted)
+    moved = np.zeros(len(target)) if math.isnan(explained) else ((1 - explained) * around - squared) / around.mean()
+    return {
+        "r2": Measured(explained, moved, low=-math.inf, high=1.0),
+        "rmse": Measured(error, (squared - squared.mean()) / (2 * error or 1.0)),
+        "mae": _mean(np.abs(target - predicted), None),
+    }
+
+
+def _mean(values: np.ndarray, times: np.ndarray | None) -> Measured:
+    mean = float(np.average(values, weights=times))
+    return Measured(mean, values - mean, times)
+
+
+def _area(is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None) -> tuple[float, np.ndarray]:
+    """An area under the curve, and each row's place among the rows of the other kind, centred, per share of its own kind."""
+    values, place = np.unique(score, return_inverse=True)
+    above, below = (
+        np.bincount(place[kind], None if times is None else times[kind], len(values)) for kind in (is_positive, ~is_positive)
+    )
+    beats, beaten = below.cumsum() - below / 2, above[::-1].cumsum()[::-1] - above / 2
+    area = float((above * beats).sum() / (above.sum() * below.sum()))
+    share = above.sum() / (above.sum() + below.sum())
+    moved = np.where(is_positive, (beats[place] / below.sum() - area) / share, (beaten[place] / above.sum() - area) / (1 - share))
+    return area, moved
 
 
 def confusion(target: np.ndarray, predicted: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> np.ndarray:
@@ -108,55 +221,6 @@ def balanced_accuracy(confused: np.ndarray) -> float:
     """Mean of `recalls` over the classes that occur; NaN without rows."""
     found = recalls(confused)
     return float(np.mean(found[~np.isnan(found)])) if confused.any() else float("nan")
-
-
-def auc(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
-    """Area under the ROC curve: how often a row of the second class ranks above one of the first, ties counting half.
-
-    For more classes the mean over each class against the rest. NaN where a class does not occur.
-    """
-    n_classes = shares.shape[1]
-    if len(np.unique(target)) < n_classes:
-        return float("nan")
-    codes = (1,) if n_classes == 2 else range(n_classes)
-    return float(np.mean([_area(*rows_by_score(target == code, shares[:, code], times)[:2]) for code in codes]))
-
-
-def rows_by_score(
-    is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of either kind, positive first, at every score, lowest first; and the place of each row's score among these."""
-    values, place = np.unique(score, return_inverse=True)
-    above, below = (
-        np.bincount(place[kind], None if times is None else times[kind], len(values)) for kind in (is_positive, ~is_positive)
-    )
-    return above, below, place
-
-
-def _area(above: np.ndarray, below: np.ndarray) -> float:
-    beaten = above * (below.cumsum() - below / 2)
-    return float(beaten.sum() / (above.sum() * below.sum()))
-
-
-def log_loss(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
-    """Mean of -log of the probability given to what happened: 0 at best."""
-    return float(np.average(losses(target, shares), weights=times))
-
-
-def losses(target: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """-log of the probability given to what happened, per row."""
-    return -np.log(np.clip(shares[np.arange(len(target)), target], LEAST, 1))
-
-
-def brier(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> float:
-    """Mean squared error of the probability of the second class; of more classes, of all probabilities together."""
-    return float(np.average(squares(target, shares), weights=times))
-
-
-def squares(target: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """What each row adds to the Brier score."""
-    n_classes = shares.shape[1]
-    return np.square(shares - np.eye(n_classes)[target]).sum(axis=1) / (2 if n_classes == 2 else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +266,6 @@ def lift(is_class: np.ndarray, share: np.ndarray, top: float = 0.1) -> float:
 
 # --- The measures of a fitted model on held-out rows, as a sweep tabulates them. Of exact rows, so private if they are.
 
-#: Metrics that need probabilities; NaN for a model that holds none.
-OF_PROBABILITIES = ("auc", "log_loss", "brier")
-#: Metrics of a classifier, and of a regressor.
-OF_CLASSES = ("accuracy", "balanced_accuracy", *OF_PROBABILITIES, "majority")
-OF_NUMBERS = ("r2", "rmse", "mae", "mean_rmse")
-
 
 @dataclass(frozen=True, eq=False)
 class Answered:
@@ -227,28 +285,22 @@ class Answered:
         """Rows of each class (first axis) predicted as each class (second), int64."""
         return confusion(self.target, self.predicted, self.n_classes, self.times)
 
+    @cached_property
+    def measured(self) -> dict[str, Measured]:
+        """All measures; without those that a model cannot have."""
+        found = measured_labels(self.target, self.predicted, self.n_classes, self.times)
+        return found if self.shares is None else found | measured_probabilities(self.target, self.shares, self.times)
+
     def metrics(self, most_frequent: int) -> dict[str, float]:
         """`OF_CLASSES`, where the most frequent class of the training rows has this code."""
-        shares = self.shares
-        of_shares = dict.fromkeys(OF_PROBABILITIES, float("nan"))
-        if shares is not None:
-            of_shares = {
-                name: measure(self.target, shares, self.times)
-                for name, measure in zip(OF_PROBABILITIES, (auc, log_loss, brier), strict=True)
-            }
-        return {
-            "accuracy": float(np.average(self.predicted == self.target, weights=self.times)),
-            "balanced_accuracy": balanced_accuracy(self.confusion),
-            **of_shares,
-            "majority": float(np.average(self.target == most_frequent, weights=self.times)),
-        }
+        found = {name: measure.value for name, measure in self.measured.items()}
+        majority = float(np.average(self.target == most_frequent, weights=self.times))
+        return dict.fromkeys(OF_CLASSES, math.nan) | found | {"majority": majority}
 
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """Their 95% intervals, for at least one row; without those that a model cannot have."""
-        found = of_labels(self.target, self.predicted, self.n_classes, self.times)
-        if self.shares is None:
-            return found
-        return found | of_probabilities(self.target, self.shares, self.times)
+        """Their 95% intervals, Wilson's for accuracy, for at least one row; without those that a model cannot have."""
+        found = {name: measure.interval for name, measure in self.measured.items()}
+        return found | {"accuracy": wilson(self.measured["accuracy"].value, int(self.confusion.sum()))}
 
 
 def classifier_answers(model: Model, rows: EncodedDataset) -> Answered:
@@ -280,103 +332,12 @@ def metrics(model: Model, train: EncodedDataset, test: EncodedDataset) -> dict[s
     if not isinstance(target, NumericTarget):
         return classifier_answers(model, test).metrics(int(train.class_counts().argmax()))
     mean = float(train.target.mean()) if train.n_rows else (target.low + target.high) / 2
-    predicted, constant = model.predict(test), np.full(test.n_rows, mean)
-    mae = float(np.mean(np.abs(test.target - predicted)))
-    found = (r_squared(test.target, predicted), rmse(test.target, predicted), mae, rmse(test.target, constant))
-    return dict(zip(OF_NUMBERS, found, strict=True))
+    found = {name: measure.value for name, measure in measured_numbers(test.target, model.predict(test)).items()}
+    return found | {"mean_rmse": float(np.sqrt(np.mean(np.square(test.target - mean))))}
 
 
 def metric_intervals(model: Model, test: EncodedDataset) -> dict[str, tuple[float, float]]:
     """95% intervals of the metrics of a model on `test`, which holds at least one row; without those it cannot have."""
     if isinstance(test.schema.target, NumericTarget):
-        return of_numbers(test.target, model.predict(test))
+        return {name: measure.interval for name, measure in measured_numbers(test.target, model.predict(test)).items()}
     return classifier_answers(model, test).intervals()
-
-
-def rmse(target: np.ndarray, predicted: np.ndarray) -> float:
-    """Root of the mean squared error, in the target's units."""
-    return float(np.sqrt(np.mean(np.square(target - predicted))))
-
-
-# --- 95% intervals, on at least one row that was not trained on: as private as the rows
-
-# Every measure is a mean over rows or a smooth function of such means. Its influence values say by how much each row moves it
-# (they sum to 0, n times their mean square is its variance), and a normal interval follows; accuracy has Wilson's. For AUC these
-# are the placement values of DeLong, DeLong & Clarke-Pearson 1988. Only which rows are held out is random here: another tree
-# under new noise may lie outside.
-
-Interval = tuple[float, float]
-_NOTHING = (float("nan"), float("nan"))
-
-
-def of_labels(target: np.ndarray, predicted: np.ndarray, n_classes: int, times: np.ndarray | None = None) -> dict[str, Interval]:
-    """Of accuracy and balanced accuracy, from class codes of shape (n_rows,); `times` as in `measures`."""
-    right = (target == predicted).astype(np.float64)
-    confused = confusion(target, predicted, n_classes, times)
-    rows, found, n_rows = confused.sum(axis=1), recalls(confused), int(confused.sum())
-    weights = n_rows / np.maximum(rows, 1) / max(int((rows > 0).sum()), 1)
-    moved = weights[target] * (right - found[target])
-    balanced = _normal(balanced_accuracy(confused), moved, times, high=1.0)
-    return {"accuracy": wilson(float(np.average(right, weights=times)), n_rows), "balanced_accuracy": balanced}
-
-
-def of_probabilities(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None = None) -> dict[str, Interval]:
-    """Of AUC, log loss and Brier score, from class codes and probabilities of shape (n_rows, n_classes); `times` as there."""
-    return {
-        "auc": _of_auc(target, shares, times),
-        "log_loss": _of_mean(losses(target, shares), times),
-        "brier": _of_mean(squares(target, shares), times),
-    }
-
-
-def of_numbers(target: np.ndarray, predicted: np.ndarray) -> dict[str, Interval]:
-    """Of R², RMSE and mean absolute error, from numbers of shape (n_rows,)."""
-    squared = np.square(target - predicted)
-    around = np.square(target - target.mean())
-    rmse = float(np.sqrt(squared.mean()))
-    return {
-        "r2": _of_r2(squared, around),
-        "rmse": _normal(rmse, (squared - squared.mean()) / (2 * rmse or 1.0)),
-        "mae": _of_mean(np.abs(target - predicted)),
-    }
-
-
-def _of_r2(squared: np.ndarray, around: np.ndarray) -> Interval:
-    if not around.any():
-        return _NOTHING
-    unexplained = float(squared.mean() / around.mean())
-    return _normal(1 - unexplained, (unexplained * around - squared) / around.mean(), low=-np.inf, high=1.0)
-
-
-def _of_mean(values: np.ndarray, times: np.ndarray | None = None) -> Interval:
-    mean = float(np.average(values, weights=times))
-    return _normal(mean, values - mean, times)
-
-
-def _of_auc(target: np.ndarray, shares: np.ndarray, times: np.ndarray | None) -> Interval:
-    value, n_classes = auc(target, shares, times), shares.shape[1]
-    if np.isnan(value):
-        return _NOTHING
-    classes = (1,) if n_classes == 2 else range(n_classes)
-    moved = np.mean([_placed(target == code, shares[:, code], times) for code in classes], axis=0)
-    return _normal(value, moved, times, high=1.0)
-
-
-def _placed(is_positive: np.ndarray, score: np.ndarray, times: np.ndarray | None) -> np.ndarray:
-    """Influence of every row on one area: its place among the rows of the other kind, centred, per share of its own kind."""
-    above, below, place = rows_by_score(is_positive, score, times)
-    beats = (below.cumsum() - below / 2) / below.sum()
-    beaten = (above[::-1].cumsum()[::-1] - above / 2) / above.sum()
-    placed = np.where(is_positive, beats[place], beaten[place])
-    n_rows = above.sum() + below.sum()
-    share = np.where(is_positive, above.sum() / n_rows, below.sum() / n_rows)
-    area = float((above * beats).sum() / above.sum())
-    return (placed - area) / share
-
-
-def _normal(
-    value: float, moved: np.ndarray, times: np.ndarray | None = None, *, low: float = 0.0, high: float = np.inf
-) -> Interval:
-    times = np.ones(len(moved)) if times is None else times
-    reach = NORMAL_95 * float(np.sqrt((times * np.square(moved)).sum())) / float(times.sum())
-    return max(low, value - reach), min(high, value + reach)

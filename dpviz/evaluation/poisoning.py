@@ -62,26 +62,6 @@ class Draws:
         """Accuracies on one of the test sets, shape (n_draws,)."""
         return self.accuracies[:, test]
 
-    @cached_property
-    def reason(self) -> str:
-        """Why privacy proves nothing about this learner; empty when it does."""
-        return why_unproved(self.first, self.composed)
-
-    @property
-    def epsilon(self) -> float:
-        """Proved privacy loss per row added or removed: the claim where it holds, else what the steps compose to."""
-        return proved_loss(self.first, self.composed).epsilon
-
-    @property
-    def delta(self) -> float:
-        """The delta that belongs to `epsilon`."""
-        return proved_loss(self.first, self.composed).delta
-
-    @property
-    def risk(self) -> Risk | None:
-        """What its steps let one row change, on these rows or any others; None where the claim does not hold."""
-        return proved_risk(self.first, self.composed)
-
 
 def why_unproved(result: FitResult, composed: float) -> str:
     """Why privacy proves nothing about poisoned rows of this learner, whose steps compose to this epsilon; empty when it does."""
@@ -332,7 +312,9 @@ class Certificate:
     @classmethod
     def of(cls, found: Draws, beta: float, *, test: int = 0) -> Certificate:
         """The certificate of draws on one of their test sets."""
-        return cls(found.of(test), found.epsilon, found.delta, found.first.claim.epsilon, found.reason, beta, found.risk)
+        proved = found.first, found.composed
+        loss, claimed, reason = proved_loss(*proved), found.first.claim.epsilon, why_unproved(*proved)
+        return cls(found.of(test), loss.epsilon, loss.delta, claimed, reason, beta, proved_risk(*proved))
 
     @property
     def accuracy(self) -> float:

@@ -1,23 +1,20 @@
-"""The same work on many tasks: in this process, in processes that joblib keeps for a while, or on an executor that is given.
+"""The same work on many tasks: in this process, in processes that are kept for a while, or on an executor that is given.
 
-Worker processes run at low priority and leave Ctrl-C to the process that started them.
+Worker processes run at low priority and leave Ctrl-C to the process that started them. Rows reach them through pipes, not files.
 """
 
-import atexit
 import os
-import shutil
 import signal
-import tempfile
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from functools import cache, partial
-from itertools import islice, takewhile
-from threading import Event, Thread
+from functools import partial
+from itertools import islice
+from threading import Thread
 from time import sleep
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from dpviz.errors import WorkersEnded
 from dpviz.learners import FitRequest
@@ -30,8 +27,10 @@ from dpviz.training.nodes import NodeCache
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Arrays above this many bytes go to the workers once, through shared memory.
-_SHARED_ABOVE = "100K"
+#: Seconds that idle worker processes are kept.
+_IDLE = 300
+#: Libraries that would use every processor in each of the workers.
+_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 #: Bytes of counts that a worker process remembers. loky ends a process that has grown by 300 MB, with all it remembers; two
 #: thirds of that are packages and rows.
 _REMEMBERED = 96_000_000
@@ -51,29 +50,19 @@ def checked_workers(asker: str, workers: Workers) -> Workers:
     return workers if isinstance(workers, Executor) else checked_count(asker, "workers", workers, allowed=allowed)
 
 
-def spread(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 1, *, in_order: bool = True) -> Iterator[R]:
-    """Yield the result of `work` on each task.
+def spread(work: Callable[[T], R], tasks: Iterable[T], workers: Workers = 1) -> Iterator[R]:
+    """Yield the result of `work` on each task, in order.
 
     Raises WorkersEnded where a process was killed. Results that were yielded before stand, and the
     next call starts new processes.
 
     `work`: a function of a module (or a method, or a partial of one), so that it can be sent to a process.
     `tasks`: consumed a little ahead of the workers; when it ends early, so does the work.
-    `in_order`: False may yield results as they finish.
     """
     if workers == 1:
         yield from map(work, tasks)
         return
-    try:
-        if isinstance(workers, Executor):
-            yield from _submitted(work, tasks, workers)
-        else:
-            yield from _in_processes(work, tasks, workers, in_order=in_order)
-    except BrokenProcessPool as error:
-        raise WorkersEnded from error
-
-
-def _submitted(work: Callable[[T], R], tasks: Iterable[T], executor: Executor) -> Iterator[R]:
+    executor = workers if isinstance(workers, Executor) else processes(workers)
     left, under_way = iter(tasks), deque[Future[R]]()
     try:
         while True:
@@ -81,27 +70,20 @@ def _submitted(work: Callable[[T], R], tasks: Iterable[T], executor: Executor) -
             if not under_way:
                 return
             yield under_way.popleft().result()
+    except BrokenProcessPool as error:
+        raise WorkersEnded from error
     finally:  # a caller that leaves early, or a task that failed
         for future in under_way:
             future.cancel()
 
 
-def _in_processes(work: Callable[[T], R], tasks: Iterable[T], workers: int, *, in_order: bool) -> Iterator[R]:
-    from joblib import Parallel, delayed
+def processes(workers: int) -> Executor:
+    """So many worker processes: those of the last call, where they are still there."""
+    from joblib.externals.loky import get_reusable_executor
 
-    _prepare_sharing(os.getpid())
-    left = Event()
-    away = (delayed(work)(task) for task in takewhile(lambda _: not left.is_set(), tasks))
-    options: dict[str, Any] = {"n_jobs": workers, "pre_dispatch": f"{2 * workers}", "max_nbytes": _SHARED_ABOVE}
-    options |= {"initializer": _enter_worker, "initargs": (os.getpid(),)}
-    results = Parallel(return_as="generator" if in_order else "generator_unordered", **options)(away)
-    try:
-        for found in results:  # noqa: UP028 - `yield from` would close joblib's generator before the lines below
-            yield found
-    finally:  # a caller that leaves early waits for tasks under way: breaking them off would end workers others use
-        left.set()
-        for _ in results:
-            pass
+    threads = str(max((os.cpu_count() or 1) // workers, 1))
+    how = {"timeout": _IDLE, "initializer": _enter_worker, "initargs": (os.getpid(),)}
+    return cast(Executor, get_reusable_executor(workers, env=dict.fromkeys(_THREADED, threads), **how))
 
 
 def in_chunks(
@@ -161,23 +143,6 @@ def _import_learners(_: int) -> None:
     from dpviz.learners import registry
 
     registry()
-
-
-@cache
-def _prepare_sharing(process: int) -> None:
-    """Arrays shared with workers lie in a folder that only this user may open; joblib's default is open to everybody.
-
-    Before it hands over the last results joblib tries ten times in a second to remove what it shared, which workers that keep
-    a table (`kept_here`) still hold: one try more is enough, and whatever is left goes at the end.
-    """
-    from joblib import disk
-
-    disk.RM_SUBDIRS_N_RETRY = 1
-    memory = "/dev/shm"
-    chosen = os.environ.get("JOBLIB_TEMP_FOLDER") or (memory if os.access(memory, os.W_OK) else None)
-    folder = tempfile.mkdtemp(prefix="dpviz-", dir=chosen)
-    os.environ["JOBLIB_TEMP_FOLDER"] = folder
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def light(data: EncodedDataset) -> EncodedDataset:

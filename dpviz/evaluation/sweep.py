@@ -284,7 +284,7 @@ def run_batches(
     """Rows batch by batch, as they finish. After a stop no further batch is started. Raises what `fit` raises."""
     grid.require_plans(data.schema)
     try:
-        yield from spread(partial(_run, grid, light(data)), steps(batches, None, stop), workers, in_order=False)
+        yield from spread(partial(_run, grid, light(data)), steps(batches, None, stop), workers)
     finally:  # they may be private: a server keeps no part of them
         _SPLITS.clear()
 

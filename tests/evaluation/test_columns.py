@@ -17,12 +17,7 @@ from dpviz.table.role import DataRole
 PUBLIC = DataRole.PUBLIC
 
 
-def test_private_rows_are_refused():
-    with pytest.raises(DpvizError, match="Private rows are not looked at"):
-        look_at(read_csv(b"a,b\n1,2\n"), DataRole.PRIVATE)
-
-
-def test_every_cell_of_a_column_is_counted_once():
+def test_every_cell_of_a_column_is_counted_once_the_most_frequent_texts_have_bars_and_private_rows_are_refused():
     rows = b"".join(b"%d,%s,%s,NA\n" % (k, b"xyz"[k % 3 :][:1], b"" if k % 4 else b"7.0") for k in range(120))
     number, text, few, none = look_at(read_csv(b"a,b,c,d\n" + rows), PUBLIC)
     assert number.is_binned
@@ -31,14 +26,13 @@ def test_every_cell_of_a_column_is_counted_once():
     assert (text.labels, text.counts) == (("x", "y", "z"), (40, 40, 40))
     assert (few.labels, few.counts, few.n_missing, few.missing_share) == (("7",), (30,), 90, 0.75)
     assert (none.labels, none.counts, none.missing_share) == ((), (), 1.0)
-
-
-def test_of_many_texts_the_most_frequent_have_bars():
     cells = [f"t{k}" for k in range(40) for _ in range(k + 1)]
     look, _ = look_at(read_csv(b"a,b\n" + "".join(f"{cell},1\n" for cell in cells).encode()), PUBLIC)
     assert look.labels[:2] == ("t39", "t38")
     assert len(look.counts) == MOST_BARS
     assert sum(look.counts) + look.n_others == len(cells)
+    with pytest.raises(DpvizError, match="Private rows are not looked at"):
+        look_at(read_csv(b"a,b\n1,2\n"), DataRole.PRIVATE)
 
 
 @given(st.lists(st.floats(allow_infinity=False) | st.sampled_from([1e308, -1e308, 5e-324, 0.0]), min_size=1, max_size=60))

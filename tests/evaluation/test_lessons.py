@@ -65,7 +65,7 @@ def test_the_broken_proof_is_right_for_one_feature_and_refuted_for_four():
     assert own_one.verdict == own_four.verdict == "holds"
 
 
-def test_the_law_of_a_stump_is_what_fits_give(clinic):
+def test_the_law_of_a_stump_is_what_fits_give_and_its_bound_protects_the_last_row_above_the_majority(clinic):
     train, test = clinic
     stump = poisoned_stump(train, test, 0.1)
     asked = {"epsilon": 0.1, "depth": 1, "max_depth": 1, "leaves": "labels"}
@@ -73,9 +73,6 @@ def test_the_law_of_a_stump_is_what_fits_give(clinic):
     error = np.std(drawn) / math.sqrt(len(drawn))
     assert abs(np.mean(drawn) - stump.accuracy) < 4 * error
     assert set(np.round(drawn, 9)) <= set(np.round(stump.distribution[0], 9))
-
-
-def test_a_stump_s_bound_is_the_certificate_of_its_law_and_protects_the_last_row_above_the_majority(clinic):
     stump = poisoned_stump(*clinic, 0.1)
     for rows in (0, 1, 10, 100, 600):
         assert stump.tight(rows) == tight_bound(stump.distribution, rows, 0.1)
@@ -85,9 +82,6 @@ def test_a_stump_s_bound_is_the_certificate_of_its_law_and_protects_the_last_row
     assert stump.protected > stump.protected_as_published >= 1
     assert stump.tight(stump.protected) > stump.majority >= stump.tight(stump.protected + 1)
     assert poisoned_stump(*clinic, 0.01).protected == 0
-
-
-def test_no_outcome_of_a_stump_is_lost_or_rounded_away(clinic):
     small, large = (poisoned_stump(*clinic, epsilon) for epsilon in (0.01, 1.0))
     assert np.array_equal(small.distribution[0], large.distribution[0])
     with pytest.raises(NotEnumerable, match="round to 0"):
@@ -97,7 +91,7 @@ def test_no_outcome_of_a_stump_is_lost_or_rounded_away(clinic):
 # --- growing
 
 
-def test_before_the_first_draw_the_root_waits_with_all_thirty_rows():
+def test_the_root_waits_with_all_thirty_rows_and_a_child_with_those_its_rule_sends_there():
     data = lesson_rows()
     assert data.n_rows == N_ROWS == 30
     assert min(data.class_counts()) >= 5
@@ -111,6 +105,12 @@ def test_before_the_first_draw_the_root_waits_with_all_thirty_rows():
     assert now.spent == 0
     assert now.tree.root == Leaf(2)
     assert now.tree.schema.classes[2] == "not grown yet"
+    now = growing_tree(2.0, 1, 1)
+    left, right = now.waiting
+    rule = now.tree.root.rule
+    goes_left = rule.goes_left(lesson_rows().columns[rule.feature])
+    assert left.rows == tuple(np.flatnonzero(goes_left))
+    assert right.rows == tuple(np.flatnonzero(~goes_left))
 
 
 @pytest.mark.parametrize("seed", [1, 4])
@@ -128,15 +128,6 @@ def test_a_step_adds_a_node_and_a_complete_tree_has_spent_epsilon(seed):
     assert sorted(left.rows + right.rows) == sorted(root.rows)
     assert isinstance(now.tree.root, Branch)
     assert all(placed.node.label < 2 for placed in now.tree.nodes() if isinstance(placed.node, Leaf))
-
-
-def test_the_rows_at_a_child_are_those_its_rule_sends_there():
-    now = growing_tree(2.0, 1, 1)
-    left, right = now.waiting
-    rule = now.tree.root.rule
-    goes_left = rule.goes_left(lesson_rows().columns[rule.feature])
-    assert left.rows == tuple(np.flatnonzero(goes_left))
-    assert right.rows == tuple(np.flatnonzero(~goes_left))
 
 
 @pytest.mark.verify

@@ -13,19 +13,17 @@ from dpviz.evaluation.metrics import (
     OF_CLASSES,
     OF_NUMBERS,
     OF_PROBABILITIES,
-    auc,
+    Answered,
     balanced_accuracy,
-    brier,
     calibration,
     clopper_pearson,
     confusion,
     lift,
-    log_loss,
     mean_limits,
+    measured_labels,
+    measured_numbers,
+    measured_probabilities,
     metrics,
-    of_labels,
-    of_numbers,
-    of_probabilities,
     paired_difference,
     recalls,
     wilson,
@@ -87,7 +85,7 @@ def test_measures_of_classes_are_those_of_scikit_learn(rng, n_classes, digits):
     assert [name for name, value in silent.items() if np.isnan(value)] == list(OF_PROBABILITIES)
 
 
-def test_measures_of_numbers_are_those_of_scikit_learn_beside_the_mean_of_the_training_rows():
+def test_measures_of_numbers_are_those_of_scikit_learn_and_what_does_not_occur_is_not_measured():
     train, test = rows_of_numbers(schema_of_numbers(), 200), rows_of_numbers(schema_of_numbers(), 90, seed=8)
     model = dpviz.fit("cart-regression", train, epsilon=1.0, max_depth=3, seed=0).model
     pair = test.target, model.predict(test)
@@ -100,18 +98,16 @@ def test_measures_of_numbers_are_those_of_scikit_learn_beside_the_mean_of_the_tr
     found = metrics(dpviz.fit("cart-regression", empty, epsilon=1.0, seed=0).model, empty, same)
     assert np.isnan(found["r2"])
     assert found["rmse"] == found["mean_rmse"] == 10.0, "without training rows the middle of the range is predicted"
-
-
-def test_what_does_not_occur_is_not_measured():
     assert balanced_accuracy(confusion(np.array([0, 0, 1]), np.array([0, 2, 1]), 3)) == pytest.approx(0.75)
     certain = np.array([[1.0, 0.0], [1.0, 0.0]])
-    assert log_loss(np.array([0, 1]), certain) == pytest.approx(sk.log_loss([0, 1], certain))
+    assert measured_probabilities(np.array([0, 1]), certain)["log_loss"].value == pytest.approx(sk.log_loss([0, 1], certain))
     for target, n_classes in (([1, 1, 1], 2), ([0, 1, 1], 3)):
         shares = np.full((3, n_classes), 1 / n_classes)
-        assert np.isnan([auc(np.array(target), shares), *of_probabilities(np.array(target), shares)["auc"]]).all()
-    assert np.isnan(of_numbers(np.ones(5), np.zeros(5))["r2"]).all()
-    assert of_numbers(np.ones(5), np.ones(5))["rmse"] == (0.0, 0.0)
-    assert of_labels(np.zeros(5, dtype=int), np.zeros(5, dtype=int), 2)["balanced_accuracy"] == (1.0, 1.0)
+        area = measured_probabilities(np.array(target), shares)["auc"]
+        assert np.isnan([area.value, *area.interval]).all()
+    assert np.isnan(measured_numbers(np.ones(5), np.zeros(5))["r2"].interval).all()
+    assert measured_numbers(np.ones(5), np.ones(5))["rmse"].interval == (0.0, 0.0)
+    assert measured_labels(np.zeros(5, dtype=int), np.zeros(5, dtype=int), 2)["balanced_accuracy"].interval == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -119,11 +115,12 @@ def test_rows_that_are_counted_are_measured_as_if_written_out(rng, n_classes):
     target, times = np.append(np.arange(n_classes), rng.integers(0, n_classes, 20)), rng.integers(1, 5, 20 + n_classes)
     shares = rng.dirichlet(np.ones(n_classes), len(target))
     each = [np.repeat(values, times, axis=0) for values in (target, shares)]
-    for measure in (auc, log_loss, brier):
-        assert measure(target, shares, times) == pytest.approx(measure(*each))
-    found = of_labels(target, shares.argmax(axis=1), n_classes, times) | of_probabilities(target, shares, times)
-    expected = of_labels(each[0], each[1].argmax(axis=1), n_classes) | of_probabilities(*each)
-    assert {name: pytest.approx(ends) for name, ends in expected.items()} == found
+    counted, expected = (
+        Answered(n_classes, rows, said.argmax(axis=1), said, count)
+        for rows, said, count in ((target, shares, times), (*each, None))
+    )
+    assert counted.metrics(0) == pytest.approx(expected.metrics(0))
+    assert {name: pytest.approx(ends) for name, ends in expected.intervals().items()} == counted.intervals()
 
 
 def test_calibration_and_lift_are_worked_out_by_hand():
@@ -142,7 +139,7 @@ def test_calibration_and_lift_are_worked_out_by_hand():
 # --- intervals
 
 
-def test_limits_of_probabilities_are_those_of_scipy():
+def test_limits_of_probabilities_are_those_of_scipy_and_of_a_mean_cover_it():
     hits = np.arange(31)
     exact = [stats.binomtest(int(k), 30).proportion_ci(0.98, "exact") for k in hits]
     for found, side in zip(clopper_pearson(hits, 30, 0.01), ("low", "high"), strict=True):
@@ -150,9 +147,6 @@ def test_limits_of_probabilities_are_those_of_scipy():
     for k in (0, 9, 30):
         expected = stats.binomtest(k, 30).proportion_ci(0.95, method="wilson")
         assert wilson(k / 30, 30) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_limits_of_a_mean_cover_it_and_tighten():
     rng = generator(5)
     values, chances = np.array([0.2, 0.45, 0.6, 0.62, 0.7, 0.8]), np.array([0.01, 0.04, 0.15, 0.3, 0.3, 0.2])
     limits = np.array([mean_limits(rng.choice(values, size=500, p=chances), 0.1) for _ in range(400)])
@@ -188,14 +182,12 @@ def test_intervals_hold_the_true_measure_about_95_times_in_100(rng, n_classes):
     covered, truth = [], [1 - 1 / 5, 1.0, 1 / np.sqrt(2)]
     if n_classes:
         target, predicted, shares = rows_of_classes(rng, 60_000, n_classes)
-        balanced = balanced_accuracy(confusion(target, predicted, n_classes))
-        truth = [np.mean(target == predicted), balanced, auc(target, shares), log_loss(target, shares), brier(target, shares)]
+        truth = list(Answered(n_classes, target, predicted, shares).metrics(0).values())[:-1]
     for _ in range(TIMES):
         if n_classes:
-            target, predicted, shares = rows_of_classes(rng, N_ROWS, n_classes)
-            found = of_labels(target, predicted, n_classes) | of_probabilities(target, shares)
+            found = Answered(n_classes, *rows_of_classes(rng, N_ROWS, n_classes)).intervals()
         else:
             around, noise = rng.normal(0, 2, N_ROWS), rng.laplace(0, 1 / np.sqrt(2), N_ROWS)
-            found = of_numbers(around + noise, around)
+            found = {name: one.interval for name, one in measured_numbers(around + noise, around).items()}
         covered.append([low <= value <= high for (low, high), value in zip(found.values(), truth, strict=True)])
     assert ((np.mean(covered, axis=0) > 0.91) & (np.mean(covered, axis=0) < 0.985)).all()

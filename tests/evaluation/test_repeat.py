@@ -3,15 +3,12 @@
 import gc
 import os
 import signal
-import stat
 import subprocess
 import sys
 import weakref
 from dataclasses import replace
-from functools import partial
 
 import pytest
-from joblib import disk
 
 from dpviz.errors import WorkersEnded
 from dpviz.evaluation import repeat as workers
@@ -20,20 +17,6 @@ from dpviz.io.samples import load_sample
 from dpviz.learners import FitRequest
 from dpviz.table.encode import encode
 from tests.support.paths import ROOT
-
-
-def test_rows_shared_with_workers_lie_where_only_this_user_may_look(monkeypatch, tmp_path):
-    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
-    leave = []
-    monkeypatch.setattr(workers.atexit, "register", lambda *what, **how: leave.append((what, how)))
-    workers._prepare_sharing.__wrapped__(os.getpid())
-    folder = os.environ["JOBLIB_TEMP_FOLDER"]
-    assert os.path.dirname(folder) == str(tmp_path)
-    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
-    ((remove, *arguments), how), *more = leave
-    remove(*arguments, **how)
-    assert not more
-    assert not os.path.exists(folder)
 
 
 def test_the_last_two_tables_stay_with_their_counts(monkeypatch):
@@ -57,20 +40,6 @@ def test_draws_in_this_process_leave_no_rows_behind():
     del data
     gc.collect()
     assert left() is None
-
-
-@pytest.mark.slow
-def test_the_last_results_do_not_wait_until_workers_let_go_of_a_table(monkeypatch):
-    """joblib would try ten times in a second to remove the rows that two workers keep."""
-    pauses = []
-    monkeypatch.setattr(disk.time, "sleep", lambda seconds, wait=disk.time.sleep: (pauses.append(seconds), wait(seconds)))
-    data = encode(*load_sample("loans"))
-    assert len(list(workers.spread(partial(n_kept, data.take(slice(0, 19_999), share=1.0)), range(4), 2))) == 4
-    assert pauses.count(disk.RM_SUBDIRS_RETRY_TIME) <= 1
-
-
-def n_kept(data, number):
-    return workers.kept_here(data).n_rows
 
 
 def clinic():

@@ -5,7 +5,6 @@ from threading import Event
 import numpy as np
 import pytest
 
-from dpviz.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from dpviz.errors import Cancelled, ParameterError
 from dpviz.evaluation.shares import (
     GROWTHS,
@@ -75,15 +74,12 @@ def test_the_map_repeats_more_draws_only_add_and_workers_change_nothing():
     assert not few.has_twins
 
 
-def test_shares_that_lead_to_the_same_plan_are_fitted_once():
+def test_the_same_plan_is_fitted_once_and_a_stop_keeps_what_is_done():
     twins = share_map(movable("privatree-star"), rows(), draws=2, seed=1)
     assert twins.has_twins
     for at, first in enumerate(twins.same_as):
         assert np.array_equal(twins.scores[at], twins.scores[first])
         assert twins.points[at][2] == pytest.approx(twins.points[first][2])
-
-
-def test_a_stop_keeps_what_is_done_and_wrong_questions_are_refused():
     stop, how = Event(), {"draws": 8, "seed": 1}
     found = share_map(movable("pf-tree"), rows(), **how, progress=lambda _: stop.set(), stop=stop.is_set)
     assert 0 < found.n_draws < found.n_asked == 8
@@ -101,13 +97,3 @@ def test_points_the_draws_cannot_tell_from_the_best_are_as_good():
         points = share_points(3)[: len(scores)]
         found = ShareMap(movable(), 400, points, np.array(scores), tuple(range(len(scores))), len(scores[0]))
         assert found.best in found.as_good == as_good
-
-
-# --- rounds of boosting
-
-
-@pytest.mark.parametrize("mu", [1e-3, 0.1, 1.0, 5.0])
-def test_epsilon_inverts_delta(mu):
-    epsilon = gaussian_epsilon(1e-6, mu)
-    assert gaussian_delta(epsilon, mu) <= 1e-6
-    assert epsilon == 0 or gaussian_delta(0.999 * epsilon, mu) > 1e-6

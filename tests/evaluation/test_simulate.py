@@ -70,14 +70,11 @@ def test_the_class_follows_the_planted_tree_as_often_as_said_and_every_rule_is_w
     assert LEAST_SIDE - 0.03 <= left.mean() <= 1 - LEAST_SIDE + 0.03
 
 
-def test_nothing_is_right_more_often_than_the_ceiling_and_a_tree_comes_near():
+def test_a_tree_comes_near_the_ceiling_and_given_marginals_are_drawn():
     world = plant(TWO, n_rows=20_000, strength=0.8, depth=2, seed=3)
     train, test = world.draw(seed=1)
     score = fit("pf-tree", train, epsilon=20, seed=0, depth=3).score(test)
     assert world.chances[0][0] - 0.06 < score < world.chances[0][0] + 0.03
-
-
-def test_given_marginals_are_drawn_and_read_ones_are_those_of_the_rows():
     asked = {"n_rows": 30_000, "strength": 0.5, "seed": 1}
     train, _ = plant(TWO, **asked, marginals={"a": (3.0, 1.0), "c": (0.0, 1.0, 1.0)}).draw(seed=1)
     assert abs((train.columns[0] < 0).mean() - 0.75) < 0.02
@@ -141,16 +138,13 @@ def test_simulated_rows_have_the_declared_base_rate_at_every_strength(base_rate,
     assert 0 <= outside < inside <= 1
 
 
-def test_the_stronger_the_signal_the_more_of_the_rarer_class_lies_where_two_questions_ask():
+def test_a_stronger_signal_is_found_more_often_and_a_first_look_is_what_fewer_draws_give():
     found = expected(draws=3)
     assert [one.strength for one in found] == ["little", "something", "much"]
     assert found[0].best < found[1].best < found[2].best
     assert found[2].accuracy > found[2].always == pytest.approx(0.7, abs=0.03)
     assert expected(draws=3) == found
     assert all(one.better <= 0.5 for one in expected(0.001, base_rate=0.1, n_rows=300, draws=4))
-
-
-def test_a_first_look_is_what_fewer_draws_give_and_is_worth_nothing_half_done():
     told, asked = [], iter([False, True])
     request = FitRequest.of("pf-tree", epsilon=1.0, max_depth=2)
     first, last = expected_steps(TWO, request, draws=5, progress=told.append, **ASKED)
@@ -159,9 +153,6 @@ def test_a_first_look_is_what_fewer_draws_give_and_is_worth_nothing_half_done():
     assert told == [pytest.approx((number + 1) / 15) for number in range(15)]
     with pytest.raises(Cancelled):
         expected(stop=lambda: next(asked))
-
-
-def test_more_classes_impossible_base_rates_and_what_cannot_be_divided_are_refused():
     for schema, base_rate, error in ((SCHEMA, 0.2, SchemaError), (TWO, 1.0, ParameterError), (UNDIVIDED, 0.2, SchemaError)):
         with pytest.raises(error):
             region(schema, n_rows=100, base_rate=base_rate, strength=0.5, seed=1)

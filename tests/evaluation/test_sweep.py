@@ -60,7 +60,7 @@ def test_there_is_one_row_per_fit_each_a_plain_fit_on_its_fold(frame, data):
     assert (plain.verdict == "none").all()
 
 
-def test_a_variant_is_fitted_with_its_parameters(data):
+def test_a_variant_has_its_parameters_and_depths_are_exact_where_asked(data):
     name = "pf-tree(lookahead=1; leaves=labels)"
     frame = dpviz.sweep(["pf-tree", name], data, epsilon=[1.0], folds=1, repeats=1)
     assert set(frame.learner) == {"pf-tree", name}
@@ -68,6 +68,12 @@ def test_a_variant_is_fitted_with_its_parameters(data):
     seed = Batch(name, 1.0, 8, None, 0, (0,)).seed_of(0, 0)
     again = dpviz.fit("pf-tree", train, epsilon=1.0, seed=seed, lookahead=1, leaves="labels")
     assert frame.accuracy[frame.learner == name].item() == again.score(test)
+    asked = {"epsilon": [0.01], "folds": 1, "repeats": 1}
+    assert dpviz.sweep(["pf-tree"], data, max_depth=[1, 3], depth="exact", **asked).depth.tolist() == [1, 3]
+    assert dpviz.sweep(["pf-tree"], data, max_depth=[3], **asked).depth.tolist() == [1]
+    frame = dpviz.sweep(NAMES, data, **asked)
+    assert dict(zip(frame.learner, frame.max_depth, strict=True)) == {"pf-tree": 8, "cart": 4}
+    assert dpviz.sweep(NAMES, data, **asked, done=frame).equals(frame)
 
 
 @pytest.mark.slow
@@ -101,7 +107,13 @@ def test_what_was_stopped_or_kept_in_part_is_completed_to_the_frame_of_one_go(da
     assert dpviz.sweep(NAMES, data, **ASKED, stop=lambda: True).empty
 
 
-def test_a_frame_of_other_settings_rows_or_targets_is_refused(data, frame):
+def test_more_draws_keep_the_first_and_a_frame_of_other_settings_rows_or_targets_is_refused(data, frame):
+    shares = []
+    more = dpviz.sweep(NAMES, data, **(ASKED | {"repeats": 6}), progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert_frame_equal(more[more.repeat < 4].reset_index(drop=True), frame)
+    assert list(as_frame([]).columns) == [*KEYS, *ABOUT, *OF_CLASSES]
     others = ({"seed": 1}, {"folds": 4}, {"params": {"pf-tree": {"lookahead": "1"}}}, {"data": rows(200)})
     for other in others:
         with pytest.raises(DpvizError, match="made from other rows, folds, seeds or parameters"):
@@ -110,15 +122,6 @@ def test_a_frame_of_other_settings_rows_or_targets_is_refused(data, frame):
         dpviz.sweep(NAMES, data, **ASKED, done=frame.drop(columns="repeat"))
     with pytest.raises(DpvizError, match="no column 'r2'"):
         dpviz.sweep(["gbdt"], rows_of_numbers(schema_of_numbers(), 40), epsilon=[1.0], folds=2, repeats=1, done=frame)
-
-
-def test_progress_grows_to_one_and_more_draws_keep_the_first(data, frame):
-    shares = []
-    more = dpviz.sweep(NAMES, data, **(ASKED | {"repeats": 6}), progress=shares.append)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-    assert_frame_equal(more[more.repeat < 4].reset_index(drop=True), frame)
-    assert list(as_frame([]).columns) == [*KEYS, *ABOUT, *OF_CLASSES]
 
 
 def test_seeds_depend_on_what_a_fit_is_alone_and_early_batches_cover_the_whole_grid():
@@ -156,15 +159,6 @@ def test_a_sweep_that_ends_or_is_left_early_leaves_no_work_and_no_rows_behind(da
         started.close()
         assert not list(started)
         assert sweeping._SPLITS == {}
-
-
-def test_depths_are_exact_where_asked_and_each_learner_has_its_own_largest(data):
-    asked = {"epsilon": [0.01], "folds": 1, "repeats": 1}
-    assert dpviz.sweep(["pf-tree"], data, max_depth=[1, 3], depth="exact", **asked).depth.tolist() == [1, 3]
-    assert dpviz.sweep(["pf-tree"], data, max_depth=[3], **asked).depth.tolist() == [1]
-    frame = dpviz.sweep(NAMES, data, **asked)
-    assert dict(zip(frame.learner, frame.max_depth, strict=True)) == {"pf-tree": 8, "cart": 4}
-    assert dpviz.sweep(NAMES, data, **asked, done=frame).equals(frame)
 
 
 @pytest.mark.parametrize(
@@ -270,16 +264,13 @@ def test_levels_metrics_and_rows_at_a_place():
     assert rows_at(table, "max_depth", 3).empty
 
 
-def test_a_probability_counts_all_pairs_within_a_fold_as_mann_whitney_does(rng):
+def test_a_probability_counts_all_pairs_within_a_fold_and_folds_weigh_alike(rng):
     found = compared([[0.8, 0.7], [0.6, 0.6, 0.6, 0.6]], [[0.7, 0.9], [0.5, 0.5, 0.5, 0.7]])
     assert found.probability == pytest.approx(((1 + 0 + 0.5 + 0) / 4 + 0.75) / 2)
     assert (found.n_folds, found.n_draws) == (2, 2 + 4)
     assert (found.probability_low, found.probability_high) == wilson(found.probability, 6)
     ours, theirs = rng.integers(0, 6, (2, 30)) / 6
     assert compared([ours], [theirs]).probability == pytest.approx(stats.mannwhitneyu(ours, theirs).statistic / 900)
-
-
-def test_swapping_turns_everything_round_equals_tie_and_less_error_is_ahead(rng):
     ours, theirs = rng.random((2, 3, 11))
     here, there = compared(ours, theirs), compared(theirs, ours)
     assert here.probability + there.probability == pytest.approx(1)
@@ -290,6 +281,11 @@ def test_swapping_turns_everything_round_equals_tie_and_less_error_is_ahead(rng)
     error = compared([[6.0, 7.0]], [[9.0, 9.0]], "rmse")
     assert (error.probability, error.low, error.high) == (1.0, 2.0, 3.0)
     assert compared([[6.0, 7.0]], [[9.0, 9.0]]).probability == 0
+    sizes = (3, 7, 10)
+    ours = [rng.random(size).tolist() for size in sizes]
+    repeated = np.concatenate([np.repeat(fold, 210 // size) for fold, size in zip(ours, sizes, strict=True)])
+    found = compared(ours, [[0.0]] * 3)
+    assert (found.low, found.median, found.high) == tuple(np.quantile(repeated, [0.05, 0.5, 0.95], method="inverted_cdf"))
 
 
 def test_learners_that_draw_nothing_are_compared_exactly_and_without_a_common_split_nothing_is():
@@ -300,11 +296,3 @@ def test_learners_that_draw_nothing_are_compared_exactly_and_without_a_common_sp
     assert found.n_draws == 0
     assert found.probability == found.probability_low == found.probability_high == pytest.approx(2 / 3)
     assert compared([[0.5]], [[], [0.5]]) is None
-
-
-def test_folds_weigh_alike_in_the_quantiles_however_many_draws_they_have(rng):
-    sizes = (3, 7, 10)
-    ours = [rng.random(size).tolist() for size in sizes]
-    repeated = np.concatenate([np.repeat(fold, 210 // size) for fold, size in zip(ours, sizes, strict=True)])
-    found = compared(ours, [[0.0]] * 3)
-    assert (found.low, found.median, found.high) == tuple(np.quantile(repeated, [0.05, 0.5, 0.95], method="inverted_cdf"))

@@ -337,7 +337,7 @@ def audit(
     seed : int
         Repeatable; the number of workers changes nothing.
     pair : (EncodedDataset, EncodedDataset), optional
-        Without and with the canary, which is the last row. By default the best of a few; see also `canary_pair`.
+        Without and with the canary, which is the last row. By default the best of a few.
     draws : int
         Fits, besides those that choose a pair.
     beta : float

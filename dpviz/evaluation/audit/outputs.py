@@ -21,11 +21,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -185,20 +185,13 @@ def bound_by_guesses(up: np.ndarray | int, down: np.ndarray | int, n: int, *, be
     return np.log(np.maximum((share - delta) / (1 - share), 1.0))
 
 
-class _Way(Protocol):
-    """How a bound follows from the hits on the likelier table and on the other, of n draws each."""
-
-    def __call__(
-        self, up: np.ndarray | int, down: np.ndarray | int, n: int, *, beta: float, delta: float = 0.0
-    ) -> np.ndarray: ...
-
-
-_WAYS: tuple[_Way, ...] = (bound_by_ratio, bound_by_guesses)
+#: How a bound follows from the hits on the likelier table and on the other, of n draws each.
+_WAYS = (bound_by_ratio, bound_by_guesses)
 
 
 def _choose(
     first: Sequence[Shown], second: Sequence[Shown], beta: float, delta: float
-) -> tuple[str, frozenset[Hashable], int, _Way]:
+) -> tuple[str, frozenset[Hashable], int, Callable[..., np.ndarray]]:
     """What to look at, the event {likelihood ratio >= t} of it, the table on which that is likelier, and how to test it."""
     n, best = len(first), (-math.inf, "", frozenset[Hashable](), 0, _WAYS[0])
     for name in first[0]:

@@ -111,22 +111,6 @@ def telling_pairs(task: str, epsilon: float) -> tuple[Pair, ...]:
     )
 
 
-def canary_pair(data: EncodedDataset) -> Pair:
-    """`data`, and `data` with a canary: the rarest category or the farther end of each range, and the rarest class."""
-    pairs = zip(data.schema.features, data.columns, strict=True)
-    columns = tuple(np.append(column, _outlying(feature, column)).astype(column.dtype) for feature, column in pairs)
-    target = np.append(data.target, _outlying(data.schema.target, data.target)).astype(data.target.dtype)
-    return data, EncodedDataset(data.schema, columns, target)
-
-
-def _outlying(about: NumericFeature | CategoricalFeature | ClassTarget | NumericTarget, values: np.ndarray) -> float:
-    if isinstance(about, (NumericFeature, NumericTarget)):
-        middle = values.mean() if len(values) else about.low
-        return about.high if about.high - middle >= middle - about.low else about.low
-    names = about.categories if isinstance(about, CategoricalFeature) else about.classes
-    return int(np.bincount(values, minlength=len(names)).argmin())
-
-
 def verify_pair(
     learner: str | LearnerSpec,
     first: EncodedDataset,

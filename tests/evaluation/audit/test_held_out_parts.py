@@ -92,23 +92,19 @@ def counted_alone(share, epsilon=None):
     return replace(PF_TREE, plan=plan)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 3.0])
-def test_the_mixture_is_what_listing_every_assignment_and_count_of_whole_fits_gives(epsilon):
-    spec = counted_alone(0.3)
-    found = verify(spec, epsilon=epsilon, universes=(ONE,), **HONEST)
-    assert found.log_ratio == pytest.approx(listed_ratio(ONE, epsilon, spec), rel=1e-9)
-    assert found.verdict == "holds"
-
-
 @pytest.mark.parametrize(
-    "spec",
-    [pytest.param(counted_alone(0.3), marks=pytest.mark.verify), pytest.param(PF_TREE, marks=pytest.mark.slow)],
-    ids=["leaf counts", "leaf counts and test"],
+    ("universe", "spec", "epsilon"),
+    [
+        *((ONE, counted_alone(0.3), epsilon) for epsilon in (0.5, 3.0)),
+        pytest.param(TWO, counted_alone(0.3), 1.0, marks=pytest.mark.verify),
+        pytest.param(ONE, PF_TREE, 1.0, marks=pytest.mark.slow),
+    ],
+    ids=["little", "much", "two rows", "with a test"],
 )
-def test_the_mixture_is_what_listing_gives_with_more_rows_and_with_a_test(spec):
-    universe = TWO if spec is not PF_TREE else ONE
-    found = verify(spec, epsilon=1.0, universes=(universe,), **HONEST)
-    assert found.log_ratio == pytest.approx(listed_ratio(universe, 1.0, spec), rel=1e-9)
+def test_the_mixture_is_what_listing_every_assignment_and_count_of_whole_fits_gives(universe, spec, epsilon):
+    found = verify(spec, epsilon=epsilon, universes=(universe,), **HONEST)
+    assert found.log_ratio == pytest.approx(listed_ratio(universe, epsilon, spec), rel=1e-9)
+    assert found.verdict == "holds"
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
@@ -147,12 +143,14 @@ def test_numbers_that_are_claimed_too_cheap_are_found(part):
     assert verify(replace(PF_TREE, plan=plan), epsilon=3.0, universes=(numbers,)).verdict == "violated"
 
 
-def test_the_worst_output_is_a_pair_of_neighbours_and_its_chances_give_the_ratio():
+def test_the_worst_output_is_a_pair_of_neighbours_and_settings_for_classes_leave_numbers_out():
     found = verify("pf-tree", epsilon=1.0, universes=(TWO,), **HONEST)
     assert len(found.worst_pair.second) == len(found.worst_pair.first) + 1
     small, large = found.worst_pair.probabilities
     assert abs(math.log(large / small)) == pytest.approx(found.log_ratio)
     assert set(found.output) == {"root", "test"}
+    places = (ONE, Universe((2,), n_classes=0, max_rows=2))
+    assert [found.searched for found in verify_each("pf-tree", universes=places, leaves="labels")] == [ONE.title]
 
 
 @pytest.mark.parametrize("cheaper", [False, True])
@@ -175,8 +173,3 @@ def test_universes_with_too_many_partings_are_left_out_before_their_larger_table
     with pytest.raises(NotEnumerable, match="too many ways to part these rows"):
         verify("pf-tree", universes=places, progress=told.append, **HONEST | {"lookahead": lookahead})
     assert told == [0.0]
-
-
-def test_settings_for_classes_alone_leave_universes_of_numbers_out():
-    places = (ONE, Universe((2,), n_classes=0, max_rows=2))
-    assert [found.searched for found in verify_each("pf-tree", universes=places, leaves="labels")] == [ONE.title]

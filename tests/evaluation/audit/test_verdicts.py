@@ -33,7 +33,14 @@ def run():
     return StoredRun((*entries, refused))
 
 
-def test_a_run_survives_its_file_that_says_what_its_numbers_mean(run):
+def test_a_run_survives_its_file_newer_entries_replace_older_and_a_broken_ledger_is_noticed(run):
+    assert not run.has_broken_ledger
+    assert run_of(HOLDS, BUG).has_broken_ledger
+    assert StoredRun((facts(HOLDS, replace(BOUND, verdict="ledger violated")),)).has_broken_ledger
+    newer = StoredRun((replace(facts(UNPROVEN), date="2031-05-06"),))
+    merged = run.updated(newer)
+    assert [entry.learner for entry in merged.facts] == ["pf-tree", "cart", "privatree"]
+    assert merged.dates == ("2030-01-02", "2031-05-06")
     once = run_from_json(run_to_json(run))
     assert run_from_json(run_to_json(once)) == once
     assert [entry.plan for entry in once.facts] == [entry.plan for entry in run.facts]
@@ -45,16 +52,6 @@ def test_a_run_survives_its_file_that_says_what_its_numbers_mean(run):
     assert (document["neighbours"], document["processor_seconds"]) == ("add/remove one row", 300)
     assert (document["facts"][0]["version"], document["facts"][0]["date"]) == ("9.8.7", "2030-01-02")
     assert document["facts"][1]["searched"]["log_ratio"] == "infinity"
-
-
-def test_newer_entries_replace_those_of_their_learners_and_a_broken_ledger_anywhere_is_noticed(run):
-    assert not run.has_broken_ledger
-    assert run_of(HOLDS, BUG).has_broken_ledger
-    assert StoredRun((facts(HOLDS, replace(BOUND, verdict="ledger violated")),)).has_broken_ledger
-    newer = StoredRun((replace(facts(UNPROVEN), date="2031-05-06"),))
-    merged = run.updated(newer)
-    assert [entry.learner for entry in merged.facts] == ["pf-tree", "cart", "privatree"]
-    assert merged.dates == ("2030-01-02", "2031-05-06")
 
 
 @pytest.mark.parametrize(
@@ -75,9 +72,11 @@ def test_a_damaged_file_is_refused_by_the_place_of_the_damage(run, spoil, where)
     assert problem.value.remedy
 
 
-def test_a_missing_file_says_how_to_make_it(tmp_path):
+def test_a_missing_file_says_how_to_make_it_and_a_stop_cancels(tmp_path):
     with pytest.raises(DpvizError, match=r"dpviz verify --all --out gone\.json"):
         stored_run(tmp_path / "gone.json")
+    with pytest.raises(Cancelled):
+        verify_all(date="2026-01-31", learners=["majority"], stop=lambda: True)
 
 
 # --- the stored run is the one source
@@ -131,24 +130,21 @@ def test_what_is_stored_as_searched_is_what_a_search_finds_today(learner, params
         assert stored[found.searched] == pytest.approx(found.log_ratio, rel=1e-6, abs=1e-9), again
 
 
-def test_beside_every_stored_attack_stands_what_a_perfect_one_shows_of_what_is_proved():
-    for entry in (entry for entry in STORED.facts if entry.claim.verdict == "holds" and not entry.attacked.delta):
-        found = entry.attacked
-        assert found.perfect == pytest.approx(perfect_bound(found.n_tested, entry.composed.epsilon, 0.5, beta=0.05), rel=1e-6)
-
-
 def _as_stored(claim):
     """Ten digits, as in the file."""
     return replace(claim, epsilon=float(f"{claim.epsilon:.10g}"), delta=float(f"{claim.delta:.10g}"))
 
 
-def test_no_lower_bound_is_above_a_ledger_and_none_above_a_claim_that_holds():
+def test_no_lower_bound_is_above_a_ledger_or_a_claim_that_holds_and_beside_it_stands_a_perfect_one():
     for entry in STORED.facts:
         for found, bound in ((entry.searched, "log_ratio"), (entry.attacked, "bound")):
             if found is not None:
                 assert not exceeds(getattr(found, bound), found.composed), (entry.learner, entry.epsilon)
                 assert found.verdict != "ledger violated"
                 assert entry.claim.verdict != "holds" or not exceeds(getattr(found, bound), found.claimed)
+    for entry in (entry for entry in STORED.facts if entry.claim.verdict == "holds" and not entry.attacked.delta):
+        found = entry.attacked
+        assert found.perfect == pytest.approx(perfect_bound(found.n_tested, entry.composed.epsilon, 0.5, beta=0.05), rel=1e-6)
 
 
 def test_the_stored_run_shows_what_is_known_of_the_learners():
@@ -208,8 +204,3 @@ def test_one_learner_alone_is_searched_and_attacked(monkeypatch):
     for entry in run.facts:
         assert entry.searched.log_ratio == pytest.approx(entry.epsilon)
         assert 0 <= entry.attacked.bound < entry.epsilon
-
-
-def test_a_stop_cancels_the_whole_run():
-    with pytest.raises(Cancelled):
-        verify_all(date="2026-01-31", learners=["majority"], stop=lambda: True)
