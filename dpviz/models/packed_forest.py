@@ -6,7 +6,7 @@ A categorical feature may split into one child per category here; `trees` shows 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -126,7 +126,7 @@ class OfPackedTrees(OfArrays):
     @property
     def trees(self) -> Sequence[Tree]:
         """Every tree, made when asked for: one child per category becomes a chain of rules."""
-        return UnpackedTrees(self)
+        return UnpackedTrees(self.splits, self.leaf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,11 +169,10 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 class UnpackedTrees(Sequence[Tree]):
-    """Trees of a packed model, unpacked one by one into rules of two sides."""
+    """Packed trees, unpacked one by one into rules of two sides; `leaf` makes the leaf of a number."""
 
-    def __init__(self, model: OfPackedTrees) -> None:
-        self._model = model
-        self._splits = model.splits
+    def __init__(self, splits: PackedTrees, leaf: Callable[[int], End]) -> None:
+        self._splits, self._leaf = splits, leaf
 
     def __len__(self) -> int:
         return self._splits.n_trees
@@ -198,7 +197,7 @@ class UnpackedTrees(Sequence[Tree]):
         """The subtree below a node."""
         splits = self._splits
         if splits.feature[place] == LEAF:
-            return self._model.leaf(int(splits.leaf_number[place]))
+            return self._leaf(int(splits.leaf_number[place]))
         feature, threshold = int(splits.feature[place]), float(splits.threshold[place])
         first, declared = int(splits.first_child[place]), splits.schema.features[feature]
         if not isinstance(declared, CategoricalFeature):

@@ -13,9 +13,9 @@ import numpy as np
 
 from dpviz.accounting.plan import BudgetPlan, Share
 from dpviz.errors import SchemaError
-from dpviz.models.packed_forest import LEAF, PackedTrees
-from dpviz.models.tree import Branch, End, Node, Rule, SubsetRule, ThresholdRule, Tree
-from dpviz.table.schema import CategoricalFeature, NumericFeature, NumericTarget, Schema
+from dpviz.models.packed_forest import LEAF, PackedTrees, UnpackedTrees
+from dpviz.models.tree import End, Tree
+from dpviz.table.schema import NumericFeature, NumericTarget, Schema
 from dpviz.training.contract import LearnerSpec, always_claims
 from dpviz.training.params import Settings
 
@@ -53,21 +53,14 @@ def require_numbers_to_square(schema: Schema, learner: str) -> None:
 
 def tree_of(schema: Schema, grown: Any, leaf_of: Callable[[Any], End]) -> Tree:
     """The tree in scikit-learn's `grower.tree_`; `leaf_of` makes a leaf of the value there (`tree_.value[node]`)."""
-
-    def convert(index: int) -> Node:
-        if grown.children_left[index] == -1:
-            return leaf_of(grown.value[index])
-        rule = _rule(schema, int(grown.feature[index]), float(grown.threshold[index]))
-        return Branch(rule, convert(grown.children_left[index]), convert(grown.children_right[index]))
-
-    return Tree(schema, convert(0))
+    splits, leaves = packed_of(schema, grown)
+    return UnpackedTrees(splits, lambda number: leaf_of(grown.value[leaves[number]]))[0]
 
 
-def _rule(schema: Schema, feature: int, threshold: float) -> Rule:
-    declared = schema.features[feature]
-    if isinstance(declared, CategoricalFeature):
-        return SubsetRule(feature, tuple(code for code in range(len(declared.categories)) if code <= threshold))
-    return ThresholdRule(feature, threshold)
+def packed_of(schema: Schema, grown: Any) -> tuple[PackedTrees, np.ndarray]:
+    """The same packed, and the place in it of each of the leaves."""
+    left = grown.children_left
+    return packed_tree(schema, grown.feature, grown.threshold, left, grown.children_right, left == -1)
 
 
 def packed_tree(

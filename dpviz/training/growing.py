@@ -55,7 +55,7 @@ class Split:
     """The node splits by candidate `index` of `feature`, and both children are grown.
 
     `below`: what they become was chosen with it; their events are `INCLUDED` in this one. `median_split`: the lower half of its
-    numbers is meant for one side.
+    numbers is meant for one side. `codes`: instead of a candidate, the categories that go left.
     """
 
     feature: int
@@ -63,6 +63,7 @@ class Split:
     event: Event
     below: tuple[Label | Split, Label | Split] | None = None
     median_split: MedianSplit | None = None
+    codes: tuple[int, ...] | None = None
 
     @classmethod
     def labelled(cls, feature: int, index: int, labels: tuple[int, int], event: Event) -> Split:
@@ -70,18 +71,9 @@ class Split:
         return cls(feature, index, event, (Label(labels[0], INCLUDED), Label(labels[1], INCLUDED)))
 
 
-@dataclass(frozen=True, eq=False)
-class OrderedSplit:
-    """The node splits a categorical feature by any set of its bins (prefixes of an order found at the node)."""
-
-    feature: int
-    left_bins: np.ndarray
-    event: Event
-
-
 #: The event of a decision that was paid for with the one above.
 INCLUDED = Sequential(())
-Decision = Label | Split | OrderedSplit
+Decision = Label | Split
 Decide = Callable[[CountedNode], Decision]
 #: The exact distribution of a step: every decision with its probability, and the mass cut off where noise is unbounded.
 StepDistribution = Callable[[CountedNode], tuple[list[tuple[Decision, float]], float]]
@@ -138,23 +130,23 @@ def _decided(
     if isinstance(decision, Label):
         return
     children = node.children(decision.feature, _left_bins(node.grid, decision)) if node and _is_open(decision) else (None, None)
-    together = decision.below if isinstance(decision, Split) else None
     for side, child in enumerate(children):
-        if together is not None:
-            yield from _decided(child, 2 * place + side, together[side], decided)
+        if decision.below is not None:
+            yield from _decided(child, 2 * place + side, decision.below[side], decided)
         elif child is not None:
             yield child, 2 * place + side
 
 
 def _is_open(decision: Decision) -> bool:
     """Whether anything below is still to be decided."""
-    if isinstance(decision, Split) and decision.below is not None:
-        return any(map(_is_open, decision.below))
-    return not isinstance(decision, Label)
+    if isinstance(decision, Label):
+        return False
+    return decision.below is None or any(map(_is_open, decision.below))
 
 
-def _left_bins(grid: CandidateGrid, decision: Split | OrderedSplit) -> np.ndarray:
-    return decision.left_bins if isinstance(decision, OrderedSplit) else grid.features[decision.feature].left_bins(decision.index)
+def _left_bins(grid: CandidateGrid, split: Split) -> np.ndarray:
+    candidates = grid.features[split.feature]
+    return candidates.left_bins(split.index) if split.codes is None else np.isin(np.arange(candidates.n_bins), split.codes)
 
 
 def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) -> tuple[Node, Event]:
@@ -164,8 +156,8 @@ def _assembled(grid: CandidateGrid, decided: dict[int, Decision], place: int) ->
         return decision.leaf, decision.event
     (left, left_event), (right, right_event) = (_assembled(grid, decided, 2 * place + side) for side in (0, 1))
     event = _after(decision.event, left_event, right_event)
-    if isinstance(decision, OrderedSplit):
-        return Branch(subset_rule(decision.feature, decision.left_bins), left, right), event
+    if decision.codes is not None:
+        return Branch(SubsetRule(decision.feature, decision.codes), left, right), event
     branch = Branch(rule_of(grid, decision.feature, decision.index), left, right, decision.median_split)
     return _cut_below(grid, branch, decision.index), event
 
@@ -197,12 +189,7 @@ def rule_of(grid: CandidateGrid, feature: int, index: int) -> Rule:
     candidates = grid.features[feature]
     if candidates.thresholds is not None:
         return ThresholdRule(feature, float(candidates.thresholds[candidates.ends[index] - 1]))
-    return subset_rule(feature, candidates.left_bins(index))
-
-
-def subset_rule(feature: int, left_bins: np.ndarray) -> SubsetRule:
-    """The rule that sends these bins (bool of shape (n_bins,)) left."""
-    return SubsetRule(feature, tuple(np.flatnonzero(left_bins).tolist()))
+    return SubsetRule(feature, tuple(np.flatnonzero(candidates.left_bins(index)).tolist()))
 
 
 STOPPING_DISCLOSURE = Disclosure(

@@ -31,7 +31,6 @@ from dpviz.training.growing import (
     UNPRICED,
     Decision,
     Label,
-    OrderedSplit,
     Split,
     TreeRecipe,
     leaf_distribution,
@@ -86,16 +85,15 @@ class NoisyHistogramGrower:
         )
         return Label(chosen.value, chosen.event)
 
-    def _split(self, node: CountedNode, before: tuple[Event, ...]) -> Split | OrderedSplit:
+    def _split(self, node: CountedNode, before: tuple[Event, ...]) -> Split:
         noisy, events = self._noisy_histogram(node)
         order = _bin_order(self.grid, noisy)
         feature, index = self.grid.locate(int(_gini(self.grid, noisy[order]).argmin()))
-        if self.grid.features[feature].thresholds is not None:
-            return Split(feature, index, Sequential((*before, *events)))
-        first = self.grid.offsets[feature]
-        left_bins = np.zeros(self.grid.features[feature].n_bins, dtype=bool)
-        left_bins[order[first : first + index + 1] - first] = True
-        return OrderedSplit(feature, left_bins, Sequential((*before, *events)))
+        codes = None
+        if self.grid.features[feature].thresholds is None:  # prefixes of the order found here
+            first = self.grid.offsets[feature]
+            codes = tuple(sorted((order[first : first + index + 1] - first).tolist()))
+        return Split(feature, index, Sequential((*before, *events)), codes=codes)
 
     def _noisy_histogram(self, node: CountedNode) -> tuple[np.ndarray, tuple[Event, ...]]:
         """Noisy counts, clipped at 0, float64 of shape (n_bins, n_classes), and their events."""
@@ -174,7 +172,7 @@ def least_gini_distribution(
     for feature in range(len(tables)):
         wins = _wins(tables, feature, noise)
         for left in range(2):
-            decisions.append((OrderedSplit(feature, np.arange(2) == left, UNPRICED), float(wins[left])))
+            decisions.append((Split(feature, 0, UNPRICED, codes=(left,)), float(wins[left])))
     return decisions, max(0.0, 1 - sum(chance for _, chance in decisions)) + ROUNDING
 
 

@@ -30,7 +30,7 @@ def privatree_node(epsilon, source):
 
 def number_of(decision):
     """Feature and the category that goes left, as one number: the order in which the distribution lists decisions."""
-    return 2 * decision.feature + int(np.flatnonzero(decision.left_bins)[0])
+    return 2 * decision.feature + decision.codes[0]
 
 
 def of_privatree(epsilon):

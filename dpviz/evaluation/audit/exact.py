@@ -20,13 +20,13 @@ from dpviz.errors import NotEnumerable
 from dpviz.evaluation.audit.evidence import PlannedLearner, Separation, WorstPair
 from dpviz.evaluation.audit.sources import Enumeration
 from dpviz.models.document import model_body
-from dpviz.models.tree import Branch, Leaf, MedianSplit, Node, NumberLeaf, Rule, Tree
+from dpviz.models.tree import Branch, Leaf, MedianSplit, Node, NumberLeaf, Rule, SubsetRule, Tree
 from dpviz.progress import Progress
 from dpviz.table.candidates import CandidateGrid
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, Feature, NumericFeature, NumericTarget, Schema
 from dpviz.training.estimate.window import target_cuts
-from dpviz.training.growing import Decision, Label, OrderedSplit, Split, TreeRecipe, rule_of, subset_rule
+from dpviz.training.growing import Decision, Label, Split, TreeRecipe, rule_of
 from dpviz.training.nodes import CountedNode, node_of
 
 
@@ -407,8 +407,8 @@ def published_part(grid: CandidateGrid, decision: Decision) -> Any:
     match decision:
         case Label(label):
             return label
-        case OrderedSplit(feature, left_bins):
-            return subset_rule(feature, left_bins)
+        case Split(feature, codes=tuple() as codes):
+            return SubsetRule(feature, codes)
         case Split(feature, index, median_split=MedianSplit() as median_split):
             return _rule(grid, feature, index), decision.below is not None, median_split
         case Split(feature, index, below=(left, right)):

@@ -18,7 +18,7 @@ from dpviz.privacy.source import NoiseSource
 from dpviz.privacy.uniform import SecretKeys
 from dpviz.table.dataset import EncodedDataset
 from dpviz.training.contract import FitOutput
-from dpviz.training.exact_trees import packed_tree, reference_learner, require_single_precision, single_leaf
+from dpviz.training.exact_trees import packed_of, reference_learner, require_single_precision, single_leaf
 from dpviz.training.forests.random_trees import row_order
 from dpviz.training.params import whole
 
@@ -49,10 +49,9 @@ def fit(data: EncodedDataset, plan: BudgetPlan, params: Params, source: NoiseSou
     return FitOutput(PackedForest(PackedTrees.concatenate(trees), codes), event)
 
 
-def _tree(data: EncodedDataset, tree: Any) -> tuple[PackedTrees, np.ndarray]:
-    left, right = tree.children_left, tree.children_right
-    packed, leaves = packed_tree(data.schema, tree.feature, tree.threshold, left, right, left == -1)
-    return packed, tree.value[leaves, 0].argmax(axis=1)
+def _tree(data: EncodedDataset, grown: Any) -> tuple[PackedTrees, np.ndarray]:
+    packed, leaves = packed_of(data.schema, grown)
+    return packed, grown.value[leaves, 0].argmax(axis=1)
 
 
 LEARNER = reference_learner(
