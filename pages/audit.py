@@ -266,8 +266,5 @@ with left:
     if statements := statement_rows(learner):
         with st.expander(f"Theorems, lemmas and corollaries of the paper ({len(statements)})", icon=":material/gavel:"):
             st.dataframe(statements, hide_index=True, alt="Every numbered statement, whether it holds, and why.")
-    with st.expander("How to read this page", icon=":material/help:"):
-        for section in ("neighbours", "facts", "composed", "searching"):
-            st.markdown(prose("audit", section))
 frame.go_on("audit")
 frame.as_python(partial(as_python.audit, search.learner, search.params, search.epsilon))

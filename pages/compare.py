@@ -16,6 +16,7 @@ from dpviz.app import background, controls, explorations, frame, parts, plan_tab
 from dpviz.app.compare import DEPTH, EPSILON, FIRST_LOOK, ROWS, Asked, first_look_at, fits_of
 from dpviz.app.controls import DEPTHS, EPSILONS, auto_in_words, depth_of
 from dpviz.app.parts import plain
+from dpviz.app.prose import prose
 from dpviz.app.protected import unit_in_use
 from dpviz.app.state import hidden_seed, loaded, rows_read
 from dpviz.app.widgets import download, learner_title, linked, one_of, rows_table, show_chart
@@ -133,13 +134,6 @@ def ask() -> Asked:
     """Fill the row of settings; the page ends here where no learner is chosen. Private rows are not counted for it."""
     halved = (two_digits(0.8 * (public_rows or 0) / 2**halving) for halving in range(7, 0, -1))
     sizes = (*dict.fromkeys(size for size in halved if size >= 20), None)
-    balanced = "Balanced accuracy counts every class alike. Of probabilities, which not every algorithm gives: AUC, how well they"
-    balanced += " order the rows; log loss and Brier score, how far they are off, 0 at best."
-    explained = "R²: the share of the spread that is explained, 0 for the mean. The errors are in the target's units."
-    guesses = (
-        "Right guesses: best is the algorithm that predicts best where all let others guess equally well. Equal ε is not equal"
-    )
-    guesses += " risk: what an algorithm does may tell less than its ε allows."
     unknown = None if len(sizes) > 1 else "Over number of rows: needs a public row count. Declare one on the Data page."
     axes: dict[charts.Axis, str] = {"asked": "ε asked for", "guesses": "right guesses of 100"}
     majority = 0.0 if of_numbers or is_private or not data.n_rows else float(data.class_counts().max() / data.n_rows)
@@ -149,9 +143,10 @@ def ask() -> Asked:
         options = {"format_func": VIEWS.__getitem__, "help": unknown, "width": "content", **linked("view")}
         along = one_of("Curves", views, **options)
         options = {"format_func": lambda metric: capital(METRICS[metric]), "width": 180, **linked(f"measure{suffix}")}
-        metric = st.selectbox("Measure", metrics_for(schema, majority), help=explained if of_numbers else balanced, **options)
+        words = prose("compare", "numbers" if of_numbers else "classes")
+        metric = st.selectbox("Measure", metrics_for(schema, majority), help=words, **options)
         with st.popover("More", icon=":material/tune:"):
-            options = {"format_func": axes.__getitem__, "help": guesses, **linked("x-axis")}
+            options = {"format_func": axes.__getitem__, "help": prose("compare", "guesses"), **linked("x-axis")}
             axis = one_of("x axis", tuple(axes), **options) if along == EPSILON else "asked"
             places = ask_axis(along, sizes)
             words = "Each draw trains every algorithm again, with other noise."
@@ -221,9 +216,7 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     banded, bandable = None, charts.bandable(found)
     if chosen is not None and bandable:  # several bands would hide each other
         sound = [curve.learner for curve in found if curve.is_sound and curve.learner in bandable]
-        start = 1 + bandable.index((sound or bandable)[0])
-        options = {"format_func": lambda name: learner_title(name) if name else "none", "key": "banded", "width": 260}
-        banded = st.selectbox("Show the spread of", ("", *bandable), start, **options) or None
+        banded = (sound or bandable)[0]
     level = comparison.majority_level(frame, metric)
     x = chosen if chosen is not None else asked.places[len(asked.places) // 2]
     about = unit.words if axis == "guesses" else None
@@ -236,10 +229,7 @@ def draw_curves(asked: Asked, frame: pd.DataFrame, chosen: float | None = None) 
     show_chart(charts.compare_chart(found, summary=words, along=along, metric=metric, **look), "curves", png=saved_as("curves"))
     if charts.is_cut(found, metric):
         st.caption(f"R² below −{-charts.LEAST_R2} is cut off: far worse than predicting the mean. The table has the numbers.")
-    words = f"Lines: median over draws and splits; band: nine of ten outcomes, of {charts.ENOUGH} fits or more at every point. "
-    words += "Dashed: the claim does not hold as published; or nothing bounds what the algorithm tells, and it stands where its "
-    words += "claim would put it."
-    st.caption(words)
+    st.caption(prose("compare", "lines", enough=str(charts.ENOUGH)))
     return found
 
 
@@ -266,10 +256,10 @@ def ask_place(shown: Asked, frame: pd.DataFrame) -> float:
     if len(places) == 1:
         return places[0]
     near = {EPSILON: 1.0, DEPTH: 4, ROWS: places[-1]}[shown.along]
-    words = {EPSILON: f"In detail at ε ({NEIGHBOURS})", DEPTH: "In detail at this many levels"}
+    words = {EPSILON: f"ε ({NEIGHBOURS})", DEPTH: "this many levels", ROWS: "this many training rows"}
     name = number_text if shown.along == EPSILON else "{:,.0f}".format
     start = min(places, key=lambda place: abs(place - near))
-    label = words.get(shown.along, "In detail at this many training rows")
+    label = f"In detail at {words[shown.along]}"
     return float(st.select_slider(label, places, value=start, format_func=name, key=f"place-{shown.along}"))
 
 
@@ -309,17 +299,11 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
 
 
 def draw(shown: Asked, frame: pd.DataFrame) -> None:
-    """The curves, claims that do not hold, and one place of the curves in detail."""
+    """The curves, and one place of them in detail."""
     drawn = st.container()
     x = ask_place(shown, frame)
     with drawn:
         found = draw_curves(shown, frame, x)
-    doubtful = [curve for curve in found if curve.verdict in ("unproven", "violated")]
-    if doubtful:
-        with st.expander(f":material/gpp_bad: Claims that do not hold ({len(doubtful)})"):
-            for curve in doubtful:
-                claim = shown.grid.request(curve.learner, shown.grid.epsilons[0], shown.grid.max_depths[0]).claim(schema)
-                st.markdown(f"- **{plain(learner_title(curve.learner))}** ({curve.verdict}): {plain(claim.because)}")
     if shown.axis == "guesses":
         there = comparison.rows_at_risk(frame, comparison.at_equal_risk(found, x))
     else:

@@ -213,10 +213,9 @@ def released_file(record: ReleaseRecord, unit: Unit) -> None:
     """A released file to take away: its tree, its private test, its report."""
     text, name = publish.text_of(record), f"{record.learner}-release-{record.number}.json"
     download("Download release (JSON)", text, name, "application/json", disabled=not text)
-    if not text:
-        st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
     st.caption(f"SHA-256 of the file: `{record.sha256}`")
     if not text:
+        st.caption(":material/error: Its file is no longer where it was released to, or was changed. It stays spent.")
         return
     st.caption(f"{prose('publish', 'sign')} `ssh-keygen -Y sign -f KEY -n dpviz-release {name}`")
     given = Exportable(text, unit)

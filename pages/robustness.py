@@ -15,7 +15,7 @@ from dpviz.app.controls import DEPTHS, EPSILONS, FIRST_LEARNERS, auto_in_words, 
 from dpviz.app.parts import plain
 from dpviz.app.prose import prose
 from dpviz.app.state import hidden_seed, rows_read
-from dpviz.app.widgets import learner_title, linked, on_demand, show_chart, table
+from dpviz.app.widgets import learner_title, linked, show_chart, table
 from dpviz.charts import as_python
 from dpviz.charts import robustness as charts
 from dpviz.charts.robustness import Certified
@@ -46,20 +46,10 @@ MAJORITY, OWN = "the majority class", "an accuracy of my own"
 Cell = tuple[str, float | None]
 
 
-def meaning() -> None:
-    """What the words on this page mean."""
-    st.divider()
-    with on_demand("How to read this page", icon=":material/help:") as box:
-        if box.open:
-            for column, section in zip(st.columns(3, gap="large"), ("bound", "band", "eyes"), strict=True):
-                column.markdown(prose("robustness", section))
-
-
 parts.page("Robustness", "How many poisoned rows can this tree provably withstand?")
 loaded = explorations.rows_to_explore()
 is_private = loaded.role is DataRole.PRIVATE
 if parts.needs_classes(loaded, "A poisoning guarantee"):
-    meaning()
     st.stop()
 
 # --- settings
@@ -87,7 +77,6 @@ with settings_row():
         up_to = float(st.select_slider("Up to", (0.0005, 0.001, 0.002, 0.005, 0.01), value=0.01, **options))
 if not learners or not epsilons:
     st.info("Choose at least one algorithm and one ε.", icon=":material/info:")
-    meaning()
     st.stop()
 
 seed = hidden_seed(loaded.role, "_robustness_secret")
@@ -241,6 +230,5 @@ if measured is not None:
         st.warning(plain(weaker), icon=":material/trending_down:")
     table(charts.attack_table(found, measured), "Every measured attack beside what is proved.", key="robust-attacked")
 
-meaning()
 frame.go_on("robustness")
 frame.as_python(partial(as_python.robustness, rows_read(), list(map(fit_of, cells)), draws, n_splits))

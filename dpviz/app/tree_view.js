@@ -32,7 +32,6 @@ class View {
     this.element.querySelector(".zoom").addEventListener("click", (event) => this.press(event));
     this.stage.addEventListener("click", (event) => this.click(event));
     this.stage.addEventListener("keydown", (event) => this.key(event));
-    this.stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.stage.addEventListener("pointerdown", (event) => this.grab(event));
     this.stage.addEventListener("scroll", () => this.remember(), { passive: true });
     this.resized = new ResizeObserver(() => this.lay());
@@ -209,11 +208,12 @@ class View {
     this.remember();
   }
 
-  // Zooms so that what lies under the point (from the frame's corner) stays under it.
-  zoomBy(factor, x = this.stage.clientWidth / 2, y = this.stage.clientHeight / 2) {
+  // Zooms so that what lies in the middle of the frame stays there.
+  zoomBy(factor) {
     const scale = clamp(this.scale * factor, SMALLEST, LARGEST), ratio = scale / this.scale;
     const edge = (size) => Math.max(0, (this.stage.clientWidth - size) / 2);
     const from = edge(this.size.width * this.scale), to = edge(this.size.width * scale);
+    const x = this.stage.clientWidth / 2, y = this.stage.clientHeight / 2;
     this.zoomTo(scale, (this.stage.scrollLeft + x - from) * ratio + to - x, (this.stage.scrollTop + y) * ratio - y);
   }
 
@@ -229,13 +229,6 @@ class View {
     const what = event.target.closest("button")?.dataset.zoom;
     if (what === "fit") this.fit();
     else if (what) this.zoomBy(what === "in" ? STEP : 1 / STEP);
-  }
-
-  wheel(event) {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const frame = this.stage.getBoundingClientRect();
-    this.zoomBy(Math.exp(-clamp(event.deltaY, -50, 50) / 150), event.clientX - frame.left, event.clientY - frame.top);
   }
 
   // Fingers scroll the frame by themselves; a mouse or pen drags it.

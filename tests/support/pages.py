@@ -36,7 +36,6 @@ ON_DEMAND = (
     "Every measure on the held-out rows",
     "Download this model",
     "Where does ε go?",
-    "How to read this page",
     "How to read the picture",
     "This page as Python",
 )

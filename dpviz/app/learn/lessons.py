@@ -80,17 +80,6 @@ def show_noise(view: LessonView) -> None:
     known = {0: "The tables are the same.", 1: "The tables are neighbours: they differ in one row."}
     st.caption(known.get(distance, words))
     view.picture(charts.counts_chart(noisy, counts))
-    with st.expander("The two tables", icon=":material/grid_on:"):
-        rows = [
-            {
-                "member": row,
-                "late": "yes" if row in late else "no",
-                "first table": "in",
-                "second table": "missing" if row in missing else "in",
-            }
-            for row in MEMBERS
-        ]
-        st.dataframe(rows, hide_index=True, alt="Each member: late or not, and whether the row is in each table.")
 
 
 # --- choosing with permute-and-flip, beside the exponential mechanism
