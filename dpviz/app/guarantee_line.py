@@ -13,7 +13,6 @@ from dpviz.learners import get_learner, result_verdict
 from dpviz.results.result import FitResult
 from dpviz.table.role import DataRole
 
-_MOST_LINES = 5
 _LOOK = {
     "released": (st.success, ":material/verified_user:"),
     "would": (st.info, ":material/shield:"),
@@ -58,6 +57,12 @@ def noise_line(result: FitResult, role: DataRole = DataRole.SIMULATED) -> None:
 
 
 def disclosure_lines(found: tuple[Disclosure, ...]) -> list[str]:
-    """One line each for the first of them, and how many more there are."""
-    lines = [f"{plain(item.what)} **{plain(item.remedy)}**" for item in found[:_MOST_LINES]]
-    return [*lines, *([f"And {len(found) - _MOST_LINES:,} more."] if len(found) > _MOST_LINES else [])]
+    """One line each, but at most three of a kind and then how many more there are."""
+    kinds: dict[str, list[Disclosure]] = {}
+    for item in found:
+        kinds.setdefault(item.code, []).append(item)
+    lines = []
+    for items in kinds.values():
+        lines += [f"{plain(item.what)} **{plain(item.remedy)}**" for item in items[:3]]
+        lines += [f"And {len(items) - 3:,} more of this kind."] if len(items) > 3 else []
+    return lines
