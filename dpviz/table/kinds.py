@@ -43,7 +43,8 @@ _BEYOND += "|(?:oder|und) (?:mehr|älter|weniger|darüber)|et plus|y más"
 _WITH_MONTH = (
     _MONTH_NAMED,
     rf"[0-9]{{1,4}}(?:st|nd|rd|th)?\W{{0,2}}(?:de |of )?{_MONTH}\W{{0,2}}(?:de )?[0-9]{{1,4}}(?![0-9]).*"
-    rf"|{_MONTH}\W{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?\W{{1,2}}[0-9]{{2,4}}(?![0-9]).*|{_MONTH}\W{{0,2}}[0-9]{{4}}",
+    rf"|{_MONTH}\W{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?\W{{1,2}}[0-9]{{2,4}}(?![0-9]).*|{_MONTH}\W{{0,2}}[0-9]{{4}}"
+    rf"|(?:{_MONTHS}|dec|dez)[-'’/][0-9]{{2}}",
 )
 _TIME = r"(?:[0-9]+ days?,? )?[0-9]{1,2}:[0-9]{2}.*"
 #: (kind, pattern of its texts, in small letters) of what is no number; the first that fits counts.

@@ -144,6 +144,8 @@ def warn_of(notes: Iterable[str], *, stacklevel: int = 3) -> None:
 
 #: A text of digits that a program would not write for a number.
 _CODE = re.compile(r"0[0-9]+|[0-9]+[eE][0-9]+")
+#: What stands behind a day or a month.
+_MARK_OF_DATE = re.compile(r"^[0-9]{1,2}([-./])")
 #: With more texts they are no categories.
 _MOST_SPELLINGS = 1000
 #: Texts of a column that are searched for marks in doubt.
@@ -204,6 +206,8 @@ def column_notes(column: Column, left_out: Sequence[int] = ()) -> Iterator[Note]
             yield Doubt(
                 "Dates may have the day or the month first, and the day was taken to be first: correct the order if it is not."
             )
+        if len({mark for text in column.texts if text not in rest for mark in _MARK_OF_DATE.findall(text)}) > 1:
+            yield Doubt("Dates are written with several marks, so perhaps in several orders: write all of them alike.")
         if rest:
             what = "Some texts among dates are none in the order of the others, and a proposal counts them as missing"
             yield Doubt(f"{what}: write all dates alike, or declare what they mean.", example=f"For example {rest[0]!r}.")

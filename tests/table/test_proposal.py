@@ -304,7 +304,9 @@ MONTHS = ["01-MAR-24", "02-MAR-24", "03-APR-24"]
         (["01/02/2024", "02/13/2024", "02/01/2024"], ""),  # the month is
         (["2024-03-01", "2024-04-02", "2024-05-03"], ""),
         ([*(f"{day:02d}.03.2024" for day in range(1, 31)), "3/31/2024"], "none in the order of the others"),
+        (["01.03.2024", "2024-03-02", "03/14/2024"], "with several marks"),
         (MONTHS, "the name of its month"),
+        (["Mar-24", "Apr-24", "May-23"], "the name of its month"),
         (["95%", "95 %", "0.5‰", "12 percent"], "is not read: write 12.5"),
         (["$1,037.50", "12 €", "USD 12", "-$3.50"], "is not read: write 12.5"),
         (["(12)", "12-", "(1,000)"], "is not read: write 12.5"),
