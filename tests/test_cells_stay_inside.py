@@ -285,7 +285,7 @@ def test_the_canary_of_an_audit_does_not_print_itself():
     assert traces(repr(found)) == []
 
 
-def test_the_door_leaves_nothing_behind_an_error():
+def test_the_door_leaves_nothing_behind_an_error_and_lets_a_stop_through():
     def fails(theirs: Exception) -> DpvizError:
         with pytest.raises(TableError) as caught, cells_stay_inside(lambda _: TableError("damaged", "No.", remedy="")):
             raise theirs
@@ -297,9 +297,6 @@ def test_the_door_leaves_nothing_behind_an_error():
         error = fails(theirs)
         assert (error.__cause__, error.__context__) == (None, None)
     assert fails(ours) is ours
-
-
-def test_the_door_lets_a_stop_through():
     with pytest.raises(KeyboardInterrupt), cells_stay_inside(lambda _: EngineError("failed", "No.", remedy="")):
         raise KeyboardInterrupt
 

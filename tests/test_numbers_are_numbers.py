@@ -190,7 +190,7 @@ def test_what_is_no_number_is_a_typed_error_that_names_the_parameter(what):
         assert name in str(caught.value) or name == "rows", value
 
 
-def test_no_schema_file_brings_one_that_is_no_number(tmp_path):
+def test_no_schema_file_and_no_cap_of_the_register_brings_one_that_is_no_number(tmp_path):
     for name in ["low", "high", "missing_as"]:
         for value in ("1", True, False, [1], {}, "infinity", float("inf"), float("nan")):
             document = SCHEMA.to_dict()
@@ -198,9 +198,6 @@ def test_no_schema_file_brings_one_that_is_no_number(tmp_path):
             (tmp_path / "schema.json").write_text(json.dumps(document), encoding="utf-8")
             with pytest.raises(DpvizError):
                 dpviz.load_schema(tmp_path / "schema.json")
-
-
-def test_no_cap_of_the_register_is_one_that_is_no_number(tmp_path):
     for name in ["epsilon_cap", "delta_cap", "rows_per_unit"]:
         register = Register(tmp_path / f"{name}.db")
         register.declare("rows", epsilon_cap=1)

@@ -8,19 +8,13 @@ from dpviz.errors import Cancelled
 from dpviz.progress import all_steps, is_stopped, part_of, steps
 
 
-def test_progress_is_told_after_each_item_and_ends_at_one():
+def test_progress_is_told_after_each_item_and_a_stop_ends_them():
     told = []
     assert list(steps("abcd", told.append, None)) == list("abcd")
     assert told == [0.25, 0.5, 0.75, 1.0]
     assert list(steps("", told.append, None)) == []
-
-
-def test_a_stop_ends_the_items_but_not_before_the_least():
     assert list(steps("abc", None, lambda: True)) == []
     assert list(steps("abc", None, lambda: True, at_least=2)) == ["a", "b"]
-
-
-def test_a_stop_is_a_function_or_an_event():
     event = threading.Event()
     assert not is_stopped(event)
     event.set()
@@ -28,6 +22,11 @@ def test_a_stop_is_a_function_or_an_event():
     assert is_stopped(lambda: True)
     assert not is_stopped(lambda: False)
     assert not is_stopped(None)
+    told = []
+    for number in range(2):
+        part_of(told.append, number, 2)(0.5)
+    assert told == [0.25, 0.75]
+    assert part_of(None, 0, 2) is None
 
 
 def test_work_that_must_be_complete_is_cancelled_by_a_stop():
@@ -39,11 +38,3 @@ def test_work_that_must_be_complete_is_cancelled_by_a_stop():
     assert done == ["a", "b"]
     assert told == [1 / 3, 2 / 3]
     assert list(all_steps("abc", None, None)) == list("abc")
-
-
-def test_parts_make_up_the_whole():
-    told = []
-    for number in range(2):
-        part_of(told.append, number, 2)(0.5)
-    assert told == [0.25, 0.75]
-    assert part_of(None, 0, 2) is None

@@ -25,15 +25,12 @@ def read_toml(path: str) -> dict[str, Any]:
 # --- packaging
 
 
-def test_requirements_are_the_library_the_dashboard_and_pytest() -> None:
+def test_requirements_are_the_library_the_dashboard_and_pytest_each_between_two_bounds() -> None:
     lines = (ROOT / "requirements.txt").read_text().split()
     project = read_toml("pyproject.toml")["project"]
     extras = project["optional-dependencies"]
     pytest_range = [line for line in extras["test"] if re.match(r"pytest[<>=]", line)]
     assert sorted(lines) == sorted({*project["dependencies"], *extras["app"], *extras["tables"], *pytest_range})
-
-
-def test_every_requirement_has_a_lower_and_an_upper_bound() -> None:
     project = read_toml("pyproject.toml")["project"]
     every = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     assert [line for line in every if not re.fullmatch(r"[a-z-]+>=[\d.]+,<[\d.]+|dpviz\[.*\]", line)] == []
@@ -126,16 +123,14 @@ def test_shell_scripts_parse() -> None:
 # --- the app's configuration
 
 
-def test_the_app_keeps_to_this_computer_and_to_itself() -> None:
+def test_the_app_keeps_to_this_computer_and_to_itself_by_options_that_streamlit_knows() -> None:
     config = read_toml(".streamlit/config.toml")
     assert config["server"]["address"] == "localhost"
     assert config["browser"]["gatherUsageStats"] is False
     assert config["client"]["showErrorDetails"] == "none"
     assert config["client"]["showErrorLinks"] is False
     assert config["client"]["disableDataExport"] is True
-
-
-def test_streamlit_knows_every_option_of_the_configuration() -> None:
+    assert "//" not in (ROOT / ".streamlit" / "config.toml").read_text()
     from streamlit import config as streamlit_config
 
     def options(table: dict[str, Any], prefix: str = "") -> list[str]:
@@ -146,7 +141,3 @@ def test_streamlit_knows_every_option_of_the_configuration() -> None:
 
     known = set(streamlit_config.get_config_options())
     assert [name for name in options(read_toml(".streamlit/config.toml")) if name not in known] == [], version("streamlit")
-
-
-def test_no_font_or_picture_is_fetched() -> None:
-    assert "//" not in (ROOT / ".streamlit" / "config.toml").read_text()

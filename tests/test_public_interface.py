@@ -28,13 +28,21 @@ PROMISED = {
 }  # fmt: skip
 
 
-def test_every_promised_name_is_there():
+def test_every_promised_name_signature_and_field_is_there():
     assert set(dpviz.__all__) >= PROMISED
     assert all(hasattr(dpviz, name) for name in dpviz.__all__)
-
-
-def test_every_public_name_explains_itself():
     assert [name for name in PROMISED - {"__version__"} if not (inspect.getdoc(getattr(dpviz, name)) or "").strip()] == []
+    parameters = inspect.signature(dpviz.fit).parameters
+    assert list(parameters)[:7] == ["name", "data", "epsilon", "max_depth", "depth", "delta", "seed"]
+    defaults = {name: parameters[name].default for name in ("max_depth", "depth", "delta", "seed")}
+    assert defaults == {"max_depth": None, "depth": "auto", "delta": None, "seed": None}
+    assert parameters["epsilon"].default is inspect.Parameter.empty
+    assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in ("epsilon", "max_depth", "depth", "seed"))
+    promised = {"learner", "model", "ledger", "claim", "plan", "params", "settings", "schema"}
+    promised |= {"disclosures", "noise", "seed"}
+    assert set(dpviz.FitResult.__dataclass_fields__) >= promised
+    assert dpviz.learners is importlib.import_module("dpviz.learners")
+    assert dpviz.learner_names()[0] == dpviz.learners.DEFAULT == "pf-tree"
 
 
 @pytest.mark.slow
@@ -43,21 +51,6 @@ def test_a_file_is_read_by_whatever_is_called_first():
     code = "import dpviz; print(dpviz.propose_schema(b'age,label\\n1,no\\n2,yes\\n').target.classes)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("('no', 'yes')\n", "")
-
-
-def test_fit_takes_what_is_promised():
-    parameters = inspect.signature(dpviz.fit).parameters
-    assert list(parameters)[:7] == ["name", "data", "epsilon", "max_depth", "depth", "delta", "seed"]
-    defaults = {name: parameters[name].default for name in ("max_depth", "depth", "delta", "seed")}
-    assert defaults == {"max_depth": None, "depth": "auto", "delta": None, "seed": None}
-    assert parameters["epsilon"].default is inspect.Parameter.empty
-    assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in ("epsilon", "max_depth", "depth", "seed"))
-
-
-def test_a_result_holds_what_is_promised():
-    promised = {"learner", "model", "ledger", "claim", "plan", "params", "settings", "schema"}
-    promised |= {"disclosures", "noise", "seed"}
-    assert set(dpviz.FitResult.__dataclass_fields__) >= promised
 
 
 def test_the_walk_from_a_file_to_a_file(tmp_path):
@@ -103,11 +96,6 @@ def test_with_anything_read_from_the_rows_it_is_none():
     result = dpviz.fit("pf-tree", data, epsilon=1.0, depth=1)
     assert (result.released, result.seed) == (False, None)
     assert "was read from the data." in result.not_released_because
-
-
-def test_dpviz_learners_is_the_package():
-    assert dpviz.learners is importlib.import_module("dpviz.learners")
-    assert dpviz.learner_names()[0] == dpviz.learners.DEFAULT == "pf-tree"
 
 
 def _result(learner: str = "pf-tree") -> dpviz.FitResult:

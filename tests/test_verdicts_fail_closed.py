@@ -115,21 +115,15 @@ ENDLESS |= {"parallel noise", "approximate epsilon", "risk of any", "risk delta"
 ENDLESS |= {"published bound"}
 
 
-def test_what_is_no_number_is_refused_at_the_door():
+def test_what_is_no_number_is_refused_at_the_door_and_infinity_where_it_says_nothing():
     for name, door in DOORS.items():
         for value in NEVER:
             with pytest.raises(DpvizError):
                 print(name, value, door(value))  # pytest shows the last that was let in
-
-
-def test_true_is_no_number_where_1_was_asked_for_before():
     for door in ["budget", "weights"]:
         assert sum(DOORS[door](1.0)) == 1
         with pytest.raises(DpvizError):
             DOORS[door](True)
-
-
-def test_infinity_is_refused_where_it_says_nothing():
     for door in [door for door in DOORS if door not in ENDLESS]:
         with pytest.raises(DpvizError):
             DOORS[door](math.inf)

@@ -70,7 +70,7 @@ def test_a_line_that_is_no_record_is_answered_in_place():
             assert answers(TREE, text).tolist() == [*expected[:place], None, *expected[place:]]
 
 
-def test_cells_of_a_frame_are_read_as_in_a_file():
+def test_cells_of_a_frame_are_read_as_in_a_file_and_categories_of_numbers_by_their_value():
     for cells, expected in [
         (["54,4", "54,6", "1e2", " 90 ", "１０", "1_0", "inf", "NA"], ["well", "ill", "ill", "ill", "well", None, None, None]),
         ([54.4, 54.6, 100.0, np.inf, np.nan, -5.0, 1e300, 60], ["well", "ill", "ill", None, None, "well", "ill", "ill"]),
@@ -79,9 +79,6 @@ def test_cells_of_a_frame_are_read_as_in_a_file():
     ]:
         frame = pd.DataFrame({"age": cells, "ward": ["south"] * 8, "dose": [1] * 8})
         assert answers(TREE, frame).tolist() == expected
-
-
-def test_categories_of_numbers_match_by_their_value():
     schema = Schema((CategoricalFeature("code", ("1", "2.5", "x")),), ClassTarget("y", ("a", "b")))
     tree = Tree(schema, Branch(SubsetRule(0, (0, 1)), Leaf(0), Leaf(1)))
     assert answers(tree, pd.DataFrame({"code": [1, 2.5, 7, None]})).tolist() == ["a", "a", None, None]

@@ -82,7 +82,7 @@ def test_nodes_come_parents_first_and_left_before_right(tree):
         assert tree.values == tuple(tree.node(path).value for path in leaves)
 
 
-def test_merging_keeps_leaves_whose_probabilities_or_numbers_differ():
+def test_merging_keeps_leaves_that_differ_and_a_threshold_goes_left():
     rule = ThresholdRule(0, MIDDLE)
     for schema, near in [
         (SCHEMA, Branch(rule, Leaf(0, None, (0.8, 0.1, 0.1)), Leaf(0, None, (0.7, 0.2, 0.1)))),
@@ -90,10 +90,7 @@ def test_merging_keeps_leaves_whose_probabilities_or_numbers_differ():
     ]:
         assert Tree(schema, near).merged().root == near
     assert Tree(PRICES, Branch(rule, NumberLeaf(2.5), NumberLeaf(2.5))).merged().root == NumberLeaf(2.5)
-
-
-def test_the_ends_of_rules():
-    """On the threshold goes left; codes in any unsigned type."""
+    # On the threshold goes left; codes in any unsigned type.
     assert ThresholdRule(0, 0.1).goes_left(np.array([0.1, np.nextafter(0.1, 1)])).tolist() == [True, False]
     assert ThresholdRule(0, 2.5).goes_left(np.array([2, 3], dtype=np.int16)).tolist() == [True, False]
     for codes in [(), (0,), (1, 3), (0, 1, 2, 3), (250,)]:
@@ -103,7 +100,7 @@ def test_the_ends_of_rules():
             assert SubsetRule(0, codes).goes_left(values[:0]).tolist() == []
 
 
-def test_probabilities_are_the_shares_of_the_leaf_a_row_reaches():
+def test_probabilities_are_the_shares_of_the_leaf_a_row_reaches_or_there_are_none():
     rule = ThresholdRule(0, MIDDLE)
     tree = Tree(SCHEMA, Branch(rule, Leaf(0, (5, -1, 2), (0.75, 0.0, 0.25)), Leaf(2, None, (0.25, 0.25, 0.5))))
     data = table(SCHEMA, 30)
@@ -112,9 +109,6 @@ def test_probabilities_are_the_shares_of_the_leaf_a_row_reaches():
     expected = [(0.75, 0.0, 0.25) if left else (0.25, 0.25, 0.5) for left in rule.goes_left(data.columns[0])]
     assert found.tolist() == [list(shares) for shares in expected]
     assert len(set(expected)) == 2
-
-
-def test_a_model_without_probabilities_says_so():
     for model in [
         Constant(SCHEMA, 0),
         Tree(SCHEMA, Leaf(0, (1, 2, 3))),

@@ -181,13 +181,17 @@ def test_owners_refuse_a_release_from_few_rows_until_they_are_accepted():
     assert train_federated([one, two], **SHORT).released
 
 
-def test_owners_are_warned_of_what_one_of_them_read_from_the_rows():
+def test_what_one_owner_read_from_its_rows_is_warned_of_and_disclosed_by_all():
     one, two = releasing()
     read = replace(two, schema=replace(two.schema, read_from_data=("n_public",)))
     with pytest.warns(PublicValuesWarning, match="discloses what the ledger does not cover") as caught:
         train_federated([one, read], **SHORT)
     assert [warning.filename for warning in caught] == [__file__]
     train_federated([one, read], **SHORT | {"seed": 0})
+    parts = parts_of(numbers())
+    read = replace(parts[1], schema=replace(parts[1].schema, read_from_data=("n_public",)))
+    found = train_federated([parts[0], read, parts[2]], **ASKED)
+    assert [item.what for item in found.disclosures] == ["The row count was read from the data."]
 
 
 def test_owners_release_with_exact_noise_that_nobody_can_repeat():
@@ -197,25 +201,15 @@ def test_owners_release_with_exact_noise_that_nobody_can_repeat():
     assert not np.array_equal(one.model.values, two.model.values)
 
 
-def test_what_one_owner_read_from_its_rows_all_disclose():
-    parts = parts_of(numbers())
-    read = replace(parts[1], schema=replace(parts[1].schema, read_from_data=("n_public",)))
-    found = train_federated([parts[0], read, parts[2]], **ASKED)
-    assert [item.what for item in found.disclosures] == ["The row count was read from the data."]
-
-
 def test_a_person_may_have_rows_at_every_owner():
     bounded = [replace(part, rows_per_person=2) for part in parts_of(numbers())]
     assert train_federated(bounded, **ASKED).rows_per_person == 6
     assert train_federated([*bounded[:2], parts_of(numbers())[2]], **ASKED).rows_per_person is None
 
 
-def test_owners_with_another_schema_are_told_so():
+def test_what_cannot_be_is_refused():
     with pytest.raises(SchemaError, match="owner 1: Its features or target are declared differently"):
         train_federated([numbers(), table(schema_of("numbers"), 20)], **ASKED)
-
-
-def test_what_cannot_be_is_refused():
     for given, words in [
         ({"initial_share": 0.1}, "0: owners start from 0"),
         ({"colluding": 1}, "'colluding' parameter of train_federated must be left out: it went with the protocol"),
@@ -223,9 +217,6 @@ def test_what_cannot_be_is_refused():
     ]:
         with pytest.raises(ParameterError, match=words):
             train_federated(parts_of(numbers()), **ASKED, **given)
-
-
-def test_one_owner_is_nobody_to_share_with():
     for owners in [0, 1]:
         with pytest.raises(ParameterError, match="at least two owners"):
             train_federated([numbers()][:owners], **ASKED)

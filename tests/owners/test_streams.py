@@ -10,7 +10,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import GaussianRounds, Parallel
 from dpviz.errors import Cancelled, DpvizError, ParameterError, UnknownName
-from dpviz.evaluation.metrics import rmse
+from dpviz.evaluation.metrics import measured_numbers
 from dpviz.owners.streams import WAYS, stream_of, train_on_stream
 from dpviz.table.dataset import EncodedDataset
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
@@ -41,14 +41,11 @@ def stream(data=None, feature="x", share=0.4):
     return stream_of(train, numbers(900, 8) if train.schema == NUMBER else classes(900, 8), feature, share)
 
 
-def test_new_rows_are_those_with_the_largest_values():
+def test_new_rows_are_those_with_the_largest_values_and_a_common_category_as_a_whole():
     found = stream()
     assert found.is_new.mean() == pytest.approx(0.4, abs=0.001)
     assert found.train.columns[0][found.is_new].min() > found.train.columns[0][~found.is_new].max()
     assert found.test.columns[0][found.is_new_test].min() > found.train.columns[0][~found.is_new].max()
-
-
-def test_a_category_that_is_common_is_new_as_a_whole():
     assert np.unique(stream(feature="c", share=0.1).train.columns[2][stream(feature="c", share=0.1).is_new]).tolist() == [2]
 
 
@@ -62,14 +59,11 @@ def test_every_way_costs_what_was_asked_for(way, make):
     assert (course.left <= 1).all()
 
 
-def test_stopping_is_training_on_the_old_rows_alone():
+def test_stopping_is_training_on_the_old_rows_alone_and_from_the_start_on_all():
     given = stream()
     old = given.train.take(np.flatnonzero(~given.is_new), share=0.6)
     alone = dpviz.fit("s-gbdt-published", old, **NO_FILTER).model
     np.testing.assert_array_equal(train_on_stream(given, "stop", **FEW).model.values, alone.values)
-
-
-def test_from_the_start_is_training_on_all_rows():
     model = dpviz.fit("s-gbdt-published", numbers(), **NO_FILTER).model
     assert train_on_stream(stream(), "from the start", **FEW).model == model
 
@@ -119,17 +113,14 @@ def test_the_filter_learns_new_rows_and_keeps_the_old_ones(make):
     assert stop.before("new") == stop.after("new")
 
 
-def test_errors_are_those_of_the_model():
+def test_errors_are_those_of_the_model_also_of_three_classes():
     given = stream()
     course = train_on_stream(given, "filter", **FEW)
     assert [len(course.errors[group]) for group in ("old", "new", "all")] == [81] * 3
     predicted = course.model.predict(given.test)
-    assert course.after("all") == pytest.approx(rmse(given.test.target, predicted))
+    assert course.after("all") == pytest.approx(measured_numbers(given.test.target, predicted)["rmse"].value)
     new = given.is_new_test
-    assert course.after("new") == pytest.approx(rmse(given.test.target[new], predicted[new]))
-
-
-def test_three_classes_are_followed():
+    assert course.after("new") == pytest.approx(measured_numbers(given.test.target[new], predicted[new])["rmse"].value)
     schema = Schema(FEATURES, ClassTarget("y", ("a", "b", "c")), n_public=2000)
     train, test = (EncodedDataset(schema, d.columns, (d.target // 14).astype(np.uint8)) for d in (numbers(), numbers(900, 8)))
     course = train_on_stream(stream_of(train, test, "x", 0.4), "filter", **FEW)
@@ -154,15 +145,9 @@ def test_what_cannot_be_followed_is_refused():
     ]:
         with pytest.raises(ParameterError, match=words):
             train_on_stream(stream(), way, **{**FEW, **given})
-
-
-def test_a_share_of_none_or_all_is_refused():
     for share in [0, 1, -0.1]:
         with pytest.raises(ParameterError, match="share"):
             stream(share=share)
-
-
-def test_a_stream_needs_a_feature_that_differs():
     with pytest.raises(UnknownName, match="no feature called 'w'"):
         stream(feature="w")
     same = EncodedDataset(NUMBER, (np.full(9, 0.5), np.zeros(9), np.zeros(9, dtype=np.uint8)), np.zeros(9))

@@ -25,11 +25,14 @@ class _Spy:
         return "exact", values
 
 
-def test_a_simulation_draws_with_its_seed():
+def test_a_simulation_draws_with_its_seed_and_a_release_exactly_without():
     source = Simulation(9)
     assert (source.name, source.seed) == ("simulation", 9)
     expected = np.random.default_rng(9)
     assert [source.draw(_Spy(), 5) for _ in range(2)] == [("numpy", 5, expected.random()) for _ in range(2)]
+    source = ExactNoise()
+    assert (source.name, source.seed) == ("release", None)
+    assert source.draw(_Spy(), 5) == ("exact", 5)
 
 
 def test_noise_belongs_to_its_place_whatever_was_drawn_before():
@@ -57,25 +60,15 @@ def test_places_and_seeds_have_independent_uniform_noise():
         assert abs(np.corrcoef(one.ravel(), other.ravel())[0, 1]) < 5 / np.sqrt(one.size)
 
 
-def test_a_release_draws_exactly_and_has_no_seed():
-    source = ExactNoise()
-    assert (source.name, source.seed) == ("release", None)
-    assert source.draw(_Spy(), 5) == ("exact", 5)
-
-
 SOURCES = pytest.mark.parametrize("source", [Simulation(3), ExactNoise()], ids=lambda source: source.name)
 
 
 @SOURCES
-def test_every_choice_is_equally_likely(source):
+def test_every_choice_is_equally_likely_and_a_point_uniform_in_its_range(source):
     draws = np.array([UniformChoice().release(5, source=source, part="node").value for _ in range(4000)])
     assert set(draws) == set(range(5))
     assert p_value(draws, UniformChoice().probabilities(5)) > FITS
     assert p_value(draws, np.array([0.25, 0.25, 0.2, 0.15, 0.15])) < FITS
-
-
-@SOURCES
-def test_a_point_is_uniform_in_its_range(source):
     points = [UniformPoint().release((-2.0, 3.0), source=source, part="node").value for _ in range(4000)]
     assert stats.kstest(points, stats.uniform(-2, 5).cdf).pvalue > FITS
     assert stats.kstest(points, stats.uniform(-2, 5.6).cdf).pvalue < FITS
@@ -123,12 +116,9 @@ def test_assignments_drawn_in_pieces_are_those_of_one_draw(monkeypatch):
     assert len(set(RandomAssignment(SHARES).assign(1000, source=ExactNoise())[6::7].tolist())) == 3
 
 
-def test_neighbouring_assignments_are_independent():
+def test_neighbouring_assignments_are_independent_and_those_of_a_release_never_repeat():
     parts = RandomAssignment((0.5,)).assign(100_000, source=Simulation(1))
     assert abs(np.mean(parts[1:] == parts[:-1]) - 0.5) < 0.01
-
-
-def test_assignments_of_a_release_never_repeat_and_know_no_position():
     flips = [RandomAssignment((0.5,)).assign(2000, source=ExactNoise()) for _ in range(2)]
     assert 800 < (flips[0] == flips[1]).sum() < 1200  # nine standard deviations
     assert all(800 < 2 * parts[:1000].sum() < 1200 for parts in flips)

@@ -26,7 +26,7 @@ def line(n_rows, *, rising=True):
     return EncodedDataset(SCHEMA, (x, rng.random(n_rows)), 32 * (x if rising else 1 - x))
 
 
-def test_cuts_are_public_increasing_and_inside_the_declared_range():
+def test_cuts_are_public_and_move_from_the_median_to_where_a_tail_begins():
     cuts = target_cuts(SCHEMA)
     assert (np.diff(cuts) > 0).all()
     assert 0 < cuts[0] < 0.05
@@ -34,6 +34,12 @@ def test_cuts_are_public_increasing_and_inside_the_declared_range():
     assert set(range(1, 32)) <= set(cuts.tolist())
     assert {1.25, 1.75, 30.25, 30.75} <= set(cuts.tolist())  # four steps between two halvings
     assert len(cuts) < 100  # bands are classes
+    # 90 of 100 rows at 1, the others at 31 of 32: ranks alone cut within the many, distances between both.
+    cuts = target_cuts(SCHEMA)
+    counts = np.bincount(np.searchsorted(cuts, [1.0] * 90 + [31.0] * 10), minlength=len(cuts) + 1)
+    best = [cuts[cut_utilities(counts, places_of(SCHEMA.target, cuts), ranks).argmax()] for ranks in (RANKS, 0)]
+    assert best[0] == 1
+    assert best[1] == 4
 
 
 @pytest.mark.parametrize("rising", [True, False])
@@ -71,15 +77,6 @@ def test_one_row_moves_a_cut_by_its_epsilon_and_no_more(ranks):
     assert 0.9 < max(map(abs, changes)) / CUT.value <= 1
     assert min(changes) < 0 < max(changes)
     assert 0.4 < worst <= 1 + 1e-9
-
-
-def test_a_cut_moves_from_the_median_to_where_a_tail_begins():
-    """90 of 100 rows at 1, the others at 31 of 32: ranks alone cut within the many, distances between both."""
-    cuts = target_cuts(SCHEMA)
-    counts = np.bincount(np.searchsorted(cuts, [1.0] * 90 + [31.0] * 10), minlength=len(cuts) + 1)
-    best = [cuts[cut_utilities(counts, places_of(SCHEMA.target, cuts), ranks).argmax()] for ranks in (RANKS, 0)]
-    assert best[0] == 1
-    assert best[1] == 4
 
 
 def test_every_branch_says_its_median_and_every_document_keeps_it():

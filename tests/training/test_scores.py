@@ -110,7 +110,7 @@ def test_scores_do_not_depend_on_the_type_that_holds_the_counts(dtype):
     assert impurity_utilities(left.astype(dtype), total.astype(dtype)).tolist() == golden
 
 
-def test_the_most_rows_that_are_allowed_do_not_overflow_and_more_are_refused():
+def test_the_most_rows_that_are_allowed_do_not_overflow_and_units_are_whole():
     half, quarter = MOST_ROWS // 2, MOST_ROWS // 4
     total, left = np.array([half, MOST_ROWS - half]), np.array([[half, 0], [quarter, quarter], [0, 0]])
     assert impurity_utilities(left, total).tolist() == by_fractions(left, total)
@@ -119,9 +119,6 @@ def test_the_most_rows_that_are_allowed_do_not_overflow_and_more_are_refused():
         assert half_impurity(node) == counts.half_impurity(node, SCALE) > 0
     with pytest.raises(DpvizError, match="More than 3,000,000,000 rows cannot be scored exactly"):
         impurity_utilities(np.zeros((1, 2), dtype=np.int64), np.array([MOST_ROWS, 1]))
-
-
-def test_units_are_whole_proportional_and_at_least_one():
     assert Weighing.of((1.0, 4.0)).units.tolist() == [25, 100]
     assert Weighing.of((1.0, 1e6)).units.tolist() == [1, 100]
     assert Weighing.of(None).units is None

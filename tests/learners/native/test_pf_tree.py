@@ -53,7 +53,7 @@ def of_target(data, target) -> EncodedDataset:
 # --- public rules
 
 
-def test_depth_rules_by_hand():
+def test_public_rules_by_hand():
     for n_public, n_candidates, epsilon, max_depth, one_by_one, of_blocks in [
         # one by one: k is allowed while n / 2^(k-1) >= k 8 ln(1000) / eps = k 55.26 / eps
         # of blocks: while n eps >= 16 ln(1000) = 110.5 times 1, 4, 9 (for k = 2 to 4), 81, 729, ... (6, 8, ...)
@@ -71,6 +71,18 @@ def test_depth_rules_by_hand():
     for n_classes, max_depth, depth in [(2, 4, 1), (3, 4, 2), (4, 4, 2), (5, 4, 3), (10, 4, 4), (10, 3, 3)]:
         for rule in RULES:  # a leaf for every class where the cap allows it
             assert rule(100, 1000, 0.001, max_depth, n_classes) == depth
+    for n_public, epsilon, share in [
+        (36_000, 0.1, 0.1),
+        (1000, 1.0, 0.1),
+        (694, 1.0, 0.12),
+        (444, 1.0, 0.15),
+        (50, 0.01, 0.15),
+        (None, 0.01, 0.1),
+        (9, 1e-320, 0.15),
+    ]:
+        assert pf_tree.counted_share(n_public, epsilon) == share
+    for n_public, epsilon, units in [(1000, 1.0, 1024), (50, 0.1, 1024), (16_000, 1.0, 512), (4096, 1.0, 719), (None, 1.0, 512)]:
+        assert pf_tree.correct_units(n_public, epsilon) == units
 
 
 def test_the_depth_never_falls_with_rows_or_epsilon_nor_passes_its_cap():
@@ -91,21 +103,6 @@ def test_depths_that_are_asked_for_cap_and_fix():
     jump = 16 * math.log(650) * 4 / 36_000
     assert [plan_of(declared, jump * factor, 6).depth for factor in (0.999, 1.001)] == [2, 3]
     assert "0.012" in " ".join(plan_of(declared, 0.01, 6, leaves="labels").notes)  # the notes say where it jumps
-
-
-def test_how_many_rows_are_counted_and_what_the_last_block_weighs_by_hand():
-    for n_public, epsilon, share in [
-        (36_000, 0.1, 0.1),
-        (1000, 1.0, 0.1),
-        (694, 1.0, 0.12),
-        (444, 1.0, 0.15),
-        (50, 0.01, 0.15),
-        (None, 0.01, 0.1),
-        (9, 1e-320, 0.15),
-    ]:
-        assert pf_tree.counted_share(n_public, epsilon) == share
-    for n_public, epsilon, units in [(1000, 1.0, 1024), (50, 0.1, 1024), (16_000, 1.0, 512), (4096, 1.0, 719), (None, 1.0, 512)]:
-        assert pf_tree.correct_units(n_public, epsilon) == units
 
 
 def test_the_schema_alone_decides_that_levels_are_chosen_one_by_one():

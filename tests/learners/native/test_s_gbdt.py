@@ -11,7 +11,7 @@ import pytest
 import dpviz
 from dpviz.accounting.events import GaussianRounds, walk
 from dpviz.accounting.gaussian import noise_multiplier
-from dpviz.evaluation.metrics import auc
+from dpviz.evaluation.metrics import measured_probabilities
 from dpviz.learners.native.s_gbdt import DELTA, Params, histogram_rounds, plan, recipe, start_share, tree_shape
 from dpviz.models.packed_forest import LEAF
 from dpviz.table.dataset import EncodedDataset
@@ -52,7 +52,7 @@ def test_it_learns_classes_with_privacy() -> None:
         train, test = classes(n_classes=n_classes), classes(n_classes=n_classes, seed=2)
         result = fit(train, 2.0, rounds=100)
         assert result.score(test) > (0.8 if n_classes == 2 else 0.55)
-        assert auc(test.target, result.model.predict_proba(test)) > 0.8
+        assert measured_probabilities(test.target, result.model.predict_proba(test))["auc"].value > 0.8
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ def _chance(data, division: tuple[int, ...], leaf: int, label: int) -> float:
 # --- public rules
 
 
-def test_depths_by_hand() -> None:
+def test_depths_and_numbers_of_trees_by_hand() -> None:
     for schema, n_rows, depth in [
         (schema_with(10, ()), 30_000, 5),  # half of the features
         (schema_with(40, ()), 1000, 8),  # log2(1000) - 1
@@ -110,9 +110,6 @@ def test_depths_by_hand() -> None:
     plan = dpviz.fit("pf-forest", table(wide, 20), epsilon=1.0, max_depth=12, seed=1).plan
     assert plan.depth == 3  # by the rule 6, held to what 4,000,000 leaves can hold
     assert "4,000,000 leaves" in plan.notes[0]
-
-
-def test_the_number_of_trees_of_pf_forest_by_hand() -> None:
     for trees, given in [
         (200, {}),
         (100, {"epsilon": 0.25}),
@@ -134,22 +131,16 @@ def test_the_number_of_trees_of_pf_forest_by_hand() -> None:
 # --- what a forest is made of
 
 
-def test_every_leaf_of_pf_forest_is_published_whether_it_holds_rows_or_not() -> None:
+def test_what_the_forests_of_three_papers_are_made_of() -> None:
     few, many = (dpviz.fit("pf-forest", table(schema_with(2, ()), n), epsilon=1.0, seed=4, trees=3, depth=3) for n in (0, 400))
     assert len(few.model.labels) == len(many.model.labels) == 3 * 8
     assert 0 < few.model.labels.mean() < 1
-
-
-def test_counts_of_jpw_are_those_of_the_rows_with_hardly_any_noise() -> None:
     data = table(schema_of("mixed", 3), 200)
     model = dpviz.fit("jpw-forest", data, epsilon=1e6, seed=1, trees=4).model
     totals = np.zeros((4, 3))
     np.add.at(totals, model.splits.tree[model.splits.leaves], model.tallies)
     assert totals.tolist() == [data.class_counts().tolist()] * 4
     np.testing.assert_array_equal(model.labels, model.tallies.argmax(axis=1))
-
-
-def test_every_node_of_rgv_looks_at_some_features_only() -> None:
     model = dpviz.fit("rgv-forest", table(schema_of("mixed"), 500), epsilon=1e5, seed=1, trees=40, depth=1).model
     assert len({tree.root.rule.feature for tree in model.trees}) > math.isqrt(4)  # without noise, one would be best everywhere
 

@@ -29,7 +29,7 @@ def test_with_a_huge_epsilon_it_is_the_usual_one():
                 np.testing.assert_allclose([*weights, offset], expected, rtol=1e-3, atol=1e-4)
 
 
-def test_rows_are_at_most_one_long_and_in_an_order_of_their_own():
+def test_rows_are_at_most_one_long_and_the_penalty_knows_the_public_row_count_only():
     data, source = table(schema_of("mixed", 3), 80), Recording(1)
     dpviz.fit("logistic", data, epsilon=1.0, source=source, norm_share=0.4)
     for mechanism, (x, y), _ in source.draws:
@@ -38,9 +38,6 @@ def test_rows_are_at_most_one_long_and_in_an_order_of_their_own():
         assert set(y) == {-1.0, 1.0}
         assert np.linalg.norm(x, axis=1).max() <= 1 + 1e-12
         assert np.linalg.norm(x[:, :-1], axis=1).max() == pytest.approx(0.8 / math.sqrt(0.64 + 1))
-
-
-def test_the_penalty_knows_the_public_row_count_only():
     penalties = set()
     for n_rows in (5, 50):
         source = Recording(1)

@@ -28,22 +28,16 @@ def joined(first: EncodedDataset, second: EncodedDataset) -> EncodedDataset:
     return EncodedDataset(first.schema, columns, np.concatenate([first.target, second.target]))
 
 
-def test_a_row_goes_where_it_goes_whatever_the_others_are(rng: np.random.Generator) -> None:
+def test_a_row_goes_where_it_goes_whatever_the_others_are_evenly_and_by_key(rng: np.random.Generator) -> None:
     data = table(schema_of("mixed", 3), 300)
     all_parts = parts(data, 50, 0)
     order = rng.permutation(300)
     np.testing.assert_array_equal(parts(reordered(data, order), 50, 0), all_parts[order])
     np.testing.assert_array_equal(parts(data.take(order[:40], share=1.0), 50, 0), all_parts[order[:40]])
-
-
-def test_rows_spread_evenly_and_by_key() -> None:
     data = table(schema_of("numbers"), 4000)
     counts = np.bincount(parts(data, 10, 0), minlength=10)
     assert ((counts - 400) ** 2 / 400).sum() < 30  # chi-square, 9 degrees: above 30 in one of 2,000
     assert np.mean(parts(data, 10, 0) == parts(data, 10, 1)) == pytest.approx(0.1, abs=0.03)
-
-
-def test_parts_stay_the_same_from_version_to_version() -> None:
     assert parts(table(schema_of("mixed"), 6), 1000, 0).tolist() == PINNED
 
 

@@ -53,7 +53,7 @@ def with_target(data, place, value):
     return EncodedDataset(data.schema, data.columns, target)
 
 
-def test_without_noise_a_round_is_the_textbook_step():
+def test_without_noise_a_round_is_the_textbook_step_or_newton_s():
     data, trees = numbers(), trees_for(NUMBER)
     recipe = replace(RECIPE, noise_multiplier=1e-6, spread=1e6)
     model = Rounds(data, trees, SquaredLoss(10, 30), 0.25, recipe, Simulation(5)).run_all()
@@ -64,9 +64,6 @@ def test_without_noise_a_round_is_the_textbook_step():
         score = score + 0.5 * (np.bincount(cells, residual) / np.maximum(np.bincount(cells), 1))[cells]
     np.testing.assert_allclose(model.scores(data), 20 + 10 * score, atol=2e-3)
     assert model.initial == pytest.approx(22.5)
-
-
-def test_newton_s_step_divides_by_curvature():
     schema = schema_of("numbers")
     data, trees = table(schema, 400), trees_for(schema, 1)
     recipe = replace(RECIPE, rounds=1, noise_multiplier=1e-6, spread=1e6)
@@ -199,16 +196,7 @@ def test_full_gradients_last_for_the_regular_rounds_and_small_ones_longer(sampli
     assert taken[2] == 200
 
 
-def test_a_row_that_has_left_never_comes_back_and_is_charged_no_more():
-    accounts = RowAccounts(terms(rounds=4), 1)
-    taking = [bool(accounts.admit(np.array([size]))[0]) for size in (1.0, 1.0, 1.0, 0.9, 1.0, 0.0, 0.1)]
-    assert taking == [True, True, True, True, False, False, False]
-    spent = int(accounts.spent[0])
-    accounts.admit(np.array([0.0]))
-    assert accounts.spent[0] == spent
-
-
-def test_charges_are_rounded_up_and_grow_with_size():
+def test_charges_are_rounded_up_grow_with_size_and_end_for_good():
     for sampling in (0.1, 1.0):
         kept = terms(sampling)
         sizes = np.linspace(0, 1, 101)
@@ -218,11 +206,14 @@ def test_charges_are_rounded_up_and_grow_with_size():
         exact = np.array([exact_share(kept, size) for size in sizes])
         assert (charges / BUDGET_UNITS >= exact * (1 - 1e-12)).all()
         assert (charges[50:] / BUDGET_UNITS <= exact[50:] * 1.08).all()
-
-
-def test_a_size_that_the_library_cannot_price_costs_what_the_next_larger_one_does():
-    terms = FilterTerms(0.08388575658466553, 0.1, 1.5, 100)  # the library's sum does not converge at an eighth of full size
-    charges = terms.charges(np.arange(65) / 64)
+    unpriced = FilterTerms(0.08388575658466553, 0.1, 1.5, 100)  # the library's sum does not converge at an eighth of full size
+    charges = unpriced.charges(np.arange(65) / 64)
     assert (np.diff(charges) >= 0).all()
     assert charges[8] == charges[9] > 0
     assert charges[-1] == pytest.approx(BUDGET_UNITS / 100)
+    accounts = RowAccounts(terms(rounds=4), 1)
+    taking = [bool(accounts.admit(np.array([size]))[0]) for size in (1.0, 1.0, 1.0, 0.9, 1.0, 0.0, 0.1)]
+    assert taking == [True, True, True, True, False, False, False]
+    spent = int(accounts.spent[0])
+    accounts.admit(np.array([0.0]))
+    assert accounts.spent[0] == spent

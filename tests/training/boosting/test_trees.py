@@ -29,13 +29,21 @@ def features_of(trees, tree):
     return {int(f) for f in splits.feature[splits.tree == tree] if f != LEAF}
 
 
-def test_one_feature_at_a_time_all_in_turn():
+def test_features_take_turns_and_categories_have_a_cell_each_alone_and_random_groups_in_pairs():
     trees = draw("one feature")
     asked = [features_of(trees, tree) for tree in range(40)]
     assert {len(features) for features in asked} <= {0, 1}
     for cycle in range(10):
         assert set().union(*asked[4 * cycle : 4 * cycle + 4]) == {0, 1, 2, 3}
     assert len({tuple(map(tuple, asked[4 * cycle : 4 * cycle + 4])) for cycle in range(10)}) > 1
+    schema = schema_of("categories")
+    assert set(draw("one feature", 8, 1, schema=schema).n_cells) == {4, 12}
+    pairs = draw("two features", 30, 2, schema=schema)
+    assert set(pairs.n_cells) == {4}
+    towns = np.arange(12)
+    rows = np.column_stack([np.zeros(12), towns])
+    groupings = {tuple(pairs.cells_of(rows, tree)) for tree in range(30)}
+    assert len(groupings) > 5
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -50,17 +58,6 @@ def test_every_row_falls_into_one_cell_of_every_tree(shape):
             of_leaves = trees.cell[trees.leaves_of(tree)]
             assert set(of_leaves) == set(range(trees.n_cells[tree]))
         assert trees.splits.n_trees == 12
-
-
-def test_categories_have_a_cell_each_alone_and_random_groups_in_pairs():
-    schema = schema_of("categories")
-    assert set(draw("one feature", 8, 1, schema=schema).n_cells) == {4, 12}
-    pairs = draw("two features", 30, 2, schema=schema)
-    assert set(pairs.n_cells) == {4}
-    towns = np.arange(12)
-    rows = np.column_stack([np.zeros(12), towns])
-    groupings = {tuple(pairs.cells_of(rows, tree)) for tree in range(30)}
-    assert len(groupings) > 5
 
 
 @pytest.mark.parametrize("multiscale", [0.0, 1.0])
@@ -85,7 +82,7 @@ def test_numbers_are_asked_for_by_their_weight(weight, share):
     assert abs(np.mean(asked == 0) - share) < 4.5 * np.sqrt(share * (1 - share) / 4000)
 
 
-def test_random_trees_are_complete_and_set_one_category_apart():
+def test_random_trees_are_complete_set_one_category_apart_and_cut_uniformly_in_the_declared_range():
     schema = Schema((CategoricalFeature("c", ("a", "b", "c", "d")),), ClassTarget("y", ("n", "p")))
     trees = draw_boosting_trees(schema, "random", 2000, 1, 0.0, source=Simulation(3))
     assert set(trees.n_cells.tolist()) == {2}
@@ -93,9 +90,6 @@ def test_random_trees_are_complete_and_set_one_category_apart():
     assert (cells == 0).sum(axis=1).tolist() == [1] * 2000
     assert (np.abs((cells == 0).sum(axis=0) - 500) < 4.5 * np.sqrt(2000 * 0.25 * 0.75)).all()
     assert set(draw("random", 20, 4).n_cells.tolist()) == {16}
-
-
-def test_random_cuts_are_uniform_in_the_declared_range_at_every_level():
     schema = Schema((NumericFeature("x", 0, 8), NumericFeature("k", 0, 4, whole=True)), ClassTarget("y", ("n", "p")))
     splits = draw_boosting_trees(schema, "random", 800, 3, 0.0, source=Simulation(4)).splits
     x, k = (splits.threshold[splits.feature == feature] for feature in (0, 1))
@@ -194,19 +188,9 @@ def shares(trees: list[list[int]]) -> np.ndarray:
     return np.bincount([first for first, *_ in trees[4:]], minlength=4) / (len(trees) - 4)
 
 
-def test_every_feature_has_its_turn_first():
+def test_every_feature_has_its_turn_first_and_the_trees_that_were_drawn_are_those_of_the_model():
     for seed in range(5):
         assert sorted(first for first, *_ in asked(0.0, 4, seed)) == [0, 1, 2, 3]
-
-
-@pytest.mark.slow
-def test_then_a_feature_with_much_to_learn_is_asked_most_and_the_others_now_and_then():
-    counts = shares(asked(30.0, 804))
-    assert 0.75 < counts[2] < 0.88  # three quarters, and a quarter of the last one
-    assert counts[[0, 1, 3]].min() > 0.03
-
-
-def test_the_trees_that_were_drawn_are_those_of_the_model():
     trees = drawn((4, 2), 1)
     cells = []
     for tree in range(12):
@@ -217,6 +201,13 @@ def test_the_trees_that_were_drawn_are_those_of_the_model():
     assert whole.n_cells.tolist() == trees.n_cells
     for tree in range(12):
         np.testing.assert_array_equal(whole.cells_of(ROWS, tree), cells[tree])
+
+
+@pytest.mark.slow
+def test_then_a_feature_with_much_to_learn_is_asked_most_and_the_others_now_and_then():
+    counts = shares(asked(30.0, 804))
+    assert 0.75 < counts[2] < 0.88  # three quarters, and a quarter of the last one
+    assert counts[[0, 1, 3]].min() > 0.03
 
 
 X = NumericFeature("x", 0, 10)
@@ -293,7 +284,7 @@ def test_the_sensitivity_is_reached():
     assert growth([X], [np.ones(2)], [1, 1], [1.0], clip=2.0).sensitivity.value == 12.0
 
 
-def test_a_tree_is_complete_and_its_leaves_partition_the_rows():
+def test_a_greedy_tree_is_complete_its_leaves_partition_the_rows_and_with_much_budget_it_finds_the_best_split():
     rng = np.random.default_rng(1)
     columns = (rng.uniform(0, 10, 50), rng.integers(0, 11, 50).astype(np.int32), rng.integers(0, 3, 50).astype(np.uint8))
     _, leaves = growth([X, WHOLE, COLOUR], columns, rng.uniform(-1, 1, 50), [1.0] * 4).tree()
@@ -302,9 +293,6 @@ def test_a_tree_is_complete_and_its_leaves_partition_the_rows():
     nested, empty = growth([X, WHOLE, COLOUR], [column[:0] for column in columns], [], [1.0] * 3).tree()
     assert [len(rows) for rows in empty] == [0] * 8
     assert not isinstance(nested, int)
-
-
-def test_with_much_budget_the_best_split_is_found_and_whole_numbers_are_cut_between():
     k = np.repeat(np.arange(11), 20).astype(np.int32)
     gradients = np.where(k <= 6, -1.0, 1.0)
     for seed in range(20):

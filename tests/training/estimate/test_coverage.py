@@ -92,10 +92,10 @@ def said(result, new):
     yield "gain", report.gain, right.mean() - (new.target == frequent).mean()
     yield "confusion", report.confusion[0][0], (right & (new.target == 0)).mean()
     yield from ((f"recall {code}", report.recalls[code], recalls[code]) for code in codes)
-    shares = result.model.predict_proba(new)
-    yield "log loss", report.estimates["log_loss"], measures.log_loss(new.target, shares)
+    measured = measures.measured_probabilities(new.target, result.model.predict_proba(new))
+    yield "log loss", report.estimates["log_loss"], measured["log_loss"].value
     if len(codes) == 2:
-        yield "auc", report.estimates["auc"], measures.auc(new.target, shares)
+        yield "auc", report.estimates["auc"], measured["auc"].value
     if leaf_of is not None:
         ends = [
             (low, high) for _, low, high in intervals(result.model, result.model, result.plan, report.rows_per_person).values()

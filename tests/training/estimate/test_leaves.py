@@ -31,16 +31,15 @@ def tree(*leaves):
     return Tree(SCHEMA, root)
 
 
-def test_leaves_that_look_alike_become_one_with_their_rows():
+def test_leaves_that_look_alike_become_one_with_their_rows_unless_noise_hides_the_difference():
     alike = tree(leaf(1, 100, 4900), leaf(0, 4000, 1000), leaf(0, 40, 10))
     found = collapse_by_noise(alike, 1.0)
     assert found.root == Branch(RULE, leaf(1, 100, 4900), Leaf(0, (4040, 1010), found.root.right.shares))
     assert found.root.right.shares == pytest.approx((0.8, 0.2))
-
-
-def test_where_noise_hides_the_difference_nothing_is_folded():
     alike = tree(leaf(1, 100, 4900), leaf(0, 4000, 1000), leaf(0, 40, 10))
     assert collapse_by_noise(alike, 200.0**2) == alike
+    plain = tree(Leaf(1), Leaf(0), Leaf(0))
+    assert collapse_leaves(plain, BudgetPlan(1.0, 2, ())) == plain.merged() == collapse_by_noise(plain, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -56,11 +55,6 @@ def test_the_first_question_stays_where_nothing_depends_on_it(leaves, aside):
     assert found.root.rule == RULE
     assert found.n_leaves == 2
     assert collapse_leaves(tree(leaves[0]), plan).n_leaves == 1
-
-
-def test_without_released_counts_it_merges_equal_leaves():
-    plain = tree(Leaf(1), Leaf(0), Leaf(0))
-    assert collapse_leaves(plain, BudgetPlan(1.0, 2, ())) == plain.merged() == collapse_by_noise(plain, 1.0)
 
 
 def test_folded_leaves_are_as_unsure_as_the_noise_of_all_they_hold():
@@ -90,11 +84,8 @@ def test_they_are_probabilities_and_none_is_zero(counts, noise_variance):
         assert math.isclose(math.fsum(leaf.shares), 1, abs_tol=1e-12)
 
 
-def test_many_rows_without_noise_speak_for_themselves():
+def test_many_rows_speak_for_themselves_and_counts_that_drown_in_noise_say_what_parent_and_label_say():
     assert shares([[9000, 1000], [10, 99_990], [500, 500]])[0].shares == pytest.approx((0.9, 0.1), abs=1e-3)
-
-
-def test_a_leaf_whose_counts_drown_in_noise_says_what_its_parent_and_its_label_say():
     calm, noisy = (shares([[900, 100], [0, 8], [500, 1500]], variance)[1] for variance in (0.0, 10_000.0))
     assert calm.shares[1] > 0.6
     # its parent says 0.22 (both leaves below, some of the root); of the rows that come with it, 30% have its label

@@ -38,7 +38,7 @@ def classes_of(schema, epsilon, *answers):
     return ClassReport(schema, 0.1, epsilon, tuple(Leaf(*answer) for answer in answers))
 
 
-def test_exact_counts_give_the_exact_figures():
+def test_exact_counts_give_the_exact_figures_and_every_class_counts_alike_in_balanced_accuracy():
     found = classes_of(TWO, EXACT, (0, (60, 20), (0.7, 0.3)), (1, (10, 30), (0.2, 0.8)), (0, (5, 0), (0.95, 0.05)))
     assert found.n_rows == 125
     assert found.accuracy.value == pytest.approx(95 / 125)
@@ -50,15 +50,16 @@ def test_exact_counts_give_the_exact_figures():
     assert found.auc.value == pytest.approx(wins / (50 * 75))
     assert [band.observed.value for band in found.calibration] == pytest.approx([0.0, 20 / 80, 30 / 40])
     assert [band.predicted for band in found.calibration] == pytest.approx([0.05, 0.3, 0.8])
-
-
-def test_every_class_counts_alike_in_balanced_accuracy():
     found = classes_of(TWO, 1.0, (0, (900, 20), (0.98, 0.02)), (1, (60, 40), (0.6, 0.4)))
     balanced = found.balanced_accuracy
     assert balanced.value == pytest.approx((900 / 960 + 40 / 60) / 2)
     assert found.largest_share.value == pytest.approx(960 / 1020)
     widths = [(recall.high - recall.low) / 2 for recall in (*found.recalls, balanced)]
     assert widths[2] == pytest.approx(math.hypot(*widths[:2]) / 2, rel=0.02)  # and so no more than the mean of the two
+    found = classes_of(THREE, EXACT, (0, (6, 2, 2), (0.6, 0.3, 0.1)), (2, (1, 1, 8), (0.15, 0.15, 0.7)))
+    assert found.auc is None
+    assert found.accuracy.value == pytest.approx(14 / 20)
+    assert [band.observed.value for band in found.calibration] == pytest.approx([0.6, 0.8])
 
 
 def test_the_gain_over_always_saying_one_class_is_exact_on_exact_counts_and_not_above_zero_where_noise_hides_it():
@@ -69,13 +70,6 @@ def test_the_gain_over_always_saying_one_class_is_exact_on_exact_counts_and_not_
     assert classes_of(TWO, 0.1, (0, (60, 20)), (1, (10, 30))).gain.low < 0
     always = classes_of(TWO, EXACT, (0, (60, 20)), (0, (10, 30)))
     assert (always.gain.value, always.gain.low) == pytest.approx((0, 0), abs=1e-3)
-
-
-def test_more_than_two_classes_have_no_auc_and_are_calibrated_by_their_likeliest():
-    found = classes_of(THREE, EXACT, (0, (6, 2, 2), (0.6, 0.3, 0.1)), (2, (1, 1, 8), (0.15, 0.15, 0.7)))
-    assert found.auc is None
-    assert found.accuracy.value == pytest.approx(14 / 20)
-    assert [band.observed.value for band in found.calibration] == pytest.approx([0.6, 0.8])
 
 
 @pytest.mark.parametrize("counts", [((-3, 1), (0, -2)), ((0, 0), (0, 0)), ((2, -2), (1, 0))])

@@ -77,28 +77,22 @@ def _half(side: tuple[float, float], cut: float, place: int) -> tuple[float, flo
     return (side[0], cut) if place == 0 else (cut, side[1])
 
 
-def test_whole_numbers_are_cut_between_two_of_them() -> None:
+def test_whole_numbers_are_cut_between_two_of_them_and_the_first_feature_is_uniform() -> None:
     schema = Schema((NumericFeature("k", 0, 3, whole=True),), ClassTarget("y", ("a", "b")))
     splits = draw_trees(schema, 300, 9, Simulation(1))
     cuts = splits.threshold[splits.feature != LEAF]
     assert set(cuts) == {0.5, 1.5, 2.5}
     assert np.bincount(splits.tree[splits.leaves]).tolist() == [4] * 300  # one leaf per number, whatever the cuts
-
-
-def test_the_first_feature_is_uniform() -> None:
     schema = schema_with(2, (3, 4))
     splits = draw_trees(schema, 8000, 1, Simulation(5))
     counts = np.bincount(splits.feature[splits.roots], minlength=4)
     assert abs(counts - 2000).max() < 4.5 * np.sqrt(8000 * 0.25 * 0.75)
 
 
-def test_every_row_draws_its_tree_by_itself() -> None:
+def test_every_row_draws_its_tree_by_itself_wherever_it_stands(rng: np.random.Generator) -> None:
     data = table(schema_of(), 20_000)
     counts = np.bincount(rows_to_trees(data, 10, Simulation(0)), minlength=10)
     assert 0.8 < np.square(counts - 2000).sum() / 2000 < 30  # chi-square with 9 degrees of freedom: not by turns, not lopsided
-
-
-def test_a_seed_gives_a_row_its_tree_wherever_it_stands(rng: np.random.Generator) -> None:
     data = table(schema_of("numbers"), 60)
     order = rng.permutation(data.n_rows)
     trees = rows_to_trees(data, 5, Simulation(1))
