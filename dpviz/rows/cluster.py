@@ -113,7 +113,7 @@ class ClusterRows(SourceRows):
         raise AssertionError
 
     def _kept_of(self, encoding: Encoding) -> tuple[np.ndarray, int]:
-        with _kept_safe():
+        with _source_errors():
             kept = self._source.map_batches(partial(encoded, encoding), WHOSE if encoding.person else KEPT)
             try:
                 cells = kept.sum_batches(summed_numbers)
@@ -139,7 +139,7 @@ class ClusterRows(SourceRows):
         """`of_rows`: each has a part of its own, also where rows are a person's."""
         given = None if parts is None else Assigned(parts, self._starts, of_rows)
         try:
-            with _kept_safe():
+            with _source_errors():
                 cells = self._kept.sum_batches(partial(counted, self._encoding, add, (found.shape, found.dtype), given))
         except EngineError:
             self._is_lost = True
@@ -174,7 +174,7 @@ def _dense(cells: pa.Table, found: np.ndarray) -> np.ndarray:
     return found
 
 
-def _kept_safe() -> AbstractContextManager[None]:
+def _source_errors() -> AbstractContextManager[None]:
     """Whatever a source raises becomes one error that quotes nothing: rows that it kept may be lost."""
 
     def in_words(error: Exception) -> DpvizError:
