@@ -216,13 +216,15 @@ class DocumentError(DpvizError):
     """A JSON document is not one dpviz wrote, or is of an unknown version. `where` is the path inside it."""
 
 
-class _CodedError(DpvizError):
+class CodedError(DpvizError):
+    """One of several kinds of an error; `code` says which."""
+
     def __init__(self, code: str, what: str, *, where: str = "", remedy: str) -> None:
         self.code = code
         super().__init__(what, where=where, remedy=remedy)
 
 
-class RegisterError(_CodedError):
+class RegisterError(CodedError):
     """The release register cannot be used.
 
     `code` is the kind: locked, foreign, damaged, unreadable, full, open, lessons, newer, key, behind or changed.
@@ -259,7 +261,7 @@ class OverCap(RefusedRelease):
 LOST_ROWS = "lost-rows"
 
 
-class EngineError(_CodedError):
+class EngineError(CodedError):
     """A table in an engine cannot be used. `code`: address, password, table, order, persons, lost, failed, changed,
     uncounted or LOST_ROWS.
     """
@@ -312,7 +314,7 @@ class PublicValuesWarning(DpvizWarning):
     """Something that must be public was read from the rows; no epsilon covers it."""
 
 
-class SpendsAgain(DpvizWarning):
+class RepeatedSpendWarning(DpvizWarning):
     """Doing this to private rows spends epsilon once more."""
 
 
@@ -332,7 +334,7 @@ class UnansweredWarning(DpvizWarning):
     """Many new rows have no answer."""
 
 
-class Unforeseen(DpvizError):
+class InternalError(DpvizError):
     """An error in dpviz itself, in work off the page. Its own words are in no log: they could quote a cell."""
 
     def __init__(self) -> None:
@@ -353,6 +355,19 @@ class MissingExtra(DpvizError):
         self.extra = extra
         what = f"{what} needs packages that are not installed: {', '.join(packages)}."
         super().__init__(what, remedy=f"Run: pip install 'dpviz[{extra}]'")
+
+
+_RENAMED = {"Unforeseen": "InternalError", "SpendsAgain": "RepeatedSpendWarning"}
+
+
+def __getattr__(name: str) -> type:
+    """A class by the name that it had."""
+    if name not in _RENAMED:
+        raise AttributeError(f"There is no {name!r} in {__name__!r}.")
+    what = f"{name} is called {_RENAMED[name]} now; the old name works for this version only."
+    warnings.warn(what, DeprecationWarning, stacklevel=2)
+    found: type = globals()[_RENAMED[name]]
+    return found
 
 
 def renamed(old: str, new: str) -> property:

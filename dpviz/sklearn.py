@@ -9,7 +9,7 @@ where all of it is given, `fit` leaves out a row with a missing number, an undec
 the other rows are. Otherwise it refuses such rows, as scikit-learn does.
 
 Every fit without a `random_state` is a release of its own: a copy of such an estimator, as cross-validation and searches make
-them, says so (`SpendsAgain`).
+them, says so (`RepeatedSpendWarning`).
 """
 
 import re
@@ -33,9 +33,9 @@ from dpviz.errors import (
     ParameterError,
     PublicValuesWarning,
     ReadingWarning,
+    RepeatedSpendWarning,
     RowsError,
     SchemaError,
-    SpendsAgain,
     cells_stay_inside,
 )
 from dpviz.learners import DEFAULT, DEFAULT_OF_NUMBERS, FitRequest
@@ -93,7 +93,7 @@ class _PrivateEstimator:
         if self.random_state is None:
             what = f"Every copy that is fitted to private rows spends epsilon {self.epsilon:g} again: five folds"
             remedy = "Give a random_state to explore rows that are not private."
-            warnings.warn(f"{what} spend five times as much. {remedy}", SpendsAgain, stacklevel=3)
+            warnings.warn(f"{what} spend five times as much. {remedy}", RepeatedSpendWarning, stacklevel=3)
         return super().__sklearn_clone__()  # type: ignore[misc, no-any-return]
 
     @property
@@ -169,14 +169,14 @@ class _PrivateEstimator:
                 frame = X.set_axis(self._names(), axis=1)
             else:
                 frame = DataFrame({name: Series(X[name].to_list(), dtype=object) for name in X.columns})
-            return self._with_numbers_for_truths(frame)
+            return self._truths_as_numbers(frame)
         cells = np.array(X, dtype=object) if isinstance(X, (list, tuple)) and (is_declared or self.categories) else X
         has_units = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")  # which a float would not say
         kept = {"dtype": None} if is_declared or has_units else {"dtype": object if self.categories else np.float64}
         checked = {"ensure_all_finite": not is_declared, "ensure_min_samples": int(is_fit and not is_declared)}
         rows = validate_data(self, cells, reset=is_fit, **kept, **checked)
         if schema is None:
-            return self._with_numbers_for_truths(DataFrame(rows, columns=self._names()))
+            return self._truths_as_numbers(DataFrame(rows, columns=self._names()))
         names = getattr(self, "feature_names_in_", schema.feature_names)
         if rows.shape[1] != len(names):
             what = f"X has {rows.shape[1]:,} columns without names, the schema {len(names):,} features."
@@ -185,7 +185,7 @@ class _PrivateEstimator:
             _warn_of_order(names)
         return DataFrame(rows, columns=list(names))
 
-    def _with_numbers_for_truths(self, frame: DataFrame) -> DataFrame:
+    def _truths_as_numbers(self, frame: DataFrame) -> DataFrame:
         """A frame of its own, with numbers for truth values in all columns but those of categories."""
         found, others = frame.copy(deep=False), {self._position(key) for key in self.categories or {}}
         for place, kind in enumerate(frame.dtypes):

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import dpviz
-from dpviz.errors import NotReleasable, ParameterError, ReadingWarning, SpendsAgain, UnknownName, WrongTask
+from dpviz.errors import NotReleasable, ParameterError, ReadingWarning, RepeatedSpendWarning, UnknownName, WrongTask
 from dpviz.sklearn import PrivateTreeClassifier, PrivateTreeRegressor, PublicValuesWarning
 
 
@@ -426,7 +426,7 @@ def test_importances_are_shares_of_what_splits_gain_by_released_counts():
 
 
 def test_a_copy_that_would_spend_again_says_so():
-    with pytest.warns(SpendsAgain, match="spends epsilon 2 again"):
+    with pytest.warns(RepeatedSpendWarning, match="spends epsilon 2 again"):
         assert clone(PrivateTreeClassifier(epsilon=2.0)).epsilon == 2.0
     with warnings.catch_warnings():
         warnings.simplefilter("error")

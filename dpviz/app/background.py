@@ -26,7 +26,7 @@ import streamlit as st
 
 from dpviz.app.parts import error
 from dpviz.app.streamlit_rerun_fix import wait_in_turn
-from dpviz.errors import Cancelled, DpvizError, OutOfMemory, Unforeseen, WorkersEnded
+from dpviz.errors import Cancelled, DpvizError, InternalError, OutOfMemory, WorkersEnded
 from dpviz.progress import Progress, Stop, is_stopped
 from dpviz.randomness import random_128_bits
 
@@ -117,7 +117,7 @@ def in_one(name: str, key: Hashable, make: Callable[..., Any], **more: Any) -> T
 class Job:
     """Work that waits, runs or is done; `share` in [0, 1] is how much is done.
 
-    `error` is what the work raised, Unforeseen for what it should never raise; Cancelled when it was stopped before it was done.
+    `error` is what the work raised, InternalError for what it should never raise; Cancelled where it was stopped before the end.
     """
 
     def __init__(self, work: Callable[[Progress, Stop], None]) -> None:
@@ -143,7 +143,7 @@ class Job:
         except BaseException as error:
             place = "".join(format_tb(error.__traceback__))
             logging.getLogger(__name__).error("%s in work off the page, at\n%s", type(error).__name__, place)
-            self.error = Unforeseen()
+            self.error = InternalError()
         finally:
             del work
             self._done.set()

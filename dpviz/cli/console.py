@@ -155,7 +155,7 @@ def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
         _results.found |= {_key(name): value for name, value in pairs}
         return
     _erase()
-    width = max(len(name) for name, _ in pairs)
+    width = max((len(name) for name, _ in pairs), default=0)
     for name, value in pairs:
         _print(f"{name:<{width}}  {printable(value)}")
 

@@ -260,6 +260,10 @@ def test_every_learner_stands_in_the_table_with_its_verdict(run):
     assert re.search("nothing +none +>= inf, nothing claimed +>= .* no", by_name["cart"])
     assert verdict_in_words("privatree-corrected", run_of_all) == "violated at 0.1, unproven at 1 and 3"
     assert verdict_in_words("pf-tree", StoredRun(())) == "holds"
+    for name in registry():
+        code, out, err = run("learners", name)
+        assert (code, err) == (0, ""), name
+        assert registry()[name].citation in out
 
 
 def test_which_one_to_take(run):

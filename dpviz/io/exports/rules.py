@@ -1,18 +1,17 @@
 """A tree as rules, one per leaf: the tests on its path, merged into one condition per column."""
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+import operator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dpviz.io.exports.contract import Exportable, WrittenForm
-from dpviz.io.exports.function import End, Function, Split, Step, Test
+from dpviz.io.exports.function import End, Function, Step, Test
 from dpviz.io.exports.words import number, spelled
 from dpviz.models.tree import Leaf
 from dpviz.table.schema import CategoricalFeature, NumericFeature, Schema
 
-#: (end, whether it belongs to it) of a range of numbers, or a bit per category that is allowed
-_Range = tuple[tuple[float, bool], tuple[float, bool]]
-_Allowed = _Range | int
+#: What the cells of a column must be: the test from below and the test from above, or None; or the categories that are left.
+_Met = tuple[Test | None, Test | None] | frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,92 +25,84 @@ class Rule:
 
 def rules_of(function: Function) -> Iterator[Rule]:
     """The rules of a single tree, left to right. Leaves that no row can reach are left out."""
-    for end, allowed in _leaves(function.trees[0], {}, function.schema):
-        words = (_words(function.schema, feature, found) for feature, found in allowed.items())
-        yield Rule(tuple(filter(None, words)), function.answer(end), end)
+    yield from _rules(function, function.trees[0], {})
 
 
-def _leaves(step: Step, allowed: dict[int, _Allowed], schema: Schema) -> Iterator[tuple[End, dict[int, _Allowed]]]:
+def _rules(function: Function, step: Step, met: dict[int, _Met]) -> Iterator[Rule]:
+    """Those below a step whose rows meet the tests in `met`, by column."""
+    schema = function.schema
     if isinstance(step, End):
-        yield step, allowed
+        words = (_words(schema, feature, found) for feature, found in met.items())
+        yield Rule(tuple(filter(None, words)), function.answer(step), step)
         return
-    yield from _side(step, step.test, step.yes, allowed, schema)
-    yield from _side(step, step.test.inverse(schema), step.no, allowed, schema)
+    for test, below in ((step.test, step.yes), (step.test.inverse(schema), step.no)):
+        found = _both(met.get(test.feature), test)
+        if found is not None:
+            yield from _rules(function, below, {**met, test.feature: found})
 
 
-def _side(
-    step: Split, test: Test, below: Step, allowed: dict[int, _Allowed], schema: Schema
-) -> Iterator[tuple[End, dict[int, _Allowed]]]:
-    found = _met(test, allowed.get(test.feature), schema)
-    if found:
-        yield from _leaves(below, {**allowed, test.feature: found}, schema)
-
-
-def _met(test: Test, before: _Allowed | None, schema: Schema) -> _Allowed | None:
-    """What of `before` meets the test; None or 0 where nothing does."""
+def _both(before: _Met | None, test: Test) -> _Met | None:
+    """What meets the tests before and this one; None where nothing does."""
     if test.sign == "in":
         assert not isinstance(before, tuple)
-        wanted = sum(1 << code for code in test.codes)
-        return wanted if before is None else wanted & before
-    assert not isinstance(before, int)
-    low, high = before or ((-math.inf, False), (math.inf, False))
-    has_mark = test.sign in ("<=", ">=")
+        codes = frozenset(test.codes) if before is None else before.intersection(test.codes)
+        return codes or None
+    assert not isinstance(before, frozenset)
+    low, high = before or (None, None)
     if test.sign in ("<=", "<"):
-        high = min(high, (test.mark, has_mark))
+        high = test if high is None or (test.mark, test.sign == "<=") < (high.mark, high.sign == "<=") else high
     else:
-        low = max(low, (test.mark, has_mark), key=lambda end: (end[0], not end[1]))
-    is_empty = low[0] > high[0] or (low[0] == high[0] and not (low[1] and high[1]))
+        low = test if low is None or (test.mark, test.sign == ">") > (low.mark, low.sign == ">") else low
+    is_empty = low is not None and high is not None and not (_meets(low.mark, high) and _meets(high.mark, low))
     return None if is_empty else (low, high)
+
+
+def _meets(value: float, test: Test | None) -> bool:
+    """Whether a number meets a test; every one meets none."""
+    signs = {"<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge}
+    return test is None or bool(signs[test.sign](value, test.mark))
 
 
 # --- in words
 
 
-def _words(schema: Schema, feature: int, allowed: _Allowed) -> str:
+def _words(schema: Schema, feature: int, met: _Met) -> str:
     """On one line: "20 < age <= 37.5", "housing is one of rent, own or missing"; empty where nothing is asked."""
     declared = schema.features[feature]
     name = spelled(declared.name)
     if isinstance(declared, CategoricalFeature):
-        assert isinstance(allowed, int)
-        return _category_words(declared, name, allowed)
+        assert isinstance(met, frozenset)
+        return _category_words(declared, name, met)
     assert isinstance(declared, NumericFeature)
-    assert isinstance(allowed, tuple)
-    (low, with_low), (high, with_high) = allowed
-    less, above = "<=" if with_high else "<", ">=" if with_low else ">"
-    is_between = not (math.isinf(low) or math.isinf(high))
-    text = f"{name} {less} {number(high)}" if math.isinf(low) else f"{name} {above} {number(low)}"
-    if is_between:
-        text = f"{number(low)} {'<=' if with_low else '<'} {name} {less} {number(high)}"
+    assert isinstance(met, tuple)
+    low, high = met
+    below = f" {high.sign} {number(high.mark)}" if high is not None else ""
+    if low is None:
+        text = f"{name}{below}"
+    elif high is None:
+        text = f"{name} {low.sign} {number(low.mark)}"
+    else:
+        text = f"{number(low.mark)} {low.sign.replace('>', '<')} {name}{below}"
     instead = declared.missing_as
-    meets = instead is not None and _holds(allowed, float(instead))
-    return f"{text} or missing" if meets else text
+    is_met = instead is not None and all(_meets(float(instead), test) for test in met)
+    return f"{text} or missing" if is_met else text
 
 
-def _holds(allowed: _Range, value: float) -> bool:
-    (low, with_low), (high, with_high) = allowed
-    return (low < value or (with_low and low == value)) and (value < high or (with_high and value == high))
-
-
-def _category_words(declared: CategoricalFeature, name: str, allowed: int) -> str:
-    inside = [category for code, category in enumerate(declared.categories) if allowed >> code & 1]
-    outside = [category for code, category in enumerate(declared.categories) if not allowed >> code & 1]
+def _category_words(declared: CategoricalFeature, name: str, met: frozenset[int]) -> str:
+    inside = [category for code, category in enumerate(declared.categories) if code in met]
+    outside = [category for code, category in enumerate(declared.categories) if code not in met]
     if not outside:
         return ""
     tail = [word for word, instead in (("missing", declared.missing_as), ("unknown", declared.unknown_as)) if instead in inside]
     if len(outside) < len(inside) and declared.unknown_as not in outside and declared.missing_as not in outside:
-        return (
-            f"{name} is {' or '.join([*tail, f'none of {_listed(outside)}' if len(outside) > 1 else f'not {_listed(outside)}'])}"
-        )
-    return f"{name} is {' or '.join([f'one of {_listed(inside)}' if len(inside) > 1 else _listed(inside), *tail])}"
+        which = f"{'none of' if len(outside) > 1 else 'not'} {_listed(outside)}"
+        return f"{name} is {' or '.join([*tail, which])}"
+    which = f"one of {_listed(inside)}" if len(inside) > 1 else _listed(inside)
+    return f"{name} is {' or '.join([which, *tail])}"
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(spelled, names))
-
-
-def share_words(shares: Sequence[float]) -> str:
-    """Probabilities in full, in the order of the classes."""
-    return " ".join(map(repr, shares))
 
 
 # --- the file: every condition on its own line
@@ -136,7 +127,7 @@ def _write(given: Exportable) -> str:
         answer = spelled(rule.answer) if isinstance(rule.answer, str) else number(rule.answer)
         lines.append(_line("then" if rule.conditions else "always", answer))
         if function.chances == "leaf":
-            lines.append(_line("with", share_words(rule.end.shares)))
+            lines.append(_line("with", " ".join(map(repr, rule.end.shares))))
         if isinstance(rule.end.leaf, Leaf) and rule.end.leaf.counts is not None:
             counts = rule.end.leaf.counts
             lines.append(_line("rows", f"{sum(counts)} = {' + '.join(map(str, counts))}".replace("+ -", "- ")))

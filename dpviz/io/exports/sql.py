@@ -88,7 +88,7 @@ class _Sqlite:
             cases.append(f"instr({text}, ',') = 0 AND {signed} <= {most} THEN CAST({signed} AS REAL)")
         if marks is not Marks.POINT:
             is_unknown = marks is Marks.UNKNOWN
-            doubt = [f"{bare} NOT GLOB '{'[0-9]' * n},[0-9][0-9][0-9]'" for n in (1, 2, 3) if is_unknown]
+            doubt = [f"{bare} NOT GLOB '[1-9]{'[0-9]' * n},[0-9][0-9][0-9]'" for n in (0, 1, 2) if is_unknown]
             one = f"instr({text}, '.') = 0 AND length({text}) - length(replace({text}, ',', '')) < 2"
             cases.append(f"{' AND '.join([one, *doubt])} AND {point} <= {most} THEN CAST({point} AS REAL)")
         groups = f"{bare} NOT GLOB '*[^0-9 .,''’eE+-]*' AND {bare} GLOB '[1-9]*[ .,''’][0-9][0-9]*'"
