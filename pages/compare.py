@@ -274,7 +274,7 @@ def draw_boxes(shown: Asked, there: pd.DataFrame, found: Sequence[comparison.Cur
     if outcomes:
         st.divider()
         st.header("What a single draw may give", anchor=False)
-        st.markdown(charts.WHAT_A_BOX_IS)
+        st.markdown(prose("compare", "box"))
         show_chart(charts.box_chart(outcomes, styles, shown.metric), "boxes", png=saved_as("draws"))
 
 
@@ -295,7 +295,7 @@ def draw_differences(shown: Asked, there: pd.DataFrame, found: Sequence[comparis
     known = [pair for pair in pairs if pair is not None]
     words = f"Whom {learner_title(ours)} beats, how surely and by how much."
     rows_table(charts.difference_rows(known, shown.metric), words)
-    st.caption(charts.WHAT_A_PROBABILITY_IS)
+    st.caption(prose("compare", "probability"))
 
 
 def draw(shown: Asked, frame: pd.DataFrame) -> None:

@@ -17,7 +17,7 @@ from dpviz.app.prose import prose
 from dpviz.app.state import Loaded
 from dpviz.app.training import Trained, about, is_resampled, resampling_task
 from dpviz.charts.compare import gap_text, gap_unit, measure_text
-from dpviz.charts.tree.pair import Side, pair_rows, pair_sentence
+from dpviz.charts.tree.pair import Side, pair_sentence
 from dpviz.charts.tree.svg import NodeNotes
 from dpviz.charts.wording import capital
 from dpviz.evaluation.comparison import METRICS
@@ -85,16 +85,13 @@ def named(name: str, trained: Trained, shown: Tree, notes: NodeNotes) -> Side:
 
 
 def pair_words(pinned: Trained, trained: Trained, sides: tuple[Side, Side], loaded: Loaded) -> None:
-    """What differs in words and numbers, and every place of both trees as a table."""
+    """What differs in words and numbers."""
     if pinned.result.model is trained.result.model:
         st.markdown("Change ε, the depth or the seed: the next tree is shown next to the pinned one.")
         return
     st.markdown(plain(pair_sentence(*sides) + _paired(pinned, trained, loaded)))
     st.table(delta_rows(pinned, trained, sides))
     st.caption(f"{prose('tree', 'kinds of difference')} The address of this page holds the settings of the tree now.")
-    with st.expander("Both trees as text", icon=":material/notes:"):
-        words = "Every place of both trees: what is there, and whether it is the same."
-        st.dataframe(pair_rows(*sides), hide_index=True, alt=words)
 
 
 def _paired(pinned: Trained, trained: Trained, loaded: Loaded) -> str:

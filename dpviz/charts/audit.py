@@ -255,7 +255,7 @@ def audit_chart(lines: Sequence[AuditLine], *, epsilon: float, selected: str) ->
         about = {
             "y": [y for _, y, _ in inside],
             "customdata": [item.key for item, *_ in inside],
-            "hovertext": [line_in_words(item) for item, *_ in inside],
+            "hovertext": [f"{words}: {number_text(values[item.key][sign])}" for item, *_ in inside],
             "hoverinfo": "text",
             "name": words,
             "unselected": {"marker": {"opacity": 1}},
@@ -340,14 +340,6 @@ def _audit_row(item: AuditLine) -> dict[str, str]:
     }
 
 
-def line_in_words(item: AuditLine) -> str:
-    """A line for those who point at it: "PF-tree: holds; claims ε 1; searched ≥ 0.958, within; ..."."""
-    row = _audit_row(item)
-    name = f"{item.title}, {item.setting}" if item.setting else item.title
-    words = [row["proved"], *(f"{key} {row[key]}" for key in list(row)[3:-1] if row[key])]
-    return f"{name}: {'; '.join(words)}"
-
-
 # --- the worst pair
 
 
@@ -408,9 +400,8 @@ def output_tree(result: AuditResult) -> Tree | None:
     Its schema is that of the first place of search that has these columns and declares what it asks.
     """
     root, pair = result.output.get("root", result.output), result.worst_pair
-    known = [(place.title != result.searched, place.schema) for place in UNIVERSES]
-    known += [(place.title != result.searched, place.schema) for place in COUNTEREXAMPLES]
-    for _, schema in sorted(known, key=lambda place: place[0]):
+    known = [(place.title, place.schema) for place in UNIVERSES] + [(place.title, place.schema) for place in COUNTEREXAMPLES]
+    for _, schema in sorted(known, key=lambda place: place[0] != result.searched):
         if pair is None or columns_of(schema) != pair.columns:
             continue
         try:

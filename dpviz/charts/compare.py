@@ -325,11 +325,6 @@ def curve_rows(curves: Sequence[Curve], *, along: str, metric: str) -> Rows:
     ]
 
 
-#: What a box and a point are; shown with them.
-WHAT_A_BOX_IS = (
-    "A point is one fit: a fresh draw of the noise on one of the splits. It is not a row. The box holds the middle half of an "
-    "algorithm's fits, the line in it is their median, and the ends reach to the worst and the best."
-)
 _QUARTERS = {"lowest": 0.0, "25%": 0.25, "median": 0.5, "75%": 0.75, "highest": 1.0}
 
 
@@ -365,14 +360,6 @@ def box_chart(outcomes: Mapping[str, np.ndarray], styles: Mapping[str, LineStyle
     words = "{algorithm}: half of {fits} fits from {25%} to {75%}, median {median}"
     summary = "; ".join(words.format_map(row) for row in rows)
     return Chart(figure, f"{summary}.", rows)
-
-
-#: What the probability means; shown with it.
-WHAT_A_PROBABILITY_IS = (
-    "Take one of the splits at random and let each algorithm draw its noise once, independently: the probability that the "
-    "first does better on the rows held out there. A tie counts half. The 95% range covers the number of "
-    "draws; the splits are taken as given, so it does not cover what other rows would show."
-)
 
 
 def difference_rows(found: Sequence[Difference], metric: str = "accuracy") -> Rows:

@@ -1,14 +1,14 @@
 """Pictures of the lessons, and which epsilons others used, each with its sentence and its table."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 import numpy as np
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.charts.audit import is_beyond
-from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Rows, Style, bars, chart, hatched_bar, line, marker, panels
+from dpviz.charts.chart import LEGEND_ABOVE, NAMES, Chart, Style, bars, chart, hatched_bar, line, marker, panels
 from dpviz.charts.theme import BLUE, NEUTRAL, ORANGE, SERIES
 from dpviz.charts.wording import chance, counted
 from dpviz.evaluation.audit.evidence import AuditResult
@@ -22,13 +22,8 @@ MOST_OPTIONS = 10
 CLAIMED, FOUND, COMPOSED = "what the proof says", "really lost, at least", "what the steps add up to"
 
 
-# --- composition
-
-
-def adding_chart(
-    found: AuditResult, own: AuditResult, n_features: int, every: Callable[[], Sequence[tuple[int, AuditResult]]]
-) -> Chart:
-    """Three bars: claimed, found by search, composed; the claim as a line through all. `every` is asked for the table alone."""
+def adding_chart(found: AuditResult, own: AuditResult, n_features: int) -> Chart:
+    """Three bars: claimed, found by search, composed; the claim as a line through all."""
     values = {CLAIMED: found.claimed, FOUND: found.log_ratio, COMPOSED: found.composed}
     axis = {"title": f"ε ({NEIGHBOURS})", "range": [0, 1.15 * max(values.values())]}
     figure = chart(210, showlegend=False, xaxis=axis, yaxis=NAMES)
@@ -44,15 +39,7 @@ def adding_chart(
         f"that chooses once per node keeps within its claim: {number_text(own.log_ratio)} of {number_text(own.claimed)}."
     )
 
-    def rows() -> Rows:
-        names = ("features", CLAIMED, FOUND, COMPOSED)
-        cells = ((str(n), *map(number_text, (one.claimed, one.log_ratio, one.composed))) for n, one in every())
-        return [dict(zip(names, row, strict=True)) for row in cells]
-
-    return Chart(figure, words, rows)
-
-
-# --- growing
+    return Chart(figure, words, [{name: number_text(value) for name, value in values.items()}])
 
 
 def options_chart(node: Grown) -> Chart:
@@ -84,9 +71,6 @@ def options_chart(node: Grown) -> Chart:
     return Chart(figure, f"{said}. This choice costs ε = {number_text(node.epsilon)} ({NEIGHBOURS}).", rows)
 
 
-# --- poisoning
-
-
 def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
     """Accuracy that is certain however the rows were chosen: the tight bound, the older one, and the majority class."""
     across = {"title": f"rows added or removed, of {stump.n_train:,}", "rangemode": "tozero"}
@@ -107,8 +91,6 @@ def poison_chart(stump: PoisonedStump, rows: Sequence[int]) -> Chart:
     cells = [{"rows added or removed": f"{k:,}", **{name: chance(bound(k)) for name, bound in bounds.items()}} for k in rows[::5]]
     return Chart(figure, said, cells)
 
-
-# --- what epsilon means
 
 COIN = 50
 
@@ -145,9 +127,6 @@ def guesses_chart(epsilon: float, epsilons: Sequence[float]) -> Chart:
     return Chart(figure, said, rows)
 
 
-# --- noise on a count
-
-
 def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
     """Two overlaid distributions of the noisy count, and below them the ratio between its two bounds."""
     layout = {"legend": LEGEND_ABOVE, "barmode": "overlay", "bargap": 0.12}
@@ -178,9 +157,6 @@ def counts_chart(noisy: NoisyCounts, counts: tuple[int, int]) -> Chart:
         for k, p, q, r in zip(noisy.outcomes, noisy.first, noisy.second, noisy.ratios, strict=True)
     ]
     return Chart(figure, said, rows)
-
-
-# --- choosing
 
 
 def choice_chart(names: Sequence[str], noisy: NoisyChoice, epsilon: float) -> Chart:
@@ -215,8 +191,6 @@ def coin_sentences(names: Sequence[str], flips: Sequence[Flip]) -> list[str]:
         lines.append(f"{names[flip.option].capitalize()} is {behind}: heads in {chance(flip.chance)} of flips. It shows {shows}.")
     return lines
 
-
-# --- which epsilons others used
 
 #: What one epsilon protects -> its name, strongest first.
 UNITS: dict[Protects, str] = {

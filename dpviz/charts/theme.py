@@ -77,15 +77,15 @@ BLUE, ORANGE = SERIES[:2]
 GREEN, PINK = "#12937a", "#c0569a"
 #: What is only there to compare with.
 NEUTRAL = "#7d8a8f"
-#: A number that can be relied on, and one that cannot.
-SOUND, UNSOUND = "#12806a", "#c2410c"
+#: A number that cannot be relied on.
+UNSOUND = "#c2410c"
 #: Certified by a vote on disjoint rows.
 VOTES = "#5f8f2f"
 #: Parts of a budget that are neither nodes nor leaves.
 MAUVE, TEAL = "#b07aa1", "#12a07e"
 #: What was released, what was interrupted, what is asked for, and how much of that lies over a cap.
 RELEASED, INTERRUPTED, ASKED, OVER_CAP = "#12808a", "#b3641c", "#6a63c9", "#c23b4e"
-MARKS = (*SERIES, GREEN, PINK, NEUTRAL, SOUND, UNSOUND, VOTES, MAUVE, TEAL, RELEASED, INTERRUPTED, ASKED, OVER_CAP)
+MARKS = (*SERIES, GREEN, PINK, NEUTRAL, UNSOUND, VOTES, MAUVE, TEAL, RELEASED, INTERRUPTED, ASKED, OVER_CAP)
 
 
 def class_letter(index: int) -> str:

@@ -55,7 +55,6 @@ REVIEWED = {
     "lines": lambda: drawn(*LINES, selected=LINES[2].key),
     "chances": lambda: audit.chance_chart(VIOLATED),
     "words": lambda: [
-        *map(audit.line_in_words, LINES),
         audit.lead_sentence(LINES),
         audit.lead_sentence([line("none"), line("")]),
         *map(audit.pair_sentence, (*EVERY.values(), replace(IMPOSSIBLE, worst_pair=pair(0.25, 0.0)))),
@@ -115,7 +114,8 @@ def test_only_what_exceeds_the_claim_has_the_colour_of_what_cannot_be_relied_on_
         assert sum(hue == UNSOUND for trace in drawn(shown).figure.data[1:-1] for hue in trace.marker.color) == beyond
     nothing = line("", **dict.fromkeys(("claimed", "composed", "guesses", "found", "attacked")))
     assert places(drawn(nothing), nothing.key) == {}
-    assert not any(character.isdigit() for character in audit.line_in_words(nothing))
+    (nothing_known,) = drawn(nothing).rows
+    assert not any(character.isdigit() for words in nothing_known.values() for character in words)
 
 
 def test_groups_count_their_learners_and_only_the_chosen_one_unfolds() -> None:

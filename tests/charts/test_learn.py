@@ -25,8 +25,8 @@ REVIEWED = {
     "counts": lambda: learn.counts_chart(noisy_counts((5, 4), 1, 1.0), (5, 4)),
     "choice": lambda: learn.choice_chart(["a", "b"], noisy_choice((3, 1), 1.0), 1.0),
     "coins": lambda: learn.coin_sentences(["a", "b"], FLIPS),
-    "adding": lambda: learn.adding_chart(VIOLATED, HOLDS, 4, lambda: [(4, VIOLATED)]),
-    "adding-one": lambda: learn.adding_chart(HOLDS, HOLDS, 1, list),
+    "adding": lambda: learn.adding_chart(VIOLATED, HOLDS, 4),
+    "adding-one": lambda: learn.adding_chart(HOLDS, HOLDS, 1),
     "options": lambda: learn.options_chart(growing_tree(0.3, 1, 2).nodes[1]),
     "poison": lambda: learn.poison_chart(STUMP, (0, 10)),
 }

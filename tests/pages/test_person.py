@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.app.person import answer_sentence, leaf_reached
 from dpviz.app.tree_view import SELECTED
-from dpviz.charts.tree.person import answer_sentence, leaf_reached
 from dpviz.models.tree import Branch
 from dpviz.table.role import DataRole
 from tests.support.pages import opened, shown, tree_on_screen, unfolded

@@ -152,10 +152,7 @@ def show_adding(view: LessonView) -> None:
     n_features = int(view.slider("features", "Features", tuple(range(1, MOST_FEATURES + 1)), 1))
     found, own = search_both(n_features)
 
-    def every() -> list[tuple[int, AuditResult]]:
-        return [(count, search_both(count)[0]) for count in range(1, MOST_FEATURES + 1)]
-
-    view.picture(charts.adding_chart(found, own, n_features, every))
+    view.picture(charts.adding_chart(found, own, n_features))
     if found.worst_pair is None or found.verdict != "violated":
         return
     pair = found.worst_pair

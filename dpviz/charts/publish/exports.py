@@ -46,9 +46,6 @@ def _picture(given: Exportable, words: str) -> str:
     return f'<img style="max-width:100%" alt="{escape(words)}" src="data:image/svg+xml;base64,{packed}">'
 
 
-# --- SVG
-
-
 def _write_svg(given: Exportable) -> str:
     tree = drawn_tree(given)
     assert tree is not None  # one_tree
@@ -72,9 +69,6 @@ SVG = WrittenForm(
 )
 
 
-# --- the report
-
-
 REPORT = WrittenForm(
     name="report",
     title="Report for a board",
@@ -87,9 +81,6 @@ REPORT = WrittenForm(
     any_model=True,
     order=15,
 )
-
-
-# --- what a notebook shows
 
 
 NOTEBOOK = WrittenForm(

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from dpviz.charts.tree.layout import NARROW_WIDTH, aligned, outline
 from dpviz.charts.tree.svg import NodeNotes, TreeDrawing, draw_tree, tree_css
-from dpviz.charts.tree.text import SIDES, node_in_short, visible
+from dpviz.charts.tree.text import visible
 from dpviz.charts.wording import counted
 from dpviz.models.tree import Branch, Leaf, Node, NumberLeaf, Tree, format_value
 
@@ -89,26 +89,3 @@ def pair_sentence(pinned: Side, now: Side) -> str:
     kinds = {"are in the pinned tree too": same, "changed": changed, "are different": len(asked) - same - changed}
     counts = ", ".join(f"{count} {words}" for words, count in kinds.items() if count)
     return f"Of {counted(len(asked), 'question')} now, {counts}." if asked else "The tree now asks no question."
-
-
-def pair_rows(pinned: Side, now: Side) -> list[dict[str, str]]:
-    """Both trees place by place, as a table."""
-    words = {"": "same", "only here": "only now"}
-    notes = dict.fromkeys(differences(pinned.tree, now.tree), "only pinned")
-    notes |= {path: words.get(note, note) for path, note in differences(now.tree, pinned.tree).items()}
-
-    def short(tree: Tree, path: str) -> str:
-        try:
-            return node_in_short(tree, tree.node(path))
-        except KeyError:
-            return "–"
-
-    return [
-        {
-            "place": ", ".join(SIDES[step] for step in path) or "root",
-            "pinned": short(pinned.tree, path),
-            "now": short(now.tree, path),
-            "difference": notes[path],
-        }
-        for path in sorted(notes)
-    ]

@@ -190,12 +190,6 @@ def path_in_words(tree: Tree, path: str) -> str:
     return ", then ".join(map(visible, answers)) or "the root, where every row starts"
 
 
-def node_in_short(tree: Tree, node: Node) -> str:
-    """The rule of a branch, or what a leaf predicts behind an arrow."""
-    words = rule_in_words(tree.schema, node.rule) if isinstance(node, Branch) else f"→ {leaf_in_words(tree.schema, node)}"
-    return visible(words)
-
-
 def is_contradicted(node: Node) -> bool:
     """Whether the counts of a leaf speak for another class than the one it predicts: its label comes from other rows."""
     return isinstance(node, Leaf) and node.shares is not None and node.shares[node.label] < max(node.shares)

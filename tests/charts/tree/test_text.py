@@ -12,7 +12,6 @@ from dpviz.charts.tree.text import (
     ELLIPSIS,
     fitted,
     fitted_pair,
-    node_in_short,
     path_in_words,
     rule_list,
     rule_parts,
@@ -95,11 +94,8 @@ def test_rules_are_short_and_one_per_leaf(small_tree: Tree, loans: Schema, compl
 def test_nodes_and_paths_have_words_whose_names_are_made_visible(small_tree: Tree, rents: Tree) -> None:
     schema = Schema((CategoricalFeature("\u202ea\n", ("x", "y\x00")),), ClassTarget("t", ("\u202ec", "d")))
     tree = Tree(schema, Branch(SubsetRule(0, (0,)), Leaf(0), Leaf(1)))
-    words = [rule_list(tree)[0].text, node_in_short(tree, tree.root), path_in_words(tree, "L")]
-    assert words == ["a is x → c", "a is x", "a is x: true"]
-    assert node_in_short(small_tree, small_tree.root) == "age ≤ 37.5 years"
-    assert node_in_short(small_tree, small_tree.node("R")) == "→ yes"
+    words = [rule_list(tree)[0].text, path_in_words(tree, "L")]
+    assert words == ["a is x → c", "a is x: true"]
     assert path_in_words(small_tree, "LR") == "age ≤ 37.5 years: true, then housing is rent or own: false"
     assert path_in_words(small_tree, "") == "the root, where every row starts"
     assert [line.text for line in rule_list(rents)] == ["area ≤ 30 m² → 480", "30 < area ≤ 50 m² → 725.5", "area > 50 m² → 1250"]
-    assert node_in_short(rents, rents.node("R")) == "→ 1250"

@@ -1,6 +1,6 @@
 """One person: the leaf that is reached, and the answer in a sentence."""
 
-from dpviz.charts.tree.person import answer_sentence, first_person, leaf_reached
+from dpviz.app.person import answer_sentence, first_person, leaf_reached
 from dpviz.models.tree import Branch, Forest, Leaf, NumberLeaf, SubsetRule, ThresholdRule, Tree
 from dpviz.table.schema import CategoricalFeature, ClassTarget, NumericFeature, NumericTarget, Schema
 
