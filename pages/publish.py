@@ -37,7 +37,7 @@ from dpviz.models.constant import as_tree
 from dpviz.release.check import Place, findings
 from dpviz.release.export import COLUMNS, register_json, register_lines
 from dpviz.release.files import released_text
-from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protected
+from dpviz.release.records import Balance, ReleaseRecord, State, n_uses, protected, visible_to_others
 from dpviz.release.register import Register
 from dpviz.release.release import Assumption, ReleaseTerms, Status, assumptions, preview_terms, require_source
 from dpviz.results.exports import Exported
@@ -254,7 +254,7 @@ def report_of(text: str, unit: Unit, signed: Signed) -> Exported:
 def register_view(book: Register) -> None:
     """Everything the register holds, checked, and the files of its releases. It needs no rows."""
     try:
-        every, problems = account.accounts(book), findings(book)
+        every, problems = [book.balance(known.name) for known in book.data_sets()], findings(book)
     except DpvizError as problem:
         error(problem)
         return
@@ -271,15 +271,17 @@ def register_view(book: Register) -> None:
             download("Register (CSV)", lambda: csv_text(COLUMNS, register_lines(book)), "releases.csv")
             download("Register (JSON)", lambda: register_json(book), "releases.json", "application/json")
             st.caption("The files hold no rows, no counts and no fingerprints of rows.")
-    for found in every:
-        balance, name = found.balance, found.balance.data_set.name
+    for balance in every:
+        data_set, name = balance.data_set, balance.data_set.name
+        caps, looks = book.cap_changes(name), [use for use in visible_to_others(book.uncovered_uses()) if use.data_set == name]
         st.divider()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.header(plain(name), anchor=False, width="content")
-            parts.role_badge(balance.data_set.role)
-        st.caption(plain(account.about_sentence(found)))
+            parts.role_badge(data_set.role)
+        declared = account.moment(data_set.declared)
+        st.caption(plain(f"Every ε: {data_set.protects.neighbours}. Declared {declared} (UTC)."))
         spent_and_left(balance)
-        tabs = st.tabs((f"Releases ({len(balance.releases)})", f"Caps ({len(found.caps)})"))
+        tabs = st.tabs((f"Releases ({len(balance.releases)})", f"Caps ({len(caps)})"))
         with tabs[0]:
             if balance.releases:
                 rows_table(history_rows(balance), f"Every release of {name}.")
@@ -288,16 +290,16 @@ def register_view(book: Register) -> None:
             if any(record.state is State.STARTED for record in balance.releases):
                 st.caption(":material/warning: Interrupted: there is no file, but what it would have cost is spent.")
         with tabs[1]:
-            rows_table(account.cap_rows(found.caps, balance.data_set.protects), f"Every cap {name} has had.")
-        if found.looks:
-            looks = counted(n_uses(found.looks), "look")
-            with st.expander(f"Explored, covered by no guarantee: {looks}", icon=":material/visibility_lock:"):
-                rows_table(account.look_rows(found.looks), "What was looked at without releasing it.")
+            rows_table(account.cap_rows(caps, data_set.protects), f"Every cap {name} has had.")
+        if looks:
+            count = counted(n_uses(looks), "look")
+            with st.expander(f"Explored, covered by no guarantee: {count}", icon=":material/visibility_lock:"):
+                rows_table(account.look_rows(looks), "What was looked at without releasing it.")
     finished = [record for record in reversed(book.releases()) if record.state is State.RELEASED]
     if finished:
         st.divider()
         st.header("A released file", anchor=False)
-        units = {found.balance.data_set.name: found.balance.data_set.protects for found in every}
+        units = {balance.data_set.name: balance.data_set.protects for balance in every}
         titles = {
             one.number: f"Number {one.number}, {one.data_set}, {one.learner}, {short_text(one.loss, units[one.data_set])}"
             for one in finished

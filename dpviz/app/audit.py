@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.app import background
-from dpviz.charts.audit import AuditLine, setting_text
+from dpviz.charts.audit import AuditLine
 from dpviz.evaluation.audit.evidence import AuditResult, worst_of
 from dpviz.evaluation.audit.verdicts import LearnerEvidence, SearchedPlace, StoredRun, stored_run
 from dpviz.evaluation.audit.verify import COUNTEREXAMPLES, UNIVERSES, verify_each
@@ -103,7 +103,10 @@ def title_of(key: str) -> tuple[str, str]:
     """(the learner's title, its other settings in words) of a subject."""
     learner, params = subject_of(key)
     spec = get_learner(learner)
-    return spec.title, setting_text(params, {name: about.label for name, about in controls_of(spec.Params).items()})
+    labels = {name: about.label.lower() for name, about in controls_of(spec.Params).items()}
+    return spec.title, ", ".join(
+        labels.get(name, name) + ("" if value is True else f": {value}") for name, value in params.items()
+    )
 
 
 def all_findings(*, with_stored: bool = True) -> Known:

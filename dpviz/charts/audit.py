@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dpviz.accounting.guarantee import NEIGHBOURS
 from dpviz.charts.chart import LEGEND_ABOVE, NAMES, SILENT, Chart, Style, bars, chart, hatched_bar, line
@@ -198,12 +197,6 @@ def pair_sentence(result: AuditResult) -> str:
 def is_beyond(result: AuditResult) -> bool:
     """True when what was found is more than what is claimed."""
     return exceeds(result.log_ratio, result.claimed)
-
-
-def setting_text(params: dict[str, Any], labels: dict[str, str]) -> str:
-    """Parameters that are not the default, in words; `labels` gives each its name on screen."""
-    words = (labels.get(name, name).lower() + ("" if value is True else f": {value}") for name, value in params.items())
-    return ", ".join(words)
 
 
 # --- all learners on one axis

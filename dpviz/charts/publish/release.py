@@ -1,7 +1,6 @@
 """What releases cost together: a bar against the cap, and tables of the register."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -11,8 +10,7 @@ from dpviz.charts.chart import LEGEND_ABOVE, Chart, Rows, chart, hatched_bar, li
 from dpviz.charts.theme import ASKED, INTERRUPTED, LIGHT, OVER_CAP, RELEASED
 from dpviz.charts.wording import capital, counted
 from dpviz.release.check import composed
-from dpviz.release.records import Balance, CapChange, State, UncoveredUse, total, visible_to_others
-from dpviz.release.register import Register
+from dpviz.release.records import Balance, CapChange, State, UncoveredUse, total
 from dpviz.results.verdict import ROW, Unit, loss_text, odds_text, right_guesses, short_text, times_text
 from dpviz.results.wording import number_text
 
@@ -135,33 +133,6 @@ def history_rows(balance: Balance) -> list[dict[str, Any]]:
         }
         for place, entry in enumerate(entries)
     ]
-
-
-# --- the register for people who read it without the rows
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """One data set: what was spent, every cap it had, and what was explored on its rows."""
-
-    balance: Balance
-    caps: tuple[CapChange, ...]
-    looks: tuple[UncoveredUse, ...] = ()
-
-
-def accounts(register: Register) -> list[Account]:
-    """One per data set, by name."""
-    looks, names = visible_to_others(register.uncovered_uses()), [found.name for found in register.data_sets()]
-    return [
-        Account(register.balance(name), register.cap_changes(name), tuple(look for look in looks if look.data_set == name))
-        for name in names
-    ]
-
-
-def about_sentence(found: Account) -> str:
-    """Whom the guarantee protects, and since when."""
-    unit = found.balance.data_set
-    return f"Every ε: {unit.protects.neighbours}. Declared {moment(unit.declared)} (UTC)."
 
 
 def cap_rows(changes: Sequence[CapChange], unit: Unit) -> Rows:
